@@ -1,0 +1,141 @@
+//! Artifacts: where they came from, how sure their entity is, and the state machine of the law's §5.
+
+use crate::entity::EntityId;
+use crate::hash::SliceHash;
+use crate::ids::VersionId;
+use crate::slice::{Figures, Span};
+use alloc::vec::Vec;
+
+/// Who supplied a piece of code. Ordered by authority (spec §15.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// The model wrote it.
+    Model,
+    /// The user pasted it or sent it as context: the write-head.
+    User,
+}
+
+/// How surely code belongs to an entity (spec §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// No provable entity: logged only.
+    Unresolved,
+    /// Similar to one existing entity: proposed only.
+    Inferred,
+    /// Proven by structure: may update the State Map.
+    Confirmed,
+}
+
+impl Level {
+    /// The law's word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unresolved => "UNRESOLVED",
+            Self::Inferred => "INFERRED",
+            Self::Confirmed => "CONFIRMED",
+        }
+    }
+}
+
+/// The state of one version of an entity (spec §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ArtifactState {
+    /// Default for everything new.
+    Proposed,
+    /// Current truth.
+    Authoritative,
+    /// Replaced by a newer authoritative version.
+    Superseded,
+    /// Explicitly removed.
+    Tombstoned,
+}
+
+impl ArtifactState {
+    /// The law's word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Proposed => "PROPOSED",
+            Self::Authoritative => "AUTHORITATIVE",
+            Self::Superseded => "SUPERSEDED",
+            Self::Tombstoned => "TOMBSTONED",
+        }
+    }
+}
+
+/// The four arrows of the law's state machine (spec §5). There is no way to write any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Transition {
+    /// PROPOSED → AUTHORITATIVE.
+    Promote,
+    /// PROPOSED → TOMBSTONED.
+    Discard,
+    /// AUTHORITATIVE → SUPERSEDED.
+    Supersede,
+    /// AUTHORITATIVE → TOMBSTONED.
+    Remove,
+}
+
+impl Transition {
+    /// The state a version must be in.
+    #[must_use]
+    pub const fn from(self) -> ArtifactState {
+        match self {
+            Self::Promote | Self::Discard => ArtifactState::Proposed,
+            Self::Supersede | Self::Remove => ArtifactState::Authoritative,
+        }
+    }
+
+    /// The state a version is in afterwards.
+    #[must_use]
+    pub const fn to(self) -> ArtifactState {
+        match self {
+            Self::Promote => ArtifactState::Authoritative,
+            Self::Supersede => ArtifactState::Superseded,
+            Self::Discard | Self::Remove => ArtifactState::Tombstoned,
+        }
+    }
+}
+
+/// One definition of one entity, as one capture gave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// What the state machine moves.
+    pub id: VersionId,
+    /// What it defines.
+    pub entity: EntityId,
+    /// Hash of the canonical form: the entity's artifact hash in the State Map and in prompts.
+    pub slice: SliceHash,
+    /// Where the definition stands in the captured artifact, in source order.
+    pub spans: Vec<Span>,
+    /// Structure, for parity.
+    pub figures: Figures,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arrows_are_those_of_the_law() {
+        let arrows: Vec<(&str, &str)> = [
+            Transition::Promote,
+            Transition::Discard,
+            Transition::Supersede,
+            Transition::Remove,
+        ]
+        .iter()
+        .map(|arrow| (arrow.from().as_str(), arrow.to().as_str()))
+        .collect();
+        assert_eq!(
+            arrows,
+            [
+                ("PROPOSED", "AUTHORITATIVE"),
+                ("PROPOSED", "TOMBSTONED"),
+                ("AUTHORITATIVE", "SUPERSEDED"),
+                ("AUTHORITATIVE", "TOMBSTONED"),
+            ]
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Entities: what a State Map entry is about, `filepath::symbol` or a whole file.
+
+use alloc::sync::Arc;
+use core::fmt;
+
+use crate::path::RelPath;
+
+/// A definition's name in its language's own qualified form, such as `ns::Class::method`. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Symbol(Arc<str>);
+
+impl Symbol {
+    /// Takes a name as a grammar gave it.
+    #[must_use]
+    pub fn new(qualified: &str) -> Self {
+        Self(qualified.into())
+    }
+
+    /// The qualified name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last component: `method` of `ns::Class::method` or of `Class.method`.
+    #[must_use]
+    pub fn last_component(&self) -> &str {
+        last_component(&self.0)
+    }
+}
+
+/// The last component of a qualified name; an operator's or destructor's own punctuation stays with it.
+#[must_use]
+pub fn last_component(qualified: &str) -> &str {
+    let after_colons = qualified
+        .rfind("::")
+        .map_or(qualified, |at| &qualified[at + 2..]);
+    if after_colons.starts_with("operator") {
+        return after_colons;
+    }
+    after_colons
+        .rfind('.')
+        .map_or(after_colons, |at| &after_colons[at + 1..])
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// `filepath::symbol`, or the file as a whole when there is no symbol.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntityId {
+    /// The file, relative to the workspace.
+    pub path: RelPath,
+    /// The definition in it; `None` is the whole file.
+    pub symbol: Option<Symbol>,
+}
+
+impl EntityId {
+    /// The file as a whole.
+    #[must_use]
+    pub fn file(path: RelPath) -> Self {
+        Self { path, symbol: None }
+    }
+
+    /// One definition of a file.
+    #[must_use]
+    pub fn symbol(path: RelPath, symbol: Symbol) -> Self {
+        Self {
+            path,
+            symbol: Some(symbol),
+        }
+    }
+
+    /// The symbol's text, if this isn't a whole file.
+    #[must_use]
+    pub fn symbol_str(&self) -> Option<&str> {
+        self.symbol.as_ref().map(Symbol::as_str)
+    }
+}
+
+impl fmt::Display for EntityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.symbol {
+            Some(symbol) => write!(f, "{}::{symbol}", self.path),
+            None => write!(f, "{}", self.path),
+        }
+    }
+}

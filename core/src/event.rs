@@ -1,0 +1,437 @@
+//! The one event enum of the ledger: observations (what crossed the boundary) and decisions (what was concluded).
+//!
+//! These types carry no serialisation; their stored byte layouts belong to the `migrations` crate.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::artifact::{Level, Origin, Transition, Version};
+use crate::entity::{EntityId, Symbol};
+use crate::extract::GrammarTag;
+use crate::gate::{Completeness, GateReport};
+use crate::hash::{ArtifactHash, MessageKey, SliceHash};
+use crate::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
+use crate::message::Role;
+use crate::path::RelPath;
+use crate::reason::Reason;
+
+/// One row of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Position; dense from 1.
+    pub seq: Seq,
+    /// When the edge handed it in.
+    pub at: UnixMillis,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    // Observations.
+    /// Bytes that the Vault didn't hold before.
+    Content(Content),
+    /// A prompt came in.
+    PromptReceived(PromptReceived),
+    /// A piece of a reply's text, while the reply is still being streamed.
+    ReplySegment(ReplySegment),
+    /// A reply came to an end, good or bad.
+    ReplyEnded(ReplyEnded),
+    /// A file was looked at and differs from what was seen there last.
+    DiskObserved(DiskObserved),
+
+    // Decisions.
+    /// A block of code was found in a message.
+    ArtifactCaptured(ArtifactCaptured),
+    /// A captured block was, or was not, linked to entities.
+    ArtifactResolved(ArtifactResolved),
+    /// A version moved along one arrow of the state machine.
+    Transitioned(Transitioned),
+    /// A version stays PROPOSED.
+    PromotionRefused(PromotionRefused),
+    /// Something to tell the model and the user.
+    NoticeIssued(NoticeIssued),
+    /// What the model was given to see.
+    PromptComposed(PromptComposed),
+}
+
+/// What some bytes of the Vault are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ContentKind {
+    /// A message's text as the client sent it.
+    Message,
+    /// A piece of a reply's text.
+    Reply,
+    /// Code that isn't a verbatim part of one stored message.
+    Code,
+    /// Arguments of a tool call.
+    ToolArguments,
+}
+
+/// Bytes that enter the Vault. Each is recorded once; later events name it by hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// Address: BLAKE3 of `bytes`.
+    pub hash: ArtifactHash,
+    /// What they are.
+    pub kind: ContentKind,
+    /// The bytes, with credentials redacted.
+    pub bytes: Vec<u8>,
+}
+
+/// One message by reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageRef {
+    /// Who speaks.
+    pub role: Role,
+    /// How the message is recognised when it is sent again.
+    pub key: MessageKey,
+    /// Its text in the Vault.
+    pub content: ArtifactHash,
+}
+
+/// Where a session's history branches off another's, after an edited or regenerated turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fork {
+    /// The session whose history is shared.
+    pub session: SessionId,
+    /// How many of its messages are shared.
+    pub messages: u32,
+}
+
+/// A prompt came in: opens an episode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptReceived {
+    /// The episode that this prompt opens.
+    pub episode: EpisodeId,
+    /// The session that it belongs to; new if never seen before.
+    pub session: SessionId,
+    /// The session's name, if the client gave one (`x-tslp-session`).
+    pub session_name: Option<String>,
+    /// Set when a new session starts from another's history.
+    pub fork: Option<Fork>,
+    /// The model that the client asked for.
+    pub model: String,
+    /// Texts of the system messages, joined.
+    pub system: Option<ArtifactHash>,
+    /// Messages that the session's transcript didn't hold, oldest first. System messages are not part of it.
+    pub messages: Vec<MessageRef>,
+    /// How many of `messages` are older history; the current prompt is the rest.
+    pub older: u32,
+}
+
+/// A piece of a reply's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplySegment {
+    /// The episode that the reply belongs to.
+    pub episode: EpisodeId,
+    /// The text in the Vault.
+    pub content: ArtifactHash,
+}
+
+/// How a reply ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReplyOutcome {
+    /// The upstream said that it was done.
+    Completed,
+    /// The client closed its connection first.
+    ClientGone,
+    /// The upstream's connection broke, timed out, or its stream carried an error.
+    UpstreamBroken,
+    /// The upstream answered with this HTTP status instead of a reply.
+    UpstreamRefused(u16),
+    /// The upstream could not be reached.
+    UpstreamUnreachable,
+}
+
+/// A tool call in a reply, by reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCallRef {
+    /// The tool's name.
+    pub name: String,
+    /// Its arguments' JSON text in the Vault.
+    pub arguments: ArtifactHash,
+}
+
+/// A reply came to an end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplyEnded {
+    /// The episode that the reply belongs to.
+    pub episode: EpisodeId,
+    /// How it ended. Only a completed reply can advance anything.
+    pub outcome: ReplyOutcome,
+    /// The upstream's `finish_reason`.
+    pub finish_reason: Option<String>,
+    /// How the whole reply is recognised when the client sends it back as history.
+    pub key: MessageKey,
+    /// Every segment of the text in order, also those that had their own event.
+    pub segments: Vec<ArtifactHash>,
+    /// The reply's tool calls.
+    pub tool_calls: Vec<ToolCallRef>,
+}
+
+/// Why a file could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReadFailure {
+    /// No permission.
+    Denied,
+    /// A directory, FIFO, socket or device.
+    NotAFile,
+    /// A symbolic link or `..` leads out of the workspace.
+    Escapes,
+    /// Larger than the configured limit.
+    TooLarge,
+    /// Changed while it was read, again and again.
+    Unsteady,
+    /// The file system didn't answer in time.
+    TimedOut,
+    /// Any other error of the operating system.
+    Failed,
+}
+
+impl ReadFailure {
+    /// A stable snake_case word.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Denied => "denied",
+            Self::NotAFile => "not_a_file",
+            Self::Escapes => "escapes_workspace",
+            Self::TooLarge => "too_large",
+            Self::Unsteady => "unsteady",
+            Self::TimedOut => "timed_out",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// What disk holds of one tracked symbol.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DiskSlice {
+    /// The symbol that was looked for.
+    pub symbol: Symbol,
+    /// Its slice's hash; `None` if the file doesn't define it.
+    pub slice: Option<SliceHash>,
+}
+
+/// What was found at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DiskFinding {
+    /// No such file. Not a divergence (spec §15.4).
+    Missing,
+    /// A readable file.
+    File(DiskFile),
+    /// It exists and could not be read.
+    Unreadable(ReadFailure),
+}
+
+/// A readable file's fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskFile {
+    /// Hash of the whole file's canonical form.
+    pub whole: SliceHash,
+    /// The symbols looked for, sorted by symbol; empty if the file has no grammar or could not be parsed.
+    pub slices: Vec<DiskSlice>,
+    /// How many top-level definitions the file has.
+    pub definitions: u32,
+    /// The grammar that cut the slices; `None` if only the whole file was hashed.
+    pub grammar: Option<GrammarTag>,
+}
+
+/// A file was looked at and differs from what was seen there last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskObserved {
+    /// Where.
+    pub path: RelPath,
+    /// What.
+    pub finding: DiskFinding,
+}
+
+/// What says which file a block of code belongs to; stronger kinds are greater (engine: "Resolution").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PathEvidence {
+    /// Nothing.
+    None,
+    /// A `filepath:` comment, or a lone path comment, on the block's first line.
+    FirstLineComment,
+    /// A path on the line directly before the fence.
+    LineBefore,
+    /// The fence's info string.
+    InfoString,
+    /// An edit format's header or a tool call's argument.
+    Header,
+}
+
+/// Whether a block is a whole file or a part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Extent {
+    /// All of the file.
+    WholeFile,
+    /// Some definitions of it.
+    Fragment,
+}
+
+/// Code that is a verbatim part of a stored message, so that its bytes aren't stored again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// The content that holds it.
+    pub container: ArtifactHash,
+    /// First byte in the container.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// A block of code was found in a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactCaptured {
+    /// Names this finding.
+    pub capture: CaptureId,
+    /// The episode whose prompt or reply holds the block.
+    pub episode: EpisodeId,
+    /// Who supplied it.
+    pub origin: Origin,
+    /// The block's bytes in the Vault.
+    pub artifact: ArtifactHash,
+    /// Where the bytes stand; `None` if they have a content event of their own.
+    pub within: Option<Within>,
+    /// The language that the fence named.
+    pub language: Option<String>,
+    /// What named the file.
+    pub evidence: PathEvidence,
+    /// The file, if a usable path was named.
+    pub path: Option<RelPath>,
+    /// Whether all of it is there.
+    pub completeness: Completeness,
+}
+
+/// A captured block was, or was not, linked to entities (spec §4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactResolved {
+    /// The block.
+    pub capture: CaptureId,
+    /// How surely.
+    pub level: Level,
+    /// By which rule.
+    pub reason: Reason,
+    /// The grammar that read it.
+    pub grammar: Option<GrammarTag>,
+    /// Whole file or part.
+    pub extent: Extent,
+    /// The versions that it defines, all PROPOSED at first; empty if UNRESOLVED.
+    pub versions: Vec<Version>,
+}
+
+/// A version moved along one arrow of the state machine (spec §5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transitioned {
+    /// The episode that caused it.
+    pub episode: EpisodeId,
+    /// The version that moved.
+    pub version: VersionId,
+    /// Its entity.
+    pub entity: EntityId,
+    /// The arrow.
+    pub transition: Transition,
+    /// Who caused it.
+    pub origin: Origin,
+    /// By which rule.
+    pub cause: Reason,
+    /// Both gates' verdicts, for promotions.
+    pub report: Option<GateReport>,
+}
+
+/// A version stays PROPOSED.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromotionRefused {
+    /// The episode in which it was judged.
+    pub episode: EpisodeId,
+    /// The version.
+    pub version: VersionId,
+    /// Its entity.
+    pub entity: EntityId,
+    /// Both gates' verdicts; its conclusion says why.
+    pub report: GateReport,
+}
+
+/// Something to tell the model, once, in the next prompt of the session, and the user in `/recent`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoticeIssued {
+    /// The episode in which it arose.
+    pub episode: EpisodeId,
+    /// The session that is told.
+    pub session: SessionId,
+    /// Why.
+    pub reason: Reason,
+    /// What it is about.
+    pub entity: Option<EntityId>,
+}
+
+/// How a request's older messages are treated (engine: "Prompt assembly").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum History {
+    /// Older turns are replaced by the Recent Context block.
+    Window,
+    /// The client's own messages stay in place.
+    Client,
+}
+
+/// An entity whose code the model was shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hydrated {
+    /// Which.
+    pub entity: EntityId,
+    /// The version shown.
+    pub version: VersionId,
+    /// Why it was a candidate.
+    pub reason: Reason,
+    /// Tokens charged to the budget.
+    pub tokens: u32,
+}
+
+/// A candidate that the model was not shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// Which.
+    pub entity: EntityId,
+    /// Why not.
+    pub reason: Reason,
+}
+
+/// What the model was given to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptComposed {
+    /// The episode.
+    pub episode: EpisodeId,
+    /// How older messages were treated.
+    pub history: History,
+    /// Code shown, in the order of the block.
+    pub hydrated: Vec<Hydrated>,
+    /// Candidates not shown.
+    pub dropped: Vec<Dropped>,
+    /// Notices shown.
+    pub notices: u32,
+    /// The token budget that applied.
+    pub budget_tokens: u32,
+}
+
+impl Event {
+    /// The event's name in the ledger, without a layout version.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Content(_) => "content",
+            Self::PromptReceived(_) => "prompt_received",
+            Self::ReplySegment(_) => "reply_segment",
+            Self::ReplyEnded(_) => "reply_ended",
+            Self::DiskObserved(_) => "disk_observed",
+            Self::ArtifactCaptured(_) => "artifact_captured",
+            Self::ArtifactResolved(_) => "artifact_resolved",
+            Self::Transitioned(_) => "transitioned",
+            Self::PromotionRefused(_) => "promotion_refused",
+            Self::NoticeIssued(_) => "notice_issued",
+            Self::PromptComposed(_) => "prompt_composed",
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What the engine asks of a parser; `grammars` answers with tree-sitter, tests may answer with anything.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::entity::Symbol;
+use crate::path::RelPath;
+use crate::slice::{Figures, Span};
+
+/// A language with a grammar: an index into the implementor's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LanguageId(pub u8);
+
+/// Which grammar gave an answer, so that a later one can't rewrite history unseen.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GrammarTag {
+    /// The language's name, such as `c` or `cpp`.
+    pub language: String,
+    /// Version of the grammar and of our extraction, such as `0.24.2+1`.
+    pub version: String,
+}
+
+/// One definition found in a source text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Qualified name. Several definitions in one source may bear the same one.
+    pub symbol: Symbol,
+    /// The definition with the documentation comments and attributes directly above it.
+    pub span: Span,
+    /// Its structure.
+    pub figures: Figures,
+    /// Whether the definition stands at the top level of the file or of a namespace, not inside another definition.
+    pub top_level: bool,
+    /// Whether a parse error lies inside.
+    pub damaged: bool,
+}
+
+/// What a source text defines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extraction {
+    /// Which grammar said so.
+    pub grammar: GrammarTag,
+    /// In source order, outer before inner.
+    pub definitions: Vec<Definition>,
+    /// Structure of the whole text.
+    pub figures: Figures,
+    /// Comments that stand for code left out (see [`crate::elision`]), in source order.
+    pub elisions: Vec<Span>,
+    /// Whether the text opens with what only a whole file has: includes, imports, a package line, an include guard.
+    pub preamble: bool,
+    /// Whether the parser met no error at all.
+    pub clean: bool,
+}
+
+/// Why a text gave no extraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtractError {
+    /// Longer than [`crate::limits::PARSE_BYTES_MAX`].
+    TooLarge,
+    /// The parser gave up in its bounded time, or can't read such bytes.
+    Unparsable,
+}
+
+/// Parsers, by language. Implementations are deterministic and bounded in time and memory for any input.
+pub trait Grammars {
+    /// The language of files with this name.
+    fn language_of_path(&self, path: &RelPath) -> Option<LanguageId>;
+
+    /// The language that a fence's info string names, such as `c`, `cpp`, `c++`.
+    fn language_of_tag(&self, tag: &str) -> Option<LanguageId>;
+
+    /// Finds all definitions of `source`.
+    ///
+    /// # Errors
+    /// When the text is over the bound or can't be parsed in bounded time.
+    fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError>;
+}

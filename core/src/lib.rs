@@ -1,0 +1,35 @@
+//! The law of TSLP as pure data and pure functions: events, artifacts, entities, capture, gates, hydration.
+//!
+//! Nothing here performs I/O, reads a clock, draws randomness or starts a thread. Time, disk contents and model
+//! replies enter as values; parsers enter through [`extract::Grammars`]; state enters through [`view::View`].
+//! Read `event` first, then `artifact`, then `decide`.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod event;
+
+pub mod artifact;
+pub mod entity;
+pub mod gate;
+pub mod hash;
+pub mod ids;
+pub mod limits;
+pub mod path;
+pub mod reason;
+pub mod slice;
+
+pub mod capture;
+pub mod delimiter;
+pub mod elision;
+pub mod extract;
+pub mod message;
+pub mod redact;
+
+pub mod decide;
+pub mod mention;
+pub mod notice;
+pub mod policy;
+pub mod view;

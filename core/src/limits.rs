@@ -1,0 +1,57 @@
+//! Every bound of the engine in one place, each with the reason for its number.
+
+/// Longest path that is taken for a path; aider's own rule for a file name line.
+pub const PATH_BYTES_MAX: usize = 250;
+
+/// Longest code block that is parsed. Trees take about 18 times the source, so this keeps a parse near 20 MB.
+pub const PARSE_BYTES_MAX: usize = 1 << 20;
+
+/// Blocks looked at in one message; a message with more is recorded, the rest of it is not captured.
+pub const BLOCKS_PER_MESSAGE_MAX: usize = 512;
+
+/// Definitions taken from one block; more is generated code that nobody edits by chat.
+pub const DEFINITIONS_PER_BLOCK_MAX: usize = 20_000;
+
+/// User and assistant pairs in the Recent Context window (spec §8.4).
+pub const RECENT_PAIRS: usize = 4;
+
+/// Bytes of one message in the Recent Context window, cut at a character boundary (spec §8.4).
+pub const RECENT_MESSAGE_BYTES_MAX: usize = 4096;
+
+/// Episodes after which a tombstone leaves its projection (spec §9.2); the bytes stay in the Vault.
+pub const TOMBSTONE_EPISODES: u64 = 10;
+
+/// Sessions whose transcripts are held ready for being continued; an older one goes on as a new session.
+pub const SESSIONS_KEPT: usize = 256;
+
+/// Episodes listed by `/recent`.
+pub const RECENT_EPISODES_KEPT: usize = 64;
+
+/// Older versions of one entity that a disk's content is recognised as.
+pub const SUPERSEDED_KEPT: usize = 8;
+
+/// Proposals held open for one entity; an older one stays in the ledger alone.
+pub const PROPOSALS_PER_ENTITY_MAX: usize = 4;
+
+/// Entities that one mentioned name may stand for; a name with more is too common to mean one of them.
+pub const MENTION_CANDIDATES_MAX: usize = 8;
+
+/// Entities considered for hydration in one prompt; what is over is named in a notice.
+pub const HYDRATION_CANDIDATES_MAX: usize = 256;
+
+/// Tokens of hydrated code when the model's context size is unknown.
+pub const HYDRATION_TOKENS_DEFAULT: u32 = 8192;
+
+/// Bytes per token for a count that rather overestimates: code averages 3 to 4 with current tokenizers.
+pub const BYTES_PER_TOKEN: usize = 3;
+
+/// Notices carried over to one prompt; the newest stay.
+pub const NOTICES_PER_PROMPT_MAX: usize = 12;
+
+/// Text of a reply that is collected before it is appended as one segment.
+pub const REPLY_SEGMENT_BYTES: usize = 4096;
+
+const _: () = assert!(
+    RECENT_MESSAGE_BYTES_MAX <= REPLY_SEGMENT_BYTES,
+    "a window entry must fit the first segment"
+);

@@ -1,0 +1,176 @@
+//! Workspace-relative paths, normalised without touching a disk (engine: "Entities and slices").
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::fmt;
+
+use crate::limits::PATH_BYTES_MAX;
+use crate::reason::Reason;
+
+/// A normalised path below the workspace root: `/`-separated, relative, without `.`, `..`, empty parts, control
+/// characters or NUL. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RelPath(Arc<str>);
+
+impl RelPath {
+    /// Normalises what a client, a model or a person wrote.
+    ///
+    /// `root` is the absolute workspace path (`/`-separated); absolute paths below it become relative.
+    ///
+    /// # Errors
+    /// [`Reason::PathEscapesWorkspace`] for `..` beyond the root and absolute paths elsewhere,
+    /// [`Reason::PathNotUsable`] for empty, overlong, NUL-bearing, control- or bidi-bearing, device and UNC paths.
+    pub fn parse(written: &str, root: &str) -> Result<Self, Reason> {
+        let trimmed = written.trim();
+        if trimmed.is_empty() || trimmed.len() > PATH_BYTES_MAX || trimmed.chars().any(is_unusable)
+        {
+            return Err(Reason::PathNotUsable);
+        }
+        let unified: String = trimmed
+            .chars()
+            .map(|c| if c == '\\' { '/' } else { c })
+            .collect();
+        if unified.starts_with("//") {
+            return Err(Reason::PathNotUsable);
+        }
+        let relative = if is_absolute(&unified) {
+            below_root(&unified, root).ok_or(Reason::PathEscapesWorkspace)?
+        } else {
+            unified.as_str()
+        };
+        let mut parts = alloc::vec::Vec::new();
+        for part in relative.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    parts.pop().ok_or(Reason::PathEscapesWorkspace)?;
+                }
+                part if is_device(part) => return Err(Reason::PathNotUsable),
+                part => parts.push(part),
+            }
+        }
+        if parts.is_empty() || unified.ends_with('/') {
+            return Err(Reason::PathNotUsable);
+        }
+        Ok(Self(parts.join("/").into()))
+    }
+
+    /// Takes a path that is already normalised, for example one that a ledger holds.
+    #[must_use]
+    pub fn from_normalised(path: &str) -> Self {
+        Self(path.into())
+    }
+
+    /// The path's text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last part.
+    #[must_use]
+    pub fn basename(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// What follows the last dot of the base name, unless nothing stands before or after it.
+    #[must_use]
+    pub fn extension(&self) -> Option<&str> {
+        let (stem, extension) = self.basename().rsplit_once('.')?;
+        (!stem.is_empty() && !extension.is_empty()).then_some(extension)
+    }
+}
+
+impl fmt::Display for RelPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Control characters, NUL, bidirectional overrides and zero-width characters have no place in a file name that a
+/// person should be able to check by eye.
+fn is_unusable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+fn is_absolute(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    path.starts_with('/')
+        || (bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':')
+}
+
+fn below_root<'a>(path: &'a str, root: &str) -> Option<&'a str> {
+    let root = root.trim_end_matches('/');
+    if root.is_empty() {
+        return None;
+    }
+    path.strip_prefix(root)?.strip_prefix('/')
+}
+
+/// Windows device names would open a device on some disks, whatever their extension.
+fn is_device(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or(part);
+    let numbered = |prefix: &str| {
+        stem.len() == 4
+            && stem.is_char_boundary(3)
+            && stem[..3].eq_ignore_ascii_case(prefix)
+            && stem.as_bytes()[3].is_ascii_digit()
+    };
+    ["con", "prn", "aux", "nul"]
+        .iter()
+        .any(|name| stem.eq_ignore_ascii_case(name))
+        || numbered("com")
+        || numbered("lpt")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(written: &str, expected: Result<&str, Reason>) {
+        let parsed = RelPath::parse(written, "/home/u/proj");
+        assert_eq!(
+            parsed
+                .as_ref()
+                .map(RelPath::as_str)
+                .map_err(|reason| *reason),
+            expected,
+            "{written:?}"
+        );
+    }
+
+    #[test]
+    fn paths_below_the_root_are_normalised() {
+        check("src/a.c", Ok("src/a.c"));
+        check("./src//b/../a.c", Ok("src/a.c"));
+        check("src\\a.c", Ok("src/a.c"));
+        check("/home/u/proj/src/a.c", Ok("src/a.c"));
+    }
+
+    #[test]
+    fn paths_that_lead_elsewhere_are_refused() {
+        check("../a.c", Err(Reason::PathEscapesWorkspace));
+        check("src/../../a.c", Err(Reason::PathEscapesWorkspace));
+        check("/etc/passwd", Err(Reason::PathEscapesWorkspace));
+        check("/home/u/project2/a.c", Err(Reason::PathEscapesWorkspace));
+        check("C:/windows/a.c", Err(Reason::PathEscapesWorkspace));
+    }
+
+    #[test]
+    fn paths_that_no_person_could_check_are_refused() {
+        for written in [
+            "",
+            "  ",
+            "a\0.c",
+            "src/\u{202e}c.a",
+            "//server/share/a.c",
+            "NUL",
+            "com1.c",
+            "src/",
+            ".",
+        ] {
+            check(written, Err(Reason::PathNotUsable));
+        }
+    }
+}

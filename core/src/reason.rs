@@ -1,0 +1,160 @@
+//! Reason codes: one stable snake_case word per rule, for events, notices and diagnostics.
+
+use core::fmt;
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])+ $name:ident = $code:literal,)+) => {
+        /// Why the engine decided as it did. The codes are stable: they stand in ledgers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Reason {
+            $($(#[$doc])+ $name,)+
+        }
+
+        impl Reason {
+            /// Every reason, in the order of declaration.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// The stable code.
+            #[must_use]
+            pub const fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)+ }
+            }
+
+            /// The reason with this code.
+            #[must_use]
+            pub fn from_code(code: &str) -> Option<Self> {
+                match code { $($code => Some(Self::$name),)+ _ => None }
+            }
+        }
+    };
+}
+
+reasons! {
+    // Paths.
+    /// The path leads out of the workspace.
+    PathEscapesWorkspace = "path_escapes_workspace",
+    /// The path is empty, too long, a device, or holds characters that no file name should.
+    PathNotUsable = "path_not_usable",
+
+    // Resolution (spec §4).
+    /// Path evidence and a clean parse.
+    AstMatch = "ast_match",
+    /// No path evidence, but the definitions' names belong to exactly one tracked file.
+    CorrelatedWithOneFile = "correlated_with_one_file",
+    /// Neither a path nor a unique correlation.
+    NoEntity = "no_entity",
+    /// Several tracked files fit.
+    SeveralCandidates = "several_candidates",
+    /// The path's language has no grammar here.
+    NoGrammar = "no_grammar",
+    /// The parser met an error inside every definition, or found none.
+    ParseErrors = "parse_errors",
+    /// The block is larger than what is parsed.
+    TooLargeToParse = "too_large_to_parse",
+    /// The block quotes the proxy's own delimiters and could forge state if it were hydrated.
+    QuotesDelimiters = "quotes_delimiters",
+    /// The block held a credential, which was redacted before it was recorded.
+    CredentialRedacted = "credential_redacted",
+
+    // Gate A (spec §6, §7).
+    /// The entity's resolution is CONFIRMED.
+    Confirmed = "confirmed",
+    /// The definition is there in full.
+    FullDefinition = "full_definition",
+    /// A placeholder stands for code that was left out.
+    Elided = "elided",
+    /// The reply or its code block broke off.
+    Truncated = "truncated",
+    /// No top-level symbol of the base is missing.
+    SymbolsKept = "symbols_kept",
+    /// The AST node count has not collapsed.
+    NodesKept = "nodes_kept",
+    /// The token count has not collapsed.
+    TokensKept = "tokens_kept",
+
+    // Gate B (spec §6).
+    /// Same or expanded symbol set.
+    StructuralParity = "structural_parity",
+    /// The shadow audit said `completed` in time.
+    ShadowAudit = "shadow_audit",
+    /// The user built on the proposal.
+    UserVerification = "user_verification",
+    /// The user supplied the code.
+    WriteHead = "write_head",
+
+    /// Gate A is passed and no grant of gate B holds yet.
+    GrantMissing = "grant_missing",
+
+    // ETV (spec §15).
+    /// The file on disk agrees with what is held true.
+    DiskAgrees = "disk_agrees",
+    /// The file on disk differs from what is held true.
+    Stale = "stale",
+    /// The file could not be read, so nothing is known of it.
+    DiskUnreadable = "disk_unreadable",
+    /// The file on disk still holds an earlier version.
+    DiskHoldsSuperseded = "disk_holds_superseded",
+
+    // Transitions.
+    /// A newer authoritative version took its place.
+    Replaced = "replaced",
+    /// An authoritative update of the whole file left the symbol out.
+    OmittedByUpdate = "omitted_by_update",
+    /// What the model proposed became moot when the user supplied the code.
+    ProposalOverruled = "proposal_overruled",
+    /// The same definition is authoritative already.
+    AlreadyTrue = "already_true",
+
+    // Hydration (spec §8).
+    /// The prompt names the entity.
+    Mentioned = "mentioned",
+    /// The prompt names the entity's file.
+    FileMentioned = "file_mentioned",
+    /// A proposal for the entity is open in this session.
+    UnderProposal = "under_proposal",
+    /// The name stands for too many entities.
+    AmbiguousName = "ambiguous_name",
+    /// The token budget is used up.
+    OverBudget = "over_budget",
+    /// The whole file is hydrated already.
+    CoveredByFile = "covered_by_file",
+    /// Parts of the file are newer than the file as a whole; the parts are hydrated instead.
+    FileOutdated = "file_outdated",
+    /// The current prompt itself holds the code.
+    InPrompt = "in_prompt",
+    /// The content is missing from the Vault.
+    ContentMissing = "content_missing",
+
+    // Replies and notices.
+    /// The previous output could not be linked to a known entity (spec §8.3).
+    Unlinked = "unlinked",
+    /// The user's code could not be linked to a file.
+    PasteWithoutPath = "paste_without_path",
+    /// The reply never came to its end.
+    BrokenOff = "broken_off",
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_snake_case_and_names_one_reason() {
+        for reason in Reason::ALL {
+            assert_eq!(Reason::from_code(reason.code()), Some(*reason));
+            assert!(
+                reason
+                    .code()
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte == b'_'),
+                "{reason}"
+            );
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Rows of projections, as any store can hold them: no SQL here, only names, values and changes.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One value of a row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// A whole number or a truth value.
+    Integer(i64),
+    /// UTF-8 text.
+    Text(String),
+    /// Bytes.
+    Blob(Vec<u8>),
+}
+
+/// A column's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// [`Value::Integer`].
+    Integer,
+    /// [`Value::Text`].
+    Text,
+    /// [`Value::Blob`].
+    Blob,
+}
+
+/// One column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name, safe as a bare SQL identifier.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: ColumnType,
+    /// Whether [`Value::Null`] may stand in it. Never true for a key column.
+    pub nullable: bool,
+}
+
+/// A projection's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name, safe as a bare SQL identifier.
+    pub name: &'static str,
+    /// Rises whenever the meaning or shape of the rows changes; stored rows of another version are rebuilt.
+    pub version: u32,
+    /// The columns; the first `key` of them are the primary key.
+    pub columns: &'static [Column],
+    /// How many leading columns are the primary key.
+    pub key: usize,
+}
+
+/// A change to one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Insert or replace the row with this key.
+    Put(Vec<Value>),
+    /// Remove the row with this key; only the key's values are given.
+    Remove(Vec<Value>),
+}
+
+/// A change and the table that it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowChange {
+    /// Index into [`crate::TABLES`].
+    pub table: usize,
+    /// What changes.
+    pub change: Change,
+}
+
+/// Collects the row changes of one fold step.
+#[derive(Debug, Default)]
+pub struct Changes {
+    changes: Vec<RowChange>,
+}
+
+impl Changes {
+    /// Notes that the row with this key now reads so.
+    pub fn put(&mut self, table: usize, row: Vec<Value>) {
+        self.changes.push(RowChange {
+            table,
+            change: Change::Put(row),
+        });
+    }
+
+    /// Notes that the row with this key is gone.
+    pub fn remove(&mut self, table: usize, key: Vec<Value>) {
+        self.changes.push(RowChange {
+            table,
+            change: Change::Remove(key),
+        });
+    }
+
+    /// All changes, in the order they were made.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<RowChange> {
+        self.changes
+    }
+}
+
+/// Shorthand for a non-null column.
+#[must_use]
+pub const fn column(name: &'static str, kind: ColumnType) -> Column {
+    Column {
+        name,
+        kind,
+        nullable: false,
+    }
+}
+
+/// Shorthand for a column that may be null.
+#[must_use]
+pub const fn nullable(name: &'static str, kind: ColumnType) -> Column {
+    Column {
+        name,
+        kind,
+        nullable: true,
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<Option<&str>> for Value {
+    fn from(text: Option<&str>) -> Self {
+        text.map_or(Self::Null, Self::from)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Integer(number.into())
+    }
+}
+
+impl From<u64> for Value {
+    /// Ledger numbers are dense from 1 and never come near the sign bit; one that does is clamped.
+    fn from(number: u64) -> Self {
+        Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(truth: bool) -> Self {
+        Self::Integer(truth.into())
+    }
+}
+
+impl From<&[u8; 32]> for Value {
+    fn from(hash: &[u8; 32]) -> Self {
+        Self::Blob(hash.to_vec())
+    }
+}

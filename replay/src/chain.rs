@@ -1,0 +1,66 @@
+//! The hash chain over events: any change, gap, swap or insertion shows (engine: "Event sourcing").
+
+use core::fmt;
+
+use tslp_core::ids::{Seq, UnixMillis};
+
+/// BLAKE3 over everything up to one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ChainHash(pub [u8; 32]);
+
+impl ChainHash {
+    /// The chain before the first event.
+    pub const GENESIS: Self = Self([0; 32]);
+
+    /// The chain after one more event.
+    ///
+    /// The payload is hashed by itself first, so that the link hashed here stays small: this binds replay.
+    #[must_use]
+    pub fn extended(self, seq: Seq, at: UnixMillis, kind: &str, payload: &[u8]) -> Self {
+        let digest = blake3::hash(payload);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.0);
+        hasher.update(&seq.0.to_le_bytes());
+        hasher.update(&at.0.to_le_bytes());
+        hasher.update(&(kind.len() as u64).to_le_bytes());
+        hasher.update(kind.as_bytes());
+        hasher.update(digest.as_bytes());
+        Self(*hasher.finalize().as_bytes())
+    }
+}
+
+impl fmt::Display for ChainHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_an_event_changes_the_chain() {
+        let chain = ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), "kind.v1", b"payload");
+        assert_ne!(
+            chain,
+            ChainHash::GENESIS.extended(Seq(2), UnixMillis(2), "kind.v1", b"payload")
+        );
+        assert_ne!(
+            chain,
+            ChainHash::GENESIS.extended(Seq(1), UnixMillis(3), "kind.v1", b"payload")
+        );
+        assert_ne!(
+            chain,
+            ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), "kind.v2", b"payload")
+        );
+        assert_ne!(
+            chain,
+            ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), "kind.v1", b"payloae")
+        );
+        assert_ne!(
+            chain,
+            chain.extended(Seq(1), UnixMillis(2), "kind.v1", b"payload")
+        );
+    }
+}

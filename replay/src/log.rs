@@ -1,0 +1,70 @@
+//! What a ledger store must offer; free of any store's own types, so that another log can take SQLite's place.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::ControlFlow;
+
+use tslp_core::ids::{Seq, UnixMillis};
+
+use crate::chain::ChainHash;
+
+/// An event as a store holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Position; dense from 1.
+    pub seq: Seq,
+    /// When the edge handed it in.
+    pub at: UnixMillis,
+    /// Name and layout version, such as `prompt_received.v1`.
+    pub kind: String,
+    /// The encoded event.
+    pub payload: Vec<u8>,
+    /// The chain's hash up to and including this event.
+    pub chain: ChainHash,
+}
+
+/// The end of a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The last event's position; `Seq(0)` if there is none.
+    pub seq: Seq,
+    /// The last event's chain hash; the genesis value if there is none.
+    pub chain: ChainHash,
+}
+
+/// Why an append didn't happen, or may not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AppendError {
+    /// The ledger has moved on; nothing was appended.
+    Conflict(Head),
+    /// The store failed in a way that leaves open what is on disk: reopen and read the head before going on.
+    Unknown(String),
+}
+
+/// An append-only, hash-chained log of events.
+pub trait Log {
+    /// The store's own error.
+    type Error;
+
+    /// The durable head.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    fn head(&self) -> Result<Head, Self::Error>;
+
+    /// Hands every event from `from` on, in order, to `visit` until it breaks.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    fn read(
+        &self,
+        from: Seq,
+        visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
+    ) -> Result<(), Self::Error>;
+
+    /// Appends a batch durably, all or nothing, if the head is still `expected`.
+    ///
+    /// # Errors
+    /// See [`AppendError`].
+    fn append(&mut self, expected: Seq, batch: &[Stored]) -> Result<Head, AppendError>;
+}
