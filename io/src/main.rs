@@ -1,1 +1,3 @@
+//! The `tslp` binary.
+
 fn main() {}

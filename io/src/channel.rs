@@ -1,0 +1,119 @@
+//! Messages between the threads: the network loop, the engine, the ledger writer, the diagnostics.
+
+use tslp_core::ids::{EpisodeId, Seq};
+
+/// One request and its response on one client connection; never used twice in a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExchangeId(pub u64);
+
+/// From the network loop to the engine, in the order in which things happened on the sockets.
+#[derive(Debug)]
+pub enum ToEngine {
+    /// A whole `POST /v1/chat/completions` body has arrived.
+    Prompt {
+        /// Where the answer goes.
+        exchange: ExchangeId,
+        /// The `x-tslp-session` header.
+        session_name: Option<String>,
+        /// Whether the client marks this as a retry of its previous request (`x-stainless-retry-count` above 0).
+        retry: bool,
+        /// The request body, content codings undone.
+        body: Vec<u8>,
+    },
+    /// A side copy of the upstream's response body, transfer codings undone. Sent in pieces of any size.
+    ReplyBytes {
+        /// Whose.
+        exchange: ExchangeId,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// The response is over. Sent exactly once for each exchange that was answered with [`ToLoop::Forward`].
+    ReplyEnd {
+        /// Whose.
+        exchange: ExchangeId,
+        /// How.
+        ending: Ending,
+    },
+    /// No more requests will come; what was sent before still counts.
+    Shutdown,
+}
+
+/// How a response from the upstream ended, as the sockets saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The upstream's message was complete by its own framing.
+    Complete {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// The client closed its connection first.
+    ClientGone,
+    /// The upstream's connection broke, or was silent for too long, after its response had begun.
+    UpstreamBroken,
+    /// The upstream could not be reached or sent no response.
+    UpstreamUnreachable,
+}
+
+/// To the network loop; every sender wakes the loop's poll afterwards.
+#[derive(Debug)]
+pub enum ToLoop {
+    /// Send this body to the upstream in place of the client's.
+    Forward {
+        /// Which.
+        exchange: ExchangeId,
+        /// The composed request body.
+        body: Vec<u8>,
+        /// Response bytes may reach the client once this position is durable.
+        durable_at: Seq,
+        /// Told to the client in the `x-tslp-episode` response header.
+        episode: EpisodeId,
+    },
+    /// Answer the client at once; nothing goes upstream.
+    Answer {
+        /// Which.
+        exchange: ExchangeId,
+        /// The whole answer.
+        answer: Answer,
+    },
+    /// Everything up to here is on disk.
+    Durable(Seq),
+    /// The ledger failed: chat requests are refused from now on, and exchanges that wait for durability end with this.
+    LedgerFailed {
+        /// What happened and what to do.
+        message: String,
+    },
+}
+
+/// A complete response with a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// JSON text.
+    pub body: Vec<u8>,
+}
+
+/// From the network loop to the diagnostics thread.
+#[derive(Debug)]
+pub struct DiagnosticQuery {
+    /// Where the answer goes.
+    pub exchange: ExchangeId,
+    /// What is asked for.
+    pub page: DiagnosticPage,
+}
+
+/// The diagnostics of spec §14 that need more than the loop knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiagnosticPage {
+    /// `GET /doctor`.
+    Doctor,
+    /// `GET /recent?limit=N`.
+    Recent {
+        /// How many episodes at the most.
+        limit: usize,
+    },
+    /// `GET /state`.
+    State,
+    /// `GET /debug/last-prompt`.
+    LastPrompt,
+}

@@ -1,0 +1,3 @@
+//! The edge of TSLP: sockets, files, SQLite, threads, the command line. The `tslp` binary is a thin call into here.
+
+pub mod channel;
