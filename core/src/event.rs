@@ -9,7 +9,7 @@ use crate::artifact::{Level, Origin, Transition, Version};
 use crate::entity::{EntityId, Symbol};
 use crate::extract::GrammarTag;
 use crate::gate::{Completeness, GateReport};
-use crate::hash::{ArtifactHash, MessageKey, SliceHash};
+use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use crate::message::Role;
 use crate::path::RelPath;
@@ -96,7 +96,7 @@ pub struct MessageRef {
 pub struct Fork {
     /// The session whose history is shared.
     pub session: SessionId,
-    /// How many of its messages are shared.
+    /// How many messages of the conversation are shared.
     pub messages: u32,
 }
 
@@ -111,13 +111,18 @@ pub struct PromptReceived {
     pub session_name: Option<String>,
     /// Set when a new session starts from another's history.
     pub fork: Option<Fork>,
+    /// The conversation up to and including this prompt, as the client sent it, system messages left out.
+    pub transcript: TranscriptHash,
+    /// How many messages that is.
+    pub length: u32,
     /// The model that the client asked for.
     pub model: String,
     /// Texts of the system messages, joined.
     pub system: Option<ArtifactHash>,
-    /// Messages that the session's transcript didn't hold, oldest first. System messages are not part of it.
+    /// Messages that the ledger didn't hold before, and the current prompt's, oldest first. System messages are left
+    /// out.
     pub messages: Vec<MessageRef>,
-    /// How many of `messages` are older history; the current prompt is the rest.
+    /// How many of `messages` come before the current prompt: context of the client's own.
     pub older: u32,
 }
 
@@ -253,6 +258,8 @@ pub struct DiskObserved {
 pub enum PathEvidence {
     /// Nothing.
     None,
+    /// The only path in the sentence before the fence. Enough for the user's own code, not for the model's.
+    SentenceBefore,
     /// A `filepath:` comment, or a lone path comment, on the block's first line.
     FirstLineComment,
     /// A path on the line directly before the fence.

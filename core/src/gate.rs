@@ -78,6 +78,8 @@ pub enum DiskVerdict {
     Stale,
     /// Disk could not be read.
     Unreadable,
+    /// Disk defines the symbol, and the ledger never held that definition.
+    Unacknowledged,
 }
 
 /// Everything that the gates look at for one version.
@@ -181,6 +183,7 @@ fn etv(facts: &Facts, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
         DiskVerdict::Agrees => None,
         DiskVerdict::Stale => Some(Reason::Stale),
         DiskVerdict::Unreadable => Some(Reason::DiskUnreadable),
+        DiskVerdict::Unacknowledged => Some(Reason::BaseUnacknowledged),
     }
 }
 

@@ -1,1 +1,257 @@
-//! Being written.
+//! Finds which tracked entities a prompt names. Its cost grows with the prompt, not with the State Map.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use crate::entity::{EntityId, Symbol, last_component};
+use crate::limits::{HYDRATION_CANDIDATES_MAX, MENTION_CANDIDATES_MAX};
+use crate::path::RelPath;
+use crate::view::View;
+
+/// What a prompt names, in the order of first mention.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// Symbols named by themselves.
+    pub symbols: Vec<EntityId>,
+    /// Files named by path or unique base name.
+    pub files: Vec<RelPath>,
+    /// One entity for each name that stands for too many.
+    pub ambiguous: Vec<EntityId>,
+}
+
+/// Scans one text. `root` is the workspace's absolute path.
+#[must_use]
+pub fn scan(text: &str, root: &str, view: &dyn View) -> Mentions {
+    let mut scan = Scan {
+        view,
+        root,
+        found: Mentions::default(),
+        seen: BTreeSet::new(),
+    };
+    for word in words(text) {
+        if scan.is_full() {
+            break;
+        }
+        scan.path_word(word);
+    }
+    for name in names(text) {
+        if scan.is_full() {
+            break;
+        }
+        scan.name(name);
+    }
+    scan.found
+}
+
+struct Scan<'v> {
+    view: &'v dyn View,
+    root: &'v str,
+    found: Mentions,
+    /// Words already looked up.
+    seen: BTreeSet<&'v str>,
+}
+
+impl<'v> Scan<'v> {
+    fn is_full(&self) -> bool {
+        self.found.symbols.len() + self.found.files.len() >= HYDRATION_CANDIDATES_MAX
+    }
+
+    /// A word that may be a path or `path::symbol`.
+    fn path_word(&mut self, word: &'v str) {
+        if !word.contains(['.', '/']) || !self.seen.insert(word) {
+            return;
+        }
+        let (path, symbol) = match word.find("::") {
+            Some(at) => (&word[..at], Some(&word[at + 2..])),
+            None => (word, None),
+        };
+        let Some(path) = self.tracked_file(path) else {
+            return;
+        };
+        match symbol {
+            Some(symbol) => self.symbol_of(path, symbol),
+            None => push_new(&mut self.found.files, path),
+        }
+    }
+
+    fn tracked_file(&self, written: &str) -> Option<RelPath> {
+        let path = RelPath::parse(written, self.root).ok()?;
+        if self.view.tracks(&path) {
+            return Some(path);
+        }
+        if written.contains(['/', '\\']) {
+            return None;
+        }
+        let mut files = self.view.files_named(path.basename(), 2);
+        (files.len() == 1).then(|| files.remove(0))
+    }
+
+    fn symbol_of(&mut self, path: RelPath, symbol: &str) {
+        let entity = EntityId::symbol(path, Symbol::new(symbol));
+        if self.view.current(&entity).is_some() {
+            push_new(&mut self.found.symbols, entity);
+        }
+    }
+
+    fn name(&mut self, name: Name<'v>) {
+        if !name.means_a_symbol() || !self.seen.insert(name.text) {
+            return;
+        }
+        let candidates = self
+            .view
+            .entities_named(last_component(name.text), 4 * MENTION_CANDIDATES_MAX);
+        let fitting: Vec<EntityId> = candidates
+            .into_iter()
+            .filter(|entity| {
+                entity
+                    .symbol_str()
+                    .is_some_and(|symbol| ends_with_name(symbol, name.text))
+            })
+            .collect();
+        let in_named_files: Vec<EntityId> = fitting
+            .iter()
+            .filter(|entity| self.found.files.contains(&entity.path))
+            .cloned()
+            .collect();
+        let chosen = if in_named_files.is_empty() {
+            fitting
+        } else {
+            in_named_files
+        };
+        if chosen.len() > MENTION_CANDIDATES_MAX {
+            push_new(&mut self.found.ambiguous, chosen[0].clone());
+            return;
+        }
+        for entity in chosen {
+            push_new(&mut self.found.symbols, entity);
+        }
+    }
+}
+
+fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+/// Whether the qualified `symbol` is `name` or ends with it at a component's boundary.
+fn ends_with_name(symbol: &str, name: &str) -> bool {
+    symbol
+        .strip_suffix(name)
+        .is_some_and(|front| front.is_empty() || front.ends_with("::") || front.ends_with('.'))
+}
+
+/// Words that may hold a path: split at blanks, quotes and brackets, without the punctuation of a sentence.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '`' | '"' | '\'' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | ',' | ';' | '*'
+            )
+    })
+    .map(|word| {
+        word.trim_end_matches(['.', ':', '!', '?'])
+            .trim_start_matches(['@', '#'])
+    })
+    .filter(|word| !word.is_empty())
+}
+
+/// An identifier, perhaps qualified, with what stands around it.
+#[derive(Clone, Copy)]
+struct Name<'t> {
+    text: &'t str,
+    in_backticks: bool,
+    before_parenthesis: bool,
+}
+
+impl Name<'_> {
+    /// A plain word that happens to be a symbol's name doesn't mean the symbol.
+    fn means_a_symbol(&self) -> bool {
+        self.in_backticks
+            || self.before_parenthesis
+            || self.text.contains("::")
+            || self.is_dotted()
+            || is_distinctive(self.text)
+    }
+
+    fn is_dotted(&self) -> bool {
+        self.text.contains('.')
+    }
+}
+
+/// Underscore, digit, or a capital after the first letter.
+fn is_distinctive(name: &str) -> bool {
+    name.bytes().enumerate().any(|(at, byte)| {
+        byte == b'_' || byte.is_ascii_digit() || (at > 0 && byte.is_ascii_uppercase())
+    })
+}
+
+/// All maximal runs of identifiers joined by `::` or `.`.
+fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        while at < bytes.len() && !starts_identifier(bytes[at]) {
+            at += if bytes[at].is_ascii_digit() {
+                digits(&bytes[at..])
+            } else {
+                1
+            };
+        }
+        if at >= bytes.len() {
+            return None;
+        }
+        let start = at;
+        at += identifier(&bytes[at..]);
+        while let Some(joint) = joint(&bytes[at..]) {
+            at += joint + identifier(&bytes[at + joint..]);
+        }
+        Some(Name {
+            text: &text[start..at],
+            in_backticks: start > 0 && bytes[start - 1] == b'`' && closes_backticks(&bytes[at..]),
+            before_parenthesis: bytes.get(at) == Some(&b'('),
+        })
+    })
+}
+
+fn closes_backticks(rest: &[u8]) -> bool {
+    rest.first() == Some(&b'`') || rest.starts_with(b"()`")
+}
+
+fn starts_identifier(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte == b'~'
+}
+
+fn continues_identifier(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn identifier(bytes: &[u8]) -> usize {
+    1 + bytes[1..]
+        .iter()
+        .take_while(|byte| continues_identifier(**byte))
+        .count()
+}
+
+fn digits(bytes: &[u8]) -> usize {
+    bytes
+        .iter()
+        .take_while(|byte| continues_identifier(**byte))
+        .count()
+}
+
+/// Length of a `::` or `.` that an identifier follows.
+fn joint(bytes: &[u8]) -> Option<usize> {
+    let len = if bytes.starts_with(b"::") {
+        2
+    } else if bytes.first() == Some(&b'.') {
+        1
+    } else {
+        return None;
+    };
+    bytes
+        .get(len)
+        .filter(|byte| starts_identifier(**byte))
+        .map(|_| len)
+}

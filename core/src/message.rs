@@ -1,9 +1,13 @@
 //! Chat messages as the engine sees them: who speaks, the text, the tool calls.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::delimiter;
 use crate::hash::MessageKey;
+use crate::redact;
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,39 +64,105 @@ pub struct ToolCall {
 pub struct Message {
     /// Who speaks.
     pub role: Role,
-    /// Its text; text parts are joined by a line end, other parts are left out.
-    pub text: String,
+    /// Its text parts, in order; images and other parts are left out.
+    pub parts: Vec<String>,
     /// Its tool calls.
     pub tool_calls: Vec<ToolCall>,
 }
 
 impl Message {
-    /// A message of text alone.
+    /// A message of one text part.
     #[must_use]
     pub fn new(role: Role, text: &str) -> Self {
         Self {
             role,
-            text: text.into(),
+            parts: vec![text.into()],
             tool_calls: Vec::new(),
         }
     }
 
-    /// How the message is recognised when a client sends it again. White space around the text doesn't count, because
-    /// clients trim replies before they send them back.
+    /// The message's text as the ledger may hold it: parts joined by a line end, without anything that the proxy
+    /// itself injected, credentials redacted.
     #[must_use]
-    pub fn key(&self) -> MessageKey {
-        let mut hasher = blake3::Hasher::new();
-        let mut part = |bytes: &[u8]| {
-            hasher.update(&(bytes.len() as u64).to_le_bytes());
-            hasher.update(bytes);
-        };
-        part(self.role.as_str().as_bytes());
-        part(self.text.trim().as_bytes());
-        for call in &self.tool_calls {
-            part(call.name.as_bytes());
-            part(call.arguments.as_bytes());
+    pub fn recordable(&self) -> Cow<'_, str> {
+        match self.parts.as_slice() {
+            [] => Cow::Borrowed(""),
+            [part] => recordable(part),
+            parts => Cow::Owned(recordable(&parts.join("\n")).into_owned()),
         }
-        MessageKey(*hasher.finalize().as_bytes())
+    }
+}
+
+/// A text as the ledger may hold it.
+#[must_use]
+pub fn recordable(text: &str) -> Cow<'_, str> {
+    match delimiter::strip_blocks(text) {
+        Cow::Borrowed(text) => redact::redacted(text),
+        Cow::Owned(text) => Cow::Owned(redact::redacted(&text).into_owned()),
+    }
+}
+
+/// How a message is recognised when a client sends it again; `text` is as the ledger may hold it. White space around
+/// it doesn't count, because clients trim replies before they send them back.
+#[must_use]
+pub fn key_of(role: Role, text: &str, tool_calls: &[ToolCall]) -> MessageKey {
+    let mut hasher = blake3::Hasher::new();
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    part(role.as_str().as_bytes());
+    part(text.trim().as_bytes());
+    for call in tool_calls {
+        part(call.name.as_bytes());
+        part(call.arguments.as_bytes());
+    }
+    MessageKey(*hasher.finalize().as_bytes())
+}
+
+/// A chat request as the engine needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The model that the client asked for.
+    pub model: String,
+    /// All messages, in the client's order.
+    pub messages: Vec<Message>,
+    /// The session's name, if the client gave one.
+    pub session_name: Option<String>,
+    /// Whether the client marks this as a retry.
+    pub attempt: Attempt,
+    /// Whether the client offers tools.
+    pub tools: Tools,
+}
+
+/// Whether a request repeats the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Attempt {
+    /// A prompt of its own.
+    #[default]
+    First,
+    /// The client's library sends the same request again after a failure.
+    Retry,
+}
+
+/// Whether a request offers tools to the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tools {
+    /// None: a plain conversation.
+    #[default]
+    None,
+    /// Some: an agent drives the conversation, and its tool results must stay in it.
+    Offered,
+}
+
+impl Request {
+    /// Index of the first message of the current prompt: the last user message, or the last message if there is none.
+    #[must_use]
+    pub fn current_from(&self) -> usize {
+        self.messages
+            .iter()
+            .rposition(|message| message.role == Role::User)
+            .unwrap_or_else(|| self.messages.len().saturating_sub(1))
     }
 }
 
@@ -102,9 +172,14 @@ mod tests {
 
     #[test]
     fn trimmed_text_keeps_its_key_and_anything_else_changes_it() {
-        let key = Message::new(Role::User, "hello").key();
-        assert_eq!(Message::new(Role::User, " hello\n").key(), key);
-        assert_ne!(Message::new(Role::Assistant, "hello").key(), key);
-        assert_ne!(Message::new(Role::User, "hello!").key(), key);
+        let key = |role, text: &str| key_of(role, &recordable(text), &[]);
+        let hello = key(Role::User, "hello");
+        assert_eq!(key(Role::User, " hello\n"), hello);
+        assert_eq!(
+            key(Role::User, "hello\n[STATE NOTICE]\nx\n[END NOTICE]"),
+            hello
+        );
+        assert_ne!(key(Role::Assistant, "hello"), hello);
+        assert_ne!(key(Role::User, "hello!"), hello);
     }
 }

@@ -1,1 +1,96 @@
-//! Being written.
+//! The words of a STATE NOTICE: what the model is told when something it might count on didn't happen.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::delimiter::{NOTICE_CLOSE, NOTICE_OPEN};
+use crate::entity::EntityId;
+use crate::event::NoticeIssued;
+use crate::reason::Reason;
+
+/// The whole block, delimiters included.
+#[must_use]
+pub fn block(notice: &NoticeIssued) -> String {
+    format!(
+        "{NOTICE_OPEN}\n{}\n{NOTICE_CLOSE}",
+        body(notice.reason, notice.entity.as_ref())
+    )
+}
+
+/// What stands between the delimiters; also what people are shown.
+#[must_use]
+pub fn body(reason: Reason, entity: Option<&EntityId>) -> String {
+    let name = entity.map_or_else(|| String::from("the code"), |entity| format!("{entity}"));
+    match reason {
+        Reason::Unlinked => String::from(
+            "The previous output could not be structurally linked to a known entity.\nIt has NOT modified the State Map.",
+        ),
+        Reason::PasteWithoutPath => String::from(
+            "The user's code could not be linked to a file, because nothing names its path.\nIt has NOT modified the State Map.",
+        ),
+        Reason::Stale => format!(
+            "{name} is STALE: the file on disk differs from the authoritative version.\nIts code is withheld until the user pastes or accepts the current one. Do not guess it.",
+        ),
+        Reason::DiskHoldsSuperseded => format!(
+            "{name} is STALE: the file on disk still holds the version before the last accepted change.\nIts code is withheld until the file is updated or the user pastes the current one. Do not guess it.",
+        ),
+        Reason::DiskUnreadable => format!(
+            "{name} could not be checked: its file on disk can't be read.\nIts code is withheld. Do not guess it.",
+        ),
+        Reason::BaseUnacknowledged => refused(
+            &name,
+            "the file on disk defines it, and that definition was never shown here",
+        ),
+        Reason::Elided => refused(
+            &name,
+            "it left out code behind a placeholder; give every definition in full",
+        ),
+        Reason::Truncated => refused(
+            &name,
+            "it broke off before its end; give the whole definition",
+        ),
+        Reason::SymbolsKept => refused(
+            &name,
+            "existing symbols are missing from it; keep every one",
+        ),
+        Reason::NodesKept | Reason::TokensKept => refused(
+            &name,
+            "it lost most of the existing code; keep what the change doesn't concern",
+        ),
+        Reason::GrantMissing => refused(&name, "it waits for the user's confirmation"),
+        Reason::OverBudget => format!(
+            "{name} is authoritative but did not fit into this prompt.\nIts code is NOT shown. Do not guess it.",
+        ),
+        Reason::QuotesDelimiters => {
+            format!("{name} quotes the delimiters of this very block and is NOT shown.",)
+        }
+        Reason::CredentialRedacted => refused(&name, "it holds a credential"),
+        other => refused(&name, other.code()),
+    }
+}
+
+fn refused(name: &str, why: &str) -> String {
+    format!(
+        "The last change to {name} was not accepted: {why}.\nIt has NOT modified the State Map."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{EpisodeId, SessionId};
+
+    #[test]
+    fn the_laws_own_notice_is_verbatim() {
+        let notice = NoticeIssued {
+            episode: EpisodeId(1),
+            session: SessionId(1),
+            reason: Reason::Unlinked,
+            entity: None,
+        };
+        assert_eq!(
+            block(&notice),
+            "[STATE NOTICE]\nThe previous output could not be structurally linked to a known entity.\nIt has NOT modified the State Map.\n[END NOTICE]"
+        );
+    }
+}

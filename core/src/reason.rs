@@ -92,6 +92,8 @@ reasons! {
     Stale = "stale",
     /// The file could not be read, so nothing is known of it.
     DiskUnreadable = "disk_unreadable",
+    /// Disk defines the symbol, and the ledger never held that definition.
+    BaseUnacknowledged = "base_unacknowledged",
     /// The file on disk still holds an earlier version.
     DiskHoldsSuperseded = "disk_holds_superseded",
 
@@ -130,8 +132,8 @@ reasons! {
     Unlinked = "unlinked",
     /// The user's code could not be linked to a file.
     PasteWithoutPath = "paste_without_path",
-    /// The reply never came to its end.
-    BrokenOff = "broken_off",
+    /// The code only repeats what the model wrote.
+    ModelEcho = "model_echo",
 }
 
 impl fmt::Display for Reason {

@@ -1,1 +1,217 @@
-//! Being written.
+//! Credentials don't enter the ledger: common key formats are replaced before anything is recorded.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+
+/// What stands in the ledger in a credential's place.
+pub const MARKER: &str = "[REDACTED CREDENTIAL]";
+
+/// A key format: a fixed prefix and at least so many characters of the body.
+struct Format {
+    prefix: &'static str,
+    body_chars_min: usize,
+}
+
+const FORMATS: &[Format] = &[
+    Format {
+        prefix: "sk-",
+        body_chars_min: 20,
+    },
+    Format {
+        prefix: "sk_live_",
+        body_chars_min: 16,
+    },
+    Format {
+        prefix: "rk_live_",
+        body_chars_min: 16,
+    },
+    Format {
+        prefix: "ghp_",
+        body_chars_min: 20,
+    },
+    Format {
+        prefix: "gho_",
+        body_chars_min: 20,
+    },
+    Format {
+        prefix: "ghu_",
+        body_chars_min: 20,
+    },
+    Format {
+        prefix: "ghs_",
+        body_chars_min: 20,
+    },
+    Format {
+        prefix: "ghr_",
+        body_chars_min: 20,
+    },
+    Format {
+        prefix: "github_pat_",
+        body_chars_min: 20,
+    },
+    Format {
+        prefix: "glpat-",
+        body_chars_min: 20,
+    },
+    Format {
+        prefix: "hf_",
+        body_chars_min: 30,
+    },
+    Format {
+        prefix: "xoxb-",
+        body_chars_min: 10,
+    },
+    Format {
+        prefix: "xoxp-",
+        body_chars_min: 10,
+    },
+    Format {
+        prefix: "xoxa-",
+        body_chars_min: 10,
+    },
+    Format {
+        prefix: "xoxr-",
+        body_chars_min: 10,
+    },
+    Format {
+        prefix: "xoxs-",
+        body_chars_min: 10,
+    },
+    Format {
+        prefix: "AKIA",
+        body_chars_min: 16,
+    },
+    Format {
+        prefix: "ASIA",
+        body_chars_min: 16,
+    },
+    Format {
+        prefix: "AIza",
+        body_chars_min: 35,
+    },
+    Format {
+        prefix: "npm_",
+        body_chars_min: 30,
+    },
+    Format {
+        prefix: "pypi-",
+        body_chars_min: 40,
+    },
+];
+
+const PEM_OPEN: &str = "-----BEGIN ";
+const PEM_KEY: &str = "PRIVATE KEY-----";
+const PEM_CLOSE: &str = "-----END ";
+
+/// The text with each credential replaced by [`MARKER`].
+#[must_use]
+pub fn redacted(text: &str) -> Cow<'_, str> {
+    let mut out: Option<String> = None;
+    let mut copied = 0;
+    let mut at = 0;
+    let bytes = text.as_bytes();
+    while at < bytes.len() {
+        let Some(end) = credential_at(text, at) else {
+            at += 1;
+            continue;
+        };
+        let buffer = out.get_or_insert_with(|| String::with_capacity(text.len()));
+        buffer.push_str(&text[copied..at]);
+        buffer.push_str(MARKER);
+        copied = end;
+        at = end;
+    }
+    match out {
+        None => Cow::Borrowed(text),
+        Some(mut buffer) => {
+            buffer.push_str(&text[copied..]);
+            Cow::Owned(buffer)
+        }
+    }
+}
+
+/// The end of the credential that starts at `at`, if one does.
+fn credential_at(text: &str, at: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    match bytes[at] {
+        b's' | b'r' | b'g' | b'h' | b'x' | b'A' | b'n' | b'p' if !follows_word(bytes, at) => {
+            token_at(bytes, at)
+        }
+        b'-' => private_key_at(text, at),
+        _ => None,
+    }
+}
+
+fn token_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = &bytes[at..];
+    let format = FORMATS
+        .iter()
+        .find(|format| rest.starts_with(format.prefix.as_bytes()))?;
+    let body = &rest[format.prefix.len()..];
+    let len = body.iter().take_while(|byte| is_key_byte(**byte)).count();
+    let mixed = body[..len].iter().any(u8::is_ascii_digit);
+    (len >= format.body_chars_min && mixed).then_some(at + format.prefix.len() + len)
+}
+
+fn private_key_at(text: &str, at: usize) -> Option<usize> {
+    let rest = text.get(at..)?.strip_prefix(PEM_OPEN)?;
+    let head = rest.lines().next()?;
+    if !head.trim_end().ends_with(PEM_KEY) {
+        return None;
+    }
+    let end = rest.find(PEM_CLOSE).map_or(rest.len(), |close| {
+        close + rest[close..].find('\n').unwrap_or(rest.len() - close)
+    });
+    Some(at + PEM_OPEN.len() + end)
+}
+
+fn is_key_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+fn follows_word(bytes: &[u8], at: usize) -> bool {
+    at > 0 && is_key_byte(bytes[at - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    #[test]
+    fn keys_of_common_services_are_replaced() {
+        for key in [
+            "sk-proj-abcdEFGH1234567890abcd",
+            "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+            "AKIAIOSFODNN7EXAMPLE",
+            "xoxb-1234567890-abcdef",
+            "hf_abcdefghijklmnopqrstuvwxyz012345",
+        ] {
+            assert_eq!(
+                redacted(&format!("key = \"{key}\";")),
+                format!("key = \"{MARKER}\";"),
+                "{key}"
+            );
+        }
+    }
+
+    #[test]
+    fn private_keys_are_replaced_to_their_end_or_the_texts() {
+        let pem = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb";
+        assert_eq!(redacted(pem), format!("a\n{MARKER}\nb"));
+        assert_eq!(redacted("-----BEGIN PRIVATE KEY-----\nMIIE"), MARKER);
+    }
+
+    #[test]
+    fn code_that_only_looks_similar_stays() {
+        for text in [
+            "task-scheduler-implementation-details",
+            "sk-short1",
+            "risk-abcdefghij1234567890abcd",
+            "hf_init(x)",
+            "-----BEGIN CERTIFICATE-----\nx",
+        ] {
+            assert!(matches!(redacted(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+}

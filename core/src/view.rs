@@ -1,1 +1,151 @@
-//! Being written.
+//! What decisions may know of the state: the read side of all projections, as the engine sees it.
+
+use alloc::vec::Vec;
+
+use crate::artifact::Origin;
+use crate::entity::{EntityId, Symbol};
+use crate::event::{DiskFinding, NoticeIssued};
+use crate::hash::{ArtifactHash, SliceHash, TranscriptHash};
+use crate::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use crate::path::RelPath;
+use crate::slice::{Figures, Span};
+
+/// The authoritative version of an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Current {
+    /// Which version.
+    pub version: VersionId,
+    /// Hash of its canonical form: the State Map's artifact hash.
+    pub slice: SliceHash,
+    /// The captured bytes that hold it.
+    pub artifact: ArtifactHash,
+    /// Where it stands in them.
+    pub spans: Vec<Span>,
+    /// Its structure.
+    pub figures: Figures,
+    /// Who supplied it.
+    pub origin: Origin,
+}
+
+/// A version that waits for promotion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// Which version.
+    pub version: VersionId,
+    /// Its entity.
+    pub entity: EntityId,
+    /// Hash of its canonical form.
+    pub slice: SliceHash,
+    /// The session that it arose in.
+    pub session: SessionId,
+}
+
+/// A point that a session's conversation has reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionPoint {
+    /// The session.
+    pub session: SessionId,
+    /// Messages up to this point.
+    pub length: u32,
+    /// Whether the session can go on from here.
+    pub place: Place,
+}
+
+/// Where a point lies in its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At its end, with no reply under way: the next prompt continues the session.
+    Head,
+    /// Before its end: a prompt from here is an edited or regenerated turn.
+    Past,
+}
+
+/// A prompt without a completed reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenPrompt {
+    /// The session.
+    pub session: SessionId,
+    /// The prompt's episode.
+    pub episode: EpisodeId,
+}
+
+/// One prompt and its reply, by reference.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exchange {
+    /// Texts of the prompt's user messages.
+    pub user: Vec<ArtifactHash>,
+    /// Segments of the reply.
+    pub assistant: Vec<ArtifactHash>,
+}
+
+/// Why an entity is STALE, or not known not to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divergence {
+    /// Disk holds something that was never authoritative here, or no longer holds the symbol.
+    Unknown,
+    /// Disk holds an earlier authoritative version.
+    Superseded,
+    /// The file can't be read.
+    Unreadable,
+}
+
+/// The state that decisions are made on.
+pub trait View {
+    /// The id that the next episode gets.
+    fn next_episode(&self) -> EpisodeId;
+    /// The id that the next new session gets.
+    fn next_session(&self) -> SessionId;
+    /// The id that the next capture gets.
+    fn next_capture(&self) -> CaptureId;
+    /// The id that the next version gets.
+    fn next_version(&self) -> VersionId;
+
+    /// The session that a client named so.
+    fn session_named(&self, name: &str) -> Option<SessionId>;
+    /// The session that reached this conversation after a completed reply.
+    fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint>;
+    /// The session at whose head the last prompt and reply are these (see [`crate::decide::tail_of`]).
+    fn session_with_tail(&self, tail: TranscriptHash) -> Option<SessionId>;
+    /// The open prompt whose conversation this is.
+    fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt>;
+    /// The session of an episode that is among the recent ones.
+    fn session_of(&self, episode: EpisodeId) -> Option<SessionId>;
+    /// Whether the session consists of single user prompts and replies alone, without context of the client's own.
+    fn is_plain(&self, session: SessionId) -> bool;
+    /// The last completed exchanges, oldest first, at most [`crate::limits::RECENT_PAIRS`].
+    fn recent(&self, session: SessionId) -> Vec<Exchange>;
+    /// Entities in the order in which the session first hydrated them.
+    fn hydration_order(&self, session: SessionId) -> Vec<EntityId>;
+    /// Notices that the model hasn't been given yet, oldest first.
+    fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued>;
+
+    /// The authoritative version of an entity.
+    fn current(&self, entity: &EntityId) -> Option<Current>;
+    /// All authoritative symbols of a file, sorted by symbol.
+    fn symbols_of(&self, path: &RelPath) -> Vec<Symbol>;
+    /// Whether the file as a whole is authoritative and no part of it is newer.
+    fn file_is_current(&self, path: &RelPath) -> bool;
+    /// Whether anything of the file is authoritative.
+    fn tracks(&self, path: &RelPath) -> bool;
+    /// Tracked files with this base name, at most `limit`.
+    fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath>;
+    /// Tracked entities whose symbol's last component is this, at most `limit`.
+    fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId>;
+    /// Whether every version that was promoted out of these bytes is still authoritative; `None` if none ever was.
+    fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool>;
+
+    /// What was last seen at the path.
+    fn disk(&self, path: &RelPath) -> Option<&DiskFinding>;
+    /// How disk diverges from the entity, if it does.
+    fn divergence(&self, entity: &EntityId) -> Option<Divergence>;
+
+    /// Open proposals of a session, oldest first.
+    fn proposals_in(&self, session: SessionId) -> Vec<Proposal>;
+    /// Open proposals for an entity, oldest first.
+    fn proposals_for(&self, entity: &EntityId) -> Vec<Proposal>;
+
+    /// Whether the Vault holds these bytes.
+    fn holds(&self, artifact: ArtifactHash) -> bool;
+    /// Bytes of the Vault.
+    fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>>;
+}

@@ -1,1 +1,75 @@
-//! Being written.
+//! Finds code in messages and says what names its file. One module per family of formats; each is total and linear.
+
+pub mod fence;
+pub mod path_hint;
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::event::PathEvidence;
+use crate::limits::BLOCKS_PER_MESSAGE_MAX;
+
+/// A block of code in a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block<'t> {
+    /// Where the block stands in the message, delimiters included.
+    pub outer: Range<usize>,
+    /// The code's bytes in the message, if they are the code verbatim; an indented fence's are not.
+    pub verbatim: Option<Range<usize>>,
+    /// The code.
+    pub code: Cow<'t, str>,
+    /// The language that the block names.
+    pub language: Option<String>,
+    /// The path as it was written.
+    pub path: Option<String>,
+    /// What named the path.
+    pub evidence: PathEvidence,
+    /// Whether the block says that it is a range of lines, so a part of its file.
+    pub part: Part,
+    /// Whether the block was closed.
+    pub closing: Closing,
+}
+
+/// What a block says of its share of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Nothing.
+    Unsaid,
+    /// It is a range of lines.
+    Range,
+}
+
+/// Whether a block came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// Closed as it was opened.
+    Closed,
+    /// The message ended first.
+    Unclosed,
+}
+
+/// All blocks of a message, in order, at most [`BLOCKS_PER_MESSAGE_MAX`].
+#[must_use]
+pub fn blocks(text: &str) -> Vec<Block<'_>> {
+    fence::scan(text).take(BLOCKS_PER_MESSAGE_MAX).collect()
+}
+
+/// How the user message begins that ends a client's few-shot examples: what stands before is another code base's
+/// (aider).
+const EXAMPLES_END: &str = "I switched to a new code base";
+
+/// How many of the first messages are a client's examples and never captured.
+#[must_use]
+pub fn examples(messages: &[crate::message::Message]) -> usize {
+    messages
+        .iter()
+        .rposition(|message| {
+            message
+                .parts
+                .iter()
+                .any(|part| part.trim_start().starts_with(EXAMPLES_END))
+        })
+        .map_or(0, |at| at + 1)
+}

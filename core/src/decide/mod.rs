@@ -1,1 +1,70 @@
-//! Being written.
+//! Decisions: pure functions from the state and an observation to the events that follow.
+//!
+//! One prompt goes through [`receive`] → [`observe`] → [`write_head`] → [`compose`]; one reply through [`reply`] →
+//! [`observe`] → [`propose`]. What each returns is appended and folded before the next one looks at the state.
+
+pub mod compose;
+pub mod found_code;
+pub mod observe;
+pub mod promote;
+pub mod propose;
+pub mod receive;
+pub mod reply;
+pub mod resolve;
+pub mod write_head;
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use crate::event::{Content, ContentKind, Event};
+use crate::hash::{ArtifactHash, MessageKey, TranscriptHash};
+use crate::view::View;
+
+/// Collects the events of one decision; content that the Vault holds is not repeated.
+pub struct Recorder<'v> {
+    view: &'v dyn View,
+    events: Vec<Event>,
+    stored: BTreeSet<ArtifactHash>,
+}
+
+impl<'v> Recorder<'v> {
+    /// Starts with nothing.
+    #[must_use]
+    pub fn new(view: &'v dyn View) -> Self {
+        Self {
+            view,
+            events: Vec::new(),
+            stored: BTreeSet::new(),
+        }
+    }
+
+    /// Adds an event.
+    pub fn push(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Makes sure that the Vault holds `bytes`, and names them.
+    pub fn store(&mut self, kind: ContentKind, bytes: &[u8]) -> ArtifactHash {
+        let hash = ArtifactHash::of(bytes);
+        if !self.view.holds(hash) && self.stored.insert(hash) {
+            self.events.push(Event::Content(Content {
+                hash,
+                kind,
+                bytes: bytes.to_vec(),
+            }));
+        }
+        hash
+    }
+
+    /// What was collected.
+    #[must_use]
+    pub fn into_events(self) -> Vec<Event> {
+        self.events
+    }
+}
+
+/// A prompt and its reply, for recognising a session whose client rewrites what comes before them.
+#[must_use]
+pub fn tail_of(user: MessageKey, reply: MessageKey) -> TranscriptHash {
+    TranscriptHash::EMPTY.extended(user).extended(reply)
+}

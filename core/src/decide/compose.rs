@@ -1,0 +1,468 @@
+//! What the model is given to see: true code that the prompt names, notices, recent context (spec §8, engine: "Prompt
+//! assembly").
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::receive;
+use crate::capture;
+use crate::delimiter::{self, RECENT_CLOSE, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
+use crate::entity::EntityId;
+use crate::event::{Dropped, Event, History, Hydrated, NoticeIssued, PromptComposed};
+use crate::hash::ArtifactHash;
+use crate::ids::{EpisodeId, SessionId};
+use crate::limits::{
+    BYTES_PER_TOKEN, HYDRATION_CANDIDATES_MAX, NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX,
+};
+use crate::mention::Mentions;
+use crate::message::{Message, Request, Role};
+use crate::notice;
+use crate::policy::{Placement, Policy};
+use crate::reason::Reason;
+use crate::slice;
+use crate::view::{Current, Divergence, Exchange, View};
+
+/// The prompt as it goes to the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The one system message; empty if there is none.
+    pub system: String,
+    /// Text to put in front of the current prompt, for models without a system role.
+    pub prefix: String,
+    /// The client's messages that go along, in order.
+    pub messages: Vec<OutgoingMessage>,
+}
+
+/// One of the client's messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutgoingMessage {
+    /// Its index in the request.
+    pub index: usize,
+    /// Text parts that differ from what the client sent, by their index among the message's text parts. Empty: the
+    /// message goes out byte for byte.
+    pub rewritten: Vec<(usize, String)>,
+}
+
+/// The decision and its text.
+#[derive(Clone, Debug)]
+pub struct Composed {
+    /// What to append.
+    pub events: Vec<Event>,
+    /// What to send.
+    pub outgoing: Outgoing,
+}
+
+/// What composing needs to know of the prompt.
+pub struct Prompt<'r> {
+    /// The request.
+    pub request: &'r Request,
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// Its session.
+    pub session: SessionId,
+    /// How older messages are treated.
+    pub history: History,
+    /// What the current prompt names.
+    pub mentions: &'r Mentions,
+}
+
+/// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
+#[must_use]
+pub fn compose(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
+    let messages = outgoing_messages(view, prompt);
+    let in_prompt = artifacts_in(prompt.request, &messages);
+    let hydration = hydrate(view, policy, prompt, &in_prompt);
+    let mut events: Vec<Event> = hydration
+        .notices
+        .iter()
+        .cloned()
+        .map(Event::NoticeIssued)
+        .collect();
+    let notices = notices_to_show(view.pending_notices(prompt.session), hydration.notices);
+    let preface = preface(view, prompt, &hydration.blocks, &notices);
+    events.push(Event::PromptComposed(PromptComposed {
+        episode: prompt.episode,
+        history: prompt.history,
+        hydrated: hydration.hydrated,
+        dropped: hydration.dropped,
+        notices: u32::try_from(notices.len()).unwrap_or(u32::MAX),
+        budget_tokens: policy.budget_tokens,
+    }));
+    Composed {
+        events,
+        outgoing: place(policy.placement, prompt.request, preface, messages),
+    }
+}
+
+/// Entities that may be hydrated for this prompt, in the order of admission, each with its reason.
+#[must_use]
+pub fn candidates(
+    view: &dyn View,
+    session: SessionId,
+    mentions: &Mentions,
+) -> Vec<(EntityId, Reason)> {
+    let mut list: Vec<(EntityId, Reason)> = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut add = |entity: EntityId, reason| {
+        if list.len() < HYDRATION_CANDIDATES_MAX && seen.insert(entity.clone()) {
+            list.push((entity, reason));
+        }
+    };
+    for entity in &mentions.symbols {
+        add(entity.clone(), Reason::Mentioned);
+    }
+    for proposal in view.proposals_in(session) {
+        add(proposal.entity, Reason::UnderProposal);
+    }
+    for path in &mentions.files {
+        add(EntityId::file(path.clone()), Reason::FileMentioned);
+        if !view.file_is_current(path) {
+            for symbol in view.symbols_of(path) {
+                add(
+                    EntityId::symbol(path.clone(), symbol),
+                    Reason::FileMentioned,
+                );
+            }
+        }
+    }
+    list
+}
+
+#[derive(Default)]
+struct Hydration {
+    blocks: Vec<String>,
+    hydrated: Vec<Hydrated>,
+    dropped: Vec<Dropped>,
+    notices: Vec<NoticeIssued>,
+}
+
+fn hydrate(
+    view: &dyn View,
+    policy: &Policy,
+    prompt: &Prompt<'_>,
+    in_prompt: &BTreeSet<ArtifactHash>,
+) -> Hydration {
+    let mut hydration = Hydration::default();
+    let mut admitted: Vec<(Hydrated, String)> = Vec::new();
+    let mut tokens_left = policy.budget_tokens;
+    for entity in &prompt.mentions.ambiguous {
+        hydration.drop(prompt, entity.clone(), Reason::AmbiguousName);
+    }
+    for (entity, reason) in candidates(view, prompt.session, prompt.mentions) {
+        let Some(current) = view.current(&entity) else {
+            continue;
+        };
+        match admit(view, &entity, &current, in_prompt, tokens_left) {
+            Err(refusal) => hydration.drop(prompt, entity, refusal),
+            Ok((text, tokens)) => {
+                tokens_left -= tokens;
+                let hydrated = Hydrated {
+                    entity,
+                    version: current.version,
+                    reason,
+                    tokens,
+                };
+                admitted.push((hydrated, text));
+            }
+        }
+    }
+    drop_covered(&mut admitted, &mut hydration);
+    keep_order(&mut admitted, &view.hydration_order(prompt.session));
+    for (hydrated, text) in admitted {
+        hydration.hydrated.push(hydrated);
+        hydration.blocks.push(text);
+    }
+    hydration
+}
+
+impl Hydration {
+    /// Records why a candidate isn't shown, and tells the model where it would otherwise guess.
+    fn drop(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
+        let is_worth_a_notice = matches!(
+            reason,
+            Reason::Stale
+                | Reason::DiskHoldsSuperseded
+                | Reason::DiskUnreadable
+                | Reason::OverBudget
+                | Reason::QuotesDelimiters
+        );
+        if is_worth_a_notice {
+            self.notices.push(NoticeIssued {
+                episode: prompt.episode,
+                session: prompt.session,
+                reason,
+                entity: Some(entity.clone()),
+            });
+        }
+        self.dropped.push(Dropped { entity, reason });
+    }
+}
+
+/// The block for one entity and the tokens it takes, or why it isn't shown.
+fn admit(
+    view: &dyn View,
+    entity: &EntityId,
+    current: &Current,
+    in_prompt: &BTreeSet<ArtifactHash>,
+    tokens_left: u32,
+) -> Result<(String, u32), Reason> {
+    if let Some(divergence) = view.divergence(entity) {
+        return Err(match divergence {
+            Divergence::Unknown => Reason::Stale,
+            Divergence::Superseded => Reason::DiskHoldsSuperseded,
+            Divergence::Unreadable => Reason::DiskUnreadable,
+        });
+    }
+    if entity.symbol.is_none() && !view.file_is_current(&entity.path) {
+        return Err(Reason::FileOutdated);
+    }
+    if in_prompt.contains(&current.artifact) {
+        return Err(Reason::InPrompt);
+    }
+    let source = view
+        .content(current.artifact)
+        .ok_or(Reason::ContentMissing)?;
+    let code = slice::joined(&source, &current.spans);
+    let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
+    if delimiter::quoted_in(code) {
+        return Err(Reason::QuotesDelimiters);
+    }
+    let text = state_block(entity, current, code);
+    let tokens = tokens_of(&text);
+    if tokens > tokens_left {
+        return Err(Reason::OverBudget);
+    }
+    Ok((text, tokens))
+}
+
+/// The law's template (spec §8.2), to the letter.
+fn state_block(entity: &EntityId, current: &Current, code: &str) -> String {
+    format!(
+        "{STATE_OPEN}\nEntity: {entity}\nArtifact: {}\nSource: Confirmed via AST\n\n{}\n{STATE_CLOSE}",
+        current.slice,
+        code.trim_end_matches(['\n', '\r'])
+    )
+}
+
+/// A count that rather overestimates.
+fn tokens_of(text: &str) -> u32 {
+    u32::try_from(text.len().div_ceil(BYTES_PER_TOKEN)).unwrap_or(u32::MAX)
+}
+
+/// Where a whole file is shown, its parts aren't shown again.
+fn drop_covered(admitted: &mut Vec<(Hydrated, String)>, hydration: &mut Hydration) {
+    let files: BTreeSet<_> = admitted
+        .iter()
+        .filter(|(hydrated, _)| hydrated.entity.symbol.is_none())
+        .map(|(hydrated, _)| hydrated.entity.path.clone())
+        .collect();
+    admitted.retain(|(hydrated, _)| {
+        let is_covered = hydrated.entity.symbol.is_some() && files.contains(&hydrated.entity.path);
+        if is_covered {
+            hydration.dropped.push(Dropped {
+                entity: hydrated.entity.clone(),
+                reason: Reason::CoveredByFile,
+            });
+        }
+        !is_covered
+    });
+}
+
+/// First hydrated first, so that a local model's prefix cache survives from turn to turn.
+fn keep_order(admitted: &mut [(Hydrated, String)], order: &[EntityId]) {
+    let rank = |entity: &EntityId| {
+        order
+            .iter()
+            .position(|known| known == entity)
+            .unwrap_or(order.len())
+    };
+    admitted.sort_by_key(|(hydrated, _)| rank(&hydrated.entity));
+}
+
+/// The newest notices, each thing said once.
+fn notices_to_show(mut pending: Vec<NoticeIssued>, new: Vec<NoticeIssued>) -> Vec<NoticeIssued> {
+    pending.extend(new);
+    let mut said = BTreeSet::new();
+    pending.retain(|notice| said.insert((notice.reason, notice.entity.clone())));
+    let surplus = pending.len().saturating_sub(NOTICES_PER_PROMPT_MAX);
+    pending.split_off(surplus)
+}
+
+/// Code, then notices, then recent context.
+fn preface(
+    view: &dyn View,
+    prompt: &Prompt<'_>,
+    blocks: &[String],
+    notices: &[NoticeIssued],
+) -> String {
+    let mut sections: Vec<String> = blocks.to_vec();
+    sections.extend(notices.iter().map(notice::block));
+    if prompt.history == History::Window {
+        sections.extend(recent_context(view, prompt.session));
+    }
+    sections.join("\n\n")
+}
+
+fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {
+    let exchanges = view.recent(session);
+    if exchanges.is_empty() {
+        return None;
+    }
+    let mut text = String::from(RECENT_OPEN);
+    for Exchange { user, assistant } in exchanges {
+        for (speaker, pieces) in [("User", user), ("Assistant", assistant)] {
+            text.push_str(&format!(
+                "\n{speaker}:\n{}\n",
+                recent_message(view, &pieces)
+            ));
+        }
+    }
+    text.push_str(RECENT_CLOSE);
+    Some(text)
+}
+
+/// One message of the window: code that is no longer true withheld, delimiters defused, cut hard at its cap.
+fn recent_message(view: &dyn View, pieces: &[ArtifactHash]) -> String {
+    let mut text = String::new();
+    for piece in pieces {
+        let bytes = view.content(*piece).unwrap_or_default();
+        text.push_str(&String::from_utf8_lossy(&bytes));
+        if text.len() > 2 * RECENT_MESSAGE_BYTES_MAX {
+            break;
+        }
+    }
+    let text = clean(view, &text).unwrap_or(text);
+    let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
+    while !text.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    String::from(text[..cut].trim_end())
+}
+
+/// A text as an older message may say it: without injected blocks, delimiters defused, and code that isn't true any
+/// more replaced by a one-line marker. `None` if nothing changes.
+fn clean(view: &dyn View, text: &str) -> Option<String> {
+    let withheld = withhold_outdated(view, text);
+    let safe = safe(withheld.as_deref().unwrap_or(text));
+    safe.or(withheld)
+}
+
+/// A text without injected blocks and with delimiters defused. `None` if nothing changes.
+fn safe(text: &str) -> Option<String> {
+    let stripped = delimiter::strip_blocks(text);
+    let defused = delimiter::defused(&stripped);
+    (defused != text).then(|| defused.into_owned())
+}
+
+fn withhold_outdated(view: &dyn View, text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut copied = 0;
+    for block in capture::blocks(text) {
+        if view.artifact_is_current(ArtifactHash::of(block.code.as_bytes())) != Some(false) {
+            continue;
+        }
+        out.push_str(&text[copied..block.outer.start]);
+        let name = block.path.as_deref().unwrap_or("this file");
+        out.push_str(&format!(
+            "(code of {name} withheld: it is no longer current)\n"
+        ));
+        copied = block.outer.end;
+    }
+    if copied == 0 {
+        return None;
+    }
+    out.push_str(&text[copied..]);
+    Some(out)
+}
+
+/// The client's messages that go along.
+fn outgoing_messages(view: &dyn View, prompt: &Prompt<'_>) -> Vec<OutgoingMessage> {
+    let current_from = prompt.request.current_from();
+    let first = match prompt.history {
+        History::Window => current_from,
+        History::Client => 0,
+    };
+    let examples = capture::examples(&prompt.request.messages);
+    prompt
+        .request
+        .messages
+        .iter()
+        .enumerate()
+        .skip(first)
+        .filter(|(_, message)| message.role != Role::System)
+        .map(|(index, message)| {
+            let is_history = index < current_from && index >= examples;
+            OutgoingMessage {
+                index,
+                rewritten: rewritten(message, |part| {
+                    if is_history {
+                        clean(view, part)
+                    } else {
+                        safe(part)
+                    }
+                }),
+            }
+        })
+        .collect()
+}
+
+fn rewritten(message: &Message, rewrite: impl Fn(&str) -> Option<String>) -> Vec<(usize, String)> {
+    message
+        .parts
+        .iter()
+        .enumerate()
+        .filter_map(|(index, part)| Some((index, rewrite(part)?)))
+        .collect()
+}
+
+/// The blocks of code that the model sees in the client's own messages anyway.
+fn artifacts_in(request: &Request, messages: &[OutgoingMessage]) -> BTreeSet<ArtifactHash> {
+    let mut artifacts = BTreeSet::new();
+    for outgoing in messages {
+        let message = &request.messages[outgoing.index];
+        for (index, part) in message.parts.iter().enumerate() {
+            let rewritten = outgoing.rewritten.iter().find(|(part, _)| *part == index);
+            let text = rewritten.map_or(part.as_str(), |(_, text)| text);
+            artifacts.extend(
+                capture::blocks(text)
+                    .iter()
+                    .map(|block| ArtifactHash::of(block.code.as_bytes())),
+            );
+        }
+    }
+    artifacts
+}
+
+fn place(
+    placement: Placement,
+    request: &Request,
+    preface: String,
+    messages: Vec<OutgoingMessage>,
+) -> Outgoing {
+    let system = receive::system_text(request);
+    let system = safe(&system).unwrap_or(system);
+    match placement {
+        Placement::System if system.is_empty() => Outgoing {
+            system: preface,
+            prefix: String::new(),
+            messages,
+        },
+        Placement::System if preface.is_empty() => Outgoing {
+            system,
+            prefix: String::new(),
+            messages,
+        },
+        Placement::System => Outgoing {
+            system: format!("{system}\n\n{preface}"),
+            prefix: String::new(),
+            messages,
+        },
+        Placement::User => Outgoing {
+            system,
+            prefix: preface,
+            messages,
+        },
+    }
+}

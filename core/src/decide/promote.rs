@@ -1,0 +1,193 @@
+//! The state machine's moves for a resolved block, the same for both origins (spec §5, §6).
+
+use alloc::vec::Vec;
+
+use super::Recorder;
+use super::found_code::FoundCode;
+use super::resolve::{Candidate, Resolution};
+use crate::artifact::{Origin, Transition, Version};
+use crate::entity::EntityId;
+use crate::event::{ArtifactCaptured, ArtifactResolved, ContentKind, Event, Transitioned, Within};
+use crate::gate::GateReport;
+use crate::hash::ArtifactHash;
+use crate::ids::{CaptureId, EpisodeId, VersionId};
+use crate::reason::Reason;
+use crate::view::View;
+
+/// Where the message's text stands in the Vault, piece by piece.
+#[derive(Clone, Debug, Default)]
+pub struct Containers {
+    pieces: Vec<(ArtifactHash, usize, usize)>,
+}
+
+impl Containers {
+    /// Pieces in order, with their lengths in bytes.
+    #[must_use]
+    pub fn new(pieces: impl IntoIterator<Item = (ArtifactHash, usize)>) -> Self {
+        let mut at = 0;
+        let pieces = pieces
+            .into_iter()
+            .map(|(hash, len)| {
+                let start = at;
+                at += len;
+                (hash, start, at)
+            })
+            .collect();
+        Self { pieces }
+    }
+
+    /// The one piece that holds the whole range, if one does.
+    fn holding(&self, range: &core::ops::Range<usize>) -> Option<Within> {
+        let (container, start, _) = self
+            .pieces
+            .iter()
+            .find(|(_, start, end)| *start <= range.start && range.end <= *end)?;
+        Some(Within {
+            container: *container,
+            start: u32::try_from(range.start - start).ok()?,
+            end: u32::try_from(range.end - start).ok()?,
+        })
+    }
+}
+
+/// Hands out ids within one decision.
+pub struct Ids {
+    capture: CaptureId,
+    version: VersionId,
+}
+
+impl Ids {
+    /// Starts where the state stands.
+    #[must_use]
+    pub fn from(view: &dyn View) -> Self {
+        Self {
+            capture: view.next_capture(),
+            version: view.next_version(),
+        }
+    }
+
+    fn capture(&mut self) -> CaptureId {
+        let id = self.capture;
+        self.capture = id.next();
+        id
+    }
+
+    fn version(&mut self) -> VersionId {
+        let id = self.version;
+        self.version = id.next();
+        id
+    }
+}
+
+/// Records that a block was found and what it resolved to. `candidates` are those that say something new.
+/// Returns their versions, in order.
+pub fn record(
+    recorder: &mut Recorder<'_>,
+    ids: &mut Ids,
+    episode: EpisodeId,
+    origin: Origin,
+    found: &FoundCode,
+    containers: &Containers,
+    resolution: &Resolution,
+    candidates: &[&Candidate],
+) -> Vec<Version> {
+    let within = found
+        .verbatim
+        .as_ref()
+        .and_then(|range| containers.holding(range));
+    if within.is_none() {
+        recorder.store(ContentKind::Code, found.code.as_bytes());
+    }
+    let capture = ids.capture();
+    recorder.push(Event::ArtifactCaptured(ArtifactCaptured {
+        capture,
+        episode,
+        origin,
+        artifact: found.artifact,
+        within,
+        language: found.language.clone(),
+        evidence: found.evidence,
+        path: found.usable_path().cloned(),
+        completeness: found.completeness,
+    }));
+    let versions: Vec<Version> = candidates
+        .iter()
+        .map(|candidate| Version {
+            id: ids.version(),
+            entity: candidate.entity.clone(),
+            slice: candidate.slice,
+            spans: candidate.spans.clone(),
+            figures: candidate.figures,
+        })
+        .collect();
+    recorder.push(Event::ArtifactResolved(ArtifactResolved {
+        capture,
+        level: resolution.level,
+        reason: resolution.reason,
+        grammar: found
+            .extraction
+            .as_ref()
+            .ok()
+            .map(|extraction| extraction.grammar.clone()),
+        extent: resolution.extent,
+        versions: versions.clone(),
+    }));
+    versions
+}
+
+/// Moves one version to AUTHORITATIVE, with everything that follows: the old truth is superseded, and proposals that
+/// were open for the entity are moot.
+pub fn promote(
+    recorder: &mut Recorder<'_>,
+    view: &dyn View,
+    episode: EpisodeId,
+    origin: Origin,
+    version: &Version,
+    report: GateReport,
+) {
+    let entity = &version.entity;
+    let step = |version, transition, cause, report| {
+        Event::Transitioned(Transitioned {
+            episode,
+            version,
+            entity: entity.clone(),
+            transition,
+            origin,
+            cause,
+            report,
+        })
+    };
+    let moot = match origin {
+        Origin::User => Reason::ProposalOverruled,
+        Origin::Model => Reason::Replaced,
+    };
+    for proposal in view.proposals_for(entity) {
+        recorder.push(step(proposal.version, Transition::Discard, moot, None));
+    }
+    if let Some(current) = view.current(entity) {
+        recorder.push(step(
+            current.version,
+            Transition::Supersede,
+            Reason::Replaced,
+            None,
+        ));
+    }
+    let grant = report.conclusion.unwrap_or(Reason::StructuralParity);
+    recorder.push(step(version.id, Transition::Promote, grant, Some(report)));
+}
+
+/// Takes an entity out of the State Map, because an authoritative update of its whole file left it out (spec §9.2).
+pub fn remove(recorder: &mut Recorder<'_>, view: &dyn View, episode: EpisodeId, entity: EntityId) {
+    let Some(current) = view.current(&entity) else {
+        return;
+    };
+    recorder.push(Event::Transitioned(Transitioned {
+        episode,
+        version: current.version,
+        entity,
+        transition: Transition::Remove,
+        origin: Origin::User,
+        cause: Reason::OmittedByUpdate,
+        report: None,
+    }));
+}

@@ -1,0 +1,241 @@
+//! The model's code: captured, resolved, judged by the gates, promoted as a whole or not at all (spec §4–§7, §15.5).
+
+use alloc::vec::Vec;
+
+use super::Recorder;
+use super::found_code::FoundCode;
+use super::promote::{self, Containers, Ids};
+use super::resolve::{self, Candidate, Resolution};
+use crate::artifact::{Level, Origin, Version};
+use crate::entity::{EntityId, Symbol};
+use crate::event::{DiskFinding, Event, Extent, NoticeIssued, PromotionRefused};
+use crate::gate::{self, DiskVerdict, Facts, GateReport};
+use crate::ids::{EpisodeId, SessionId};
+use crate::path::RelPath;
+use crate::policy::Policy;
+use crate::reason::Reason;
+use crate::view::{Current, Divergence, View};
+
+/// Decides about one block of the model's. The state must already hold what disk says of the block's path, by an
+/// observation of this episode.
+#[must_use]
+pub fn propose(
+    view: &dyn View,
+    policy: &Policy,
+    episode: EpisodeId,
+    session: SessionId,
+    found: &FoundCode,
+    containers: &Containers,
+) -> Vec<Event> {
+    let mut recorder = Recorder::new(view);
+    let resolution = resolve::resolve(view, found, Origin::Model);
+    let changed: Vec<&Candidate> = resolution
+        .candidates
+        .iter()
+        .filter(|candidate| !is_true_already(view, &candidate.entity, candidate))
+        .collect();
+    let mut ids = Ids::from(view);
+    let versions = promote::record(
+        &mut recorder,
+        &mut ids,
+        episode,
+        Origin::Model,
+        found,
+        containers,
+        &resolution,
+        &changed,
+    );
+    let reports: Vec<GateReport> = changed
+        .iter()
+        .map(|candidate| {
+            gate::judge(
+                &facts(view, found, &resolution, candidate),
+                policy.thresholds,
+                policy.profile,
+            )
+        })
+        .collect();
+    match reports.iter().position(|report| !report.passed) {
+        None => {
+            for (version, report) in versions.iter().zip(reports) {
+                promote::promote(&mut recorder, view, episode, Origin::Model, version, report);
+            }
+        }
+        Some(first) => refuse(&mut recorder, episode, &versions, reports, first),
+    }
+    if let Some((reason, entity)) = complaint(found, &resolution, recorder.refused()) {
+        recorder.push(Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason,
+            entity,
+        }));
+    }
+    recorder.into_events()
+}
+
+fn is_true_already(view: &dyn View, entity: &EntityId, candidate: &Candidate) -> bool {
+    view.current(entity)
+        .is_some_and(|current| current.slice == candidate.slice)
+}
+
+/// A block stands or falls as a whole, because its reader would apply it as a whole: what passed by itself is kept out
+/// for the first one that didn't.
+fn refuse(
+    recorder: &mut Recorder<'_>,
+    episode: EpisodeId,
+    versions: &[Version],
+    reports: Vec<GateReport>,
+    first: usize,
+) {
+    let conclusion = reports[first].conclusion;
+    for (version, mut report) in versions.iter().zip(reports) {
+        if report.passed {
+            report.passed = false;
+            report.conclusion = conclusion;
+        }
+        recorder.push(Event::PromotionRefused(PromotionRefused {
+            episode,
+            version: version.id,
+            entity: version.entity.clone(),
+            report,
+        }));
+    }
+}
+
+impl Recorder<'_> {
+    /// The first refusal's reason and entity. A refusal is recorded with the rule that caused it, so of several the
+    /// one that failed by itself is named.
+    fn refused(&self) -> Option<(Reason, EntityId)> {
+        let refusals = self.events.iter().filter_map(|event| match event {
+            Event::PromotionRefused(refused) => Some(refused),
+            _ => None,
+        });
+        let by_itself = |refused: &&PromotionRefused| {
+            refused
+                .report
+                .verdicts
+                .iter()
+                .any(|verdict| is_needed(verdict.rule) && !verdict.met)
+        };
+        refusals
+            .clone()
+            .find(by_itself)
+            .or_else(|| refusals.clone().next())
+            .and_then(|refused| Some((refused.report.conclusion?, refused.entity.clone())))
+    }
+}
+
+/// Whether failing this rule alone keeps a version out; of gate B's grants any one is enough.
+fn is_needed(rule: Reason) -> bool {
+    !matches!(
+        rule,
+        Reason::WriteHead
+            | Reason::StructuralParity
+            | Reason::ShadowAudit
+            | Reason::UserVerification
+    )
+}
+
+/// What the next prompt should say of this block.
+fn complaint(
+    found: &FoundCode,
+    resolution: &Resolution,
+    refused: Option<(Reason, EntityId)>,
+) -> Option<(Reason, Option<EntityId>)> {
+    if resolution.level != Level::Confirmed {
+        return found.claims_an_entity().then_some((Reason::Unlinked, None));
+    }
+    refused.map(|(reason, entity)| (reason, Some(entity)))
+}
+
+fn facts(
+    view: &dyn View,
+    found: &FoundCode,
+    resolution: &Resolution,
+    candidate: &Candidate,
+) -> Facts {
+    let current = view.current(&candidate.entity);
+    let base_symbols = base_symbols(view, resolution, candidate, current.as_ref());
+    let missing = base_symbols
+        .iter()
+        .filter(|symbol| {
+            !resolution
+                .candidates
+                .iter()
+                .any(|candidate| candidate.entity.symbol.as_ref() == Some(*symbol))
+        })
+        .count();
+    Facts {
+        origin: Origin::Model,
+        level: resolution.level,
+        completeness: found.completeness,
+        figures: candidate.figures,
+        base: current.map(|current| current.figures),
+        symbols_missing: count(missing),
+        symbols_of_base: count(base_symbols.len()),
+        disk: disk_verdict(view, candidate),
+    }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// The tracked symbols that must still be there: the whole file's, or those nested in the definition that is replaced.
+fn base_symbols(
+    view: &dyn View,
+    resolution: &Resolution,
+    candidate: &Candidate,
+    current: Option<&Current>,
+) -> Vec<Symbol> {
+    let path = &candidate.entity.path;
+    let mut symbols = view.symbols_of(path);
+    match (resolution.extent, current) {
+        (Extent::WholeFile, _) => symbols,
+        (Extent::Fragment, None) => Vec::new(),
+        (Extent::Fragment, Some(current)) => {
+            symbols.retain(|symbol| is_within(view, path, symbol, current));
+            symbols
+        }
+    }
+}
+
+/// Whether the symbol's current definition stands inside `outer`, or is it.
+fn is_within(view: &dyn View, path: &RelPath, symbol: &Symbol, outer: &Current) -> bool {
+    let entity = EntityId::symbol(path.clone(), symbol.clone());
+    view.current(&entity).is_some_and(|inner| {
+        inner.artifact == outer.artifact
+            && inner.spans.iter().all(|span| {
+                outer
+                    .spans
+                    .iter()
+                    .any(|around| around.start <= span.start && span.end <= around.end)
+            })
+    })
+}
+
+fn disk_verdict(view: &dyn View, candidate: &Candidate) -> DiskVerdict {
+    let entity = &candidate.entity;
+    match (view.divergence(entity), view.disk(&entity.path)) {
+        (Some(Divergence::Unreadable), _) | (None, Some(DiskFinding::Unreadable(_))) => {
+            DiskVerdict::Unreadable
+        }
+        (Some(_), _) => DiskVerdict::Stale,
+        (None, Some(DiskFinding::File(file))) if view.current(entity).is_none() => {
+            let on_disk = match &entity.symbol {
+                None => Some(file.whole),
+                Some(symbol) => file
+                    .slices
+                    .iter()
+                    .find(|slice| slice.symbol == *symbol)
+                    .and_then(|slice| slice.slice),
+            };
+            match on_disk {
+                Some(slice) if slice != candidate.slice => DiskVerdict::Unacknowledged,
+                _ => DiskVerdict::Agrees,
+            }
+        }
+        (None, _) => DiskVerdict::Agrees,
+    }
+}

@@ -1,0 +1,278 @@
+//! A prompt comes in: which session it belongs to, and which of its messages are new.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Recorder, tail_of};
+use crate::delimiter;
+use crate::event::{ContentKind, Event, Fork, History, MessageRef, PromptReceived};
+use crate::hash::{ArtifactHash, MessageKey, TranscriptHash};
+use crate::ids::{EpisodeId, SessionId};
+use crate::message::{Attempt, Message, Request, Role, Tools, key_of};
+use crate::policy::{HistoryChoice, Policy};
+use crate::redact;
+use crate::view::{Place, View};
+
+/// What is known of a prompt once it is recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// What to append.
+    pub events: Vec<Event>,
+    /// The prompt's episode.
+    pub episode: EpisodeId,
+    /// The prompt's session.
+    pub session: SessionId,
+    /// How older messages will be treated.
+    pub history: History,
+    /// User messages whose code may be a new paste: their indices in the request.
+    pub new_user_messages: Vec<usize>,
+}
+
+/// Records a prompt.
+#[must_use]
+pub fn receive(view: &dyn View, policy: &Policy, request: &Request) -> Received {
+    let conversation = Conversation::of(request);
+    if request.attempt == Attempt::Retry
+        && let Some(open) = view.open_prompt(conversation.whole)
+    {
+        return Received {
+            events: Vec::new(),
+            episode: open.episode,
+            session: open.session,
+            history: history(
+                view,
+                policy,
+                request,
+                &conversation,
+                &Belonging::Continues(open.session),
+            ),
+            new_user_messages: Vec::new(),
+        };
+    }
+    record(view, policy, request, &conversation)
+}
+
+fn record(
+    view: &dyn View,
+    policy: &Policy,
+    request: &Request,
+    conversation: &Conversation<'_>,
+) -> Received {
+    let belonging = belonging(view, request, conversation);
+    let episode = view.next_episode();
+    let (session, fork) = match belonging {
+        Belonging::Continues(session) => (session, None),
+        Belonging::Forks(fork) => (view.next_session(), Some(fork)),
+        Belonging::Starts => (view.next_session(), None),
+    };
+    let mut recorder = Recorder::new(view);
+    let mut messages = Vec::new();
+    let mut new_user_messages = Vec::new();
+    let mut older = 0;
+    for spoken in &conversation.messages {
+        let is_known_context = spoken.time == Time::Older
+            && (spoken.text.is_empty() || view.holds(ArtifactHash::of(spoken.text.as_bytes())));
+        if is_known_context {
+            continue;
+        }
+        if spoken.role == Role::User {
+            new_user_messages.push(spoken.index);
+        }
+        older += u32::from(spoken.time == Time::Older);
+        messages.push(MessageRef {
+            role: spoken.role,
+            key: spoken.key,
+            content: recorder.store(ContentKind::Message, spoken.text.as_bytes()),
+        });
+    }
+    let system = system_text(request);
+    let system = (!system.is_empty())
+        .then(|| recorder.store(ContentKind::Message, redact::redacted(&system).as_bytes()));
+    recorder.push(Event::PromptReceived(PromptReceived {
+        episode,
+        session,
+        session_name: request.session_name.clone(),
+        fork,
+        transcript: conversation.whole,
+        length: conversation.length(),
+        model: request.model.clone(),
+        system,
+        messages,
+        older,
+    }));
+    Received {
+        events: recorder.into_events(),
+        episode,
+        session,
+        history: history(view, policy, request, conversation, &belonging),
+        new_user_messages,
+    }
+}
+
+/// The texts of all system messages, joined by a blank line, without anything that the proxy itself injected.
+#[must_use]
+pub fn system_text(request: &Request) -> String {
+    let texts: Vec<String> = request
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::System)
+        .map(|message| delimiter::strip_blocks(&message.parts.join("\n")).into_owned())
+        .collect();
+    texts.join("\n\n")
+}
+
+/// When a message was said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Time {
+    /// Before the current prompt.
+    Older,
+    /// In the current prompt.
+    Now,
+}
+
+/// One message of the conversation as the ledger may hold it.
+struct Spoken<'r> {
+    index: usize,
+    role: Role,
+    time: Time,
+    text: Cow<'r, str>,
+    key: MessageKey,
+}
+
+/// A request's messages as a chain of hashes, system messages left out.
+struct Conversation<'r> {
+    messages: Vec<Spoken<'r>>,
+    /// After each older reply: the hash so far and the count of messages.
+    after_replies: Vec<(TranscriptHash, u32)>,
+    whole: TranscriptHash,
+}
+
+impl<'r> Conversation<'r> {
+    fn of(request: &'r Request) -> Self {
+        let current_from = request.current_from();
+        let mut conversation = Self {
+            messages: Vec::with_capacity(request.messages.len()),
+            after_replies: Vec::new(),
+            whole: TranscriptHash::EMPTY,
+        };
+        for (index, message) in request.messages.iter().enumerate() {
+            if message.role != Role::System {
+                conversation.add(
+                    index,
+                    message,
+                    if index < current_from {
+                        Time::Older
+                    } else {
+                        Time::Now
+                    },
+                );
+            }
+        }
+        conversation
+    }
+
+    fn add(&mut self, index: usize, message: &'r Message, time: Time) {
+        let text = message.recordable();
+        let key = key_of(message.role, &text, &message.tool_calls);
+        self.whole = self.whole.extended(key);
+        self.messages.push(Spoken {
+            index,
+            role: message.role,
+            time,
+            text,
+            key,
+        });
+        if time == Time::Older && message.role == Role::Assistant {
+            self.after_replies.push((self.whole, self.length()));
+        }
+    }
+
+    fn length(&self) -> u32 {
+        u32::try_from(self.messages.len()).unwrap_or(u32::MAX)
+    }
+
+    fn older(&self) -> usize {
+        self.messages
+            .iter()
+            .filter(|spoken| spoken.time == Time::Older)
+            .count()
+    }
+}
+
+/// How a prompt relates to the sessions there are.
+#[derive(Clone, Copy)]
+enum Belonging {
+    Continues(SessionId),
+    Forks(Fork),
+    Starts,
+}
+
+fn belonging(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -> Belonging {
+    if let Some(name) = &request.session_name {
+        return view
+            .session_named(name)
+            .map_or(Belonging::Starts, Belonging::Continues);
+    }
+    let longest = conversation
+        .after_replies
+        .iter()
+        .rev()
+        .find_map(|(transcript, _)| view.session_at(*transcript));
+    match longest {
+        Some(point) if point.place == Place::Head => Belonging::Continues(point.session),
+        Some(point) => Belonging::Forks(Fork {
+            session: point.session,
+            messages: point.length,
+        }),
+        None => session_by_tail(view, conversation).map_or(Belonging::Starts, Belonging::Continues),
+    }
+}
+
+/// Clients that rebuild their context in front of the history each turn still keep the last exchange in it.
+fn session_by_tail(view: &dyn View, conversation: &Conversation<'_>) -> Option<SessionId> {
+    conversation.messages.windows(2).rev().find_map(|pair| {
+        let [user, reply] = pair else { return None };
+        let is_exchange = user.role == Role::User && reply.role == Role::Assistant;
+        is_exchange
+            .then(|| view.session_with_tail(tail_of(user.key, reply.key)))
+            .flatten()
+    })
+}
+
+fn history(
+    view: &dyn View,
+    policy: &Policy,
+    request: &Request,
+    conversation: &Conversation<'_>,
+    belonging: &Belonging,
+) -> History {
+    match policy.history {
+        HistoryChoice::Window => History::Window,
+        HistoryChoice::Client => History::Client,
+        HistoryChoice::Auto => {
+            let known = match belonging {
+                Belonging::Continues(session) => {
+                    view.is_plain(*session) && is_covered(view, conversation)
+                }
+                Belonging::Starts => conversation.older() == 0,
+                Belonging::Forks(_) => false,
+            };
+            if known && request.tools == Tools::None {
+                History::Window
+            } else {
+                History::Client
+            }
+        }
+    }
+}
+
+/// Whether the ledger knows every older message as one of a session's own.
+fn is_covered(view: &dyn View, conversation: &Conversation<'_>) -> bool {
+    match conversation.after_replies.last() {
+        None => conversation.older() == 0,
+        Some((transcript, length)) => {
+            *length as usize == conversation.older() && view.session_at(*transcript).is_some()
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A reply comes in, piece by piece, and ends.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Recorder;
+use crate::event::{ContentKind, Event, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef};
+use crate::hash::ArtifactHash;
+use crate::ids::EpisodeId;
+use crate::message::{Role, ToolCall, key_of};
+use crate::redact;
+use crate::view::View;
+
+/// A reply as it is collected from its stream.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    /// Text that has an event of its own already: its pieces' addresses and lengths.
+    pub segments: Vec<(ArtifactHash, usize)>,
+    /// All text so far, without credentials.
+    pub text: String,
+    /// Text that is in no segment yet, as it came.
+    pub tail: String,
+    /// Tool calls.
+    pub tool_calls: Vec<ToolCall>,
+    /// The upstream's `finish_reason`.
+    pub finish_reason: Option<String>,
+}
+
+impl Reply {
+    /// Moves the text collected so far, up to its last whole line, into a segment.
+    #[must_use]
+    pub fn segment(&mut self, view: &dyn View, episode: EpisodeId) -> Vec<Event> {
+        let Some(end) = self.tail.rfind('\n').map(|at| at + 1) else {
+            return Vec::new();
+        };
+        let rest = self.tail.split_off(end);
+        let mut recorder = Recorder::new(view);
+        let content = self.take_tail(&mut recorder);
+        self.tail = rest;
+        if let Some(content) = content {
+            recorder.push(Event::ReplySegment(ReplySegment { episode, content }));
+        }
+        recorder.into_events()
+    }
+
+    fn take_tail(&mut self, recorder: &mut Recorder<'_>) -> Option<ArtifactHash> {
+        let raw = core::mem::take(&mut self.tail);
+        if raw.is_empty() {
+            return None;
+        }
+        let text = redact::redacted(&raw);
+        let content = recorder.store(ContentKind::Reply, text.as_bytes());
+        self.segments.push((content, text.len()));
+        self.text.push_str(&text);
+        Some(content)
+    }
+
+    /// Ends the reply.
+    #[must_use]
+    pub fn end(
+        &mut self,
+        view: &dyn View,
+        episode: EpisodeId,
+        outcome: ReplyOutcome,
+    ) -> Vec<Event> {
+        let mut recorder = Recorder::new(view);
+        self.take_tail(&mut recorder);
+        let tool_calls = self
+            .tool_calls
+            .iter()
+            .map(|call| ToolCallRef {
+                name: call.name.clone(),
+                arguments: recorder.store(
+                    ContentKind::ToolArguments,
+                    redact::redacted(&call.arguments).as_bytes(),
+                ),
+            })
+            .collect();
+        recorder.push(Event::ReplyEnded(ReplyEnded {
+            episode,
+            outcome,
+            finish_reason: self.finish_reason.clone(),
+            key: key_of(Role::Assistant, &self.text, &self.tool_calls),
+            segments: self.segments.iter().map(|(content, _)| *content).collect(),
+            tool_calls,
+        }));
+        recorder.into_events()
+    }
+}

@@ -1,0 +1,327 @@
+//! Resolution: which entities a block of code defines, and how surely (spec §4).
+
+use alloc::collections::BTreeMap;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::found_code::FoundCode;
+use crate::artifact::{Level, Origin};
+use crate::capture::Part;
+use crate::entity::{EntityId, Symbol};
+use crate::event::{DiskFinding, Extent, PathEvidence};
+use crate::extract::{Definition, Extraction};
+use crate::hash::SliceHash;
+use crate::path::RelPath;
+use crate::reason::Reason;
+use crate::slice::{self, Figures, Span};
+use crate::view::View;
+
+/// What a block of code defines.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    /// How surely.
+    pub level: Level,
+    /// By which rule.
+    pub reason: Reason,
+    /// Whole file or part.
+    pub extent: Extent,
+    /// The file that the entities belong to.
+    pub path: Option<RelPath>,
+    /// Every entity it defines: symbols in source order, then the file if all of it is there.
+    pub candidates: Vec<Candidate>,
+}
+
+/// One entity as the block defines it.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Which.
+    pub entity: EntityId,
+    /// Hash of its canonical form.
+    pub slice: SliceHash,
+    /// Where it stands in the block.
+    pub spans: Vec<Span>,
+    /// Its structure.
+    pub figures: Figures,
+}
+
+impl Resolution {
+    fn unresolved(reason: Reason) -> Self {
+        Self {
+            level: Level::Unresolved,
+            reason,
+            extent: Extent::Fragment,
+            path: None,
+            candidates: Vec::new(),
+        }
+    }
+}
+
+/// Links a block to entities. `origin` matters only where the block doesn't say whether it is the whole file: the
+/// reading that removes less is taken (engine: "a pasted fragment tombstones nothing").
+#[must_use]
+pub fn resolve(view: &dyn View, found: &FoundCode, origin: Origin) -> Resolution {
+    let path = match &found.path {
+        Some(Err(reason)) => return Resolution::unresolved(*reason),
+        Some(Ok(path)) => Some(path),
+        None => None,
+    };
+    let extraction = match &found.extraction {
+        Ok(extraction) => extraction,
+        Err(reason) if path.is_none() && *reason == Reason::NoGrammar => {
+            return Resolution::unresolved(Reason::NoEntity);
+        }
+        Err(reason) => return Resolution::unresolved(*reason),
+    };
+    let Some(symbols) = sound_symbols(extraction) else {
+        return Resolution::unresolved(Reason::ParseErrors);
+    };
+    match path {
+        Some(path) => by_path(view, found, extraction, &symbols, path, origin),
+        None => by_correlation(view, found, &symbols),
+    }
+}
+
+type Symbols<'e> = BTreeMap<&'e Symbol, Vec<&'e Definition>>;
+
+/// Definitions by symbol, without those that a parse error lies in; `None` if nothing sound is left.
+fn sound_symbols(extraction: &Extraction) -> Option<Symbols<'_>> {
+    let mut symbols = Symbols::new();
+    for definition in &extraction.definitions {
+        symbols
+            .entry(&definition.symbol)
+            .or_default()
+            .push(definition);
+    }
+    symbols.retain(|_, definitions| definitions.iter().all(|definition| !definition.damaged));
+    (!symbols.is_empty()).then_some(symbols)
+}
+
+fn by_path(
+    view: &dyn View,
+    found: &FoundCode,
+    extraction: &Extraction,
+    symbols: &Symbols<'_>,
+    path: &RelPath,
+    origin: Origin,
+) -> Resolution {
+    let extent = extent_of(view, found, extraction, symbols, path, origin);
+    let mut candidates = symbol_candidates(found, symbols, path);
+    if extent == Extent::WholeFile
+        && extraction.clean
+        && is_proven_file(view, found, extraction, path)
+    {
+        candidates.push(Candidate {
+            entity: EntityId::file(path.clone()),
+            slice: found.whole,
+            spans: Vec::from([Span {
+                start: 0,
+                end: u32::try_from(found.code.len()).unwrap_or(u32::MAX),
+            }]),
+            figures: extraction.figures,
+        });
+    }
+    let sure = origin == Origin::User || found.evidence > PathEvidence::SentenceBefore;
+    Resolution {
+        level: if sure {
+            Level::Confirmed
+        } else {
+            Level::Inferred
+        },
+        reason: Reason::AstMatch,
+        extent,
+        path: Some(path.clone()),
+        candidates,
+    }
+}
+
+fn symbol_candidates(found: &FoundCode, symbols: &Symbols<'_>, path: &RelPath) -> Vec<Candidate> {
+    let mut candidates: Vec<Candidate> = symbols
+        .iter()
+        .map(|(symbol, definitions)| {
+            let spans: Vec<Span> = definitions
+                .iter()
+                .map(|definition| definition.span)
+                .collect();
+            Candidate {
+                entity: EntityId::symbol(path.clone(), (*symbol).clone()),
+                slice: slice::hash_of_spans(found.code.as_bytes(), &spans),
+                figures: total(definitions.iter().map(|definition| definition.figures)),
+                spans,
+            }
+        })
+        .collect();
+    candidates.sort_by_key(|candidate| candidate.spans[0].start);
+    candidates
+}
+
+fn total(figures: impl Iterator<Item = Figures>) -> Figures {
+    figures.fold(Figures::default(), |sum, next| Figures {
+        nodes: sum.nodes + next.nodes,
+        tokens: sum.tokens + next.tokens,
+    })
+}
+
+/// Whether the block is the whole file or a part of it.
+fn extent_of(
+    view: &dyn View,
+    found: &FoundCode,
+    extraction: &Extraction,
+    symbols: &Symbols<'_>,
+    path: &RelPath,
+    origin: Origin,
+) -> Extent {
+    let whole = match (found.part, view.disk(path)) {
+        (Part::Range, _) => false,
+        (Part::Unsaid, Some(DiskFinding::File(disk))) if disk.whole == found.whole => true,
+        (Part::Unsaid, disk) => {
+            let shares = Shares::count(view, extraction, symbols, path, disk);
+            match origin {
+                Origin::User => {
+                    shares.covers_disk() || extraction.preamble && shares.is_most_of_what_is_known()
+                }
+                Origin::Model => extraction.preamble || shares.is_several_and_most_of_the_tracked(),
+            }
+        }
+    };
+    if whole {
+        Extent::WholeFile
+    } else {
+        Extent::Fragment
+    }
+}
+
+/// How much of what is known of a file a block defines.
+struct Shares {
+    tracked: usize,
+    tracked_in_block: usize,
+    on_disk: Option<usize>,
+    disk_in_block: usize,
+}
+
+impl Shares {
+    fn count(
+        view: &dyn View,
+        extraction: &Extraction,
+        symbols: &Symbols<'_>,
+        path: &RelPath,
+        disk: Option<&DiskFinding>,
+    ) -> Self {
+        let tracked = view.symbols_of(path);
+        let top_level: BTreeSet<&Symbol> = extraction
+            .definitions
+            .iter()
+            .filter(|definition| definition.top_level)
+            .map(|definition| &definition.symbol)
+            .collect();
+        let file = match disk {
+            Some(DiskFinding::File(file)) if file.grammar.is_some() => Some(file),
+            _ => None,
+        };
+        Self {
+            tracked_in_block: tracked
+                .iter()
+                .filter(|symbol| symbols.contains_key(symbol))
+                .count(),
+            tracked: tracked.len(),
+            on_disk: file.map(|file| file.definitions as usize),
+            disk_in_block: file.map_or(0, |file| {
+                file.slices
+                    .iter()
+                    .filter(|slice| slice.slice.is_some() && top_level.contains(&slice.symbol))
+                    .count()
+            }),
+        }
+    }
+
+    /// The block defines all that the file on disk defines.
+    fn covers_disk(&self) -> bool {
+        self.on_disk
+            .is_some_and(|on_disk| on_disk > 0 && self.disk_in_block >= on_disk)
+    }
+
+    fn is_most_of_what_is_known(&self) -> bool {
+        let most_of_disk = self
+            .on_disk
+            .is_none_or(|on_disk| 2 * self.disk_in_block > on_disk);
+        most_of_disk && 2 * self.tracked_in_block >= self.tracked
+    }
+
+    fn is_several_and_most_of_the_tracked(&self) -> bool {
+        self.tracked_in_block >= 2 && 2 * self.tracked_in_block > self.tracked
+    }
+}
+
+/// Whether the text may stand as the file itself, not only as its definitions.
+fn is_proven_file(
+    view: &dyn View,
+    found: &FoundCode,
+    extraction: &Extraction,
+    path: &RelPath,
+) -> bool {
+    let equals_disk =
+        matches!(view.disk(path), Some(DiskFinding::File(disk)) if disk.whole == found.whole);
+    extraction.preamble || equals_disk || view.current(&EntityId::file(path.clone())).is_some()
+}
+
+/// Without a path, code that defines symbols of exactly one tracked file, and shares most tokens with what is true
+/// there, is INFERRED to belong to it (spec §4.1, §11).
+fn by_correlation(view: &dyn View, found: &FoundCode, symbols: &Symbols<'_>) -> Resolution {
+    let mut files: BTreeSet<RelPath> = BTreeSet::new();
+    for symbol in symbols.keys() {
+        let namesakes = view.entities_named(symbol.last_component(), CORRELATION_NAMESAKES_MAX);
+        files.extend(
+            namesakes
+                .into_iter()
+                .filter(|entity| entity.symbol.as_ref() == Some(*symbol))
+                .map(|entity| entity.path),
+        );
+    }
+    let mut files = files.into_iter();
+    let (Some(path), None) = (files.next(), files.next()) else {
+        let nothing = symbols
+            .keys()
+            .all(|symbol| view.entities_named(symbol.last_component(), 1).is_empty());
+        return Resolution::unresolved(if nothing {
+            Reason::NoEntity
+        } else {
+            Reason::SeveralCandidates
+        });
+    };
+    let mut candidates = symbol_candidates(found, symbols, &path);
+    candidates.retain(|candidate| overlaps_current(view, found, candidate));
+    if candidates.is_empty() {
+        return Resolution::unresolved(Reason::NoEntity);
+    }
+    Resolution {
+        level: Level::Inferred,
+        reason: Reason::CorrelatedWithOneFile,
+        extent: Extent::Fragment,
+        path: Some(path),
+        candidates,
+    }
+}
+
+const CORRELATION_NAMESAKES_MAX: usize = 64;
+
+/// Least share of the existing definition's distinct words that code without a path must hold, in percent.
+const CORRELATION_WORDS_PERCENT: usize = 50;
+
+fn overlaps_current(view: &dyn View, found: &FoundCode, candidate: &Candidate) -> bool {
+    let Some(current) = view.current(&candidate.entity) else {
+        return false;
+    };
+    let Some(source) = view.content(current.artifact) else {
+        return false;
+    };
+    let base = slice::joined(&source, &current.spans);
+    let new = slice::joined(found.code.as_bytes(), &candidate.spans);
+    let (base, new) = (words_of(&base), words_of(&new));
+    let shared = base.intersection(&new).count();
+    shared * 100 >= base.len() * CORRELATION_WORDS_PERCENT
+}
+
+fn words_of(text: &[u8]) -> BTreeSet<&[u8]> {
+    text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+        .filter(|word| !word.is_empty())
+        .collect()
+}

@@ -1,0 +1,142 @@
+//! The user as write-head: code that the user supplies is true at once (spec §6, §9.1, §9.2).
+
+use alloc::vec::Vec;
+
+use super::Recorder;
+use super::found_code::FoundCode;
+use super::promote::{self, Containers, Ids};
+use super::resolve::{self, Candidate, Resolution};
+use crate::artifact::{Level, Origin};
+use crate::entity::EntityId;
+use crate::event::{Event, Extent, NoticeIssued};
+use crate::gate::{self, Completeness, DiskVerdict, Facts, Profile, Thresholds};
+use crate::ids::{EpisodeId, SessionId};
+use crate::reason::Reason;
+use crate::view::View;
+
+/// Where in the request a block of the user's stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the current prompt: an explicit act, also when it repeats something old.
+    CurrentPrompt,
+    /// In an older message that the ledger didn't know: context that the client sends along.
+    Context,
+}
+
+/// Decides about one block of the user's. The state must already hold what disk says of the block's path.
+#[must_use]
+pub fn write_head(
+    view: &dyn View,
+    episode: EpisodeId,
+    session: SessionId,
+    found: &FoundCode,
+    containers: &Containers,
+    place: Place,
+) -> Vec<Event> {
+    let mut recorder = Recorder::new(view);
+    if place == Place::Context && view.holds(found.artifact) {
+        return Vec::new();
+    }
+    let resolution = resolve::resolve(view, found, Origin::User);
+    let counts = resolution.level == Level::Confirmed && found.completeness == Completeness::Full;
+    let new: Vec<&Candidate> = resolution
+        .candidates
+        .iter()
+        .filter(|candidate| says_something_new(view, candidate, counts))
+        .collect();
+    let mut ids = Ids::from(view);
+    let versions = promote::record(
+        &mut recorder,
+        &mut ids,
+        episode,
+        Origin::User,
+        found,
+        containers,
+        &resolution,
+        &new,
+    );
+    if counts {
+        for version in &versions {
+            let report = gate::judge(
+                &facts(found, &resolution),
+                Thresholds::default(),
+                Profile::Standard,
+            );
+            promote::promote(&mut recorder, view, episode, Origin::User, version, report);
+        }
+        remove_omitted(&mut recorder, view, episode, &resolution);
+    } else if let Some(reason) = complaint(found, &resolution) {
+        recorder.push(Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason,
+            entity: found.usable_path().cloned().map(EntityId::file),
+        }));
+    }
+    recorder.into_events()
+}
+
+/// A definition that is true already says nothing new, unless disk contradicts it: then the user has now decided.
+/// What the model has just proposed doesn't become the user's by being quoted.
+fn says_something_new(view: &dyn View, candidate: &Candidate, counts: bool) -> bool {
+    let entity = &candidate.entity;
+    let same_as_truth = view
+        .current(entity)
+        .is_some_and(|current| current.slice == candidate.slice);
+    let quotes_model = view
+        .proposals_for(entity)
+        .iter()
+        .any(|proposal| proposal.slice == candidate.slice);
+    if same_as_truth {
+        return counts && view.divergence(entity).is_some();
+    }
+    !quotes_model
+}
+
+fn facts(found: &FoundCode, resolution: &Resolution) -> Facts {
+    Facts {
+        origin: Origin::User,
+        level: resolution.level,
+        completeness: found.completeness,
+        figures: crate::slice::Figures::default(),
+        base: None,
+        symbols_missing: 0,
+        symbols_of_base: 0,
+        disk: DiskVerdict::Agrees,
+    }
+}
+
+/// Symbols that the whole file no longer defines.
+fn remove_omitted(
+    recorder: &mut Recorder<'_>,
+    view: &dyn View,
+    episode: EpisodeId,
+    resolution: &Resolution,
+) {
+    let (Extent::WholeFile, Some(path)) = (resolution.extent, &resolution.path) else {
+        return;
+    };
+    for symbol in view.symbols_of(path) {
+        let entity = EntityId::symbol(path.clone(), symbol);
+        if !resolution
+            .candidates
+            .iter()
+            .any(|candidate| candidate.entity == entity)
+        {
+            promote::remove(recorder, view, episode, entity);
+        }
+    }
+}
+
+/// What the user should be told about code that didn't become true.
+fn complaint(found: &FoundCode, resolution: &Resolution) -> Option<Reason> {
+    if !found.claims_an_entity() {
+        return None;
+    }
+    match (resolution.level, found.completeness) {
+        (Level::Confirmed, Completeness::Elided) => Some(Reason::Elided),
+        (Level::Confirmed, Completeness::Truncated) => Some(Reason::Truncated),
+        _ if found.path.is_none() => Some(Reason::PasteWithoutPath),
+        _ => Some(resolution.reason),
+    }
+}

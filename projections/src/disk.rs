@@ -1,0 +1,96 @@
+//! What was last seen on disk, path by path (spec §15).
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::event::{DiskFinding, Event, Recorded};
+use tslp_core::path::RelPath;
+
+use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+
+const COLUMNS: &[Column] = &[
+    column("path", ColumnType::Text),
+    column("finding", ColumnType::Text),
+    nullable("whole", ColumnType::Blob),
+    nullable("grammar", ColumnType::Text),
+    column("seq", ColumnType::Integer),
+];
+
+/// `disk`: the last observation of each path.
+pub const TABLE: Table = Table {
+    name: "disk",
+    version: 1,
+    columns: COLUMNS,
+    key: 1,
+};
+
+/// Last observations.
+#[derive(Default)]
+pub struct Disk {
+    findings: BTreeMap<RelPath, (DiskFinding, u64)>,
+}
+
+impl Disk {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        let Event::DiskObserved(observed) = &recorded.event else {
+            return;
+        };
+        let seen = (observed.finding.clone(), recorded.seq.0);
+        changes.put(crate::DISK, row(&observed.path, &seen));
+        self.findings.insert(observed.path.clone(), seen);
+    }
+
+    /// What was last seen at the path.
+    #[must_use]
+    pub fn finding(&self, path: &RelPath) -> Option<&DiskFinding> {
+        self.findings.get(path).map(|(finding, _)| finding)
+    }
+
+    /// Paths that could not be read when they were last looked at.
+    pub fn unreadable(&self) -> impl Iterator<Item = &RelPath> {
+        self.findings
+            .iter()
+            .filter(|(_, (finding, _))| matches!(finding, DiskFinding::Unreadable(_)))
+            .map(|(path, _)| path)
+    }
+
+    /// All rows, by key.
+    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        self.findings
+            .iter()
+            .map(|(path, seen)| row(path, seen))
+            .for_each(visit);
+    }
+}
+
+fn row(path: &RelPath, (finding, seq): &(DiskFinding, u64)) -> Vec<Value> {
+    let (word, whole, grammar) = match finding {
+        DiskFinding::Missing => ("missing", None, None),
+        DiskFinding::Unreadable(failure) => (failure.code(), None, None),
+        DiskFinding::File(file) => ("file", Some(&file.whole), file.grammar.as_ref()),
+    };
+    Vec::from([
+        Value::from(path.as_str()),
+        Value::from(word),
+        whole.map_or(Value::Null, |whole| Value::from(&whole.0)),
+        grammar.map_or(Value::Null, |grammar| {
+            Value::Text(alloc::format!("{} {}", grammar.language, grammar.version))
+        }),
+        Value::from(*seq),
+    ])
+}
+
+impl fmt::Display for Disk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (path, (finding, _)) in &self.findings {
+            match finding {
+                DiskFinding::Missing => writeln!(f, "{path} missing")?,
+                DiskFinding::Unreadable(failure) => writeln!(f, "{path} {}", failure.code())?,
+                DiskFinding::File(file) => writeln!(f, "{path} {:.8}", file.whole)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,275 @@
+//! The last episodes, for people: what each one was about and what became of it (spec §14.3, `/recent`).
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Event, Recorded, ReplyOutcome};
+use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
+use tslp_core::limits::RECENT_EPISODES_KEPT;
+use tslp_core::reason::Reason;
+
+use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+
+const COLUMNS: &[Column] = &[
+    column("episode", ColumnType::Integer),
+    column("session", ColumnType::Integer),
+    column("at_ms", ColumnType::Integer),
+    column("model", ColumnType::Text),
+    nullable("outcome", ColumnType::Text),
+    nullable("history", ColumnType::Text),
+];
+
+/// `episodes`: the last episodes.
+pub const TABLE: Table = Table {
+    name: "episodes",
+    version: 1,
+    columns: COLUMNS,
+    key: 1,
+};
+
+const ENTRY_COLUMNS: &[Column] = &[
+    column("episode", ColumnType::Integer),
+    column("position", ColumnType::Integer),
+    column("what", ColumnType::Text),
+    nullable("path", ColumnType::Text),
+    nullable("symbol", ColumnType::Text),
+    column("reason", ColumnType::Text),
+];
+
+/// `episode_entries`: what happened in them, in order.
+pub const ENTRIES_TABLE: Table = Table {
+    name: "episode_entries",
+    version: 1,
+    columns: ENTRY_COLUMNS,
+    key: 2,
+};
+
+/// Entries kept of one episode; the rest is in the ledger.
+const ENTRIES_PER_EPISODE: usize = 64;
+
+struct Episode {
+    session: SessionId,
+    at: UnixMillis,
+    model: String,
+    outcome: Option<ReplyOutcome>,
+    history: Option<&'static str>,
+    entries: Vec<Entry>,
+}
+
+/// One thing that happened.
+struct Entry {
+    what: &'static str,
+    entity: Option<EntityId>,
+    reason: Reason,
+}
+
+/// The last [`RECENT_EPISODES_KEPT`] episodes.
+#[derive(Default)]
+pub struct Episodes {
+    episodes: BTreeMap<EpisodeId, Episode>,
+}
+
+impl Episodes {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        match &recorded.event {
+            Event::PromptReceived(prompt) => {
+                let episode = Episode {
+                    session: prompt.session,
+                    at: recorded.at,
+                    model: prompt.model.clone(),
+                    outcome: None,
+                    history: None,
+                    entries: Vec::new(),
+                };
+                changes.put(crate::EPISODES, row(prompt.episode, &episode));
+                self.episodes.insert(prompt.episode, episode);
+                self.evict(changes);
+            }
+            Event::ReplyEnded(ended) => self.update(ended.episode, changes, |episode| {
+                episode.outcome = Some(ended.outcome);
+            }),
+            Event::PromptComposed(composed) => {
+                self.update(composed.episode, changes, |episode| {
+                    episode.history = Some(match composed.history {
+                        tslp_core::event::History::Window => "window",
+                        tslp_core::event::History::Client => "client",
+                    });
+                });
+                for hydrated in &composed.hydrated {
+                    self.note(
+                        composed.episode,
+                        "hydrated",
+                        Some(&hydrated.entity),
+                        hydrated.reason,
+                        changes,
+                    );
+                }
+                for dropped in &composed.dropped {
+                    self.note(
+                        composed.episode,
+                        "withheld",
+                        Some(&dropped.entity),
+                        dropped.reason,
+                        changes,
+                    );
+                }
+            }
+            Event::Transitioned(moved) => {
+                let state = moved.transition.to().as_str();
+                self.note(
+                    moved.episode,
+                    state,
+                    Some(&moved.entity),
+                    moved.cause,
+                    changes,
+                );
+            }
+            Event::PromotionRefused(refused) => {
+                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
+                self.note(
+                    refused.episode,
+                    "PROPOSED",
+                    Some(&refused.entity),
+                    reason,
+                    changes,
+                );
+            }
+            Event::NoticeIssued(notice) => {
+                self.note(
+                    notice.episode,
+                    "notice",
+                    notice.entity.as_ref(),
+                    notice.reason,
+                    changes,
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, id: EpisodeId, changes: &mut Changes, change: impl FnOnce(&mut Episode)) {
+        if let Some(episode) = self.episodes.get_mut(&id) {
+            change(episode);
+            changes.put(crate::EPISODES, row(id, episode));
+        }
+    }
+
+    fn note(
+        &mut self,
+        id: EpisodeId,
+        what: &'static str,
+        entity: Option<&EntityId>,
+        reason: Reason,
+        changes: &mut Changes,
+    ) {
+        let Some(episode) = self.episodes.get_mut(&id) else {
+            return;
+        };
+        if episode.entries.len() >= ENTRIES_PER_EPISODE {
+            return;
+        }
+        let entry = Entry {
+            what,
+            entity: entity.cloned(),
+            reason,
+        };
+        changes.put(
+            crate::EPISODE_ENTRIES,
+            entry_row(id, episode.entries.len(), &entry),
+        );
+        episode.entries.push(entry);
+    }
+
+    fn evict(&mut self, changes: &mut Changes) {
+        if self.episodes.len() <= RECENT_EPISODES_KEPT {
+            return;
+        }
+        let Some((id, episode)) = self.episodes.pop_first() else {
+            return;
+        };
+        changes.remove(crate::EPISODES, Vec::from([Value::from(id.0)]));
+        for position in 0..episode.entries.len() {
+            changes.remove(
+                crate::EPISODE_ENTRIES,
+                Vec::from([Value::from(id.0), Value::from(position as u64)]),
+            );
+        }
+    }
+
+    /// All rows of `episodes`, by key.
+    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        self.episodes
+            .iter()
+            .map(|(id, episode)| row(*id, episode))
+            .for_each(visit);
+    }
+
+    /// All rows of `episode_entries`, by key.
+    pub fn entry_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        for (id, episode) in &self.episodes {
+            for (position, entry) in episode.entries.iter().enumerate() {
+                visit(entry_row(*id, position, entry));
+            }
+        }
+    }
+}
+
+fn row(id: EpisodeId, episode: &Episode) -> Vec<Value> {
+    Vec::from([
+        Value::from(id.0),
+        Value::from(episode.session.0),
+        Value::from(episode.at.0),
+        Value::from(episode.model.as_str()),
+        episode
+            .outcome
+            .map_or(Value::Null, |outcome| Value::Text(outcome_text(outcome))),
+        Value::from(episode.history),
+    ])
+}
+
+fn entry_row(id: EpisodeId, position: usize, entry: &Entry) -> Vec<Value> {
+    let entity = entry.entity.as_ref();
+    Vec::from([
+        Value::from(id.0),
+        Value::from(position as u64),
+        Value::from(entry.what),
+        Value::from(entity.map(|entity| entity.path.as_str())),
+        Value::from(entity.and_then(EntityId::symbol_str)),
+        Value::from(entry.reason.code()),
+    ])
+}
+
+fn outcome_text(outcome: ReplyOutcome) -> String {
+    match outcome {
+        ReplyOutcome::Completed => "completed".into(),
+        ReplyOutcome::ClientGone => "client_gone".into(),
+        ReplyOutcome::UpstreamBroken => "upstream_broken".into(),
+        ReplyOutcome::UpstreamRefused(status) => alloc::format!("upstream_refused_{status}"),
+        ReplyOutcome::UpstreamUnreachable => "upstream_unreachable".into(),
+    }
+}
+
+impl fmt::Display for Episodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (id, episode) in &self.episodes {
+            let outcome = episode.outcome.map_or_else(|| "open".into(), outcome_text);
+            writeln!(
+                f,
+                "{id} {} {outcome} {}",
+                episode.session,
+                episode.history.unwrap_or("-")
+            )?;
+            for entry in &episode.entries {
+                match &entry.entity {
+                    Some(entity) => writeln!(f, "  {} {entity} {}", entry.what, entry.reason)?,
+                    None => writeln!(f, "  {} {}", entry.what, entry.reason)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}

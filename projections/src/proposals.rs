@@ -1,0 +1,206 @@
+//! Versions that are PROPOSED: captured, resolved, not yet true (spec §5).
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::artifact::{Level, Origin, Version};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{ArtifactCaptured, Event, Recorded};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use tslp_core::limits::PROPOSALS_PER_ENTITY_MAX;
+use tslp_core::reason::Reason;
+
+use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+
+const COLUMNS: &[Column] = &[
+    column("version", ColumnType::Integer),
+    column("path", ColumnType::Text),
+    column("symbol", ColumnType::Text),
+    column("artifact", ColumnType::Blob),
+    column("source", ColumnType::Blob),
+    column("level", ColumnType::Text),
+    column("origin", ColumnType::Text),
+    column("episode", ColumnType::Integer),
+    column("session", ColumnType::Integer),
+    nullable("refused_for", ColumnType::Text),
+];
+
+/// `proposals`: one row for each version that is PROPOSED.
+pub const TABLE: Table = Table {
+    name: "proposals",
+    version: 1,
+    columns: COLUMNS,
+    key: 1,
+};
+
+/// A version that is PROPOSED.
+#[derive(Clone, Debug)]
+pub struct Proposed {
+    /// The version.
+    pub version: Version,
+    /// The captured bytes that hold it.
+    pub source: ArtifactHash,
+    /// How sure its entity is.
+    pub level: Level,
+    /// Who supplied it.
+    pub origin: Origin,
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// Its session.
+    pub session: SessionId,
+    /// Why it was kept out, once it was judged.
+    pub refused_for: Option<Reason>,
+}
+
+/// All open proposals.
+#[derive(Default)]
+pub struct Proposals {
+    by_version: BTreeMap<VersionId, Proposed>,
+    by_entity: BTreeMap<EntityId, Vec<VersionId>>,
+    capture: Option<ArtifactCaptured>,
+    last_capture: CaptureId,
+    last_version: VersionId,
+}
+
+impl Proposals {
+    /// Folds one event in. `session` is that of the event's episode.
+    pub fn apply(&mut self, recorded: &Recorded, session: SessionId, changes: &mut Changes) {
+        match &recorded.event {
+            Event::ArtifactCaptured(captured) => {
+                self.last_capture = self.last_capture.max(captured.capture);
+                self.capture = Some(captured.clone());
+            }
+            Event::ArtifactResolved(resolved) => {
+                let Some(captured) = self
+                    .capture
+                    .take()
+                    .filter(|captured| captured.capture == resolved.capture)
+                else {
+                    return;
+                };
+                for version in &resolved.versions {
+                    let proposed = Proposed {
+                        version: version.clone(),
+                        source: captured.artifact,
+                        level: resolved.level,
+                        origin: captured.origin,
+                        episode: captured.episode,
+                        session,
+                        refused_for: None,
+                    };
+                    self.insert(proposed, changes);
+                }
+            }
+            Event::PromotionRefused(refused) => {
+                if let Some(proposed) = self.by_version.get_mut(&refused.version) {
+                    proposed.refused_for = refused.report.conclusion;
+                    changes.put(crate::PROPOSALS, row(proposed));
+                }
+            }
+            Event::Transitioned(transitioned) => self.remove(transitioned.version, changes),
+            _ => {}
+        }
+    }
+
+    fn insert(&mut self, proposed: Proposed, changes: &mut Changes) {
+        self.last_version = self.last_version.max(proposed.version.id);
+        changes.put(crate::PROPOSALS, row(&proposed));
+        let open = self
+            .by_entity
+            .entry(proposed.version.entity.clone())
+            .or_default();
+        open.push(proposed.version.id);
+        let oldest = (open.len() > PROPOSALS_PER_ENTITY_MAX).then(|| open[0]);
+        self.by_version.insert(proposed.version.id, proposed);
+        if let Some(oldest) = oldest {
+            self.remove(oldest, changes);
+        }
+    }
+
+    fn remove(&mut self, version: VersionId, changes: &mut Changes) {
+        let Some(proposed) = self.by_version.remove(&version) else {
+            return;
+        };
+        changes.remove(crate::PROPOSALS, Vec::from([Value::from(version.0)]));
+        if let Some(open) = self.by_entity.get_mut(&proposed.version.entity) {
+            open.retain(|other| *other != version);
+            if open.is_empty() {
+                self.by_entity.remove(&proposed.version.entity);
+            }
+        }
+    }
+
+    /// The proposal with this version.
+    #[must_use]
+    pub fn get(&self, version: VersionId) -> Option<&Proposed> {
+        self.by_version.get(&version)
+    }
+
+    /// Open proposals, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Proposed> {
+        self.by_version.values()
+    }
+
+    /// Open proposals for one entity, oldest first.
+    pub fn of<'p>(&'p self, entity: &EntityId) -> impl Iterator<Item = &'p Proposed> + use<'p> {
+        let open = self
+            .by_entity
+            .get(entity)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        open.iter()
+            .filter_map(|version| self.by_version.get(version))
+    }
+
+    /// The last capture that was recorded.
+    #[must_use]
+    pub const fn last_capture(&self) -> CaptureId {
+        self.last_capture
+    }
+
+    /// The last version that was recorded.
+    #[must_use]
+    pub const fn last_version(&self) -> VersionId {
+        self.last_version
+    }
+
+    /// All rows, by key.
+    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        self.by_version.values().map(row).for_each(visit);
+    }
+}
+
+fn row(proposed: &Proposed) -> Vec<Value> {
+    let entity = &proposed.version.entity;
+    Vec::from([
+        Value::from(proposed.version.id.0),
+        Value::from(entity.path.as_str()),
+        Value::from(entity.symbol_str().unwrap_or_default()),
+        Value::from(&proposed.version.slice.0),
+        Value::from(&proposed.source.0),
+        Value::from(proposed.level.as_str()),
+        Value::from(crate::origin_code(proposed.origin)),
+        Value::from(proposed.episode.0),
+        Value::from(proposed.session.0),
+        Value::from(proposed.refused_for.map(Reason::code)),
+    ])
+}
+
+impl fmt::Display for Proposals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for proposed in self.by_version.values() {
+            let reason = proposed.refused_for.map_or("open", Reason::code);
+            let Version {
+                id, entity, slice, ..
+            } = &proposed.version;
+            writeln!(
+                f,
+                "{id} {entity} {slice:.8} {} {reason}",
+                proposed.level.as_str()
+            )?;
+        }
+        Ok(())
+    }
+}

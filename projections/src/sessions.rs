@@ -1,0 +1,470 @@
+//! Sessions: where each conversation stands, its recent exchanges (spec §8.4), and what the model is still to be told.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::decide::tail_of;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{
+    Event, Fork, NoticeIssued, PromptReceived, Recorded, ReplyEnded, ReplyOutcome,
+};
+use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::limits::{NOTICES_PER_PROMPT_MAX, RECENT_PAIRS, SESSIONS_KEPT};
+use tslp_core::message::Role;
+use tslp_core::view::{Exchange, OpenPrompt, Place, SessionPoint};
+
+use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+
+const COLUMNS: &[Column] = &[
+    column("session", ColumnType::Integer),
+    nullable("name", ColumnType::Text),
+    column("messages", ColumnType::Integer),
+    column("last_episode", ColumnType::Integer),
+    column("open", ColumnType::Integer),
+];
+
+/// `sessions`: conversations that can be continued.
+pub const TABLE: Table = Table {
+    name: "sessions",
+    version: 1,
+    columns: COLUMNS,
+    key: 1,
+};
+
+const RECENT_COLUMNS: &[Column] = &[
+    column("session", ColumnType::Integer),
+    column("position", ColumnType::Integer),
+    column("speaker", ColumnType::Text),
+    column("content", ColumnType::Blob),
+];
+
+/// `recent_context`: the Vault addresses of each session's last exchanges, oldest first.
+pub const RECENT_TABLE: Table = Table {
+    name: "recent_context",
+    version: 1,
+    columns: RECENT_COLUMNS,
+    key: 2,
+};
+
+/// Points of one session's conversation that a later prompt may go on from.
+const POINTS_PER_SESSION: usize = 256;
+
+/// Entities whose place in the hydration block is kept.
+const HYDRATION_ORDER_KEPT: usize = 64;
+
+/// One conversation.
+#[derive(Clone, Default)]
+struct Session {
+    name: Option<String>,
+    plain: bool,
+    length: u32,
+    points: VecDeque<(TranscriptHash, u32)>,
+    head: Option<TranscriptHash>,
+    tail: Option<TranscriptHash>,
+    open: Option<Open>,
+    last_episode: EpisodeId,
+    exchanges: VecDeque<(Exchange, u32)>,
+    hydration_order: Vec<EntityId>,
+    notices: VecDeque<NoticeIssued>,
+}
+
+/// A prompt without a completed reply.
+#[derive(Clone)]
+struct Open {
+    episode: EpisodeId,
+    transcript: TranscriptHash,
+    length: u32,
+    user_key: Option<MessageKey>,
+    user: Vec<ArtifactHash>,
+    in_flight: bool,
+}
+
+/// All conversations that can be continued.
+#[derive(Default)]
+pub struct Sessions {
+    sessions: BTreeMap<SessionId, Session>,
+    names: BTreeMap<String, SessionId>,
+    points: BTreeMap<TranscriptHash, (SessionId, u32)>,
+    tails: BTreeMap<TranscriptHash, SessionId>,
+    open: BTreeMap<TranscriptHash, SessionId>,
+    episodes: BTreeMap<EpisodeId, SessionId>,
+    last_session: SessionId,
+    last_episode: EpisodeId,
+}
+
+impl Sessions {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        match &recorded.event {
+            Event::PromptReceived(prompt) => self.prompt(prompt, changes),
+            Event::ReplyEnded(ended) => self.reply(ended, changes),
+            Event::NoticeIssued(notice) => self.notice(notice),
+            Event::PromptComposed(composed) => {
+                let Some(session) = self.session_mut(composed.episode) else {
+                    return;
+                };
+                session.notices.clear();
+                for hydrated in &composed.hydrated {
+                    if session.hydration_order.len() < HYDRATION_ORDER_KEPT
+                        && !session.hydration_order.contains(&hydrated.entity)
+                    {
+                        session.hydration_order.push(hydrated.entity.clone());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn prompt(&mut self, prompt: &PromptReceived, changes: &mut Changes) {
+        self.last_episode = self.last_episode.max(prompt.episode);
+        self.last_session = self.last_session.max(prompt.session);
+        self.episodes.insert(prompt.episode, prompt.session);
+        if !self.sessions.contains_key(&prompt.session) {
+            let session = self.started(prompt);
+            self.adopt(prompt.session, session, changes);
+        }
+        let Some(session) = self.sessions.get_mut(&prompt.session) else {
+            return;
+        };
+        if let Some(open) = session.open.take() {
+            self.open.remove(&open.transcript);
+        }
+        let current = &prompt.messages[(prompt.older as usize).min(prompt.messages.len())..];
+        session.plain &= prompt.older == 0 && matches!(current, [only] if only.role == Role::User);
+        session.last_episode = prompt.episode;
+        session.open = Some(Open {
+            episode: prompt.episode,
+            transcript: prompt.transcript,
+            length: prompt.length,
+            user_key: current
+                .iter()
+                .rfind(|message| message.role == Role::User)
+                .map(|message| message.key),
+            user: current
+                .iter()
+                .filter(|message| message.role == Role::User)
+                .map(|message| message.content)
+                .collect(),
+            in_flight: true,
+        });
+        self.open.insert(prompt.transcript, prompt.session);
+        changes.put(crate::SESSIONS, row(prompt.session, session));
+        self.evict(changes);
+    }
+
+    /// A new session, or one that shares another's history up to a point.
+    fn started(&self, prompt: &PromptReceived) -> Session {
+        let fresh = Session {
+            name: prompt.session_name.clone(),
+            plain: true,
+            ..Session::default()
+        };
+        match prompt.fork.and_then(|fork| self.forked(fork)) {
+            Some(shared) => Session {
+                name: fresh.name,
+                ..shared
+            },
+            None => fresh,
+        }
+    }
+
+    fn forked(&self, fork: Fork) -> Option<Session> {
+        let source = self.sessions.get(&fork.session)?;
+        let exchanges: VecDeque<_> = source
+            .exchanges
+            .iter()
+            .filter(|(_, length)| *length <= fork.messages)
+            .cloned()
+            .collect();
+        let pairs = (fork.messages / 2) as usize;
+        Some(Session {
+            plain: source.plain && exchanges.len() >= pairs.min(RECENT_PAIRS),
+            length: fork.messages,
+            exchanges,
+            hydration_order: source.hydration_order.clone(),
+            ..Session::default()
+        })
+    }
+
+    fn adopt(&mut self, id: SessionId, session: Session, changes: &mut Changes) {
+        if let Some(name) = &session.name {
+            self.names.insert(name.clone(), id);
+        }
+        put_recent(id, &session, changes);
+        self.sessions.insert(id, session);
+    }
+
+    fn reply(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
+        let Some(id) = self.episodes.get(&ended.episode).copied() else {
+            return;
+        };
+        let Some(session) = self.sessions.get_mut(&id) else {
+            return;
+        };
+        let Some(open) = session
+            .open
+            .as_mut()
+            .filter(|open| open.episode == ended.episode)
+        else {
+            return;
+        };
+        open.in_flight = false;
+        if ended.outcome != ReplyOutcome::Completed {
+            changes.put(crate::SESSIONS, row(id, session));
+            return;
+        }
+        let Some(open) = session.open.take() else {
+            return;
+        };
+        self.open.remove(&open.transcript);
+        let head = open.transcript.extended(ended.key);
+        session.length = open.length + 1;
+        session.head = Some(head);
+        session.points.push_back((head, session.length));
+        self.points.insert(head, (id, session.length));
+        if session.points.len() > POINTS_PER_SESSION
+            && let Some((oldest, _)) = session.points.pop_front()
+        {
+            self.points.remove(&oldest);
+        }
+        if let Some(old) = session.tail.take() {
+            self.tails.remove(&old);
+        }
+        if let Some(user_key) = open.user_key {
+            let tail = tail_of(user_key, ended.key);
+            session.tail = Some(tail);
+            self.tails.insert(tail, id);
+        }
+        let exchange = Exchange {
+            user: open.user,
+            assistant: ended.segments.clone(),
+        };
+        remove_recent(id, session, changes);
+        session.exchanges.push_back((exchange, session.length));
+        if session.exchanges.len() > RECENT_PAIRS {
+            session.exchanges.pop_front();
+        }
+        put_recent(id, session, changes);
+        changes.put(crate::SESSIONS, row(id, session));
+    }
+
+    fn notice(&mut self, notice: &NoticeIssued) {
+        let Some(session) = self.sessions.get_mut(&notice.session) else {
+            return;
+        };
+        session.notices.push_back(notice.clone());
+        if session.notices.len() > NOTICES_PER_PROMPT_MAX {
+            session.notices.pop_front();
+        }
+    }
+
+    /// Lets go of the session that was silent longest.
+    fn evict(&mut self, changes: &mut Changes) {
+        if self.sessions.len() <= SESSIONS_KEPT {
+            return;
+        }
+        let silent = self
+            .sessions
+            .iter()
+            .min_by_key(|(_, session)| session.last_episode);
+        let Some(id) = silent.map(|(id, _)| *id) else {
+            return;
+        };
+        let Some(session) = self.sessions.remove(&id) else {
+            return;
+        };
+        self.names.retain(|_, named| *named != id);
+        self.points.retain(|_, (owner, _)| *owner != id);
+        self.tails.retain(|_, owner| *owner != id);
+        self.open.retain(|_, owner| *owner != id);
+        self.episodes.retain(|_, owner| *owner != id);
+        remove_recent(id, &session, changes);
+        changes.remove(crate::SESSIONS, Vec::from([Value::from(id.0)]));
+    }
+
+    fn session_mut(&mut self, episode: EpisodeId) -> Option<&mut Session> {
+        let id = self.episodes.get(&episode)?;
+        self.sessions.get_mut(id)
+    }
+
+    /// The last session's id.
+    #[must_use]
+    pub const fn last_session(&self) -> SessionId {
+        self.last_session
+    }
+
+    /// The last episode's id.
+    #[must_use]
+    pub const fn last_episode(&self) -> EpisodeId {
+        self.last_episode
+    }
+
+    /// The session with this name.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<SessionId> {
+        self.names.get(name).copied()
+    }
+
+    /// The session that reached this conversation after a completed reply.
+    #[must_use]
+    pub fn at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
+        let (id, length) = *self.points.get(&transcript)?;
+        let session = self.sessions.get(&id)?;
+        let busy = session.open.as_ref().is_some_and(|open| open.in_flight);
+        let is_head = session.head == Some(transcript) && !busy;
+        Some(SessionPoint {
+            session: id,
+            length,
+            place: if is_head { Place::Head } else { Place::Past },
+        })
+    }
+
+    /// The session whose last exchange this is.
+    #[must_use]
+    pub fn with_tail(&self, tail: TranscriptHash) -> Option<SessionId> {
+        self.tails.get(&tail).copied()
+    }
+
+    /// The open prompt whose conversation this is.
+    #[must_use]
+    pub fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt> {
+        let session = *self.open.get(&transcript)?;
+        let open = self.sessions.get(&session)?.open.as_ref()?;
+        Some(OpenPrompt {
+            session,
+            episode: open.episode,
+        })
+    }
+
+    /// The session of an episode.
+    #[must_use]
+    pub fn of(&self, episode: EpisodeId) -> Option<SessionId> {
+        self.episodes.get(&episode).copied()
+    }
+
+    /// Whether the session consists of single prompts and replies alone.
+    #[must_use]
+    pub fn is_plain(&self, session: SessionId) -> bool {
+        self.sessions
+            .get(&session)
+            .is_none_or(|session| session.plain)
+    }
+
+    /// The last completed exchanges, oldest first.
+    #[must_use]
+    pub fn recent(&self, session: SessionId) -> Vec<Exchange> {
+        self.sessions
+            .get(&session)
+            .map_or_else(Vec::new, |session| {
+                session
+                    .exchanges
+                    .iter()
+                    .map(|(exchange, _)| exchange.clone())
+                    .collect()
+            })
+    }
+
+    /// Entities in the order in which the session first hydrated them.
+    #[must_use]
+    pub fn hydration_order(&self, session: SessionId) -> &[EntityId] {
+        self.sessions
+            .get(&session)
+            .map(|session| session.hydration_order.as_slice())
+            .unwrap_or_default()
+    }
+
+    /// Notices that the model hasn't been given yet.
+    #[must_use]
+    pub fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued> {
+        self.sessions
+            .get(&session)
+            .map_or_else(Vec::new, |session| {
+                session.notices.iter().cloned().collect()
+            })
+    }
+
+    /// All rows of `sessions`, by key.
+    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        self.sessions
+            .iter()
+            .map(|(id, session)| row(*id, session))
+            .for_each(visit);
+    }
+
+    /// All rows of `recent_context`, by key.
+    pub fn recent_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        for (id, session) in &self.sessions {
+            recent_rows(*id, session).into_iter().for_each(&mut *visit);
+        }
+    }
+}
+
+fn row(id: SessionId, session: &Session) -> Vec<Value> {
+    Vec::from([
+        Value::from(id.0),
+        Value::from(session.name.as_deref()),
+        Value::from(session.length),
+        Value::from(session.last_episode.0),
+        Value::from(session.open.is_some()),
+    ])
+}
+
+fn recent_rows(id: SessionId, session: &Session) -> Vec<Vec<Value>> {
+    let pieces = session.exchanges.iter().flat_map(|(exchange, _)| {
+        let user = exchange.user.iter().map(|content| ("user", content));
+        user.chain(
+            exchange
+                .assistant
+                .iter()
+                .map(|content| ("assistant", content)),
+        )
+    });
+    pieces
+        .enumerate()
+        .map(|(position, (speaker, content))| {
+            Vec::from([
+                Value::from(id.0),
+                Value::from(position as u64),
+                Value::from(speaker),
+                Value::from(&content.0),
+            ])
+        })
+        .collect()
+}
+
+fn put_recent(id: SessionId, session: &Session, changes: &mut Changes) {
+    for row in recent_rows(id, session) {
+        changes.put(crate::RECENT_CONTEXT, row);
+    }
+}
+
+fn remove_recent(id: SessionId, session: &Session, changes: &mut Changes) {
+    for mut row in recent_rows(id, session) {
+        row.truncate(RECENT_TABLE.key);
+        changes.remove(crate::RECENT_CONTEXT, row);
+    }
+}
+
+impl fmt::Display for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (id, session) in &self.sessions {
+            let name = session.name.as_deref().unwrap_or("-");
+            let open = if session.open.is_some() {
+                "open"
+            } else {
+                "idle"
+            };
+            let pairs = session.exchanges.len();
+            writeln!(
+                f,
+                "{id} {name} {} messages, {pairs} recent, {open}",
+                session.length
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,229 @@
+//! The STALE set: entities whose file on disk contradicts what is held true (spec §15.4).
+//!
+//! Derived from recorded observations alone, so replay without a disk gives the same set. What disk held when the user
+//! last decided about an entity is acknowledged: the user's word stands above the disk (spec §15.2) until disk changes
+//! again.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::artifact::{Origin, Transition};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{DiskFinding, Event, Recorded};
+use tslp_core::hash::SliceHash;
+use tslp_core::path::RelPath;
+use tslp_core::view::Divergence;
+
+use crate::disk::Disk;
+use crate::state_map::StateMap;
+use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+
+const COLUMNS: &[Column] = &[
+    column("path", ColumnType::Text),
+    column("symbol", ColumnType::Text),
+    column("disk_holds", ColumnType::Text),
+];
+
+/// `stale`: entities that are withheld, and what disk holds of them.
+pub const TABLE: Table = Table {
+    name: "stale",
+    version: 1,
+    columns: COLUMNS,
+    key: 2,
+};
+
+/// What disk holds of one entity; `None` if the file doesn't define it.
+type OnDisk = Option<SliceHash>;
+
+/// Diverged entities.
+#[derive(Default)]
+pub struct Stale {
+    diverged: BTreeMap<EntityId, Divergence>,
+    acknowledged: BTreeMap<EntityId, OnDisk>,
+}
+
+impl Stale {
+    /// Folds one event in; the State Map and the disk already reflect it.
+    pub fn apply(
+        &mut self,
+        recorded: &Recorded,
+        state_map: &StateMap,
+        disk: &Disk,
+        changes: &mut Changes,
+    ) {
+        match &recorded.event {
+            Event::DiskObserved(observed) => {
+                for entity in entities_of(state_map, &observed.path) {
+                    self.compare(&entity, state_map, disk, changes);
+                }
+            }
+            Event::Transitioned(transitioned) => {
+                let entity = &transitioned.entity;
+                match (transitioned.transition, transitioned.origin) {
+                    (Transition::Promote, Origin::User) => self.acknowledge(entity, disk),
+                    (Transition::Promote | Transition::Remove, _) => {
+                        self.acknowledged.remove(entity);
+                    }
+                    (Transition::Supersede | Transition::Discard, _) => return,
+                }
+                self.compare(entity, state_map, disk, changes);
+                self.compare_file_of(entity, state_map, disk, changes);
+            }
+            _ => {}
+        }
+    }
+
+    fn acknowledge(&mut self, entity: &EntityId, disk: &Disk) {
+        match disk.finding(&entity.path) {
+            Some(DiskFinding::File(_)) => {
+                self.acknowledged
+                    .insert(entity.clone(), on_disk(disk, entity).flatten());
+            }
+            _ => {
+                self.acknowledged.remove(entity);
+            }
+        }
+    }
+
+    /// A file that is no longer the truth as a whole isn't compared as a whole.
+    fn compare_file_of(
+        &mut self,
+        entity: &EntityId,
+        state_map: &StateMap,
+        disk: &Disk,
+        changes: &mut Changes,
+    ) {
+        if entity.symbol.is_some() {
+            self.compare(
+                &EntityId::file(entity.path.clone()),
+                state_map,
+                disk,
+                changes,
+            );
+        }
+    }
+
+    fn compare(
+        &mut self,
+        entity: &EntityId,
+        state_map: &StateMap,
+        disk: &Disk,
+        changes: &mut Changes,
+    ) {
+        match self.divergence_now(entity, state_map, disk) {
+            Some(divergence) => {
+                if self.diverged.insert(entity.clone(), divergence) != Some(divergence) {
+                    changes.put(crate::STALE, row(entity, divergence));
+                }
+            }
+            None => {
+                if self.diverged.remove(entity).is_some() {
+                    let mut key = row(entity, Divergence::Unknown);
+                    key.truncate(TABLE.key);
+                    changes.remove(crate::STALE, key);
+                }
+            }
+        }
+    }
+
+    fn divergence_now(
+        &self,
+        entity: &EntityId,
+        state_map: &StateMap,
+        disk: &Disk,
+    ) -> Option<Divergence> {
+        let truth = state_map.slice(entity)?;
+        let is_outdated_file = entity.symbol.is_none() && !state_map.file_is_current(&entity.path);
+        match disk.finding(&entity.path)? {
+            DiskFinding::Missing => None,
+            DiskFinding::Unreadable(_) => Some(Divergence::Unreadable),
+            DiskFinding::File(_) if is_outdated_file => None,
+            DiskFinding::File(_) => {
+                let seen = on_disk(disk, entity)?;
+                let is_acknowledged = self
+                    .acknowledged
+                    .get(entity)
+                    .is_some_and(|known| *known == seen);
+                match seen {
+                    seen if seen == Some(truth) || is_acknowledged => None,
+                    Some(slice) if state_map.was(entity, slice) => Some(Divergence::Superseded),
+                    _ => Some(Divergence::Unknown),
+                }
+            }
+        }
+    }
+
+    /// How disk diverges from the entity, if it does.
+    #[must_use]
+    pub fn divergence(&self, entity: &EntityId) -> Option<Divergence> {
+        self.diverged.get(entity).copied()
+    }
+
+    /// All entities that are withheld.
+    pub fn iter(&self) -> impl Iterator<Item = (&EntityId, Divergence)> {
+        self.diverged
+            .iter()
+            .map(|(entity, divergence)| (entity, *divergence))
+    }
+
+    /// All rows, by key.
+    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        self.iter()
+            .map(|(entity, divergence)| row(entity, divergence))
+            .for_each(visit);
+    }
+}
+
+fn entities_of(state_map: &StateMap, path: &RelPath) -> Vec<EntityId> {
+    let mut entities: Vec<EntityId> = state_map
+        .symbols_of(path)
+        .into_iter()
+        .map(|symbol| EntityId::symbol(path.clone(), symbol))
+        .collect();
+    entities.push(EntityId::file(path.clone()));
+    entities
+}
+
+/// What disk holds of the entity: of a symbol its slice, or the whole file where slices could not be cut. `None` if
+/// the last look wasn't for this symbol, so that nothing is known.
+fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
+    let DiskFinding::File(file) = disk.finding(&entity.path)? else {
+        return None;
+    };
+    match &entity.symbol {
+        Some(symbol) if file.grammar.is_some() => {
+            let at = file
+                .slices
+                .binary_search_by(|slice| slice.symbol.cmp(symbol))
+                .ok()?;
+            Some(file.slices[at].slice)
+        }
+        _ => Some(Some(file.whole)),
+    }
+}
+
+fn row(entity: &EntityId, divergence: Divergence) -> Vec<Value> {
+    Vec::from([
+        Value::from(entity.path.as_str()),
+        Value::from(entity.symbol_str().unwrap_or_default()),
+        Value::from(code(divergence)),
+    ])
+}
+
+const fn code(divergence: Divergence) -> &'static str {
+    match divergence {
+        Divergence::Unknown => "unknown",
+        Divergence::Superseded => "superseded",
+        Divergence::Unreadable => "unreadable",
+    }
+}
+
+impl fmt::Display for Stale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (entity, divergence) in &self.diverged {
+            writeln!(f, "{entity} {}", code(*divergence))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,672 @@
+//! The State Map: exactly one authoritative version for each entity (spec §3.3).
+//!
+//! Built for many entities in little memory: entries lie in one slab, and the look-up tables hold four bytes for each.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+use core::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use tslp_core::artifact::{Origin, Transition};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{Event, Recorded, Transitioned};
+use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
+use tslp_core::limits::SUPERSEDED_KEPT;
+use tslp_core::path::RelPath;
+use tslp_core::slice::{Figures, Span};
+use tslp_core::view::Current;
+
+use crate::proposals::{Proposals, Proposed};
+use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+
+const COLUMNS: &[Column] = &[
+    column("path", ColumnType::Text),
+    column("symbol", ColumnType::Text),
+    column("artifact", ColumnType::Blob),
+    column("version", ColumnType::Integer),
+    column("source", ColumnType::Blob),
+    column("spans", ColumnType::Text),
+    column("nodes", ColumnType::Integer),
+    column("tokens", ColumnType::Integer),
+    column("origin", ColumnType::Text),
+    column("episode", ColumnType::Integer),
+    column("seq", ColumnType::Integer),
+    column("updated_at_ms", ColumnType::Integer),
+];
+
+/// `state_map`: one row for each entity; the symbol is empty for a whole file.
+pub const TABLE: Table = Table {
+    name: "state_map",
+    version: 1,
+    columns: COLUMNS,
+    key: 2,
+};
+
+/// Spans of one definition; nearly all have one.
+#[derive(Clone)]
+enum Spans {
+    One(Span),
+    Many(alloc::boxed::Box<[Span]>),
+}
+
+impl Spans {
+    fn new(spans: &[Span]) -> Self {
+        match spans {
+            [span] => Self::One(*span),
+            spans => Self::Many(spans.into()),
+        }
+    }
+
+    fn as_slice(&self) -> &[Span] {
+        match self {
+            Self::One(span) => core::slice::from_ref(span),
+            Self::Many(spans) => spans,
+        }
+    }
+}
+
+struct Entry {
+    path: u32,
+    symbol: Option<Symbol>,
+    slice: SliceHash,
+    source: u32,
+    spans: Spans,
+    figures: Figures,
+    origin: Origin,
+    version: VersionId,
+    episode: EpisodeId,
+    seq: Seq,
+    at: UnixMillis,
+    /// The next entry whose symbol has the same last component.
+    namesake: Option<u32>,
+}
+
+/// A file with everything authoritative in it.
+struct File {
+    path: RelPath,
+    entries: Vec<u32>,
+    /// The file as a whole.
+    whole: Option<u32>,
+    /// Whether a part was promoted after the whole.
+    outdated: bool,
+}
+
+/// Bytes that versions were promoted out of.
+struct Source {
+    artifact: ArtifactHash,
+    promoted: u32,
+    live: u32,
+}
+
+/// Current truth.
+#[derive(Default)]
+pub struct StateMap {
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    files: Vec<File>,
+    sources: Vec<Source>,
+    by_entity: HashTable<u32>,
+    by_name: HashTable<u32>,
+    by_path: HashTable<u32>,
+    by_basename: BTreeMap<alloc::boxed::Box<str>, Vec<u32>>,
+    by_artifact: HashTable<u32>,
+    superseded: BTreeMap<u32, Vec<SliceHash>>,
+    hasher: DefaultHashBuilder,
+    count: usize,
+}
+
+impl StateMap {
+    /// Folds one event in; `proposals` still holds the version that moves. Returns false if the event asks for what
+    /// can't be, which only a damaged ledger does.
+    pub fn apply(
+        &mut self,
+        recorded: &Recorded,
+        proposals: &Proposals,
+        changes: &mut Changes,
+    ) -> bool {
+        let Event::Transitioned(transitioned) = &recorded.event else {
+            return true;
+        };
+        match transitioned.transition {
+            Transition::Promote => match proposals.get(transitioned.version) {
+                Some(proposed) => self.promote(recorded, transitioned, proposed, changes),
+                None => false,
+            },
+            Transition::Supersede => self.supersede(transitioned),
+            Transition::Remove => self.remove(transitioned, changes),
+            Transition::Discard => true,
+        }
+    }
+
+    fn promote(
+        &mut self,
+        recorded: &Recorded,
+        transitioned: &Transitioned,
+        proposed: &Proposed,
+        changes: &mut Changes,
+    ) -> bool {
+        let entity = &proposed.version.entity;
+        let file = self.file_id(&entity.path);
+        let source = self.source_id(proposed.source);
+        self.sources[source as usize].promoted += 1;
+        self.sources[source as usize].live += 1;
+        let entry = Entry {
+            path: file,
+            symbol: entity.symbol.clone(),
+            slice: proposed.version.slice,
+            source,
+            spans: Spans::new(&proposed.version.spans),
+            figures: proposed.version.figures,
+            origin: proposed.origin,
+            version: proposed.version.id,
+            episode: transitioned.episode,
+            seq: recorded.seq,
+            at: recorded.at,
+            namesake: None,
+        };
+        let was_superseded = match self.find(entity) {
+            Some(id) => self.replace(id, entry),
+            None => {
+                self.insert(entry);
+                true
+            }
+        };
+        self.note_freshness(file, entity, proposed.source);
+        if let Some(id) = self.find(entity) {
+            changes.put(crate::STATE_MAP, self.row(id));
+        }
+        was_superseded
+    }
+
+    /// Replaces an entry in place. True if the old version had been superseded before, as it must.
+    fn replace(&mut self, id: u32, mut entry: Entry) -> bool {
+        let Some(old) = &self.entries[id as usize] else {
+            return false;
+        };
+        entry.namesake = old.namesake;
+        let was_superseded = self
+            .superseded
+            .get(&id)
+            .is_some_and(|slices| slices.last() == Some(&old.slice));
+        self.entries[id as usize] = Some(entry);
+        was_superseded
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        let file = entry.path as usize;
+        let is_whole = entry.symbol.is_none();
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.entries[id as usize] = Some(entry);
+                id
+            }
+            None => {
+                self.entries.push(Some(entry));
+                u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
+            }
+        };
+        self.count += 1;
+        if is_whole {
+            self.files[file].whole = Some(id);
+        } else {
+            self.files[file].entries.push(id);
+            self.link_name(id);
+        }
+        let hash = self.entity_hash_of(id);
+        let Self {
+            by_entity,
+            entries,
+            files,
+            hasher,
+            ..
+        } = self;
+        by_entity.insert_unique(hash, id, |id| entity_hash(hasher, entries, files, *id));
+    }
+
+    /// A file as a whole stays the truth about itself only until a part of it is promoted out of other bytes.
+    fn note_freshness(&mut self, file: u32, entity: &EntityId, source: ArtifactHash) {
+        let whole_source = self.files[file as usize]
+            .whole
+            .and_then(|id| self.entries[id as usize].as_ref())
+            .map(|entry| self.sources[entry.source as usize].artifact);
+        let file = &mut self.files[file as usize];
+        if entity.symbol.is_none() {
+            file.outdated = false;
+        } else if whole_source.is_some_and(|whole| whole != source) {
+            file.outdated = true;
+        }
+    }
+
+    fn supersede(&mut self, transitioned: &Transitioned) -> bool {
+        let Some(id) = self.find(&transitioned.entity) else {
+            return false;
+        };
+        let Some(entry) = &self.entries[id as usize] else {
+            return false;
+        };
+        if entry.version != transitioned.version {
+            return false;
+        }
+        let source = entry.source as usize;
+        let slice = entry.slice;
+        self.sources[source].live = self.sources[source].live.saturating_sub(1);
+        let slices = self.superseded.entry(id).or_default();
+        slices.retain(|known| *known != slice);
+        slices.push(slice);
+        if slices.len() > SUPERSEDED_KEPT {
+            slices.remove(0);
+        }
+        true
+    }
+
+    fn remove(&mut self, transitioned: &Transitioned, changes: &mut Changes) -> bool {
+        let entity = &transitioned.entity;
+        let Some(id) = self.find(entity) else {
+            return false;
+        };
+        changes.remove(crate::STATE_MAP, key(entity));
+        let hash = self.entity_hash_of(id);
+        if let Ok(slot) = self.by_entity.find_entry(hash, |other| *other == id) {
+            slot.remove();
+        }
+        self.unlink_name(id);
+        let Some(entry) = self.entries[id as usize].take() else {
+            return false;
+        };
+        let source = &mut self.sources[entry.source as usize];
+        source.live = source.live.saturating_sub(1);
+        let file = &mut self.files[entry.path as usize];
+        if entry.symbol.is_none() {
+            file.whole = None;
+        }
+        file.entries.retain(|other| *other != id);
+        self.superseded.remove(&id);
+        self.free.push(id);
+        self.count -= 1;
+        true
+    }
+
+    fn file_id(&mut self, path: &RelPath) -> u32 {
+        if let Some(id) = self.find_file(path) {
+            return id;
+        }
+        let id = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        self.files.push(File {
+            path: path.clone(),
+            entries: Vec::new(),
+            whole: None,
+            outdated: false,
+        });
+        self.by_basename
+            .entry(path.basename().into())
+            .or_default()
+            .push(id);
+        let Self {
+            by_path,
+            files,
+            hasher,
+            ..
+        } = self;
+        by_path.insert_unique(hasher.hash_one(path), id, |id| {
+            hasher.hash_one(&files[*id as usize].path)
+        });
+        id
+    }
+
+    fn find_file(&self, path: &RelPath) -> Option<u32> {
+        self.by_path
+            .find(self.hasher.hash_one(path), |id| {
+                self.files[*id as usize].path == *path
+            })
+            .copied()
+    }
+
+    fn source_id(&mut self, artifact: ArtifactHash) -> u32 {
+        if let Some(id) = self.find_source(artifact) {
+            return id;
+        }
+        let id = u32::try_from(self.sources.len()).unwrap_or(u32::MAX);
+        self.sources.push(Source {
+            artifact,
+            promoted: 0,
+            live: 0,
+        });
+        let Self {
+            by_artifact,
+            sources,
+            hasher,
+            ..
+        } = self;
+        by_artifact.insert_unique(hasher.hash_one(artifact), id, |id| {
+            hasher.hash_one(sources[*id as usize].artifact)
+        });
+        id
+    }
+
+    fn find_source(&self, artifact: ArtifactHash) -> Option<u32> {
+        self.by_artifact
+            .find(self.hasher.hash_one(artifact), |id| {
+                self.sources[*id as usize].artifact == artifact
+            })
+            .copied()
+    }
+
+    fn find(&self, entity: &EntityId) -> Option<u32> {
+        let hash = self
+            .hasher
+            .hash_one((entity.path.as_str(), entity.symbol_str()));
+        self.by_entity
+            .find(hash, |id| {
+                self.entry(*id).is_some_and(|entry| {
+                    entry.symbol == entity.symbol
+                        && self.files[entry.path as usize].path == entity.path
+                })
+            })
+            .copied()
+    }
+
+    fn entry(&self, id: u32) -> Option<&Entry> {
+        self.entries[id as usize].as_ref()
+    }
+
+    fn entity_hash_of(&self, id: u32) -> u64 {
+        entity_hash(&self.hasher, &self.entries, &self.files, id)
+    }
+
+    fn link_name(&mut self, id: u32) {
+        let Some(name) = self.name_of(id) else { return };
+        let hash = self.hasher.hash_one(name);
+        let head = self
+            .by_name
+            .find(hash, |other| self.name_of(*other) == Some(name))
+            .copied();
+        match head {
+            Some(head) => {
+                let next = self.entry(head).and_then(|entry| entry.namesake);
+                if let Some(entry) = &mut self.entries[id as usize] {
+                    entry.namesake = next;
+                }
+                if let Some(entry) = &mut self.entries[head as usize] {
+                    entry.namesake = Some(id);
+                }
+            }
+            None => {
+                let Self {
+                    by_name,
+                    entries,
+                    hasher,
+                    ..
+                } = self;
+                by_name.insert_unique(hash, id, |id| name_hash(hasher, entries, *id));
+            }
+        }
+    }
+
+    fn unlink_name(&mut self, id: u32) {
+        let Some(name) = self.name_of(id) else { return };
+        let hash = self.hasher.hash_one(name);
+        let Some(head) = self
+            .by_name
+            .find(hash, |other| self.name_of(*other) == Some(name))
+            .copied()
+        else {
+            return;
+        };
+        let next = self.entry(id).and_then(|entry| entry.namesake);
+        if head == id {
+            if let Ok(slot) = self.by_name.find_entry(hash, |other| *other == id) {
+                slot.remove();
+            }
+            if let Some(next) = next {
+                let Self {
+                    by_name,
+                    entries,
+                    hasher,
+                    ..
+                } = self;
+                by_name.insert_unique(hash, next, |id| name_hash(hasher, entries, *id));
+            }
+            return;
+        }
+        let mut at = head;
+        while let Some(following) = self.entry(at).and_then(|entry| entry.namesake) {
+            if following == id {
+                if let Some(entry) = &mut self.entries[at as usize] {
+                    entry.namesake = next;
+                }
+                return;
+            }
+            at = following;
+        }
+    }
+
+    fn name_of(&self, id: u32) -> Option<&str> {
+        self.entry(id)?.symbol.as_ref().map(Symbol::last_component)
+    }
+
+    fn entity_of(&self, entry: &Entry) -> EntityId {
+        EntityId {
+            path: self.files[entry.path as usize].path.clone(),
+            symbol: entry.symbol.clone(),
+        }
+    }
+
+    /// How many entities there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether nothing is true yet.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The authoritative version of an entity.
+    #[must_use]
+    pub fn current(&self, entity: &EntityId) -> Option<Current> {
+        let entry = self.entry(self.find(entity)?)?;
+        Some(Current {
+            version: entry.version,
+            slice: entry.slice,
+            artifact: self.sources[entry.source as usize].artifact,
+            spans: entry.spans.as_slice().to_vec(),
+            figures: entry.figures,
+            origin: entry.origin,
+        })
+    }
+
+    /// The hash of an entity's authoritative version, without anything else.
+    #[must_use]
+    pub fn slice(&self, entity: &EntityId) -> Option<SliceHash> {
+        Some(self.entry(self.find(entity)?)?.slice)
+    }
+
+    /// Whether an earlier version of the entity had this hash.
+    #[must_use]
+    pub fn was(&self, entity: &EntityId, slice: SliceHash) -> bool {
+        self.find(entity)
+            .and_then(|id| self.superseded.get(&id))
+            .is_some_and(|slices| slices.contains(&slice))
+    }
+
+    /// All symbols of a file, sorted.
+    #[must_use]
+    pub fn symbols_of(&self, path: &RelPath) -> Vec<Symbol> {
+        let Some(file) = self.find_file(path) else {
+            return Vec::new();
+        };
+        let mut symbols: Vec<Symbol> = self.files[file as usize]
+            .entries
+            .iter()
+            .filter_map(|id| self.entry(*id)?.symbol.clone())
+            .collect();
+        symbols.sort_unstable();
+        symbols
+    }
+
+    /// Whether anything of the file is authoritative.
+    #[must_use]
+    pub fn tracks(&self, path: &RelPath) -> bool {
+        self.find_file(path)
+            .is_some_and(|id| self.files[id as usize].is_tracked())
+    }
+
+    /// Whether the file as a whole is authoritative and no part of it is newer.
+    #[must_use]
+    pub fn file_is_current(&self, path: &RelPath) -> bool {
+        self.find_file(path).is_some_and(|id| {
+            let file = &self.files[id as usize];
+            file.whole.is_some() && !file.outdated
+        })
+    }
+
+    /// Tracked files with this base name, at most `limit`.
+    #[must_use]
+    pub fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath> {
+        let ids = self
+            .by_basename
+            .get(basename)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        ids.iter()
+            .map(|id| &self.files[*id as usize])
+            .filter(|file| file.is_tracked())
+            .take(limit)
+            .map(|file| file.path.clone())
+            .collect()
+    }
+
+    /// Entities whose symbol's last component is `name`, at most `limit`.
+    #[must_use]
+    pub fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId> {
+        let hash = self.hasher.hash_one(name);
+        let mut next = self
+            .by_name
+            .find(hash, |id| self.name_of(*id) == Some(name))
+            .copied();
+        let mut found = Vec::new();
+        while let Some(entry) = next.and_then(|id| self.entry(id)) {
+            if found.len() == limit {
+                break;
+            }
+            found.push(self.entity_of(entry));
+            next = entry.namesake;
+        }
+        found
+    }
+
+    /// Whether every version promoted out of these bytes is still authoritative; `None` if none ever was.
+    #[must_use]
+    pub fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool> {
+        let source = &self.sources[self.find_source(artifact)? as usize];
+        Some(source.live == source.promoted)
+    }
+
+    fn sorted(&self) -> Vec<u32> {
+        let mut ids: Vec<u32> = (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX))
+            .filter(|id| self.entry(*id).is_some())
+            .collect();
+        ids.sort_unstable_by(|a, b| self.sort_key(*a).cmp(&self.sort_key(*b)));
+        ids
+    }
+
+    fn sort_key(&self, id: u32) -> (&str, &str) {
+        self.entry(id).map_or(("", ""), |entry| {
+            let symbol = entry.symbol.as_ref().map_or("", Symbol::as_str);
+            (self.files[entry.path as usize].path.as_str(), symbol)
+        })
+    }
+
+    /// All rows, by key.
+    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        self.sorted()
+            .into_iter()
+            .map(|id| self.row(id))
+            .for_each(visit);
+    }
+
+    fn row(&self, id: u32) -> Vec<Value> {
+        let Some(entry) = self.entry(id) else {
+            return Vec::new();
+        };
+        let mut row = key(&self.entity_of(entry));
+        row.extend([
+            Value::from(&entry.slice.0),
+            Value::from(entry.version.0),
+            Value::from(&self.sources[entry.source as usize].artifact.0),
+            Value::Text(spans_text(entry.spans.as_slice())),
+            Value::from(entry.figures.nodes),
+            Value::from(entry.figures.tokens),
+            Value::from(crate::origin_code(entry.origin)),
+            Value::from(entry.episode.0),
+            Value::from(entry.seq.0),
+            Value::from(entry.at.0),
+        ]);
+        row
+    }
+}
+
+impl File {
+    fn is_tracked(&self) -> bool {
+        self.whole.is_some() || !self.entries.is_empty()
+    }
+}
+
+fn entity_hash(
+    hasher: &DefaultHashBuilder,
+    entries: &[Option<Entry>],
+    files: &[File],
+    id: u32,
+) -> u64 {
+    entries[id as usize].as_ref().map_or(0, |entry| {
+        let symbol = entry.symbol.as_ref().map(Symbol::as_str);
+        hasher.hash_one((files[entry.path as usize].path.as_str(), symbol))
+    })
+}
+
+fn name_hash(hasher: &DefaultHashBuilder, entries: &[Option<Entry>], id: u32) -> u64 {
+    let symbol = entries[id as usize]
+        .as_ref()
+        .and_then(|entry| entry.symbol.as_ref());
+    symbol.map_or(0, |symbol| hasher.hash_one(symbol.last_component()))
+}
+
+fn key(entity: &EntityId) -> Vec<Value> {
+    Vec::from([
+        Value::from(entity.path.as_str()),
+        Value::from(entity.symbol_str().unwrap_or_default()),
+    ])
+}
+
+/// `start..end`, joined by commas.
+fn spans_text(spans: &[Span]) -> alloc::string::String {
+    let texts: Vec<_> = spans
+        .iter()
+        .map(|span| alloc::format!("{}..{}", span.start, span.end))
+        .collect();
+    texts.join(",")
+}
+
+impl fmt::Display for StateMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for id in self.sorted() {
+            let Some(entry) = self.entry(id) else {
+                continue;
+            };
+            let spans = spans_text(entry.spans.as_slice());
+            let origin = crate::origin_code(entry.origin);
+            writeln!(
+                f,
+                "{} {} {:.8} {origin} {spans}",
+                self.entity_of(entry),
+                entry.version,
+                entry.slice
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! Tombstones: entities that an authoritative update left out, for a number of episodes (spec §9.2).
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::artifact::Transition;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Event, Recorded};
+use tslp_core::ids::{EpisodeId, VersionId};
+use tslp_core::limits::TOMBSTONE_EPISODES;
+
+use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+
+const COLUMNS: &[Column] = &[
+    column("path", ColumnType::Text),
+    column("symbol", ColumnType::Text),
+    column("version", ColumnType::Integer),
+    column("episode", ColumnType::Integer),
+];
+
+/// `tombstones`: removed entities, with the episode that removed them.
+pub const TABLE: Table = Table {
+    name: "tombstones",
+    version: 1,
+    columns: COLUMNS,
+    key: 2,
+};
+
+/// Recently removed entities.
+#[derive(Default)]
+pub struct Tombstones {
+    removed: BTreeMap<EntityId, (VersionId, EpisodeId)>,
+}
+
+impl Tombstones {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        match &recorded.event {
+            Event::Transitioned(transitioned) => match transitioned.transition {
+                Transition::Remove => {
+                    let stone = (transitioned.version, transitioned.episode);
+                    changes.put(crate::TOMBSTONES, row(&transitioned.entity, stone));
+                    self.removed.insert(transitioned.entity.clone(), stone);
+                }
+                Transition::Promote => self.forget(&transitioned.entity, changes),
+                Transition::Discard | Transition::Supersede => {}
+            },
+            Event::PromptReceived(prompt) => self.expire(prompt.episode, changes),
+            _ => {}
+        }
+    }
+
+    fn expire(&mut self, now: EpisodeId, changes: &mut Changes) {
+        let expired: Vec<EntityId> = self
+            .removed
+            .iter()
+            .filter(|(_, (_, episode))| episode.0 + TOMBSTONE_EPISODES < now.0)
+            .map(|(entity, _)| entity.clone())
+            .collect();
+        for entity in expired {
+            self.forget(&entity, changes);
+        }
+    }
+
+    fn forget(&mut self, entity: &EntityId, changes: &mut Changes) {
+        if let Some(stone) = self.removed.remove(entity) {
+            let mut key = row(entity, stone);
+            key.truncate(TABLE.key);
+            changes.remove(crate::TOMBSTONES, key);
+        }
+    }
+
+    /// Whether the entity was removed within the last episodes.
+    #[must_use]
+    pub fn contains(&self, entity: &EntityId) -> bool {
+        self.removed.contains_key(entity)
+    }
+
+    /// All rows, by key.
+    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        self.removed
+            .iter()
+            .map(|(entity, stone)| row(entity, *stone))
+            .for_each(visit);
+    }
+}
+
+fn row(entity: &EntityId, (version, episode): (VersionId, EpisodeId)) -> Vec<Value> {
+    Vec::from([
+        Value::from(entity.path.as_str()),
+        Value::from(entity.symbol_str().unwrap_or_default()),
+        Value::from(version.0),
+        Value::from(episode.0),
+    ])
+}
+
+impl fmt::Display for Tombstones {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (entity, (version, episode)) in &self.removed {
+            writeln!(f, "{entity} {version} {episode}")?;
+        }
+        Ok(())
+    }
+}
