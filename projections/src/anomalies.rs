@@ -35,7 +35,7 @@ impl Anomalies {
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         if self.events.len() < KEPT {
             let anomaly = (recorded.seq, recorded.event.name());
-            changes.put(crate::ANOMALIES, row(anomaly));
+            changes.put(crate::ANOMALIES, || row(anomaly));
             self.events.push(anomaly);
         }
     }

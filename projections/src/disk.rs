@@ -38,7 +38,7 @@ impl Disk {
             return;
         };
         let seen = (observed.finding.clone(), recorded.seq.0);
-        changes.put(crate::DISK, row(&observed.path, &seen));
+        changes.put(crate::DISK, || row(&observed.path, &seen));
         self.findings.insert(observed.path.clone(), seen);
     }
 

@@ -85,7 +85,7 @@ impl Episodes {
                     history: None,
                     entries: Vec::new(),
                 };
-                changes.put(crate::EPISODES, row(prompt.episode, &episode));
+                changes.put(crate::EPISODES, || row(prompt.episode, &episode));
                 self.episodes.insert(prompt.episode, episode);
                 self.evict(changes);
             }
@@ -154,7 +154,7 @@ impl Episodes {
     fn update(&mut self, id: EpisodeId, changes: &mut Changes, change: impl FnOnce(&mut Episode)) {
         if let Some(episode) = self.episodes.get_mut(&id) {
             change(episode);
-            changes.put(crate::EPISODES, row(id, episode));
+            changes.put(crate::EPISODES, || row(id, episode));
         }
     }
 
@@ -177,10 +177,9 @@ impl Episodes {
             entity: entity.cloned(),
             reason,
         };
-        changes.put(
-            crate::EPISODE_ENTRIES,
-            entry_row(id, episode.entries.len(), &entry),
-        );
+        changes.put(crate::EPISODE_ENTRIES, || {
+            entry_row(id, episode.entries.len(), &entry)
+        });
         episode.entries.push(entry);
     }
 
@@ -191,12 +190,11 @@ impl Episodes {
         let Some((id, episode)) = self.episodes.pop_first() else {
             return;
         };
-        changes.remove(crate::EPISODES, Vec::from([Value::from(id.0)]));
+        changes.remove(crate::EPISODES, || Vec::from([Value::from(id.0)]));
         for position in 0..episode.entries.len() {
-            changes.remove(
-                crate::EPISODE_ENTRIES,
-                Vec::from([Value::from(id.0), Value::from(position as u64)]),
-            );
+            changes.remove(crate::EPISODE_ENTRIES, || {
+                Vec::from([Value::from(id.0), Value::from(position as u64)])
+            });
         }
     }
 

@@ -12,6 +12,7 @@ use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::limits::PROPOSALS_PER_ENTITY_MAX;
 use tslp_core::reason::Reason;
 
+use crate::sessions::Sessions;
 use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
@@ -65,8 +66,8 @@ pub struct Proposals {
 }
 
 impl Proposals {
-    /// Folds one event in. `session` is that of the event's episode.
-    pub fn apply(&mut self, recorded: &Recorded, session: SessionId, changes: &mut Changes) {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, sessions: &Sessions, changes: &mut Changes) {
         match &recorded.event {
             Event::ArtifactCaptured(captured) => {
                 self.last_capture = self.last_capture.max(captured.capture);
@@ -87,7 +88,7 @@ impl Proposals {
                         level: resolved.level,
                         origin: captured.origin,
                         episode: captured.episode,
-                        session,
+                        session: sessions.of(captured.episode).unwrap_or_default(),
                         refused_for: None,
                     };
                     self.insert(proposed, changes);
@@ -96,7 +97,7 @@ impl Proposals {
             Event::PromotionRefused(refused) => {
                 if let Some(proposed) = self.by_version.get_mut(&refused.version) {
                     proposed.refused_for = refused.report.conclusion;
-                    changes.put(crate::PROPOSALS, row(proposed));
+                    changes.put(crate::PROPOSALS, || row(proposed));
                 }
             }
             Event::Transitioned(transitioned) => self.remove(transitioned.version, changes),
@@ -106,7 +107,7 @@ impl Proposals {
 
     fn insert(&mut self, proposed: Proposed, changes: &mut Changes) {
         self.last_version = self.last_version.max(proposed.version.id);
-        changes.put(crate::PROPOSALS, row(&proposed));
+        changes.put(crate::PROPOSALS, || row(&proposed));
         let open = self
             .by_entity
             .entry(proposed.version.entity.clone())
@@ -123,7 +124,7 @@ impl Proposals {
         let Some(proposed) = self.by_version.remove(&version) else {
             return;
         };
-        changes.remove(crate::PROPOSALS, Vec::from([Value::from(version.0)]));
+        changes.remove(crate::PROPOSALS, || Vec::from([Value::from(version.0)]));
         if let Some(open) = self.by_entity.get_mut(&proposed.version.entity) {
             open.retain(|other| *other != version);
             if open.is_empty() {

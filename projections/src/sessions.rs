@@ -152,7 +152,7 @@ impl Sessions {
             in_flight: true,
         });
         self.open.insert(prompt.transcript, prompt.session);
-        changes.put(crate::SESSIONS, row(prompt.session, session));
+        changes.put(crate::SESSIONS, || row(prompt.session, session));
         self.evict(changes);
     }
 
@@ -214,7 +214,7 @@ impl Sessions {
         };
         open.in_flight = false;
         if ended.outcome != ReplyOutcome::Completed {
-            changes.put(crate::SESSIONS, row(id, session));
+            changes.put(crate::SESSIONS, || row(id, session));
             return;
         }
         let Some(open) = session.open.take() else {
@@ -249,7 +249,7 @@ impl Sessions {
             session.exchanges.pop_front();
         }
         put_recent(id, session, changes);
-        changes.put(crate::SESSIONS, row(id, session));
+        changes.put(crate::SESSIONS, || row(id, session));
     }
 
     fn notice(&mut self, notice: &NoticeIssued) {
@@ -283,7 +283,7 @@ impl Sessions {
         self.open.retain(|_, owner| *owner != id);
         self.episodes.retain(|_, owner| *owner != id);
         remove_recent(id, &session, changes);
-        changes.remove(crate::SESSIONS, Vec::from([Value::from(id.0)]));
+        changes.remove(crate::SESSIONS, || Vec::from([Value::from(id.0)]));
     }
 
     fn session_mut(&mut self, episode: EpisodeId) -> Option<&mut Session> {
@@ -438,14 +438,14 @@ fn recent_rows(id: SessionId, session: &Session) -> Vec<Vec<Value>> {
 
 fn put_recent(id: SessionId, session: &Session, changes: &mut Changes) {
     for row in recent_rows(id, session) {
-        changes.put(crate::RECENT_CONTEXT, row);
+        changes.put(crate::RECENT_CONTEXT, || row);
     }
 }
 
 fn remove_recent(id: SessionId, session: &Session, changes: &mut Changes) {
     for mut row in recent_rows(id, session) {
         row.truncate(RECENT_TABLE.key);
-        changes.remove(crate::RECENT_CONTEXT, row);
+        changes.remove(crate::RECENT_CONTEXT, || row);
     }
 }
 

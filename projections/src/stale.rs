@@ -17,7 +17,7 @@ use tslp_core::view::Divergence;
 
 use crate::disk::Disk;
 use crate::state_map::StateMap;
-use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{self, Changes, Column, ColumnType, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -114,14 +114,12 @@ impl Stale {
         match self.divergence_now(entity, state_map, disk) {
             Some(divergence) => {
                 if self.diverged.insert(entity.clone(), divergence) != Some(divergence) {
-                    changes.put(crate::STALE, row(entity, divergence));
+                    changes.put(crate::STALE, || row(entity, divergence));
                 }
             }
             None => {
                 if self.diverged.remove(entity).is_some() {
-                    let mut key = row(entity, Divergence::Unknown);
-                    key.truncate(TABLE.key);
-                    changes.remove(crate::STALE, key);
+                    changes.remove(crate::STALE, || table::entity_key(entity));
                 }
             }
         }
@@ -204,11 +202,9 @@ fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
 }
 
 fn row(entity: &EntityId, divergence: Divergence) -> Vec<Value> {
-    Vec::from([
-        Value::from(entity.path.as_str()),
-        Value::from(entity.symbol_str().unwrap_or_default()),
-        Value::from(code(divergence)),
-    ])
+    let mut row = table::entity_key(entity);
+    row.push(Value::from(code(divergence)));
+    row
 }
 
 const fn code(divergence: Divergence) -> &'static str {

@@ -19,7 +19,7 @@ use tslp_core::slice::{Figures, Span};
 use tslp_core::view::Current;
 
 use crate::proposals::{Proposals, Proposed};
-use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{self, Changes, Column, ColumnType, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -175,7 +175,7 @@ impl StateMap {
         };
         self.note_freshness(file, entity, proposed.source);
         if let Some(id) = self.find(entity) {
-            changes.put(crate::STATE_MAP, self.row(id));
+            changes.put(crate::STATE_MAP, || self.row(id));
         }
         was_superseded
     }
@@ -266,7 +266,7 @@ impl StateMap {
         let Some(id) = self.find(entity) else {
             return false;
         };
-        changes.remove(crate::STATE_MAP, key(entity));
+        changes.remove(crate::STATE_MAP, || table::entity_key(entity));
         let hash = self.entity_hash_of(id);
         if let Ok(slot) = self.by_entity.find_entry(hash, |other| *other == id) {
             slot.remove();
@@ -593,7 +593,7 @@ impl StateMap {
         let Some(entry) = self.entry(id) else {
             return Vec::new();
         };
-        let mut row = key(&self.entity_of(entry));
+        let mut row = table::entity_key(&self.entity_of(entry));
         row.extend([
             Value::from(&entry.slice.0),
             Value::from(entry.version.0),
@@ -633,13 +633,6 @@ fn name_hash(hasher: &DefaultHashBuilder, entries: &[Option<Entry>], id: u32) ->
         .as_ref()
         .and_then(|entry| entry.symbol.as_ref());
     symbol.map_or(0, |symbol| hasher.hash_one(symbol.last_component()))
-}
-
-fn key(entity: &EntityId) -> Vec<Value> {
-    Vec::from([
-        Value::from(entity.path.as_str()),
-        Value::from(entity.symbol_str().unwrap_or_default()),
-    ])
 }
 
 /// `start..end`, joined by commas.

@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use tslp_core::entity::EntityId;
+
 /// One value of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
@@ -69,33 +71,51 @@ pub struct RowChange {
     pub change: Change,
 }
 
-/// Collects the row changes of one fold step.
-#[derive(Debug, Default)]
+/// Collects the row changes of fold steps, or lets them go where no table follows the fold.
+#[derive(Debug)]
 pub struct Changes {
-    changes: Vec<RowChange>,
+    collected: Option<Vec<RowChange>>,
 }
 
 impl Changes {
+    /// Keeps every change.
+    #[must_use]
+    pub const fn collecting() -> Self {
+        Self {
+            collected: Some(Vec::new()),
+        }
+    }
+
+    /// Keeps nothing; rows are not even built.
+    #[must_use]
+    pub const fn discarding() -> Self {
+        Self { collected: None }
+    }
+
     /// Notes that the row with this key now reads so.
-    pub fn put(&mut self, table: usize, row: Vec<Value>) {
-        self.changes.push(RowChange {
-            table,
-            change: Change::Put(row),
-        });
+    pub fn put(&mut self, table: usize, row: impl FnOnce() -> Vec<Value>) {
+        if let Some(changes) = &mut self.collected {
+            changes.push(RowChange {
+                table,
+                change: Change::Put(row()),
+            });
+        }
     }
 
     /// Notes that the row with this key is gone.
-    pub fn remove(&mut self, table: usize, key: Vec<Value>) {
-        self.changes.push(RowChange {
-            table,
-            change: Change::Remove(key),
-        });
+    pub fn remove(&mut self, table: usize, key: impl FnOnce() -> Vec<Value>) {
+        if let Some(changes) = &mut self.collected {
+            changes.push(RowChange {
+                table,
+                change: Change::Remove(key()),
+            });
+        }
     }
 
-    /// All changes, in the order they were made.
+    /// All changes kept, in the order they were made.
     #[must_use]
     pub fn into_vec(self) -> Vec<RowChange> {
-        self.changes
+        self.collected.unwrap_or_default()
     }
 }
 
@@ -160,4 +180,13 @@ impl From<&[u8; 32]> for Value {
     fn from(hash: &[u8; 32]) -> Self {
         Self::Blob(hash.to_vec())
     }
+}
+
+/// The two key values of tables that hold one row for each entity; a whole file's symbol is empty.
+#[must_use]
+pub fn entity_key(entity: &EntityId) -> Vec<Value> {
+    Vec::from([
+        Value::from(entity.path.as_str()),
+        Value::from(entity.symbol_str().unwrap_or_default()),
+    ])
 }

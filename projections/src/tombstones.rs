@@ -10,7 +10,7 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::TOMBSTONE_EPISODES;
 
-use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{self, Changes, Column, ColumnType, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -40,7 +40,7 @@ impl Tombstones {
             Event::Transitioned(transitioned) => match transitioned.transition {
                 Transition::Remove => {
                     let stone = (transitioned.version, transitioned.episode);
-                    changes.put(crate::TOMBSTONES, row(&transitioned.entity, stone));
+                    changes.put(crate::TOMBSTONES, || row(&transitioned.entity, stone));
                     self.removed.insert(transitioned.entity.clone(), stone);
                 }
                 Transition::Promote => self.forget(&transitioned.entity, changes),
@@ -64,10 +64,8 @@ impl Tombstones {
     }
 
     fn forget(&mut self, entity: &EntityId, changes: &mut Changes) {
-        if let Some(stone) = self.removed.remove(entity) {
-            let mut key = row(entity, stone);
-            key.truncate(TABLE.key);
-            changes.remove(crate::TOMBSTONES, key);
+        if self.removed.remove(entity).is_some() {
+            changes.remove(crate::TOMBSTONES, || table::entity_key(entity));
         }
     }
 
@@ -87,12 +85,9 @@ impl Tombstones {
 }
 
 fn row(entity: &EntityId, (version, episode): (VersionId, EpisodeId)) -> Vec<Value> {
-    Vec::from([
-        Value::from(entity.path.as_str()),
-        Value::from(entity.symbol_str().unwrap_or_default()),
-        Value::from(version.0),
-        Value::from(episode.0),
-    ])
+    let mut row = table::entity_key(entity);
+    row.extend([Value::from(version.0), Value::from(episode.0)]);
+    row
 }
 
 impl fmt::Display for Tombstones {

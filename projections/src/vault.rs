@@ -97,7 +97,7 @@ impl Vault {
             location,
             kind,
         };
-        changes.put(crate::VAULT, row(&entry));
+        changes.put(crate::VAULT, || row(&entry));
         let id = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
         let Self {
             entries,

@@ -7,4 +7,8 @@
 extern crate alloc;
 
 pub mod chain;
+pub mod fold;
 pub mod log;
+pub mod state;
+
+pub mod engine;

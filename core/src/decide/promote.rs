@@ -10,9 +10,8 @@ use crate::entity::EntityId;
 use crate::event::{ArtifactCaptured, ArtifactResolved, ContentKind, Event, Transitioned, Within};
 use crate::gate::GateReport;
 use crate::hash::ArtifactHash;
-use crate::ids::{CaptureId, EpisodeId, VersionId};
+use crate::ids::EpisodeId;
 use crate::reason::Reason;
-use crate::view::View;
 
 /// Where the message's text stands in the Vault, piece by piece.
 #[derive(Clone, Debug, Default)]
@@ -50,59 +49,43 @@ impl Containers {
     }
 }
 
-/// Hands out ids within one decision.
-pub struct Ids {
-    capture: CaptureId,
-    version: VersionId,
+/// A block of code, where it stands and what it resolved to.
+pub struct Finding<'f> {
+    /// The episode whose message holds it.
+    pub episode: EpisodeId,
+    /// Who supplied it.
+    pub origin: Origin,
+    /// The block.
+    pub found: &'f FoundCode,
+    /// Where its message stands in the Vault.
+    pub containers: &'f Containers,
+    /// What it resolved to.
+    pub resolution: &'f Resolution,
 }
 
-impl Ids {
-    /// Starts where the state stands.
-    #[must_use]
-    pub fn from(view: &dyn View) -> Self {
-        Self {
-            capture: view.next_capture(),
-            version: view.next_version(),
-        }
-    }
-
-    fn capture(&mut self) -> CaptureId {
-        let id = self.capture;
-        self.capture = id.next();
-        id
-    }
-
-    fn version(&mut self) -> VersionId {
-        let id = self.version;
-        self.version = id.next();
-        id
-    }
-}
-
-/// Records that a block was found and what it resolved to. `candidates` are those that say something new.
-/// Returns their versions, in order.
+/// Records that a block was found and what it resolved to. `candidates` are those that say something new. Returns
+/// their versions, in order.
 pub fn record(
     recorder: &mut Recorder<'_>,
-    ids: &mut Ids,
-    episode: EpisodeId,
-    origin: Origin,
-    found: &FoundCode,
-    containers: &Containers,
-    resolution: &Resolution,
+    finding: &Finding<'_>,
     candidates: &[&Candidate],
 ) -> Vec<Version> {
+    let Finding {
+        found, resolution, ..
+    } = finding;
     let within = found
         .verbatim
         .as_ref()
-        .and_then(|range| containers.holding(range));
+        .and_then(|range| finding.containers.holding(range));
     if within.is_none() {
         recorder.store(ContentKind::Code, found.code.as_bytes());
     }
-    let capture = ids.capture();
+    let capture = recorder.view.next_capture();
+    let mut next_version = recorder.view.next_version();
     recorder.push(Event::ArtifactCaptured(ArtifactCaptured {
         capture,
-        episode,
-        origin,
+        episode: finding.episode,
+        origin: finding.origin,
         artifact: found.artifact,
         within,
         language: found.language.clone(),
@@ -112,12 +95,16 @@ pub fn record(
     }));
     let versions: Vec<Version> = candidates
         .iter()
-        .map(|candidate| Version {
-            id: ids.version(),
-            entity: candidate.entity.clone(),
-            slice: candidate.slice,
-            spans: candidate.spans.clone(),
-            figures: candidate.figures,
+        .map(|candidate| {
+            let id = next_version;
+            next_version = id.next();
+            Version {
+                id,
+                entity: candidate.entity.clone(),
+                slice: candidate.slice,
+                spans: candidate.spans.clone(),
+                figures: candidate.figures,
+            }
         })
         .collect();
     recorder.push(Event::ArtifactResolved(ArtifactResolved {
@@ -139,12 +126,12 @@ pub fn record(
 /// were open for the entity are moot.
 pub fn promote(
     recorder: &mut Recorder<'_>,
-    view: &dyn View,
     episode: EpisodeId,
     origin: Origin,
     version: &Version,
     report: GateReport,
 ) {
+    let view = recorder.view;
     let entity = &version.entity;
     let step = |version, transition, cause, report| {
         Event::Transitioned(Transitioned {
@@ -177,8 +164,8 @@ pub fn promote(
 }
 
 /// Takes an entity out of the State Map, because an authoritative update of its whole file left it out (spec §9.2).
-pub fn remove(recorder: &mut Recorder<'_>, view: &dyn View, episode: EpisodeId, entity: EntityId) {
-    let Some(current) = view.current(&entity) else {
+pub fn remove(recorder: &mut Recorder<'_>, episode: EpisodeId, entity: EntityId) {
+    let Some(current) = recorder.view.current(&entity) else {
         return;
     };
     recorder.push(Event::Transitioned(Transitioned {

@@ -1,10 +1,11 @@
 //! The model's code: captured, resolved, judged by the gates, promoted as a whole or not at all (spec §4–§7, §15.5).
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::Recorder;
 use super::found_code::FoundCode;
-use super::promote::{self, Containers, Ids};
+use super::promote::{self, Containers, Finding};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
@@ -14,6 +15,7 @@ use crate::ids::{EpisodeId, SessionId};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::slice::Span;
 use crate::view::{Current, Divergence, View};
 
 /// Decides about one block of the model's. The state must already hold what disk says of the block's path, by an
@@ -32,24 +34,22 @@ pub fn propose(
     let changed: Vec<&Candidate> = resolution
         .candidates
         .iter()
-        .filter(|candidate| !is_true_already(view, &candidate.entity, candidate))
+        .filter(|candidate| !is_true_already(view, candidate))
         .collect();
-    let mut ids = Ids::from(view);
-    let versions = promote::record(
-        &mut recorder,
-        &mut ids,
+    let finding = Finding {
         episode,
-        Origin::Model,
+        origin: Origin::Model,
         found,
         containers,
-        &resolution,
-        &changed,
-    );
+        resolution: &resolution,
+    };
+    let versions = promote::record(&mut recorder, &finding, &changed);
+    let base = Base::of(view, &resolution);
     let reports: Vec<GateReport> = changed
         .iter()
         .map(|candidate| {
             gate::judge(
-                &facts(view, found, &resolution, candidate),
+                &facts(&finding, &base, candidate),
                 policy.thresholds,
                 policy.profile,
             )
@@ -58,7 +58,7 @@ pub fn propose(
     match reports.iter().position(|report| !report.passed) {
         None => {
             for (version, report) in versions.iter().zip(reports) {
-                promote::promote(&mut recorder, view, episode, Origin::Model, version, report);
+                promote::promote(&mut recorder, episode, Origin::Model, version, report);
             }
         }
         Some(first) => refuse(&mut recorder, episode, &versions, reports, first),
@@ -74,8 +74,8 @@ pub fn propose(
     recorder.into_events()
 }
 
-fn is_true_already(view: &dyn View, entity: &EntityId, candidate: &Candidate) -> bool {
-    view.current(entity)
+fn is_true_already(view: &dyn View, candidate: &Candidate) -> bool {
+    view.current(&candidate.entity)
         .is_some_and(|current| current.slice == candidate.slice)
 }
 
@@ -149,70 +149,96 @@ fn complaint(
     refused.map(|(reason, entity)| (reason, Some(entity)))
 }
 
-fn facts(
-    view: &dyn View,
-    found: &FoundCode,
-    resolution: &Resolution,
-    candidate: &Candidate,
-) -> Facts {
-    let current = view.current(&candidate.entity);
-    let base_symbols = base_symbols(view, resolution, candidate, current.as_ref());
-    let missing = base_symbols
-        .iter()
-        .filter(|symbol| {
-            !resolution
-                .candidates
-                .iter()
-                .any(|candidate| candidate.entity.symbol.as_ref() == Some(*symbol))
+/// The tracked symbols of the block's file, and those of them that the block defines.
+struct Base<'v> {
+    view: &'v dyn View,
+    tracked: Vec<Symbol>,
+    in_block: BTreeSet<Symbol>,
+    missing: usize,
+}
+
+impl<'v> Base<'v> {
+    fn of(view: &'v dyn View, resolution: &Resolution) -> Self {
+        let tracked = resolution
+            .path
+            .as_ref()
+            .map_or_else(Vec::new, |path| view.symbols_of(path));
+        let in_block: BTreeSet<Symbol> = resolution
+            .candidates
+            .iter()
+            .filter_map(|candidate| candidate.entity.symbol.clone())
+            .collect();
+        let missing = tracked
+            .iter()
+            .filter(|symbol| !in_block.contains(*symbol))
+            .count();
+        Self {
+            view,
+            tracked,
+            in_block,
+            missing,
+        }
+    }
+
+    /// How many symbols must still be there, and how many of them aren't: the whole file's, or those nested in the
+    /// definition that is replaced.
+    fn symbols(
+        &self,
+        extent: Extent,
+        candidate: &Candidate,
+        current: Option<&Current>,
+    ) -> (usize, usize) {
+        match (extent, current) {
+            (Extent::WholeFile, _) => (self.tracked.len(), self.missing),
+            (Extent::Fragment, None) => (0, 0),
+            (Extent::Fragment, Some(current)) => {
+                let path = &candidate.entity.path;
+                let nested = self
+                    .tracked
+                    .iter()
+                    .filter(|symbol| self.is_within(path, symbol, current));
+                nested.fold((0, 0), |(all, missing), symbol| {
+                    (
+                        all + 1,
+                        missing + usize::from(!self.in_block.contains(symbol)),
+                    )
+                })
+            }
+        }
+    }
+
+    /// Whether the symbol's current definition stands inside `outer`, or is it.
+    fn is_within(&self, path: &RelPath, symbol: &Symbol, outer: &Current) -> bool {
+        let entity = EntityId::symbol(path.clone(), symbol.clone());
+        self.view.current(&entity).is_some_and(|inner| {
+            let is_inside = |span: &Span| {
+                outer
+                    .spans
+                    .iter()
+                    .any(|around| around.start <= span.start && span.end <= around.end)
+            };
+            inner.artifact == outer.artifact && inner.spans.iter().all(is_inside)
         })
-        .count();
+    }
+}
+
+fn facts(finding: &Finding<'_>, base: &Base<'_>, candidate: &Candidate) -> Facts {
+    let current = base.view.current(&candidate.entity);
+    let (symbols, missing) = base.symbols(finding.resolution.extent, candidate, current.as_ref());
     Facts {
         origin: Origin::Model,
-        level: resolution.level,
-        completeness: found.completeness,
+        level: finding.resolution.level,
+        completeness: finding.found.completeness,
         figures: candidate.figures,
         base: current.map(|current| current.figures),
         symbols_missing: count(missing),
-        symbols_of_base: count(base_symbols.len()),
-        disk: disk_verdict(view, candidate),
+        symbols_of_base: count(symbols),
+        disk: disk_verdict(base.view, candidate),
     }
 }
 
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-/// The tracked symbols that must still be there: the whole file's, or those nested in the definition that is replaced.
-fn base_symbols(
-    view: &dyn View,
-    resolution: &Resolution,
-    candidate: &Candidate,
-    current: Option<&Current>,
-) -> Vec<Symbol> {
-    let path = &candidate.entity.path;
-    let mut symbols = view.symbols_of(path);
-    match (resolution.extent, current) {
-        (Extent::WholeFile, _) => symbols,
-        (Extent::Fragment, None) => Vec::new(),
-        (Extent::Fragment, Some(current)) => {
-            symbols.retain(|symbol| is_within(view, path, symbol, current));
-            symbols
-        }
-    }
-}
-
-/// Whether the symbol's current definition stands inside `outer`, or is it.
-fn is_within(view: &dyn View, path: &RelPath, symbol: &Symbol, outer: &Current) -> bool {
-    let entity = EntityId::symbol(path.clone(), symbol.clone());
-    view.current(&entity).is_some_and(|inner| {
-        inner.artifact == outer.artifact
-            && inner.spans.iter().all(|span| {
-                outer
-                    .spans
-                    .iter()
-                    .any(|around| around.start <= span.start && span.end <= around.end)
-            })
-    })
 }
 
 fn disk_verdict(view: &dyn View, candidate: &Candidate) -> DiskVerdict {

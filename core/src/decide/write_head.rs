@@ -1,10 +1,11 @@
 //! The user as write-head: code that the user supplies is true at once (spec §6, §9.1, §9.2).
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::Recorder;
 use super::found_code::FoundCode;
-use super::promote::{self, Containers, Ids};
+use super::promote::{self, Containers, Finding};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin};
 use crate::entity::EntityId;
@@ -44,17 +45,14 @@ pub fn write_head(
         .iter()
         .filter(|candidate| says_something_new(view, candidate, counts))
         .collect();
-    let mut ids = Ids::from(view);
-    let versions = promote::record(
-        &mut recorder,
-        &mut ids,
+    let finding = Finding {
         episode,
-        Origin::User,
+        origin: Origin::User,
         found,
         containers,
-        &resolution,
-        &new,
-    );
+        resolution: &resolution,
+    };
+    let versions = promote::record(&mut recorder, &finding, &new);
     if counts {
         for version in &versions {
             let report = gate::judge(
@@ -62,7 +60,7 @@ pub fn write_head(
                 Thresholds::default(),
                 Profile::Standard,
             );
-            promote::promote(&mut recorder, view, episode, Origin::User, version, report);
+            promote::promote(&mut recorder, episode, Origin::User, version, report);
         }
         remove_omitted(&mut recorder, view, episode, &resolution);
     } else if let Some(reason) = complaint(found, &resolution) {
@@ -116,14 +114,15 @@ fn remove_omitted(
     let (Extent::WholeFile, Some(path)) = (resolution.extent, &resolution.path) else {
         return;
     };
+    let kept: BTreeSet<&EntityId> = resolution
+        .candidates
+        .iter()
+        .map(|candidate| &candidate.entity)
+        .collect();
     for symbol in view.symbols_of(path) {
         let entity = EntityId::symbol(path.clone(), symbol);
-        if !resolution
-            .candidates
-            .iter()
-            .any(|candidate| candidate.entity == entity)
-        {
-            promote::remove(recorder, view, episode, entity);
+        if !kept.contains(&entity) {
+            promote::remove(recorder, episode, entity);
         }
     }
 }

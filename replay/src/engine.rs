@@ -1,0 +1,412 @@
+//! Drives decide and fold over one state: the same code live, in tests and in deep verification.
+//!
+//! The engine never waits: where it needs to know what disk holds it returns the checks, and goes on when the findings
+//! are handed in.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use tslp_core::capture;
+use tslp_core::decide::compose::{self, Composed, Outgoing, Prompt};
+use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
+use tslp_core::decide::observe;
+use tslp_core::decide::promote::Containers;
+use tslp_core::decide::propose;
+use tslp_core::decide::receive::{self, Received};
+use tslp_core::decide::reply::Reply;
+use tslp_core::decide::write_head::{self, Place};
+use tslp_core::entity::Symbol;
+use tslp_core::event::{DiskFinding, Event, Recorded, ReplyOutcome};
+use tslp_core::extract::Grammars;
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::mention::{self, Mentions};
+use tslp_core::message::{Request, Role};
+use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
+use tslp_core::view::View;
+use tslp_projections::table::{Changes, RowChange};
+
+use crate::state::{Contents, State, StateView};
+
+/// A file to look at, and the symbols whose slices are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskCheck {
+    /// The file.
+    pub path: RelPath,
+    /// Sorted, without repetition.
+    pub symbols: Vec<Symbol>,
+}
+
+/// What a check found.
+pub type Finding = (RelPath, DiskFinding);
+
+/// Events to append as one transaction, with the row changes that they cause.
+#[derive(Debug)]
+pub struct Batch {
+    /// The events, in order.
+    pub recorded: Vec<Recorded>,
+    /// Changes to the projections' tables.
+    pub changes: Vec<RowChange>,
+}
+
+impl Batch {
+    /// The last event's position, if there is any event.
+    #[must_use]
+    pub fn last(&self) -> Option<Seq> {
+        self.recorded.last().map(|recorded| recorded.seq)
+    }
+}
+
+/// A prompt between its arrival and its going out.
+pub struct PendingPrompt {
+    /// Files to look at before the prompt goes on.
+    pub checks: Vec<DiskCheck>,
+    at: UnixMillis,
+    request: Request,
+    received: Received,
+    pastes: Vec<Paste>,
+    mentions: Mentions,
+    work: Work,
+}
+
+/// A prompt that is ready to go out.
+pub struct ComposedPrompt {
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// What to append before any byte of the reply reaches the client.
+    pub batch: Batch,
+    /// The client's request.
+    pub request: Request,
+    /// What goes to the model in its place.
+    pub outgoing: Outgoing,
+}
+
+/// A reply between its end and the decisions about it.
+pub struct PendingReply {
+    /// Files to look at before anything is promoted.
+    pub checks: Vec<DiskCheck>,
+    at: UnixMillis,
+    episode: EpisodeId,
+    found: Vec<FoundCode>,
+    containers: Containers,
+    work: Work,
+}
+
+struct Paste {
+    found: FoundCode,
+    containers: Containers,
+    place: Place,
+}
+
+/// Events and changes of the batch in the making.
+struct Work {
+    recorded: Vec<Recorded>,
+    changes: Changes,
+}
+
+impl Work {
+    const fn new() -> Self {
+        Self {
+            recorded: Vec::new(),
+            changes: Changes::collecting(),
+        }
+    }
+
+    fn finish(self) -> Batch {
+        Batch {
+            recorded: self.recorded,
+            changes: self.changes.into_vec(),
+        }
+    }
+}
+
+/// The state, the parsers and the policy, with the bytes that aren't on disk yet.
+pub struct Engine<G, C> {
+    state: State,
+    grammars: G,
+    policy: Policy,
+    contents: Overlay<C>,
+}
+
+impl<G: Grammars, C: Contents> Engine<G, C> {
+    /// Goes on from a state; `contents` gives the bytes of its content events.
+    pub const fn new(state: State, grammars: G, policy: Policy, contents: C) -> Self {
+        Self {
+            state,
+            grammars,
+            policy,
+            contents: Overlay {
+                stored: contents,
+                fresh: BTreeMap::new(),
+            },
+        }
+    }
+
+    /// The state as decided so far, durable or not.
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Lets go of the bytes that the store can give from now on.
+    pub fn settled(&mut self, durable: Seq) {
+        self.contents.fresh = self.contents.fresh.split_off(&durable.next());
+    }
+
+    /// A prompt has come in.
+    pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
+        let mut work = Work::new();
+        let received = receive::receive(&self.view(), &self.policy, &request);
+        self.fold(at, received.events.clone(), &mut work);
+        let pastes = self.pastes(&request, &received);
+        let mentions = self.mentions(&request);
+        let mut checks = Checks::default();
+        for paste in &pastes {
+            checks.add_code(&self.view(), &paste.found);
+        }
+        for (entity, _) in compose::candidates(&self.view(), received.session, &mentions) {
+            checks.add(&self.view(), &entity.path);
+        }
+        PendingPrompt {
+            checks: checks.into_vec(),
+            at,
+            request,
+            received,
+            pastes,
+            mentions,
+            work,
+        }
+    }
+
+    /// The files have been looked at: the user's code becomes true, and the prompt is composed.
+    pub fn compose(&mut self, pending: PendingPrompt, findings: Vec<Finding>) -> ComposedPrompt {
+        let PendingPrompt {
+            at,
+            request,
+            received,
+            pastes,
+            mentions,
+            mut work,
+            ..
+        } = pending;
+        self.observe(at, findings, &mut work);
+        for paste in &pastes {
+            let events = write_head::write_head(
+                &self.view(),
+                received.episode,
+                received.session,
+                &paste.found,
+                &paste.containers,
+                paste.place,
+            );
+            self.fold(at, events, &mut work);
+        }
+        let prompt = Prompt {
+            request: &request,
+            episode: received.episode,
+            session: received.session,
+            history: received.history,
+            mentions: &mentions,
+        };
+        let Composed { events, outgoing } = compose::compose(&self.view(), &self.policy, &prompt);
+        self.fold(at, events, &mut work);
+        ComposedPrompt {
+            episode: received.episode,
+            batch: work.finish(),
+            request,
+            outgoing,
+        }
+    }
+
+    /// Some of a reply's text is to be recorded while the rest is still coming.
+    pub fn segment(&mut self, at: UnixMillis, episode: EpisodeId, reply: &mut Reply) -> Batch {
+        let mut work = Work::new();
+        let events = reply.segment(&self.view(), episode);
+        self.fold(at, events, &mut work);
+        work.finish()
+    }
+
+    /// A reply has ended.
+    pub fn end(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        mut reply: Reply,
+        outcome: ReplyOutcome,
+    ) -> PendingReply {
+        let mut work = Work::new();
+        let events = reply.end(&self.view(), episode, outcome);
+        self.fold(at, events, &mut work);
+        let cut = if reply.finish_reason.as_deref() == Some("length") {
+            MessageEnd::CutShort
+        } else {
+            MessageEnd::Whole
+        };
+        let found = match outcome {
+            ReplyOutcome::Completed => self.find(&reply.text, cut),
+            _ => Vec::new(),
+        };
+        let mut checks = Checks::default();
+        for found in &found {
+            checks.add_code(&self.view(), found);
+        }
+        PendingReply {
+            checks: checks.into_vec(),
+            at,
+            episode,
+            found,
+            containers: Containers::new(reply.segments),
+            work,
+        }
+    }
+
+    /// The files have been looked at: the reply's code is judged.
+    pub fn judge(&mut self, pending: PendingReply, findings: Vec<Finding>) -> Batch {
+        let PendingReply {
+            at,
+            episode,
+            found,
+            containers,
+            mut work,
+            ..
+        } = pending;
+        self.observe(at, findings, &mut work);
+        let session = self.view().session_of(episode).unwrap_or_default();
+        for found in &found {
+            let events = propose::propose(
+                &self.view(),
+                &self.policy,
+                episode,
+                session,
+                found,
+                &containers,
+            );
+            self.fold(at, events, &mut work);
+        }
+        work.finish()
+    }
+
+    fn view(&self) -> StateView<'_> {
+        StateView {
+            state: &self.state,
+            contents: &self.contents,
+        }
+    }
+
+    fn find(&self, text: &str, end: MessageEnd) -> Vec<FoundCode> {
+        found_code::find(&self.view(), &self.policy, &self.grammars, text, end)
+    }
+
+    fn pastes(&self, request: &Request, received: &Received) -> Vec<Paste> {
+        let examples = capture::examples(&request.messages);
+        let current_from = request.current_from();
+        let mut pastes = Vec::new();
+        for index in received
+            .new_user_messages
+            .iter()
+            .copied()
+            .filter(|index| *index >= examples)
+        {
+            let text = request.messages[index].recordable();
+            let containers = Containers::new([(ArtifactHash::of(text.as_bytes()), text.len())]);
+            let place = if index >= current_from {
+                Place::CurrentPrompt
+            } else {
+                Place::Context
+            };
+            pastes.extend(
+                self.find(&text, MessageEnd::Whole)
+                    .into_iter()
+                    .map(|found| Paste {
+                        found,
+                        containers: containers.clone(),
+                        place,
+                    }),
+            );
+        }
+        pastes
+    }
+
+    fn mentions(&self, request: &Request) -> Mentions {
+        let current = &request.messages[request.current_from()..];
+        let texts: Vec<_> = current
+            .iter()
+            .filter(|message| message.role == Role::User)
+            .map(tslp_core::message::Message::recordable)
+            .collect();
+        mention::scan(&texts.join("\n"), &self.policy.workspace_root, &self.view())
+    }
+
+    fn observe(&mut self, at: UnixMillis, findings: Vec<Finding>, work: &mut Work) {
+        for (path, finding) in findings {
+            let event = observe::observe(&self.view(), path, finding);
+            self.fold(at, event.into_iter().collect(), work);
+        }
+    }
+
+    fn fold(&mut self, at: UnixMillis, events: Vec<Event>, work: &mut Work) {
+        for event in events {
+            let recorded = Recorded {
+                seq: self.state.head().next(),
+                at,
+                event,
+            };
+            if let Event::Content(content) = &recorded.event {
+                self.contents
+                    .fresh
+                    .insert(recorded.seq, content.bytes.as_slice().into());
+            }
+            self.state.apply(&recorded, &mut work.changes);
+            work.recorded.push(recorded);
+        }
+    }
+}
+
+/// Stored bytes, and those of events that aren't stored yet.
+struct Overlay<C> {
+    stored: C,
+    fresh: BTreeMap<Seq, Arc<[u8]>>,
+}
+
+impl<C: Contents> Contents for Overlay<C> {
+    fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
+        self.fresh
+            .get(&seq)
+            .cloned()
+            .or_else(|| self.stored.content(seq))
+    }
+}
+
+/// Collects files to look at, each once.
+#[derive(Default)]
+struct Checks(BTreeMap<RelPath, Vec<Symbol>>);
+
+impl Checks {
+    fn add(&mut self, view: &dyn View, path: &RelPath) {
+        if !self.0.contains_key(path) {
+            self.0.insert(path.clone(), view.symbols_of(path));
+        }
+    }
+
+    fn add_code(&mut self, view: &dyn View, found: &FoundCode) {
+        let Some(path) = found.usable_path() else {
+            return;
+        };
+        self.add(view, path);
+        if let Some(symbols) = self.0.get_mut(path) {
+            symbols.extend(found.symbols());
+        }
+    }
+
+    fn into_vec(self) -> Vec<DiskCheck> {
+        self.0
+            .into_iter()
+            .map(|(path, mut symbols)| {
+                symbols.sort();
+                symbols.dedup();
+                DiskCheck { path, symbols }
+            })
+            .collect()
+    }
+}

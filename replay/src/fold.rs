@@ -1,0 +1,114 @@
+//! Replay: stored events in, verified link by link, folded into a state. Never parses source, never asks a clock.
+
+use alloc::string::String;
+
+use tslp_core::event::{Event, Recorded};
+use tslp_core::ids::Seq;
+use tslp_projections::table::Changes;
+
+use crate::chain::ChainHash;
+use crate::log::{Head, Stored};
+use crate::state::State;
+
+/// Why a stored event can't be believed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// A position is missing or stands twice.
+    #[error("event {found} follows event {after}: the ledger has a gap or a repetition there")]
+    Gap {
+        /// The position before.
+        after: u64,
+        /// The position found.
+        found: u64,
+    },
+    /// The chain's hash doesn't fit.
+    #[error("event {0} doesn't fit the hash chain: it, or an event before it, was changed")]
+    ChainBroken(u64),
+    /// The bytes aren't an event.
+    #[error("event {seq} can't be decoded: {reason}")]
+    Undecodable {
+        /// Its position.
+        seq: u64,
+        /// What the decoder says.
+        reason: String,
+    },
+}
+
+impl ReplayError {
+    /// The first position that can't be believed.
+    #[must_use]
+    pub const fn first_bad(&self) -> Seq {
+        match self {
+            Self::Gap { after, .. } => Seq(*after + 1),
+            Self::ChainBroken(seq) | Self::Undecodable { seq, .. } => Seq(*seq),
+        }
+    }
+}
+
+/// Folds stored events in order from the first one.
+pub struct Replay {
+    state: State,
+    chain: ChainHash,
+}
+
+impl Default for Replay {
+    fn default() -> Self {
+        Self {
+            state: State::default(),
+            chain: ChainHash::GENESIS,
+        }
+    }
+}
+
+impl Replay {
+    /// Verifies one event's link and folds it. `decode` turns kind and payload into an event.
+    ///
+    /// # Errors
+    /// When the event doesn't follow, doesn't fit the chain, or can't be decoded. The state stays as it was.
+    pub fn step<E: core::fmt::Display>(
+        &mut self,
+        stored: &Stored,
+        decode: impl FnOnce(&str, &[u8]) -> Result<Event, E>,
+    ) -> Result<(), ReplayError> {
+        if stored.seq != self.state.head().next() {
+            return Err(ReplayError::Gap {
+                after: self.state.head().0,
+                found: stored.seq.0,
+            });
+        }
+        let chain = self
+            .chain
+            .extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+        if chain != stored.chain {
+            return Err(ReplayError::ChainBroken(stored.seq.0));
+        }
+        let event =
+            decode(&stored.kind, &stored.payload).map_err(|error| ReplayError::Undecodable {
+                seq: stored.seq.0,
+                reason: alloc::format!("{error}"),
+            })?;
+        self.chain = chain;
+        let recorded = Recorded {
+            seq: stored.seq,
+            at: stored.at,
+            event,
+        };
+        self.state.apply(&recorded, &mut Changes::discarding());
+        Ok(())
+    }
+
+    /// How far the replay has come.
+    #[must_use]
+    pub const fn head(&self) -> Head {
+        Head {
+            seq: self.state.head(),
+            chain: self.chain,
+        }
+    }
+
+    /// The state at the head.
+    #[must_use]
+    pub fn into_state(self) -> State {
+        self.state
+    }
+}

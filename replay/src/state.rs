@@ -1,0 +1,270 @@
+//! All projections together: one fold step, and the view that decisions are made on.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::artifact::Origin;
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{DiskFinding, NoticeIssued, Recorded};
+use tslp_core::hash::{ArtifactHash, TranscriptHash};
+use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
+use tslp_core::path::RelPath;
+use tslp_core::view::{Current, Divergence, Exchange, OpenPrompt, Proposal, SessionPoint, View};
+use tslp_projections::anomalies::Anomalies;
+use tslp_projections::disk::Disk;
+use tslp_projections::episodes::Episodes;
+use tslp_projections::proposals::{Proposals, Proposed};
+use tslp_projections::sessions::Sessions;
+use tslp_projections::stale::Stale;
+use tslp_projections::state_map::StateMap;
+use tslp_projections::table::{Changes, Value};
+use tslp_projections::tombstones::Tombstones;
+use tslp_projections::vault::Vault;
+
+/// Everything that is folded from the ledger.
+#[derive(Default)]
+pub struct State {
+    head: Seq,
+    vault: Vault,
+    disk: Disk,
+    state_map: StateMap,
+    stale: Stale,
+    sessions: Sessions,
+    proposals: Proposals,
+    tombstones: Tombstones,
+    episodes: Episodes,
+    anomalies: Anomalies,
+}
+
+impl State {
+    /// Folds one event into every projection. Can't fail: what makes no sense is noted as an anomaly.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        let follows = recorded.seq == self.head.next();
+        self.head = recorded.seq;
+        self.vault.apply(recorded, changes);
+        self.disk.apply(recorded, changes);
+        // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
+        let possible = self.state_map.apply(recorded, &self.proposals, changes);
+        self.stale
+            .apply(recorded, &self.state_map, &self.disk, changes);
+        self.sessions.apply(recorded, changes);
+        self.proposals.apply(recorded, &self.sessions, changes);
+        self.tombstones.apply(recorded, changes);
+        self.episodes.apply(recorded, changes);
+        if !(follows && possible) {
+            self.anomalies.apply(recorded, changes);
+        }
+    }
+
+    /// The last event folded in.
+    #[must_use]
+    pub const fn head(&self) -> Seq {
+        self.head
+    }
+
+    /// Current truth.
+    #[must_use]
+    pub const fn state_map(&self) -> &StateMap {
+        &self.state_map
+    }
+
+    /// Entities that are withheld.
+    #[must_use]
+    pub const fn stale(&self) -> &Stale {
+        &self.stale
+    }
+
+    /// Events that contradict the state before them.
+    #[must_use]
+    pub const fn anomalies(&self) -> &Anomalies {
+        &self.anomalies
+    }
+
+    /// All rows of one table, by key; `table` is an index into [`tslp_projections::TABLES`].
+    pub fn rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
+        match table {
+            tslp_projections::VAULT => self.vault.rows(visit),
+            tslp_projections::STATE_MAP => self.state_map.rows(visit),
+            tslp_projections::PROPOSALS => self.proposals.rows(visit),
+            tslp_projections::TOMBSTONES => self.tombstones.rows(visit),
+            tslp_projections::DISK => self.disk.rows(visit),
+            tslp_projections::STALE => self.stale.rows(visit),
+            tslp_projections::SESSIONS => self.sessions.rows(visit),
+            tslp_projections::RECENT_CONTEXT => self.sessions.recent_rows(visit),
+            tslp_projections::EPISODES => self.episodes.rows(visit),
+            tslp_projections::EPISODE_ENTRIES => self.episodes.entry_rows(visit),
+            tslp_projections::ANOMALIES => self.anomalies.rows(visit),
+            _ => {}
+        }
+    }
+}
+
+impl fmt::Display for State {
+    /// Every projection that isn't empty, under its name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sections: [(&str, &dyn fmt::Display); 9] = [
+            ("vault", &self.vault),
+            ("state map", &self.state_map),
+            ("proposals", &self.proposals),
+            ("tombstones", &self.tombstones),
+            ("disk", &self.disk),
+            ("stale", &self.stale),
+            ("sessions", &self.sessions),
+            ("episodes", &self.episodes),
+            ("anomalies", &self.anomalies),
+        ];
+        for (name, section) in sections {
+            let text = alloc::format!("{section}");
+            if !text.is_empty() {
+                writeln!(f, "[{name}]\n{text}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the bytes of content events come from.
+pub trait Contents {
+    /// The bytes of the content event at `seq`; `None` if there is no such event or it can't be read.
+    fn content(&self, seq: Seq) -> Option<Arc<[u8]>>;
+}
+
+/// A state together with the bytes that it points to.
+pub struct StateView<'s> {
+    /// The projections.
+    pub state: &'s State,
+    /// The bytes.
+    pub contents: &'s dyn Contents,
+}
+
+impl View for StateView<'_> {
+    fn next_episode(&self) -> EpisodeId {
+        self.state.sessions.last_episode().next()
+    }
+
+    fn next_session(&self) -> SessionId {
+        self.state.sessions.last_session().next()
+    }
+
+    fn next_capture(&self) -> CaptureId {
+        self.state.proposals.last_capture().next()
+    }
+
+    fn next_version(&self) -> VersionId {
+        self.state.proposals.last_version().next()
+    }
+
+    fn session_named(&self, name: &str) -> Option<SessionId> {
+        self.state.sessions.named(name)
+    }
+
+    fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
+        self.state.sessions.at(transcript)
+    }
+
+    fn session_with_tail(&self, tail: TranscriptHash) -> Option<SessionId> {
+        self.state.sessions.with_tail(tail)
+    }
+
+    fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt> {
+        self.state.sessions.open_prompt(transcript)
+    }
+
+    fn session_of(&self, episode: EpisodeId) -> Option<SessionId> {
+        self.state.sessions.of(episode)
+    }
+
+    fn is_plain(&self, session: SessionId) -> bool {
+        self.state.sessions.is_plain(session)
+    }
+
+    fn recent(&self, session: SessionId) -> Vec<Exchange> {
+        self.state.sessions.recent(session)
+    }
+
+    fn hydration_order(&self, session: SessionId) -> Vec<EntityId> {
+        self.state.sessions.hydration_order(session).to_vec()
+    }
+
+    fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued> {
+        self.state.sessions.pending_notices(session)
+    }
+
+    fn current(&self, entity: &EntityId) -> Option<Current> {
+        self.state.state_map.current(entity)
+    }
+
+    fn symbols_of(&self, path: &RelPath) -> Vec<Symbol> {
+        self.state.state_map.symbols_of(path)
+    }
+
+    fn file_is_current(&self, path: &RelPath) -> bool {
+        self.state.state_map.file_is_current(path)
+    }
+
+    fn tracks(&self, path: &RelPath) -> bool {
+        self.state.state_map.tracks(path)
+    }
+
+    fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath> {
+        self.state.state_map.files_named(basename, limit)
+    }
+
+    fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId> {
+        self.state.state_map.entities_named(name, limit)
+    }
+
+    fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool> {
+        let is_current = self.state.state_map.artifact_is_current(artifact)?;
+        let diverged = |entity: &EntityId| {
+            self.state
+                .state_map
+                .current(entity)
+                .is_some_and(|current| current.artifact == artifact)
+        };
+        Some(is_current && !self.state.stale.iter().any(|(entity, _)| diverged(entity)))
+    }
+
+    fn disk(&self, path: &RelPath) -> Option<&DiskFinding> {
+        self.state.disk.finding(path)
+    }
+
+    fn divergence(&self, entity: &EntityId) -> Option<Divergence> {
+        self.state.stale.divergence(entity)
+    }
+
+    fn proposals_in(&self, session: SessionId) -> Vec<Proposal> {
+        self.state
+            .proposals
+            .iter()
+            .filter(|proposed| proposed.session == session && proposed.origin == Origin::Model)
+            .map(proposal)
+            .collect()
+    }
+
+    fn proposals_for(&self, entity: &EntityId) -> Vec<Proposal> {
+        self.state.proposals.of(entity).map(proposal).collect()
+    }
+
+    fn holds(&self, artifact: ArtifactHash) -> bool {
+        self.state.vault.location(artifact).is_some()
+    }
+
+    fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>> {
+        let location = self.state.vault.location(artifact)?;
+        let bytes = self.contents.content(location.seq)?;
+        bytes
+            .get(location.start as usize..location.end as usize)
+            .map(<[u8]>::to_vec)
+    }
+}
+
+fn proposal(proposed: &Proposed) -> Proposal {
+    Proposal {
+        version: proposed.version.id,
+        entity: proposed.version.entity.clone(),
+        slice: proposed.version.slice,
+        session: proposed.session,
+    }
+}
