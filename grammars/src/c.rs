@@ -10,6 +10,7 @@ use tslp_core::slice::Span;
 
 use crate::declarator::{self, Declared};
 use crate::language::{Kinds, Language, Opened, Place, Role};
+use crate::preprocessor;
 use crate::readable::Readable;
 use crate::walk::Outer;
 
@@ -39,8 +40,8 @@ impl Language for C {
         role(kind)
     }
 
-    fn readable(&self, _source: &[u8]) -> Readable {
-        Readable::default()
+    fn readable(&self, source: &[u8]) -> Readable {
+        preprocessor::readable(source)
     }
 
     fn takes_semicolon(&self, node: Node<'_>) -> bool {
@@ -189,13 +190,34 @@ pub(crate) fn tag(specifier: Node<'_>) -> Option<Node<'_>> {
 
 fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
     node.child_by_field_name("body")?;
+    if let Some(call) = macro_function(node, outer) {
+        return Some(call);
+    }
     let declared = declarator::declared(node.child_by_field_name("declarator")?)?;
-    Some(function_name(declared.name, outer))
+    Some(text(declared.name, outer))
 }
 
-/// A function's own name, or the whole call of the macro that defines it.
-pub(crate) fn function_name(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
-    text(name, outer)
+/// The whole call of the macro that defines a function, such as `TEST(Suite, name)`.
+pub(crate) fn macro_function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+    let start = span(node).start;
+    let calls = &outer.readable.macro_functions;
+    let at = calls.binary_search_by_key(&start, |call| call.start).ok()?;
+    Some(tightened(&String::from_utf8_lossy(
+        calls[at].of(outer.source),
+    )))
+}
+
+/// Leaves a blank only where two words would run together.
+pub(crate) fn tightened(text: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut tight = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if tight.ends_with(is_word) && word.starts_with(is_word) {
+            tight.push(' ');
+        }
+        tight.push_str(word);
+    }
+    tight
 }
 
 /// Whether a storage class such as `extern` is among the specifiers.

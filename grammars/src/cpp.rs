@@ -8,9 +8,10 @@ use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use crate::c::{self, qualified, text};
+use crate::c::{self, qualified, text, tightened};
 use crate::declarator;
 use crate::language::{Kinds, Language, Opened, Place, Role};
+use crate::preprocessor;
 use crate::readable::Readable;
 use crate::walk::Outer;
 
@@ -49,7 +50,7 @@ impl Language for Cpp {
     }
 
     fn readable(&self, source: &[u8]) -> Readable {
-        c::C.readable(source)
+        preprocessor::readable(source)
     }
 
     fn takes_semicolon(&self, node: Node<'_>) -> bool {
@@ -113,6 +114,9 @@ fn type_with_body(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
 
 /// The name of a function with a body, or of one that is defaulted outside of its class.
 fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+    if let Some(call) = c::macro_function(node, outer) {
+        return Some(qualified(outer.scope, &call));
+    }
     let declared = declarator::declared(node.child_by_field_name("declarator")?)?;
     let has_body = node.child_by_field_name("body").is_some() || has_child(node, "try_statement");
     let is_default = outer.place == Place::Namespace && has_child(node, "default_method_clause");
@@ -164,19 +168,6 @@ fn spelled(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
     }
     let source = outer.source.get(name.start_byte()..end).unwrap_or_default();
     tightened(&String::from_utf8_lossy(source))
-}
-
-/// Leaves a blank only where two words would run together.
-fn tightened(text: &str) -> String {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut tight = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if tight.ends_with(is_word) && word.starts_with(is_word) {
-            tight.push(' ');
-        }
-        tight.push_str(word);
-    }
-    tight
 }
 
 /// Cuts template arguments that repeat the parameters of a template around the definition.

@@ -15,6 +15,8 @@ mod declarator;
 mod header;
 
 mod lead;
+mod preprocessor;
+
 mod parse;
 mod readable;
 mod walk;
