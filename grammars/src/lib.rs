@@ -1,1 +1,74 @@
-//! Placeholder.
+//! Definitions of source texts by tree-sitter: the implementation of [`tslp_core::extract::Grammars`].
+//!
+//! A language is one file ([`c`], [`cpp`]) and one row of the table in [`language`]. All of them share one bounded
+//! parse ([`parse`]) and one cursor walk ([`walk`]) that finds definitions, counts structure and sees comments in a
+//! single pass. Nothing is built before the first text of a language arrives.
+
+#![forbid(unsafe_code)]
+
+mod language;
+
+mod c;
+mod cpp;
+
+mod declarator;
+mod header;
+
+mod lead;
+mod preprocessor;
+
+mod parse;
+mod readable;
+mod walk;
+
+use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
+use tslp_core::limits::PARSE_BYTES_MAX;
+use tslp_core::path::RelPath;
+
+/// The parsers this crate ships. Holds nothing: share it or make a new one, as is handier.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TreeSitterGrammars;
+
+impl TreeSitterGrammars {
+    /// All parsers.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self
+    }
+}
+
+impl Grammars for TreeSitterGrammars {
+    fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {
+        language::of_extension(path.extension()?)
+    }
+
+    fn language_of_tag(&self, tag: &str) -> Option<LanguageId> {
+        language::of_tag(tag.trim())
+    }
+
+    fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
+        if source.len() > PARSE_BYTES_MAX {
+            return Err(ExtractError::TooLarge);
+        }
+        match language::row(language)
+            .ok_or(ExtractError::Unparsable)?
+            .reader
+        {
+            language::Reader::One(language) => extract_as(language, source),
+            language::Reader::Header => header::extract(source),
+        }
+    }
+}
+
+fn extract_as(
+    language: &dyn language::Language,
+    source: &[u8],
+) -> Result<Extraction, ExtractError> {
+    walked(language, source).map(|walked| walked.extraction)
+}
+
+fn walked(language: &dyn language::Language, source: &[u8]) -> Result<walk::Walked, ExtractError> {
+    let readable = language.readable(source);
+    let tree = parse::bounded(language, readable.text(source))?;
+    Ok(walk::walk(language, &tree, source, &readable))
+}

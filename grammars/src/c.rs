@@ -1,0 +1,285 @@
+//! C: what its node kinds define.
+//!
+//! A `typedef` with a tag (`typedef struct node {…} Node;`) is one text with two names and gives two definitions with
+//! one span; so does a type that declares variables along with itself. Enumerators and members belong to their type.
+
+use std::sync::OnceLock;
+
+use tree_sitter::Node;
+use tslp_core::slice::Span;
+
+use crate::declarator::{self, Declared};
+use crate::language::{Kinds, Language, Opened, Place, Role};
+use crate::preprocessor;
+use crate::readable::Readable;
+use crate::walk::Outer;
+
+/// The language.
+pub(crate) struct C;
+
+static KINDS: OnceLock<Kinds> = OnceLock::new();
+
+impl Language for C {
+    fn name(&self) -> &'static str {
+        "c"
+    }
+
+    fn version(&self) -> &'static str {
+        "0.24.2+1"
+    }
+
+    fn grammar(&self) -> tree_sitter::Language {
+        tree_sitter_c::LANGUAGE.into()
+    }
+
+    fn kinds(&self) -> &'static OnceLock<Kinds> {
+        &KINDS
+    }
+
+    fn role(&self, kind: &str) -> Role {
+        role(kind)
+    }
+
+    fn readable(&self, source: &[u8]) -> Readable {
+        preprocessor::readable(source)
+    }
+
+    fn takes_semicolon(&self, node: Node<'_>) -> bool {
+        takes_semicolon(node)
+    }
+
+    fn open(&self, node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+        match node.kind() {
+            "function_definition" => Opened {
+                symbols: function(node, outer).into_iter().collect(),
+                inside: Some(Place::Body),
+                ..Opened::default()
+            },
+            "struct_specifier" | "union_specifier" | "enum_specifier" => Opened {
+                symbols: tag(node)
+                    .map(|name| text(name, outer))
+                    .into_iter()
+                    .collect(),
+                inside: Some(Place::Type),
+                ..Opened::default()
+            },
+            "declaration" => variables(node, outer, |name| text(name, outer)),
+            _ => open_shared(node, outer),
+        }
+    }
+}
+
+/// What the node kinds mean that C and C++ share.
+pub(crate) fn role(kind: &str) -> Role {
+    match kind {
+        "comment" => Role::Comment,
+        "compound_statement" => Role::Body,
+        "preproc_include" => Role::Preamble,
+        "preproc_def" | "preproc_function_def" => Role::Macro,
+        "function_definition"
+        | "declaration"
+        | "type_definition"
+        | "field_declaration"
+        | "struct_specifier"
+        | "union_specifier"
+        | "enum_specifier"
+        | "linkage_specification"
+        | "preproc_ifdef" => Role::Item,
+        _ => Role::Plain,
+    }
+}
+
+/// Opens the nodes that mean the same in C and C++.
+pub(crate) fn open_shared(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+    match node.kind() {
+        "preproc_def" | "preproc_function_def" => Opened {
+            symbols: node
+                .child_by_field_name("name")
+                .map(|name| text(name, outer))
+                .into_iter()
+                .collect(),
+            ..Opened::default()
+        },
+        "type_definition" => Opened {
+            symbols: type_names(node, outer),
+            wraps: true,
+            ..Opened::default()
+        },
+        "field_declaration" => Opened {
+            wraps: true,
+            ..Opened::default()
+        },
+        "linkage_specification" => Opened {
+            wraps: node
+                .child_by_field_name("body")
+                .is_some_and(|body| body.kind() != "declaration_list"),
+            ..Opened::default()
+        },
+        "preproc_ifdef" => Opened {
+            guard: guard(node, outer),
+            ..Opened::default()
+        },
+        _ => Opened::default(),
+    }
+}
+
+/// The variables that a declaration defines: neither prototypes nor what is `extern` without a value.
+pub(crate) fn variables(
+    node: Node<'_>,
+    outer: &Outer<'_, '_>,
+    symbol: impl Fn(Node<'_>) -> String,
+) -> Opened {
+    let mut opened = Opened {
+        wraps: true,
+        ..Opened::default()
+    };
+    if outer.place != Place::Namespace || outer.in_error {
+        return opened;
+    }
+    let linked = outer
+        .wrappers()
+        .any(|wrapper| wrapper.kind() == "linkage_specification");
+    let is_extern = linked || has_storage(node, outer, "extern");
+    let mut cursor = node.walk();
+    for declarator in node.children_by_field_name("declarator", &mut cursor) {
+        let has_value = declarator.kind() == "init_declarator";
+        let Some(Declared {
+            name,
+            is_function,
+            is_parenthesised,
+        }) = declarator::declared(declarator)
+        else {
+            continue;
+        };
+        if is_function
+            || is_parenthesised && !has_value
+            || is_extern && !has_value
+            || name.is_missing()
+        {
+            continue;
+        }
+        opened.symbols.push(symbol(name));
+    }
+    opened.symbols.dedup();
+    opened
+}
+
+/// The names of a `typedef`, without one that repeats the tag it comes with.
+fn type_names(node: Node<'_>, outer: &Outer<'_, '_>) -> Vec<String> {
+    let tag = node
+        .child_by_field_name("type")
+        .and_then(tag)
+        .map(|name| text(name, outer));
+    let mut cursor = node.walk();
+    let mut names: Vec<String> = node
+        .children_by_field_name("declarator", &mut cursor)
+        .filter_map(declarator::declared)
+        .filter(|declared| !declared.name.is_missing())
+        .map(|declared| qualified(outer.scope, &text(declared.name, outer)))
+        .collect();
+    names.retain(|name| Some(name) != tag.as_ref());
+    names.dedup();
+    names
+}
+
+/// The name of a type that comes with its body.
+pub(crate) fn tag(specifier: Node<'_>) -> Option<Node<'_>> {
+    specifier.child_by_field_name("body")?;
+    specifier.child_by_field_name("name")
+}
+
+fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+    node.child_by_field_name("body")?;
+    if let Some(call) = macro_function(node, outer) {
+        return Some(call);
+    }
+    let declared = declarator::declared(node.child_by_field_name("declarator")?)?;
+    Some(text(declared.name, outer))
+}
+
+/// The whole call of the macro that defines a function, such as `TEST(Suite, name)`.
+pub(crate) fn macro_function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+    let start = span(node).start;
+    let calls = &outer.readable.macro_functions;
+    let at = calls.binary_search_by_key(&start, |call| call.start).ok()?;
+    Some(tightened(&String::from_utf8_lossy(
+        calls[at].of(outer.source),
+    )))
+}
+
+/// Leaves a blank only where two words would run together.
+pub(crate) fn tightened(text: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut tight = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if tight.ends_with(is_word) && word.starts_with(is_word) {
+            tight.push(' ');
+        }
+        tight.push_str(word);
+    }
+    tight
+}
+
+/// Whether a storage class such as `extern` is among the specifiers.
+pub(crate) fn has_storage(node: Node<'_>, outer: &Outer<'_, '_>, storage: &str) -> bool {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).any(|child| {
+        child.kind() == "storage_class_specifier"
+            && span(child).of(outer.source) == storage.as_bytes()
+    })
+}
+
+/// A type, unlike a function, ends with its semicolon.
+pub(crate) fn takes_semicolon(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "struct_specifier" | "union_specifier" | "enum_specifier" | "class_specifier"
+    )
+}
+
+/// `#ifndef X` directly followed by an empty `#define X` and more guards against double inclusion.
+fn guard(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<usize> {
+    if outer.place != Place::Namespace {
+        return None;
+    }
+    let name = node.child_by_field_name("name")?;
+    let mut cursor = node.walk();
+    let mut items = node
+        .named_children(&mut cursor)
+        .filter(|child| child.kind() != "comment" && child.id() != name.id());
+    let define = items.next().filter(|item| item.kind() == "preproc_def")?;
+    items.next()?;
+    let same = define
+        .child_by_field_name("name")
+        .map(span)
+        .map(|name| name.of(outer.source))
+        == Some(span(name).of(outer.source));
+    let is_ifndef = node
+        .child(0)
+        .is_some_and(|directive| directive.kind() == "#ifndef");
+    (is_ifndef && same && define.child_by_field_name("value").is_none())
+        .then(|| define.start_byte())
+}
+
+/// The text of a name.
+pub(crate) fn text(node: Node<'_>, outer: &Outer<'_, '_>) -> String {
+    String::from_utf8_lossy(span(node).of(outer.source)).into_owned()
+}
+
+/// `name` in `scope`.
+pub(crate) fn qualified(scope: &str, name: &str) -> String {
+    if scope.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{scope}::{name}")
+    }
+}
+
+/// The bytes of a node.
+pub(crate) fn span(node: Node<'_>) -> Span {
+    let at = |byte: usize| u32::try_from(byte).unwrap_or(u32::MAX);
+    Span {
+        start: at(node.start_byte()),
+        end: at(node.end_byte()),
+    }
+}

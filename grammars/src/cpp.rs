@@ -1,0 +1,240 @@
+//! C++: what its node kinds define, and how its names are qualified.
+//!
+//! A member defined outside of its class bears the same name as one defined inside: `ns::Class::method`. Template
+//! arguments that only repeat the parameters (`Vec<T>::push` under `template <class T>`) are left out of names, those
+//! of specialisations stay. Friends defined in a class are functions of the namespace around it.
+
+use std::sync::OnceLock;
+
+use tree_sitter::Node;
+
+use crate::c::{self, qualified, text, tightened};
+use crate::declarator;
+use crate::language::{Kinds, Language, Opened, Place, Role};
+use crate::preprocessor;
+use crate::readable::Readable;
+use crate::walk::Outer;
+
+/// The language.
+pub(crate) struct Cpp;
+
+static KINDS: OnceLock<Kinds> = OnceLock::new();
+
+impl Language for Cpp {
+    fn name(&self) -> &'static str {
+        "cpp"
+    }
+
+    fn version(&self) -> &'static str {
+        "0.23.4+1"
+    }
+
+    fn grammar(&self) -> tree_sitter::Language {
+        tree_sitter_cpp::LANGUAGE.into()
+    }
+
+    fn kinds(&self) -> &'static OnceLock<Kinds> {
+        &KINDS
+    }
+
+    fn role(&self, kind: &str) -> Role {
+        match kind {
+            "namespace_definition"
+            | "class_specifier"
+            | "template_declaration"
+            | "friend_declaration"
+            | "alias_declaration"
+            | "concept_definition" => Role::Item,
+            kind => c::role(kind),
+        }
+    }
+
+    fn readable(&self, source: &[u8]) -> Readable {
+        preprocessor::readable(source)
+    }
+
+    fn takes_semicolon(&self, node: Node<'_>) -> bool {
+        c::takes_semicolon(node)
+    }
+
+    fn open(&self, node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+        match node.kind() {
+            "namespace_definition" => Opened {
+                inside: Some(Place::Namespace),
+                scope: node
+                    .child_by_field_name("name")
+                    .map(|name| spelled(name, outer)),
+                ..Opened::default()
+            },
+            "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" => {
+                type_with_body(node, outer)
+            }
+            "template_declaration" | "friend_declaration" => Opened {
+                wraps: true,
+                ..Opened::default()
+            },
+            "alias_declaration" | "concept_definition" => Opened {
+                symbols: node
+                    .child_by_field_name("name")
+                    .map(|name| qualified(outer.scope, &text(name, outer)))
+                    .into_iter()
+                    .collect(),
+                ..Opened::default()
+            },
+            "function_definition" => Opened {
+                symbols: function(node, outer).into_iter().collect(),
+                inside: Some(Place::Body),
+                ..Opened::default()
+            },
+            "declaration" if is_module_line(node, outer) => Opened {
+                preamble: true,
+                ..Opened::default()
+            },
+            "declaration" => c::variables(node, outer, |name| symbol(name, outer)),
+            _ => c::open_shared(node, outer),
+        }
+    }
+}
+
+fn type_with_body(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+    let Some(name) = c::tag(node) else {
+        return Opened {
+            inside: Some(Place::Type),
+            ..Opened::default()
+        };
+    };
+    let name = without_parameters(&spelled(name, outer), outer);
+    Opened {
+        symbols: vec![qualified(outer.scope, &name)],
+        inside: Some(Place::Type),
+        scope: Some(name),
+        ..Opened::default()
+    }
+}
+
+/// The name of a function with a body, or of one that is defaulted outside of its class.
+fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+    if let Some(call) = c::macro_function(node, outer) {
+        return Some(qualified(outer.scope, &call));
+    }
+    let declared = declarator::declared(node.child_by_field_name("declarator")?)?;
+    let has_body = node.child_by_field_name("body").is_some() || has_child(node, "try_statement");
+    let is_default = outer.place == Place::Namespace && has_child(node, "default_method_clause");
+    (has_body || is_default).then(|| symbol(declared.name, outer))
+}
+
+fn has_child(node: Node<'_>, kind: &str) -> bool {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor)
+        .any(|child| child.kind() == kind)
+}
+
+/// `import x;`, `module x;`, `export module x;` as a grammar without modules sees them.
+fn is_module_line(node: Node<'_>, outer: &Outer<'_, '_>) -> bool {
+    node.child_by_field_name("type")
+        .is_some_and(|kind| matches!(text(kind, outer).as_str(), "import" | "module" | "export"))
+}
+
+/// The full name of what `name` spells.
+fn symbol(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
+    let spelled = without_parameters(&spelled(name, outer), outer);
+    if let Some(absolute) = spelled.strip_prefix("::") {
+        return absolute.to_owned();
+    }
+    let is_friend = outer
+        .wrappers()
+        .any(|wrapper| wrapper.kind() == "friend_declaration");
+    let scope = if is_friend {
+        outer.namespace
+    } else {
+        outer.scope
+    };
+    qualified(scope, &spelled)
+}
+
+/// A name's text without blanks that mean nothing, and without the parameters of a conversion operator.
+fn spelled(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
+    let mut end = name.end_byte();
+    let last = declarator::innermost(name);
+    if last.kind() == "operator_cast" {
+        let mut node = last;
+        while let Some(inner) = node.child_by_field_name("declarator") {
+            node = inner;
+            if node.kind() == "abstract_function_declarator" {
+                end = node.start_byte();
+                break;
+            }
+        }
+    }
+    let source = outer.source.get(name.start_byte()..end).unwrap_or_default();
+    tightened(&String::from_utf8_lossy(source))
+}
+
+/// Cuts template arguments that repeat the parameters of a template around the definition.
+fn without_parameters(name: &str, outer: &Outer<'_, '_>) -> String {
+    if !name.contains('<') {
+        return name.to_owned();
+    }
+    let parameters: Vec<Vec<String>> = outer
+        .wrappers()
+        .filter_map(|wrapper| wrapper.child_by_field_name("parameters"))
+        .map(|list| parameter_names(list, outer))
+        .filter(|names| !names.is_empty())
+        .collect();
+    let mut rest = name;
+    let mut cut = String::with_capacity(name.len());
+    while let Some(open) = rest.find('<') {
+        let is_operator = rest[..open]
+            .rsplit("::")
+            .next()
+            .is_some_and(|part| part.starts_with("operator"));
+        let Some(length) = group_length(&rest[open..]).filter(|_| !is_operator) else {
+            break;
+        };
+        let group = &rest[open..open + length];
+        let arguments: Vec<&str> = group[1..length - 1]
+            .split(',')
+            .map(|argument| argument.trim_end_matches("..."))
+            .collect();
+        cut.push_str(&rest[..open]);
+        if !parameters.iter().any(|names| *names == arguments) {
+            cut.push_str(group);
+        }
+        rest = &rest[open + length..];
+    }
+    cut.push_str(rest);
+    cut
+}
+
+/// Length of the bracketed group that `text` starts with.
+fn group_length(text: &str) -> Option<usize> {
+    let mut depth = 0_u32;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'<' => depth += 1,
+            b'>' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn parameter_names(list: Node<'_>, outer: &Outer<'_, '_>) -> Vec<String> {
+    let mut cursor = list.walk();
+    list.named_children(&mut cursor)
+        .filter(|parameter| parameter.kind() != "comment")
+        .map(|parameter| {
+            let written = text(parameter, outer);
+            let name = written.split('=').next().unwrap_or_default().trim_end();
+            let start = name
+                .rfind(|c: char| !c.is_alphanumeric() && c != '_')
+                .map_or(0, |at| at + 1);
+            name[start..].to_owned()
+        })
+        .collect()
+}

@@ -1,0 +1,69 @@
+//! Where a definition's text begins: at the documentation comments directly above it.
+
+use tslp_core::slice::Span;
+
+/// A comment the walk has passed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Comment {
+    /// Its bytes.
+    pub(crate) span: Span,
+    /// Whether it stands for code left out.
+    pub(crate) placeholder: bool,
+}
+
+/// The first byte of the definition that the parser saw start at `start`: blanked words that precede it and the
+/// unbroken run of comments above are part of it.
+///
+/// A comment documents what follows when it begins its line, only blanks and at most one line end lie in between, and
+/// it is no placeholder.
+pub(crate) fn start(source: &[u8], comments: &[Comment], prefixes: &[Span], start: u32) -> u32 {
+    let mut start = start;
+    let mut prefixes = &prefixes[..prefixes.partition_point(|span| span.start < start)];
+    let mut comments = &comments[..comments.partition_point(|comment| comment.span.start < start)];
+    loop {
+        if let [rest @ .., prefix] = prefixes
+            && is_blank(between(source, prefix.end, start))
+        {
+            start = prefix.start;
+            prefixes = rest;
+        } else if let [rest @ .., comment] = comments
+            && !comment.placeholder
+            && joins(between(source, comment.span.end, start))
+            && (begins_line(source, comment.span.start)
+                || ends_in_prefix(prefixes, source, comment.span.start))
+        {
+            start = comment.span.start;
+            comments = rest;
+        } else {
+            return start;
+        }
+    }
+}
+
+/// Whether a blanked word stands directly before `at`, so that what starts there is inside a declaration.
+fn ends_in_prefix(prefixes: &[Span], source: &[u8], at: u32) -> bool {
+    prefixes
+        .last()
+        .is_some_and(|prefix| prefix.end <= at && is_blank(between(source, prefix.end, at)))
+}
+
+fn between(source: &[u8], start: u32, end: u32) -> &[u8] {
+    source.get(start as usize..end as usize).unwrap_or(b"?")
+}
+
+fn is_blank(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_whitespace)
+}
+
+/// Whether nothing but blanks and at most one line end lies in `gap`. A line comment may have taken its line end along.
+fn joins(gap: &[u8]) -> bool {
+    is_blank(gap) && gap.iter().filter(|byte| **byte == b'\n').count() <= 1
+}
+
+fn begins_line(source: &[u8], at: u32) -> bool {
+    source[..at as usize]
+        .iter()
+        .rev()
+        .take_while(|byte| **byte != b'\n')
+        .all(|byte| byte.is_ascii_whitespace() || matches!(byte, 0xef | 0xbb | 0xbf))
+}

@@ -1,0 +1,109 @@
+//! Conditional groups: which directives belong together, and whether each branch closes what it opens.
+
+use super::lex::{Directive, Kind, Token};
+
+/// What is known of the branch that a directive begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Branch {
+    /// Index of the token that ends the branch: the group's next directive. 0 if there is none.
+    pub(super) next: u32,
+    /// Whether the branch closes exactly the brackets that it opens.
+    pub(super) balanced: bool,
+}
+
+/// All branches, by the index of the directive token that begins them.
+#[derive(Debug)]
+pub(super) struct Conditionals(Vec<(u32, Branch)>);
+
+impl Conditionals {
+    /// The branch that the token at `index` begins.
+    pub(super) fn branch(&self, index: usize) -> Option<Branch> {
+        let index = u32::try_from(index).ok()?;
+        let at = self
+            .0
+            .binary_search_by_key(&index, |(begin, _)| *begin)
+            .ok()?;
+        Some(self.0[at].1).filter(|branch| branch.next != 0)
+    }
+}
+
+/// A group whose end hasn't been reached.
+struct Open {
+    begin: usize,
+    is_first: bool,
+    depth: i32,
+    lowest: i32,
+    first_depth: i32,
+    first_lowest: i32,
+}
+
+/// Pairs up the directives of `tokens`.
+pub(super) fn conditionals(tokens: &[Token]) -> Conditionals {
+    let mut branches: Vec<(u32, Branch)> = Vec::new();
+    let mut open: Vec<(Open, usize)> = Vec::new();
+    let mut depth = 0;
+    for (index, token) in tokens.iter().enumerate() {
+        match token.kind {
+            Kind::Mark(b'(' | b'[' | b'{') => depth += 1,
+            Kind::Mark(b')' | b']' | b'}') => {
+                depth -= 1;
+                if let Some((group, _)) = open.last_mut() {
+                    group.lowest = group.lowest.min(depth);
+                }
+            }
+            Kind::Directive(Directive::If) => {
+                let group = Open {
+                    begin: index,
+                    is_first: true,
+                    depth,
+                    lowest: depth,
+                    first_depth: depth,
+                    first_lowest: depth,
+                };
+                open.push((group, branches.len()));
+                branches.push((id(index), Branch::default()));
+            }
+            Kind::Directive(Directive::Branch) => {
+                let Some((group, slot)) = open.last_mut() else {
+                    continue;
+                };
+                branches[*slot].1 = group.ended(index, depth);
+                depth = group.depth;
+                group.begin = index;
+                group.is_first = false;
+                group.lowest = depth;
+                *slot = branches.len();
+                branches.push((id(index), Branch::default()));
+            }
+            Kind::Directive(Directive::End) => {
+                let Some((mut group, slot)) = open.pop() else {
+                    continue;
+                };
+                branches[slot].1 = group.ended(index, depth);
+                depth = group.first_depth;
+                if let Some((outer, _)) = open.last_mut() {
+                    outer.lowest = outer.lowest.min(group.first_lowest);
+                }
+            }
+            _ => {}
+        }
+    }
+    Conditionals(branches)
+}
+
+impl Open {
+    fn ended(&mut self, next: usize, depth: i32) -> Branch {
+        if self.is_first {
+            self.first_depth = depth;
+            self.first_lowest = self.lowest;
+        }
+        Branch {
+            next: id(next),
+            balanced: depth == self.depth && self.lowest >= self.depth,
+        }
+    }
+}
+
+fn id(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,318 @@
+//! Tokens of C and C++, as coarse as the rules need them. Comments are no tokens.
+
+use tslp_core::slice::Span;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An identifier or keyword in which a lower-case letter occurs.
+    Word,
+    /// An identifier that looks like a macro: upper-case letters, digits and underscores only.
+    Upper,
+    /// A number.
+    Number,
+    /// A string or character literal.
+    Literal,
+    /// `...` or the character that looks like it.
+    Dots,
+    /// One byte of punctuation.
+    Mark(u8),
+    /// `::`, which unlike `:` ends nothing.
+    Colons,
+    /// A preprocessor directive, with its continuation lines.
+    Directive(Directive),
+}
+
+/// Directives that the rules tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Directive {
+    If,
+    Branch,
+    End,
+    Define,
+    Other,
+}
+
+/// One token.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    /// Whether only blanks and comments precede it on its line.
+    pub(super) begins_line: bool,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Token {
+    pub(super) fn span(self) -> Span {
+        Span {
+            start: self.start,
+            end: self.end,
+        }
+    }
+
+    pub(super) fn text(self, source: &[u8]) -> &[u8] {
+        self.span().of(source)
+    }
+
+    pub(super) fn is_word(self) -> bool {
+        matches!(self.kind, Kind::Word | Kind::Upper)
+    }
+
+    pub(super) fn is(self, mark: u8) -> bool {
+        self.kind == Kind::Mark(mark)
+    }
+}
+
+/// Splits a source into tokens. Total: every byte string has tokens.
+pub(super) fn tokens(source: &[u8]) -> Vec<Token> {
+    let mut lexer = Lexer {
+        source,
+        at: 0,
+        tokens: Vec::with_capacity(source.len() / 5),
+    };
+    lexer.run();
+    lexer.tokens
+}
+
+struct Lexer<'a> {
+    source: &'a [u8],
+    at: usize,
+    tokens: Vec<Token>,
+}
+
+impl Lexer<'_> {
+    fn run(&mut self) {
+        let mut begins_line = true;
+        if self.source.starts_with(b"\xef\xbb\xbf") {
+            self.at = 3;
+        }
+        while let Some(byte) = self.peek(0) {
+            let start = self.at;
+            let kind = match byte {
+                b'\n' => {
+                    begins_line = true;
+                    self.at += 1;
+                    continue;
+                }
+                b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c' => {
+                    self.at += 1;
+                    continue;
+                }
+                b'\\' if self.continuation() > 0 => {
+                    self.at += self.continuation();
+                    continue;
+                }
+                b'/' if self.peek(1) == Some(b'/') => {
+                    self.line_comment();
+                    continue;
+                }
+                b'/' if self.peek(1) == Some(b'*') => {
+                    begins_line |= self.block_comment();
+                    continue;
+                }
+                b'#' if begins_line => Kind::Directive(self.directive()),
+                b'"' => self.quoted(b'"'),
+                b'\'' => self.quoted(b'\''),
+                b'0'..=b'9' => self.number(),
+                b'.' if self.source[start..].starts_with(b"...") => {
+                    self.at += 3;
+                    Kind::Dots
+                }
+                b'.' if self.peek(1).is_some_and(|next| next.is_ascii_digit()) => self.number(),
+                b':' if self.peek(1) == Some(b':') => {
+                    self.at += 2;
+                    Kind::Colons
+                }
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => self.word(),
+                other => {
+                    self.at += 1;
+                    Kind::Mark(other)
+                }
+            };
+            self.tokens.push(Token {
+                kind,
+                begins_line,
+                start: u32::try_from(start).unwrap_or(u32::MAX),
+                end: u32::try_from(self.at).unwrap_or(u32::MAX),
+            });
+            begins_line = false;
+        }
+    }
+
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.source.get(self.at + ahead).copied()
+    }
+
+    /// Length of an escaped line end here.
+    fn continuation(&self) -> usize {
+        match (self.peek(1), self.peek(2)) {
+            (Some(b'\n'), _) => 2,
+            (Some(b'\r'), Some(b'\n')) => 3,
+            _ => 0,
+        }
+    }
+
+    fn line_comment(&mut self) {
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\n' => return,
+                b'\\' => self.at += self.continuation().max(1),
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// Passes a block comment; says whether it ended on another line.
+    fn block_comment(&mut self) -> bool {
+        let start = self.at;
+        let rest = &self.source[start + 2..];
+        let length = rest
+            .windows(2)
+            .position(|pair| pair == b"*/")
+            .map_or(rest.len(), |at| at + 2);
+        self.at = start + 2 + length;
+        self.source[start..self.at].contains(&b'\n')
+    }
+
+    /// Passes a literal up to its closing quote, or to the end of its line.
+    fn quoted(&mut self, quote: u8) -> Kind {
+        self.at += 1;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\n' => break,
+                b'\\' => self.at += self.continuation().max(2),
+                byte => {
+                    self.at += 1;
+                    if byte == quote {
+                        break;
+                    }
+                }
+            }
+        }
+        self.at = self.at.min(self.source.len());
+        Kind::Literal
+    }
+
+    fn number(&mut self) -> Kind {
+        while let Some(byte) = self.peek(0) {
+            let continues = byte.is_ascii_alphanumeric()
+                || matches!(byte, b'.' | b'_')
+                || byte == b'\''
+                    && self
+                        .peek(1)
+                        .is_some_and(|next| next.is_ascii_alphanumeric())
+                || matches!(byte, b'+' | b'-')
+                    && matches!(self.source[self.at - 1], b'e' | b'E' | b'p' | b'P');
+            if !continues {
+                break;
+            }
+            self.at += 1;
+        }
+        Kind::Number
+    }
+
+    fn word(&mut self) -> Kind {
+        let start = self.at;
+        while self.peek(0).is_some_and(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..)
+        }) {
+            self.at += 1;
+        }
+        let word = &self.source[start..self.at];
+        if self.peek(0) == Some(b'"') {
+            match word {
+                b"R" | b"LR" | b"uR" | b"UR" | b"u8R" => return self.raw_string(),
+                b"L" | b"u" | b"U" | b"u8" => return self.quoted(b'"'),
+                _ => {}
+            }
+        }
+        if word == "…".as_bytes() {
+            Kind::Dots
+        } else if is_macro_like(word) {
+            Kind::Upper
+        } else {
+            Kind::Word
+        }
+    }
+
+    fn raw_string(&mut self) -> Kind {
+        let rest = &self.source[self.at + 1..];
+        let Some(open) = rest.iter().take(17).position(|byte| *byte == b'(') else {
+            return self.quoted(b'"');
+        };
+        let mut close = vec![b')'];
+        close.extend_from_slice(&rest[..open]);
+        close.push(b'"');
+        let length = rest
+            .windows(close.len())
+            .position(|window| window == close)
+            .map_or(rest.len(), |at| at + close.len());
+        self.at += 1 + length;
+        Kind::Literal
+    }
+
+    /// Passes a directive up to, but without, its line end and a comment that ends it.
+    fn directive(&mut self) -> Directive {
+        let start = self.at;
+        self.at += 1;
+        let mut end = self.at;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\n' => break,
+                b'\\' => self.at += self.continuation().max(1),
+                b'/' if self.peek(1) == Some(b'/') => {
+                    self.at = end;
+                    break;
+                }
+                b'/' if self.peek(1) == Some(b'*') => {
+                    self.block_comment();
+                }
+                b'"' | b'\'' => {
+                    let at = self.at;
+                    self.quoted(byte);
+                    if self.source[self.at - 1] != byte {
+                        self.at = at + 1;
+                    }
+                    end = self.at;
+                }
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                _ => {
+                    self.at += 1;
+                    end = self.at;
+                }
+            }
+        }
+        self.at = end.min(self.source.len());
+        kind_of_directive(&self.source[start..self.at])
+    }
+}
+
+fn kind_of_directive(text: &[u8]) -> Directive {
+    match directive_name(text) {
+        b"if" | b"ifdef" | b"ifndef" => Directive::If,
+        b"else" | b"elif" | b"elifdef" | b"elifndef" => Directive::Branch,
+        b"endif" => Directive::End,
+        b"define" => Directive::Define,
+        _ => Directive::Other,
+    }
+}
+
+/// The word after the `#`.
+pub(super) fn directive_name(text: &[u8]) -> &[u8] {
+    let word = text.get(1..).unwrap_or_default().trim_ascii_start();
+    let length = word
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+        .count();
+    &word[..length]
+}
+
+/// Macros are written in capitals. One letter is rather a type parameter.
+fn is_macro_like(word: &[u8]) -> bool {
+    word.len() > 1
+        && word
+            .iter()
+            .all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
+        && word.iter().any(u8::is_ascii_uppercase)
+}

@@ -1,0 +1,281 @@
+//! Macros as statements and their odd arguments, and the parts of directives that the grammar can't read.
+
+use tslp_core::slice::Span;
+
+use super::lex::{self, Kind, Token};
+use super::pass::{Inside, Pass, defined_name};
+
+impl Pass<'_> {
+    /// Numbers may have a unit: `8 KB`.
+    pub(super) fn units(&mut self, index: usize, token: Token) {
+        if token.kind == Kind::Number
+            && let Some(next) = self.token(index + 1)
+            && next.kind == Kind::Upper
+        {
+            self.blank(next.span());
+        }
+    }
+
+    /// A macro call at the start of a statement, without a semicolon. Says whether it was made readable.
+    pub(super) fn macro_statement(&mut self, index: usize) -> bool {
+        let Some(close) = self.mate(index + 1).filter(|_| self.is(index + 1, b'(')) else {
+            return false;
+        };
+        let next = self.token(close + 1);
+        match self.inside() {
+            Inside::Body => self.macro_in_body(index, close, next),
+            Inside::Space => self.macro_in_space(index, close, next),
+            Inside::Type => self.macro_in_type(index, close, next),
+            _ => false,
+        }
+    }
+
+    fn macro_in_body(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
+        let holds_statements = (index + 2..close).any(|inner| self.is(inner, b';'));
+        if holds_statements {
+            self.blank_tokens(index + 2..close);
+        }
+        let Some(next) = next else { return false };
+        if next.is(b'{') {
+            return self.end_statement_after(close) || self.as_loop(index, close);
+        }
+        let is_next_line =
+            next.begins_line && (next.is_word() || next.is(b'}') || is_directive(next));
+        is_next_line && self.end_statement_after(close)
+    }
+
+    /// `FOREACH(x){` becomes `if (1){`.
+    fn as_loop(&mut self, index: usize, close: usize) -> bool {
+        let (Some(name), Some(open), Some(end)) =
+            (self.token(index), self.token(index + 1), self.token(close))
+        else {
+            return false;
+        };
+        if name.end - name.start < 2 || end.start <= open.end {
+            return false;
+        }
+        self.replace(name.span(), b"if");
+        self.blank_tokens(index + 2..close);
+        self.replace(
+            Span {
+                start: open.end,
+                end: open.end + 1,
+            },
+            b"1",
+        );
+        true
+    }
+
+    fn macro_in_space(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
+        let Some(next) = next else {
+            return self.end_statement_after(close);
+        };
+        if next.is(b'{') {
+            return self.macro_function(index, close);
+        }
+        let is_own_paragraph = self.lines_between(close, next) > 1;
+        let stands_alone = next.begins_line
+            && (next.is(b'}') || is_directive(next) || next.is_word() && is_own_paragraph);
+        stands_alone && self.end_statement_after(close)
+    }
+
+    /// `TEST(Suite, name) {`: a function. The parser sees `T ST( ) {`, the walk names it by the whole call.
+    fn macro_function(&mut self, index: usize, close: usize) -> bool {
+        let (Some(name), Some(end)) = (self.token(index), self.token(close)) else {
+            return false;
+        };
+        if name.end - name.start < 3 {
+            return false;
+        }
+        self.blank(Span {
+            start: name.start + 1,
+            end: name.start + 2,
+        });
+        self.blank_tokens(index + 2..close);
+        self.readable.macro_functions.push(Span {
+            start: name.start,
+            end: end.end,
+        });
+        true
+    }
+
+    /// `Q_OBJECT_THING(x)` among members.
+    fn macro_in_type(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
+        let stands_alone = next.is_none_or(|next| next.begins_line || next.is(b';'));
+        if stands_alone {
+            let semicolon = usize::from(next.is_some_and(|next| next.is(b';')));
+            self.blank_tokens(index..close + 1 + semicolon);
+        }
+        stands_alone
+    }
+
+    /// Arguments that no function takes: types, operators, members.
+    pub(super) fn odd_argument(&mut self, index: usize) {
+        let begins = index
+            .checked_sub(1)
+            .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
+        let ends = |at| self.is(at, b',') || self.is(at, b')');
+        match self.inside() {
+            Inside::MacroCall if self.is(index, b'*') && !begins => {
+                let mut end = index;
+                while self.is(end, b'*') {
+                    end += 1;
+                }
+                if ends(end) {
+                    self.blank_tokens(index..end);
+                }
+            }
+            Inside::MacroCall | Inside::Group if begins && self.is(index, b'.') => {
+                self.blank_tokens(index..index + 1);
+            }
+            Inside::MacroCall | Inside::Group if begins => {
+                let mut end = index;
+                while end < index + 3 && self.token(end).is_some_and(is_operator) {
+                    end += 1;
+                }
+                if end > index && ends(end) && self.is(index - 1, b',') {
+                    self.blank_tokens(index..end);
+                    let span = self.tokens[index].span();
+                    self.replace(span, b"0");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// How many line ends lie between two tokens.
+    pub(super) fn lines_between(&self, index: usize, next: Token) -> usize {
+        let end = self.token(index).map_or(0, |token| token.end);
+        let between = Span {
+            start: end,
+            end: next.start,
+        };
+        between
+            .of(self.source)
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+    }
+
+    /// Takes comments and escaped line ends out of a macro's value, which the grammar takes for its end.
+    pub(super) fn tidy_define(&mut self, token: Token) {
+        let Some(name) = defined_name(self.source, token) else {
+            self.blank(token.span());
+            return;
+        };
+        let rest = Span {
+            start: name.end,
+            end: token.end,
+        };
+        let text = rest.of(self.source);
+        if !text.contains(&b'\\') && !text.contains(&b'/') {
+            return;
+        }
+        let mut at = 0;
+        while at < text.len() {
+            let length = match &text[at..] {
+                [b'\\', b'\n', ..] => 2,
+                [b'\\', b'\r', b'\n', ..] => 3,
+                [b'/', b'*', inner @ ..] => {
+                    inner
+                        .windows(2)
+                        .position(|pair| pair == b"*/")
+                        .map_or(inner.len(), |end| end + 2)
+                        + 2
+                }
+                [b'"', inner @ ..] => {
+                    at += 1 + inner.iter().position(|byte| *byte == b'"').unwrap_or(0);
+                    0
+                }
+                _ => 0,
+            };
+            let start = rest.start + u32::try_from(at).unwrap_or(0);
+            if length > 0 {
+                self.blank_all(Span {
+                    start,
+                    end: start + u32::try_from(length).unwrap_or(0),
+                });
+            }
+            at += length.max(1);
+        }
+    }
+
+    /// Blanks a span with its line ends.
+    fn blank_all(&mut self, span: Span) {
+        self.blank(span);
+        if let Some(text) = &mut self.readable.changed
+            && let Some(text) = text.get_mut(span.start as usize..span.end as usize)
+        {
+            text.fill(b' ');
+        }
+    }
+
+    /// Makes a condition that the grammar may stumble over a plain one.
+    pub(super) fn tidy_condition(&mut self, token: Token) {
+        let text = token.text(self.source);
+        let name = lex::directive_name(text);
+        let length = text.len() - text[1..].trim_ascii_start().len() + name.len();
+        let rest = &text[length..];
+        let start = token.start + u32::try_from(length).unwrap_or(0);
+        match name {
+            b"if" | b"elif" if rest.len() >= 2 && rest[0].is_ascii_whitespace() => {
+                self.blank_all(Span {
+                    start,
+                    end: token.end,
+                });
+                self.replace(
+                    Span {
+                        start: start + 1,
+                        end: token.end,
+                    },
+                    b"1",
+                );
+            }
+            b"if" | b"elif" if rest.len() >= 3 && rest[0] == b'(' => {
+                self.blank_all(Span {
+                    start,
+                    end: token.end,
+                });
+                self.replace(
+                    Span {
+                        start,
+                        end: token.end,
+                    },
+                    b"(1)",
+                );
+            }
+            b"else" => self.blank_all(Span {
+                start,
+                end: token.end,
+            }),
+            _ => {}
+        }
+    }
+
+    /// Takes what follows an `#endif` away.
+    pub(super) fn tidy_end(&mut self, token: Token) {
+        let text = token.text(self.source);
+        let name = lex::directive_name(text);
+        let length = text.len() - text[1..].trim_ascii_start().len() + name.len();
+        if length < text.len() {
+            let start = token.start + u32::try_from(length).unwrap_or(0);
+            self.blank_all(Span {
+                start,
+                end: token.end,
+            });
+        }
+    }
+}
+
+fn is_directive(token: Token) -> bool {
+    matches!(token.kind, Kind::Directive(_))
+}
+
+fn is_operator(token: Token) -> bool {
+    matches!(
+        token.kind,
+        Kind::Mark(
+            b'=' | b'!' | b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'&' | b'|' | b'^' | b'%'
+        )
+    )
+}

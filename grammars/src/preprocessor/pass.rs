@@ -1,0 +1,620 @@
+//! The pass over the tokens: where in the bracket structure we are, and which conditionals the grammar can read.
+
+use std::collections::HashSet;
+
+use tslp_core::slice::Span;
+
+use super::conditionals::{Conditionals, conditionals};
+use super::lex::{self, Directive, Kind, Token};
+use crate::readable::Readable;
+
+/// What kind of text a bracket encloses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inside {
+    /// A file, a namespace or a linkage block.
+    Space,
+    /// The members of a struct, class or union.
+    Type,
+    /// Enumerators.
+    Enum,
+    /// An initialiser.
+    Values,
+    /// Statements.
+    Body,
+    /// Round or square brackets.
+    Group,
+    /// Arguments of what looks like a macro.
+    MacroCall,
+    /// The head of an `if`, `for`, `while` or `switch`.
+    Control,
+}
+
+/// What the statement so far has shown.
+#[derive(Clone, Copy, Debug, Default)]
+struct Statement {
+    namespace: bool,
+    aggregate: bool,
+    enumeration: bool,
+    group: bool,
+}
+
+/// One open bracket. Levels form a tree of parents, so that a state can be kept and restored at no cost.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    parent: u32,
+    inside: Inside,
+    outer: Statement,
+}
+
+/// Where the pass is; what a conditional's branches restore.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    level: u32,
+    statement: Statement,
+    at_start: bool,
+    before: Option<usize>,
+}
+
+/// An open conditional group.
+struct Group {
+    entry: State,
+    dissolved: bool,
+    for_cpp: bool,
+}
+
+pub(super) struct Pass<'a> {
+    pub(super) source: &'a [u8],
+    pub(super) tokens: Vec<Token>,
+    pub(super) readable: Readable,
+    mates: Vec<u32>,
+    solid: Vec<u32>,
+    conditionals: Conditionals,
+    levels: Vec<Level>,
+    state: State,
+    groups: Vec<Group>,
+    cpp_groups: u32,
+    defined: Option<HashSet<&'a [u8]>>,
+    run_end: usize,
+}
+
+/// The text to be parsed in place of `source`.
+pub(crate) fn readable(source: &[u8]) -> Readable {
+    let tokens = lex::tokens(source);
+    let mut pass = Pass {
+        source,
+        mates: mates(&tokens),
+        solid: solid(&tokens),
+        conditionals: conditionals(&tokens),
+        tokens,
+        readable: Readable::default(),
+        levels: vec![Level {
+            parent: 0,
+            inside: Inside::Space,
+            outer: Statement::default(),
+        }],
+        state: State {
+            level: 0,
+            statement: Statement::default(),
+            at_start: true,
+            before: None,
+        },
+        groups: Vec::new(),
+        cpp_groups: 0,
+        defined: None,
+        run_end: 0,
+    };
+    pass.run();
+    pass.readable.prefixes.sort_unstable();
+    pass.readable
+}
+
+impl<'a> Pass<'a> {
+    fn run(&mut self) {
+        let mut index = 0;
+        while let Some(&token) = self.tokens.get(index) {
+            index = match token.kind {
+                Kind::Directive(directive) => self.directive(index, token, directive),
+                _ if self.is_blanked(token) => index + 1,
+                Kind::Word | Kind::Upper => self.word(index, token),
+                Kind::Mark(mark) => self.mark(index, token, mark),
+                Kind::Dots => self.dots(index, token),
+                Kind::Number | Kind::Literal | Kind::Colons => {
+                    self.units(index, token);
+                    self.passed(index)
+                }
+            };
+        }
+    }
+
+    pub(super) fn token(&self, index: usize) -> Option<Token> {
+        self.tokens.get(index).copied()
+    }
+
+    pub(super) fn text(&self, index: usize) -> &'a [u8] {
+        self.token(index)
+            .map_or(b"", |token| token.text(self.source))
+    }
+
+    pub(super) fn is(&self, index: usize, mark: u8) -> bool {
+        self.token(index).is_some_and(|token| token.is(mark))
+    }
+
+    pub(super) fn inside(&self) -> Inside {
+        self.levels[self.state.level as usize].inside
+    }
+
+    pub(super) fn at_start(&self) -> bool {
+        self.state.at_start
+    }
+
+    /// The last token before the current one that is in force.
+    pub(super) fn before(&self) -> Option<usize> {
+        self.state.before
+    }
+
+    /// The bracket that closes the round one at `index`.
+    pub(super) fn mate(&self, index: usize) -> Option<usize> {
+        self.mates
+            .get(index)
+            .map(|mate| *mate as usize)
+            .filter(|mate| *mate != 0)
+    }
+
+    /// Notes an ordinary token and goes on to the next.
+    fn passed(&mut self, index: usize) -> usize {
+        self.state.at_start = false;
+        self.state.before = Some(index);
+        index + 1
+    }
+
+    /// Blanks what the grammar can't read. Line ends stay.
+    pub(super) fn blank(&mut self, span: Span) {
+        let text = self
+            .readable
+            .changed
+            .get_or_insert_with(|| self.source.to_vec());
+        if let Some(text) = text.get_mut(span.start as usize..span.end as usize) {
+            for byte in text
+                .iter_mut()
+                .filter(|byte| !matches!(byte, b'\n' | b'\r'))
+            {
+                *byte = b' ';
+            }
+        }
+    }
+
+    /// Blanks tokens one by one, so that comments among them stay.
+    pub(super) fn blank_tokens(&mut self, range: std::ops::Range<usize>) {
+        for index in range {
+            if let Some(token) = self.token(index) {
+                self.blank(token.span());
+            }
+        }
+    }
+
+    /// Puts `with` at the start of `span` and blanks the rest.
+    pub(super) fn replace(&mut self, span: Span, with: &[u8]) {
+        self.blank(span);
+        let start = span.start as usize;
+        if let Some(text) = &mut self.readable.changed
+            && let Some(place) = text.get_mut(start..start + with.len())
+            && with.len() <= span.len() as usize
+        {
+            place.copy_from_slice(with);
+        }
+    }
+
+    /// Ends a statement after the token at `index`, if there is a blank to be made a semicolon.
+    pub(super) fn end_statement_after(&mut self, index: usize) -> bool {
+        let Some(token) = self.token(index) else {
+            return false;
+        };
+        let has_blank = self
+            .source
+            .get(token.end as usize)
+            .is_some_and(u8::is_ascii_whitespace);
+        if has_blank {
+            self.replace(
+                Span {
+                    start: token.end,
+                    end: token.end + 1,
+                },
+                b";",
+            );
+        }
+        has_blank
+    }
+
+    fn is_blanked(&self, token: Token) -> bool {
+        self.readable
+            .changed
+            .as_ref()
+            .is_some_and(|text| text[token.start as usize] == b' ')
+    }
+
+    fn is_ended_after(&self, token: Token) -> bool {
+        self.readable.changed.as_ref().is_some_and(|text| {
+            text.get(token.end as usize) == Some(&b';') && self.source[token.end as usize] != b';'
+        })
+    }
+
+    /// Whether a name is defined in this very text as a macro.
+    pub(super) fn is_defined_here(&mut self, name: &[u8]) -> bool {
+        let (tokens, source) = (&self.tokens, self.source);
+        self.defined
+            .get_or_insert_with(|| {
+                tokens
+                    .iter()
+                    .filter(|token| token.kind == Kind::Directive(Directive::Define))
+                    .filter_map(|token| defined_name(source, *token))
+                    .map(|span| span.of(source))
+                    .collect()
+            })
+            .contains(name)
+    }
+
+    fn word(&mut self, index: usize, token: Token) -> usize {
+        if index >= self.run_end || self.state.at_start {
+            self.run_end = self.specifiers(index);
+            if self.is_blanked(token) {
+                return index + 1;
+            }
+        }
+        let statement = &mut self.state.statement;
+        match token.text(self.source) {
+            b"namespace" => statement.namespace = true,
+            b"struct" | b"class" | b"union" if !statement.group => statement.aggregate = true,
+            b"enum" => statement.enumeration = true,
+            _ => {}
+        }
+        if self.state.at_start && self.cpp_groups == 0 {
+            self.readable.looks_cpp |= matches!(
+                token.text(self.source),
+                b"namespace" | b"class" | b"template"
+            );
+        }
+        let continues = matches!(token.text(self.source), b"else" | b"do" | b"try");
+        let next = self.passed(index);
+        self.state.at_start = continues;
+        next
+    }
+
+    fn mark(&mut self, index: usize, token: Token, mark: u8) -> usize {
+        match mark {
+            b'(' | b'[' => {
+                let inside = self.kind_of_group(index, mark);
+                self.state.statement.group |= mark == b'(';
+                self.open(inside);
+                self.passed(index)
+            }
+            b'{' => {
+                let inside = self.kind_of_braces();
+                self.open(inside);
+                self.passed(index);
+                self.state.at_start = inside != Inside::Values;
+                index + 1
+            }
+            b')' | b']' => {
+                let inside = self.close();
+                self.passed(index);
+                self.state.at_start = inside == Inside::Control || self.is_ended_after(token);
+                if self.is_ended_after(token) {
+                    self.state.statement = Statement::default();
+                }
+                index + 1
+            }
+            b'}' => {
+                let inside = self.close();
+                self.passed(index);
+                self.state.at_start =
+                    !matches!(inside, Inside::Values | Inside::Type | Inside::Enum);
+                if self.state.at_start {
+                    self.state.statement = Statement::default();
+                }
+                index + 1
+            }
+            b';' => {
+                let next = self.passed(index);
+                self.state.statement = Statement::default();
+                self.state.at_start =
+                    self.inside() != Inside::Group && self.inside() != Inside::Control;
+                next
+            }
+            b':' => {
+                let next = self.passed(index);
+                self.state.at_start = self.ends_label(index);
+                next
+            }
+            _ => {
+                self.odd_argument(index);
+                self.passed(index)
+            }
+        }
+    }
+
+    /// Whether the colon ends a label or an access specifier, not a conditional expression or a list of bases.
+    fn ends_label(&self, colon: usize) -> bool {
+        match self.inside() {
+            Inside::Body => true,
+            Inside::Type => colon.checked_sub(1).is_some_and(|index| {
+                matches!(
+                    self.text(index),
+                    b"public" | b"private" | b"protected" | b"signals" | b"slots"
+                )
+            }),
+            _ => false,
+        }
+    }
+
+    fn open(&mut self, inside: Inside) {
+        let outer = self.state.statement;
+        self.levels.push(Level {
+            parent: self.state.level,
+            inside,
+            outer,
+        });
+        self.state.level = u32::try_from(self.levels.len() - 1).unwrap_or(0);
+        self.state.statement = Statement::default();
+    }
+
+    fn close(&mut self) -> Inside {
+        let level = self.levels[self.state.level as usize];
+        if self.state.level != 0 {
+            self.state.level = level.parent;
+            self.state.statement = level.outer;
+        }
+        level.inside
+    }
+
+    fn kind_of_group(&self, index: usize, mark: u8) -> Inside {
+        let Some(before) = self
+            .state
+            .before
+            .filter(|before| before + 1 == index && mark == b'(')
+        else {
+            return Inside::Group;
+        };
+        match (self.tokens[before].kind, self.text(before)) {
+            (Kind::Upper, _) | (_, b"va_arg" | b"offsetof") => Inside::MacroCall,
+            (_, b"if" | b"for" | b"while" | b"switch" | b"catch") => Inside::Control,
+            _ => Inside::Group,
+        }
+    }
+
+    fn kind_of_braces(&self) -> Inside {
+        let before = self.state.before.and_then(|index| self.token(index));
+        let statement = self.state.statement;
+        let after = |mark| before.is_some_and(|token| token.is(mark));
+        match self.inside() {
+            Inside::Values if !after(b')') => Inside::Values,
+            Inside::Group | Inside::MacroCall | Inside::Control if !after(b'(') && !after(b')') => {
+                Inside::Values
+            }
+            _ if after(b'=') || after(b',') && !statement.group => Inside::Values,
+            _ if statement.namespace => Inside::Space,
+            _ if before.is_some_and(|token| token.kind == Kind::Literal) => Inside::Space,
+            _ if statement.enumeration && !statement.group => Inside::Enum,
+            _ if statement.aggregate && !after(b')') => Inside::Type,
+            _ => Inside::Body,
+        }
+    }
+
+    fn dots(&mut self, index: usize, token: Token) -> usize {
+        let alone = token.begins_line && self.token(index + 1).is_none_or(|next| next.begins_line);
+        let between_items =
+            self.state.at_start || matches!(self.inside(), Inside::Values | Inside::Enum);
+        if alone && between_items {
+            self.blank(token.span());
+            self.readable.elisions.push(token.span());
+            return index + 1;
+        }
+        self.passed(index)
+    }
+
+    /// Whether whole items may stand here, as the grammar's conditionals hold them.
+    fn between_items(&self) -> bool {
+        match self.inside() {
+            Inside::Space | Inside::Type | Inside::Body => self.state.at_start,
+            Inside::Enum => self
+                .state
+                .before
+                .is_some_and(|before| self.is(before, b'{') || self.is(before, b',')),
+            _ => false,
+        }
+    }
+
+    fn directive(&mut self, index: usize, token: Token, directive: Directive) -> usize {
+        match directive {
+            Directive::If => self.conditional(index, token),
+            Directive::Branch => self.branch(index, token),
+            Directive::End => self.end(index, token),
+            Directive::Define if !self.between_items() || self.inside() == Inside::Enum => {
+                self.blank(token.span());
+                if let Some(name) = defined_name(self.source, token) {
+                    self.readable.macros.push((token.span(), name));
+                }
+                index + 1
+            }
+            Directive::Define => {
+                self.tidy_define(token);
+                index + 1
+            }
+            Directive::Other if !self.between_items() || is_nameless(token.text(self.source)) => {
+                self.blank(token.span());
+                index + 1
+            }
+            Directive::Other => index + 1,
+        }
+    }
+
+    fn conditional(&mut self, index: usize, token: Token) -> usize {
+        let Some(first) = self.conditionals.branch(index) else {
+            return index + 1;
+        };
+        let dead = is_never(token.text(self.source));
+        let dissolved = !self.between_items() || !self.holds_items(index, dead);
+        let for_cpp = token
+            .text(self.source)
+            .windows(11)
+            .any(|text| text == b"__cplusplus");
+        self.cpp_groups += u32::from(for_cpp);
+        self.groups.push(Group {
+            entry: self.state,
+            dissolved,
+            for_cpp,
+        });
+        if dissolved {
+            self.blank(token.span());
+        } else {
+            self.tidy_condition(token);
+        }
+        let next = first.next as usize;
+        if !dead {
+            return index + 1;
+        }
+        self.blank_tokens(index + 1..next);
+        if dissolved && self.tokens[next].kind == Kind::Directive(Directive::Branch) {
+            // The other branch is the one in force.
+            self.blank(self.tokens[next].span());
+            return next + 1;
+        }
+        next
+    }
+
+    fn branch(&mut self, index: usize, token: Token) -> usize {
+        let Some(group) = self.groups.last() else {
+            return index + 1;
+        };
+        if !group.dissolved {
+            self.state = group.entry;
+            self.tidy_condition(token);
+            return index + 1;
+        }
+        let mut end = index;
+        while self.tokens[end].kind != Kind::Directive(Directive::End) {
+            match self.conditionals.branch(end) {
+                Some(branch) => end = branch.next as usize,
+                None => return index + 1,
+            }
+        }
+        self.blank_tokens(index..end);
+        end
+    }
+
+    fn end(&mut self, index: usize, token: Token) -> usize {
+        let Some(group) = self.groups.pop() else {
+            return index + 1;
+        };
+        self.cpp_groups -= u32::from(group.for_cpp);
+        if group.dissolved {
+            self.blank(token.span());
+        } else {
+            self.state = group.entry;
+            self.tidy_end(token);
+        }
+        index + 1
+    }
+
+    /// Whether each branch of the group holds nothing but whole items.
+    fn holds_items(&self, group: usize, first_is_dead: bool) -> bool {
+        let mut begin = group;
+        while let Some(branch) = self.conditionals.branch(begin) {
+            let next = branch.next as usize;
+            let is_dead = first_is_dead && begin == group;
+            if !is_dead && !(branch.balanced && self.is_whole(begin, next)) {
+                return false;
+            }
+            begin = next;
+        }
+        self.text(begin + 1) != b"else"
+    }
+
+    /// Whether the branch between two directives begins and ends with whole statements.
+    fn is_whole(&self, begin: usize, next: usize) -> bool {
+        let last = self.solid[next] as usize;
+        if last <= begin {
+            return true;
+        }
+        if self.text(begin + 1) == b"else" {
+            return false;
+        }
+        let token = self.tokens[last];
+        match token.kind {
+            Kind::Mark(b',') => self.inside() == Inside::Enum,
+            Kind::Mark(b';' | b'}' | b':') => self.inside() != Inside::Enum,
+            Kind::Mark(b')') => self.mate(last).is_some_and(|open| {
+                open > begin + 1
+                    && self.tokens[open - 1].kind == Kind::Upper
+                    && self.tokens[open - 1].begins_line
+            }),
+            Kind::Upper => token.begins_line,
+            Kind::Dots => true,
+            _ => false,
+        }
+    }
+}
+
+/// For each bracket of a round pair the index of the other; 0 where there is none.
+fn mates(tokens: &[Token]) -> Vec<u32> {
+    let mut mates = vec![0; tokens.len()];
+    let mut open = Vec::new();
+    for (index, token) in tokens.iter().enumerate() {
+        if token.is(b'(') {
+            open.push(index);
+        } else if token.is(b')')
+            && let Some(start) = open.pop()
+        {
+            mates[start] = u32::try_from(index).unwrap_or(0);
+            mates[index] = u32::try_from(start).unwrap_or(0);
+        }
+    }
+    mates
+}
+
+/// For each token the index of the last one before it that is no directive; 0 where there is none.
+fn solid(tokens: &[Token]) -> Vec<u32> {
+    let mut last = 0;
+    tokens
+        .iter()
+        .enumerate()
+        .map(|(index, token)| {
+            let before = last;
+            if !matches!(token.kind, Kind::Directive(_)) {
+                last = u32::try_from(index).unwrap_or(0);
+            }
+            before
+        })
+        .collect()
+}
+
+/// The name a `#define` defines.
+pub(super) fn defined_name(source: &[u8], token: Token) -> Option<Span> {
+    let text = token.text(source);
+    let after = text.windows(6).position(|word| word == b"define")? + 6;
+    let rest = &text[after..];
+    let blanks = rest.len() - rest.trim_ascii_start().len();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..);
+    let length = rest[blanks..]
+        .iter()
+        .take_while(|byte| is_name(byte))
+        .count();
+    let start = token.start + u32::try_from(after + blanks).ok()?;
+    let end = start + u32::try_from(length).ok()?;
+    (length > 0).then_some(Span { start, end })
+}
+
+/// `#if 0`
+fn is_never(directive: &[u8]) -> bool {
+    lex::directive_name(directive) == b"if" && directive.trim_ascii_end().ends_with(b"0") && {
+        let words: Vec<&[u8]> = directive[1..]
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty())
+            .take(3)
+            .collect();
+        words == [b"if".as_slice(), b"0"]
+    }
+}
+
+fn is_nameless(directive: &[u8]) -> bool {
+    lex::directive_name(directive).is_empty()
+}

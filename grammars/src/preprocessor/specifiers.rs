@@ -1,0 +1,307 @@
+//! Macros among the words of a declaration: `SQLITE_API int f(…)`, `static NOINLINE void *g(…)`, `char *RESTRICT p`.
+//!
+//! A run of words before a declarator holds specifiers, one type and perhaps the name. A word in capitals that is
+//! neither the only type nor the name is a macro. So is a call of such a word between specifiers.
+
+use super::lex::{Kind, Token};
+use super::pass::{Inside, Pass};
+use tslp_core::slice::Span;
+
+/// One part of a run.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    kind: PartKind,
+    begin: usize,
+    end: usize,
+}
+
+/// What a part of a run can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PartKind {
+    /// `const`, `static`: says nothing about the type.
+    Specifier,
+    /// `int`, `struct tag`: a type by itself.
+    Type,
+    /// `return`, `public`: never part of a declaration's specifiers.
+    Statement,
+    /// A name that may be a type, the declared name, or a macro.
+    Name,
+    /// A name in capitals.
+    Upper,
+    /// A name in capitals with arguments.
+    UpperCall,
+}
+
+impl Pass<'_> {
+    /// Looks at the run of words that begins at `index`; blanks its macros. Returns the end of the run.
+    pub(super) fn specifiers(&mut self, index: usize) -> usize {
+        let upper = self.tokens[index].kind == Kind::Upper;
+        if upper && self.at_start() && self.is(index + 1, b'(') && self.macro_statement(index) {
+            return index + 1;
+        }
+        let Some(second) = self.token(index + 1) else {
+            return index + 1;
+        };
+        if !second.is_word() && !(upper && second.is(b'(')) && !matches!(second.kind, Kind::Colons)
+        {
+            return self.lone_word(index, second);
+        }
+        let parts = self.parts(index);
+        let end = parts.last().map_or(index + 1, |part| part.end);
+        if self.inside() == Inside::MacroCall && self.is_typelike_argument(index, end) {
+            if let Some(last) = parts.last() {
+                self.blank_tokens(index..last.begin);
+            }
+            return end;
+        }
+        let macros = self.macros_among(&parts, end);
+        for part in macros {
+            self.blank_part(part);
+        }
+        end
+    }
+
+    /// A run of one word: `MACRO` alone between items, `(WINAPI *name)(`, `f(void) NOEXCEPT;`.
+    fn lone_word(&mut self, index: usize, next: Token) -> usize {
+        let token = self.tokens[index];
+        if token.kind == Kind::Upper {
+            let alone = self.at_start()
+                && matches!(self.inside(), Inside::Space | Inside::Type | Inside::Body)
+                && next.begins_line
+                && (matches!(next.kind, Kind::Directive(_)) || next.is(b'}'));
+            let calling_convention = next.is(b'*')
+                && index >= 2
+                && self.is(index - 1, b'(')
+                && self.token(index + 2).is_some_and(Token::is_word)
+                && self.is(index + 3, b')')
+                && self.is(index + 4, b'(')
+                && (self.tokens[index - 2].is_word() || self.is(index - 2, b'*'));
+            let trailing = self.follows_parameters()
+                && (next.is(b';') || next.is(b'{') || next.is(b',') || next.is(b'='));
+            if alone || calling_convention || trailing {
+                self.blank(token.span());
+            }
+        }
+        index + 1
+    }
+
+    /// Whether the last token closes the parameters of a declaration outside of functions.
+    fn follows_parameters(&self) -> bool {
+        let Some(close) = self.before().filter(|before| self.is(*before, b')')) else {
+            return false;
+        };
+        let Some(open) = self.mate(close) else {
+            return false;
+        };
+        matches!(self.inside(), Inside::Space | Inside::Type)
+            && open >= 2
+            && (self.tokens[open - 1].is_word() || self.is(open - 1, b')'))
+            && (self.tokens[open - 2].is_word()
+                || self.is(open - 1, b')')
+                || self.is(open - 2, b'*')
+                || self.is(open - 2, b'&')
+                || self.tokens[open - 2].kind == Kind::Colons)
+    }
+
+    fn is_typelike_argument(&self, index: usize, end: usize) -> bool {
+        let begins = index
+            .checked_sub(1)
+            .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
+        begins && (self.is(end, b'*') || self.is(end, b',') || self.is(end, b')'))
+    }
+
+    /// Splits a run into its parts.
+    fn parts(&self, index: usize) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut at = index;
+        while let Some(token) = self.token(at).filter(|token| token.is_word()) {
+            let mut end = at + 1;
+            while self
+                .token(end)
+                .is_some_and(|token| token.kind == Kind::Colons)
+                && self.token(end + 1).is_some_and(Token::is_word)
+            {
+                end += 2;
+            }
+            let mut kind = if end > at + 1 {
+                PartKind::Name
+            } else {
+                kind_of(token, self.text(at))
+            };
+            if matches!(kind, PartKind::Upper) && self.is(end, b'(') {
+                match self.mate(end).map(|close| close + 1) {
+                    Some(after) if self.token(after).is_some_and(Token::is_word) => {
+                        kind = PartKind::UpperCall;
+                        end = after;
+                    }
+                    _ => {}
+                }
+            }
+            if is_attribute(self.text(at)) && self.is(end, b'(') {
+                let Some(close) = self.mate(end) else { break };
+                kind = PartKind::Specifier;
+                end = close + 1;
+            }
+            if is_tag_keyword(self.text(at)) {
+                end = self.tag_end(end);
+            }
+            parts.push(Part {
+                kind,
+                begin: at,
+                end,
+            });
+            at = end;
+        }
+        parts
+    }
+
+    /// The end of a tag that begins at `at`: `struct` takes one name along, and `class EXPORT Name {` two.
+    fn tag_end(&self, at: usize) -> usize {
+        match (self.token(at), self.token(at + 1)) {
+            (Some(tag), Some(next)) if tag.is_word() && !self.is_class_macro(at, tag, next) => {
+                at + 1
+            }
+            _ => at,
+        }
+    }
+
+    fn is_class_macro(&self, at: usize, tag: Token, next: Token) -> bool {
+        tag.kind == Kind::Upper
+            && next.is_word()
+            && self.text(at + 1) != b"final"
+            && (self.is(at + 2, b'{') || self.is(at + 2, b':') || self.text(at + 2) == b"final")
+    }
+
+    /// The parts of a run that are macros.
+    fn macros_among(&mut self, parts: &[Part], end: usize) -> Vec<Part> {
+        let names_last = !(self.is(end, b'*') || self.is(end, b'&'));
+        let after_pointer = self
+            .before()
+            .is_some_and(|before| self.is(before, b'*') || self.is(before, b'&'));
+        if self.follows_parameters() {
+            return parts.iter().copied().filter(is_upper).collect();
+        }
+        if let Some(at) = parts
+            .iter()
+            .rposition(|part| part.kind == PartKind::Statement)
+        {
+            let first = parts
+                .iter()
+                .position(|part| part.kind == PartKind::Statement)
+                .unwrap_or(at);
+            return parts[..first].iter().copied().filter(is_upper).collect();
+        }
+        let (specifiers, name) = match parts {
+            [specifiers @ .., name] if names_last => (specifiers, Some(*name)),
+            specifiers => (specifiers, None),
+        };
+        let mut macros = Vec::new();
+        let names = specifiers
+            .iter()
+            .filter(|part| part.kind == PartKind::Name)
+            .count();
+        let has_type = specifiers.iter().any(|part| part.kind == PartKind::Type);
+        if after_pointer {
+            macros.extend(specifiers.iter().copied().filter(is_upper));
+        } else if has_type || names > 0 {
+            macros.extend(specifiers.iter().copied().filter(is_upper));
+            let surplus = if has_type { names } else { names - 1 };
+            self.take_named_macros(specifiers, surplus, &mut macros);
+        } else {
+            let uppers = specifiers.iter().copied().filter(is_upper);
+            let keep = specifiers
+                .iter()
+                .copied()
+                .filter(|part| part.kind == PartKind::Upper)
+                .last();
+            macros.extend(uppers.filter(|part| keep.is_some_and(|keep| keep.begin != part.begin)));
+        }
+        let declared_before = if has_type || after_pointer {
+            names > 0
+        } else {
+            names > 1
+        };
+        if let Some(name) = name
+            && name.kind == PartKind::Upper
+            && declared_before
+            && macros.iter().all(|part| part.kind != PartKind::Name)
+        {
+            macros.push(name);
+        }
+        macros
+    }
+
+    /// Lower-case words that can only be macros: known to be, or saying `inline`.
+    fn take_named_macros(&mut self, specifiers: &[Part], surplus: usize, macros: &mut Vec<Part>) {
+        let mut left = surplus;
+        for part in specifiers.iter().filter(|part| part.kind == PartKind::Name) {
+            if left == 0 {
+                return;
+            }
+            let word = self.text(part.begin);
+            if part.end == part.begin + 1
+                && (says_inline(word) || word.starts_with(b"__") || self.is_defined_here(word))
+            {
+                macros.push(*part);
+                left -= 1;
+            }
+        }
+    }
+
+    fn blank_part(&mut self, part: Part) {
+        self.blank_tokens(part.begin..part.end);
+        let span = Span {
+            start: self.tokens[part.begin].start,
+            end: self.tokens[part.end - 1].end,
+        };
+        self.readable.prefixes.push(span);
+    }
+}
+
+fn is_upper(part: &Part) -> bool {
+    matches!(part.kind, PartKind::Upper | PartKind::UpperCall)
+}
+
+fn says_inline(word: &[u8]) -> bool {
+    word.windows(6)
+        .any(|part| part == b"inline" || part == b"INLINE")
+}
+
+fn kind_of(token: Token, text: &[u8]) -> PartKind {
+    if token.kind == Kind::Upper {
+        return PartKind::Upper;
+    }
+    match text {
+        b"const" | b"volatile" | b"restrict" | b"__restrict" | b"__restrict__" | b"static"
+        | b"extern" | b"inline" | b"__inline" | b"__inline__" | b"__forceinline" | b"register"
+        | b"typedef" | b"constexpr" | b"consteval" | b"constinit" | b"virtual" | b"explicit"
+        | b"friend" | b"mutable" | b"thread_local" | b"__thread" | b"_Thread_local"
+        | b"_Noreturn" | b"noreturn" | b"_Atomic" | b"__extension__" | b"typename"
+        | b"override" | b"final" | b"noexcept" | b"alignas" | b"_Alignas" | b"__declspec"
+        | b"__attribute__" | b"__cdecl" | b"__stdcall" | b"__fastcall" => PartKind::Specifier,
+        b"void" | b"int" | b"char" | b"short" | b"long" | b"signed" | b"unsigned" | b"float"
+        | b"double" | b"bool" | b"_Bool" | b"auto" | b"size_t" | b"ssize_t" | b"ptrdiff_t"
+        | b"wchar_t" | b"int8_t" | b"int16_t" | b"int32_t" | b"int64_t" | b"uint8_t"
+        | b"uint16_t" | b"uint32_t" | b"uint64_t" | b"intptr_t" | b"uintptr_t" | b"struct"
+        | b"union" | b"enum" | b"class" => PartKind::Type,
+        b"return" | b"goto" | b"case" | b"default" | b"else" | b"do" | b"if" | b"for"
+        | b"while" | b"switch" | b"break" | b"continue" | b"sizeof" | b"new" | b"delete"
+        | b"throw" | b"public" | b"private" | b"protected" | b"using" | b"namespace"
+        | b"template" | b"operator" | b"co_return" | b"co_await" | b"co_yield" | b"try"
+        | b"concept" | b"requires" | b"asm" | b"__asm__" | b"and" | b"or" | b"not" => {
+            PartKind::Statement
+        }
+        _ => PartKind::Name,
+    }
+}
+
+fn is_tag_keyword(word: &[u8]) -> bool {
+    matches!(word, b"struct" | b"union" | b"enum" | b"class")
+}
+
+fn is_attribute(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"__attribute__" | b"__attribute" | b"__declspec" | b"alignas" | b"_Alignas"
+    )
+}

@@ -1,0 +1,27 @@
+//! The text that is parsed in place of the source: the same bytes, but for what the grammar can't read.
+
+use tslp_core::slice::Span;
+
+/// A source text made readable for a grammar. Every byte keeps its place.
+#[derive(Debug, Default)]
+pub(crate) struct Readable {
+    /// The text to parse, if it differs from the source.
+    pub(crate) changed: Option<Vec<u8>>,
+    /// Blanked words that belong to the declaration that follows them, in source order.
+    pub(crate) prefixes: Vec<Span>,
+    /// Functions that a macro defines: where the parser sees them begin, and the span of their real name.
+    pub(crate) macro_functions: Vec<Span>,
+    /// Lines of bare dots, blanked.
+    pub(crate) elisions: Vec<Span>,
+    /// Macro definitions blanked because they stand in the middle of something else, and their names.
+    pub(crate) macros: Vec<(Span, Span)>,
+    /// Whether words of C++ occur.
+    pub(crate) looks_cpp: bool,
+}
+
+impl Readable {
+    /// The text to parse.
+    pub(crate) fn text<'a>(&'a self, source: &'a [u8]) -> &'a [u8] {
+        self.changed.as_deref().unwrap_or(source)
+    }
+}

@@ -1,0 +1,411 @@
+//! The one walk over a syntax tree that finds definitions, counts structure and sees comments.
+//!
+//! It moves a cursor and keeps its own stack of what is open, so that the depth of a tree costs no call stack. Counts
+//! are running totals; a definition's figures are the difference between leaving and entering.
+
+use tree_sitter::{Node, Tree, TreeCursor};
+use tslp_core::elision;
+use tslp_core::entity::Symbol;
+use tslp_core::extract::{Definition, Extraction, GrammarTag};
+use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
+use tslp_core::slice::{Figures, Span};
+
+use crate::language::{Kinds, Language, Place, Role};
+use crate::lead::{self, Comment};
+use crate::readable::Readable;
+
+/// An extraction, with what only the choice between grammars needs.
+#[derive(Debug)]
+pub(crate) struct Walked {
+    /// What the source defines.
+    pub(crate) extraction: Extraction,
+    /// How many errors the parser met.
+    pub(crate) errors: u32,
+    /// Whether words of C++ occur.
+    pub(crate) looks_cpp: bool,
+}
+
+/// What surrounds a node that a language is asked about.
+pub(crate) struct Outer<'tree, 'walk> {
+    /// The source, as written.
+    pub(crate) source: &'walk [u8],
+    /// Where the node stands.
+    pub(crate) place: Place,
+    /// Whether the parser lost its way around the node.
+    pub(crate) in_error: bool,
+    /// The scope, such as `ns::Class`; empty at the top.
+    pub(crate) scope: &'walk str,
+    /// The part of the scope that is namespaces.
+    pub(crate) namespace: &'walk str,
+    /// What the parser's text was made of.
+    pub(crate) readable: &'walk Readable,
+    frames: &'walk [Frame<'tree>],
+    depth: u32,
+}
+
+impl<'tree> Outer<'tree, '_> {
+    /// The nodes that wrap this one directly, innermost first.
+    pub(crate) fn wrappers(&self) -> impl Iterator<Item = Node<'tree>> {
+        chain(self.frames, self.depth)
+            .iter()
+            .rev()
+            .map(|frame| frame.node)
+    }
+}
+
+/// Totals at some point of the walk.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    nodes: u32,
+    tokens: u32,
+    errors: u32,
+}
+
+/// A node that changes how its inside is read.
+#[derive(Debug)]
+struct Frame<'tree> {
+    depth: u32,
+    node: Node<'tree>,
+    wraps: bool,
+    at_entry: Totals,
+    outer_place: Place,
+    outer_in_error: bool,
+    outer_scope: usize,
+    outer_namespace: usize,
+}
+
+/// A definition whose end the walk hasn't reached.
+#[derive(Debug)]
+struct Open {
+    depth: u32,
+    index: usize,
+    at_entry: Totals,
+}
+
+struct Walk<'tree, 'walk> {
+    language: &'walk dyn Language,
+    kinds: &'static Kinds,
+    source: &'walk [u8],
+    readable: &'walk Readable,
+    has_errors: bool,
+    place: Place,
+    in_error: bool,
+    scope: String,
+    namespace: usize,
+    guard: Option<usize>,
+    frames: Vec<Frame<'tree>>,
+    open: Vec<Open>,
+    totals: Totals,
+    comments: Vec<Comment>,
+    definitions: Vec<Definition>,
+    preamble: bool,
+}
+
+/// Walks `tree`, which was parsed from `readable`'s text.
+pub(crate) fn walk(
+    language: &dyn Language,
+    tree: &Tree,
+    source: &[u8],
+    readable: &Readable,
+) -> Walked {
+    let mut walk = Walk {
+        language,
+        kinds: Kinds::of(language),
+        source,
+        readable,
+        has_errors: tree.root_node().has_error(),
+        place: Place::Namespace,
+        in_error: false,
+        scope: String::new(),
+        namespace: 0,
+        guard: None,
+        frames: Vec::new(),
+        open: Vec::new(),
+        totals: Totals::default(),
+        comments: Vec::new(),
+        definitions: Vec::new(),
+        preamble: false,
+    };
+    walk.run(&mut tree.walk());
+    walk.finish()
+}
+
+impl<'tree> Walk<'tree, '_> {
+    fn run(&mut self, cursor: &mut TreeCursor<'tree>) {
+        let mut depth = 0;
+        loop {
+            let is_comment = self.enter(cursor.node(), depth);
+            if cursor.goto_first_child() {
+                depth += 1;
+                continue;
+            }
+            self.totals.tokens += u32::from(!is_comment);
+            loop {
+                self.leave(depth);
+                if cursor.goto_next_sibling() {
+                    break;
+                }
+                if !cursor.goto_parent() {
+                    return;
+                }
+                depth -= 1;
+            }
+        }
+    }
+
+    /// Takes note of a node before its children. Says whether it is a comment.
+    fn enter(&mut self, node: Node<'tree>, depth: u32) -> bool {
+        let (role, named) = self.kinds.get(node.kind_id());
+        if role == Role::Comment {
+            self.comment(span_of(node));
+            return true;
+        }
+        self.totals.nodes += u32::from(named);
+        if self.has_errors {
+            self.note_error(node, depth);
+        }
+        match role {
+            Role::Plain | Role::Comment => {}
+            Role::Preamble => self.preamble |= self.place == Place::Namespace,
+            Role::Body => {
+                if self.place != Place::Body {
+                    self.push(node, depth, false);
+                    self.place = Place::Body;
+                }
+            }
+            Role::Item => {
+                if self.place != Place::Body {
+                    self.item(node, depth);
+                }
+            }
+            Role::Macro => self.item(node, depth),
+        }
+        false
+    }
+
+    fn note_error(&mut self, node: Node<'tree>, depth: u32) {
+        if node.is_error() {
+            self.totals.errors += 1;
+            self.push(node, depth, false);
+            self.in_error = true;
+        } else if node.is_missing() {
+            self.totals.errors += 1;
+        }
+    }
+
+    fn comment(&mut self, span: Span) {
+        let text = span.of(self.source);
+        let placeholder = is_placeholder(text);
+        self.comments.push(Comment { span, placeholder });
+    }
+
+    fn item(&mut self, node: Node<'tree>, depth: u32) {
+        if self.guard == Some(node.start_byte()) {
+            self.guard = None;
+            self.preamble = true;
+            return;
+        }
+        let outer = Outer {
+            source: self.source,
+            place: self.place,
+            in_error: self.in_error,
+            scope: &self.scope,
+            namespace: &self.scope[..self.namespace],
+            readable: self.readable,
+            frames: &self.frames,
+            depth,
+        };
+        let opened = self.language.open(node, &outer);
+        self.preamble |= opened.preamble;
+        if opened.guard.is_some() {
+            self.guard = opened.guard;
+        }
+        if !opened.symbols.is_empty() {
+            self.define(node, depth, &opened.symbols);
+        }
+        if opened.wraps || opened.inside.is_some() || opened.scope.is_some() {
+            self.push(node, depth, opened.wraps);
+            if let Some(component) = opened.scope {
+                self.enter_scope(&component, opened.inside);
+            }
+            self.place = opened.inside.unwrap_or(self.place);
+        }
+    }
+
+    fn enter_scope(&mut self, component: &str, inside: Option<Place>) {
+        if !self.scope.is_empty() {
+            self.scope.push_str("::");
+        }
+        self.scope.push_str(component);
+        if inside == Some(Place::Namespace) {
+            self.namespace = self.scope.len();
+        }
+    }
+
+    fn define(&mut self, node: Node<'tree>, depth: u32, symbols: &[String]) {
+        let wrapper = chain(&self.frames, depth).first();
+        let (anchor, depth, at_entry) = match wrapper {
+            Some(frame) => (frame.node, frame.depth, frame.at_entry),
+            None => (node, depth, self.before(node)),
+        };
+        let span = self.span(anchor);
+        for symbol in symbols {
+            if self.definitions.len() >= DEFINITIONS_PER_BLOCK_MAX {
+                return;
+            }
+            self.open.push(Open {
+                depth,
+                index: self.definitions.len(),
+                at_entry,
+            });
+            self.definitions.push(Definition {
+                symbol: Symbol::new(symbol),
+                span,
+                figures: Figures::default(),
+                top_level: self.place == Place::Namespace,
+                damaged: false,
+            });
+        }
+    }
+
+    /// The totals as they were before `node`, which has just been entered, was counted.
+    fn before(&self, node: Node<'tree>) -> Totals {
+        Totals {
+            nodes: self.totals.nodes - u32::from(node.is_named()),
+            ..self.totals
+        }
+    }
+
+    /// From the comments above a node to its end, a semicolon included.
+    fn span(&self, node: Node<'tree>) -> Span {
+        let seen = span_of(node);
+        let start = lead::start(
+            self.source,
+            &self.comments,
+            &self.readable.prefixes,
+            seen.start,
+        );
+        let text = seen.of(self.source);
+        let trimmed = text.trim_ascii_end().len();
+        let mut end = seen.start + u32::try_from(trimmed).unwrap_or(u32::MAX);
+        let rest = self.source.get(end as usize..).unwrap_or_default();
+        let blanks = rest.len() - rest.trim_ascii_start().len();
+        if rest.get(blanks) == Some(&b';')
+            && !text.trim_ascii_end().ends_with(b";")
+            && self.language.takes_semicolon(node)
+        {
+            end += u32::try_from(blanks + 1).unwrap_or(u32::MAX);
+        }
+        Span { start, end }
+    }
+
+    fn push(&mut self, node: Node<'tree>, depth: u32, wraps: bool) {
+        self.frames.push(Frame {
+            depth,
+            node,
+            wraps,
+            at_entry: self.before(node),
+            outer_place: self.place,
+            outer_in_error: self.in_error,
+            outer_scope: self.scope.len(),
+            outer_namespace: self.namespace,
+        });
+    }
+
+    fn leave(&mut self, depth: u32) {
+        while let Some(open) = self.open.pop_if(|open| open.depth == depth) {
+            let definition = &mut self.definitions[open.index];
+            definition.figures = Figures {
+                nodes: self.totals.nodes - open.at_entry.nodes,
+                tokens: self.totals.tokens - open.at_entry.tokens,
+            };
+            definition.damaged = self.totals.errors > open.at_entry.errors;
+        }
+        while let Some(frame) = self.frames.pop_if(|frame| frame.depth == depth) {
+            self.place = frame.outer_place;
+            self.in_error = frame.outer_in_error;
+            self.scope.truncate(frame.outer_scope);
+            self.namespace = frame.outer_namespace;
+        }
+    }
+
+    fn finish(mut self) -> Walked {
+        self.take_blanked_macros();
+        self.definitions
+            .sort_by_key(|definition| (definition.span.start, u32::MAX - definition.span.end));
+        let placeholders = self.comments.iter().filter(|comment| comment.placeholder);
+        let mut elisions: Vec<Span> = placeholders.map(|comment| comment.span).collect();
+        elisions.extend_from_slice(&self.readable.elisions);
+        elisions.sort_unstable();
+        Walked {
+            extraction: Extraction {
+                grammar: GrammarTag {
+                    language: self.language.name().to_owned(),
+                    version: self.language.version().to_owned(),
+                },
+                definitions: self.definitions,
+                figures: Figures {
+                    nodes: self.totals.nodes,
+                    tokens: self.totals.tokens,
+                },
+                elisions,
+                preamble: self.preamble,
+                clean: self.totals.errors == 0,
+            },
+            errors: self.totals.errors,
+            looks_cpp: self.readable.looks_cpp,
+        }
+    }
+
+    /// Macros that the parser didn't get to see are definitions all the same.
+    fn take_blanked_macros(&mut self) {
+        for (span, name) in &self.readable.macros {
+            if self.definitions.len() >= DEFINITIONS_PER_BLOCK_MAX {
+                return;
+            }
+            let start = lead::start(self.source, &self.comments, &[], span.start);
+            self.definitions.push(Definition {
+                symbol: Symbol::new(&String::from_utf8_lossy(name.of(self.source))),
+                span: Span {
+                    start,
+                    end: span.end,
+                },
+                figures: Figures {
+                    nodes: 3,
+                    tokens: 3,
+                },
+                top_level: false,
+                damaged: false,
+            });
+        }
+    }
+}
+
+/// The frames that wrap a node at `depth` directly, outermost first.
+fn chain<'a, 'tree>(frames: &'a [Frame<'tree>], depth: u32) -> &'a [Frame<'tree>] {
+    let count = frames
+        .iter()
+        .rev()
+        .zip((0..depth).rev())
+        .take_while(|(frame, depth)| frame.wraps && frame.depth == *depth)
+        .count();
+    &frames[frames.len() - count..]
+}
+
+/// The bytes of a node.
+fn span_of(node: Node<'_>) -> Span {
+    // Sources are bounded far below 4 GiB.
+    let at = |byte: usize| u32::try_from(byte).unwrap_or(u32::MAX);
+    Span {
+        start: at(node.start_byte()),
+        end: at(node.end_byte()),
+    }
+}
+
+/// A placeholder is short; a longer comment isn't worth being looked at.
+const PLACEHOLDER_BYTES_MAX: usize = 512;
+
+fn is_placeholder(comment: &[u8]) -> bool {
+    comment.len() <= PLACEHOLDER_BYTES_MAX
+        && elision::is_placeholder(&String::from_utf8_lossy(comment))
+}

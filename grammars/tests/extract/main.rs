@@ -1,0 +1,5 @@
+//! Extraction of definitions, seen from outside.
+
+mod shown;
+
+mod c;
