@@ -1,0 +1,3 @@
+//! Golden stories and properties of the whole engine.
+
+mod stories;
