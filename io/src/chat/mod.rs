@@ -1,0 +1,4 @@
+//! The dialect of `POST /v1/chat/completions`: request bodies in and out, replies decoded from their stream.
+
+pub mod reply;
+pub mod request;

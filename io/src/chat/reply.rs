@@ -1,0 +1,300 @@
+//! Replies as they come from the upstream: server-sent events or one JSON body, decoded from a side copy in pieces of
+//! any size. Never changes what the client gets.
+
+use serde::Deserialize;
+use tslp_core::message::ToolCall;
+
+/// Longest line of an event stream that is read; a longer one ends the decoding.
+const LINE_BYTES_MAX: usize = 1 << 20;
+
+/// Longest plain JSON body that is read.
+const BODY_BYTES_MAX: usize = 32 << 20;
+
+/// Tool calls of one reply that are kept.
+const TOOL_CALLS_MAX: usize = 128;
+
+/// What a piece of a reply said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// New text of the first choice.
+    pub text: String,
+}
+
+/// Decodes one reply.
+#[derive(Debug, Default)]
+pub struct ReplyDecoder {
+    buffer: Vec<u8>,
+    form: Form,
+    tool_calls: Vec<ToolCall>,
+    finish_reason: Option<String>,
+    flaw: Option<Flaw>,
+    done: bool,
+}
+
+/// How the reply is written; known from its first byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    #[default]
+    Unknown,
+    Events,
+    Json,
+}
+
+/// Why a reply that came to its end is no complete reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// It carried an error.
+    Error,
+    /// It was too large or no JSON.
+    Unreadable,
+}
+
+impl ReplyDecoder {
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) -> Said {
+        let mut said = Said::default();
+        if self.flaw == Some(Flaw::Unreadable) {
+            return said;
+        }
+        self.buffer.extend_from_slice(bytes);
+        if self.form == Form::Unknown {
+            self.form = form_of(&self.buffer);
+        }
+        match self.form {
+            Form::Unknown => {}
+            Form::Events => self.lines(&mut said),
+            Form::Json => self.limit(BODY_BYTES_MAX),
+        }
+        said
+    }
+
+    /// The upstream's message is over.
+    pub fn end(&mut self) -> Said {
+        let mut said = Said::default();
+        let rest = std::mem::take(&mut self.buffer);
+        match self.form {
+            Form::Events => self.line(&rest, &mut said),
+            Form::Json => self.json(&rest, &mut said),
+            Form::Unknown => {}
+        }
+        said
+    }
+
+    /// Whether the reply said itself that it is done: a finish reason, or the closing event.
+    #[must_use]
+    pub const fn is_finished(&self) -> bool {
+        self.flaw.is_none() && (self.done || self.finish_reason.is_some())
+    }
+
+    /// What the reply carried besides text.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<ToolCall>, Option<String>) {
+        (self.tool_calls, self.finish_reason)
+    }
+
+    fn limit(&mut self, bytes_max: usize) {
+        if self.buffer.len() > bytes_max {
+            self.flaw = Some(Flaw::Unreadable);
+            self.buffer = Vec::new();
+        }
+    }
+
+    /// Reads all whole lines; they may end LF, CRLF or CR.
+    fn lines(&mut self, said: &mut Said) {
+        let buffer = std::mem::take(&mut self.buffer);
+        let mut from = 0;
+        while let Some(end) = buffer[from..]
+            .iter()
+            .position(|byte| matches!(byte, b'\n' | b'\r'))
+        {
+            self.line(&buffer[from..from + end], said);
+            from += end + 1;
+        }
+        self.buffer = buffer[from..].to_vec();
+        self.limit(LINE_BYTES_MAX);
+    }
+
+    fn line(&mut self, line: &[u8], said: &mut Said) {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let Some(data) = line.strip_prefix(b"data:") else {
+            // Ollama ends a broken stream with a bare JSON error line.
+            if line.starts_with(b"{\"error\"") {
+                self.flaw = Some(Flaw::Error);
+            }
+            return;
+        };
+        let data = data.trim_ascii();
+        if data == b"[DONE]" {
+            self.done = true;
+        } else if !data.is_empty() {
+            self.json(data, said);
+        }
+    }
+
+    fn json(&mut self, json: &[u8], said: &mut Said) {
+        let Ok(chunk) = serde_json::from_slice::<Chunk>(json) else {
+            self.flaw = Some(Flaw::Unreadable);
+            return;
+        };
+        if chunk.error.is_some_and(|error| !error.is_null()) {
+            self.flaw = Some(Flaw::Error);
+        }
+        let choices = chunk.choices.unwrap_or_default();
+        let Some(choice) = choices
+            .into_iter()
+            .find(|choice| choice.index.unwrap_or(0) == 0)
+        else {
+            return;
+        };
+        if choice.finish_reason.is_some() {
+            self.finish_reason = choice.finish_reason;
+        }
+        if let Some(delta) = choice.delta.or(choice.message) {
+            said.text.push_str(&delta.content.unwrap_or_default());
+            for (position, fragment) in delta.tool_calls.unwrap_or_default().into_iter().enumerate()
+            {
+                self.tool_call(fragment.index.unwrap_or(position), fragment.function);
+            }
+        }
+    }
+
+    /// Fragments of one call come under its index; only the first names the tool.
+    fn tool_call(&mut self, index: usize, fragment: Function) {
+        if index >= TOOL_CALLS_MAX {
+            return;
+        }
+        if self.tool_calls.len() <= index {
+            self.tool_calls.resize_with(index + 1, ToolCall::default);
+        }
+        let call = &mut self.tool_calls[index];
+        call.name.push_str(&fragment.name.unwrap_or_default());
+        call.arguments
+            .push_str(&fragment.arguments.unwrap_or_default());
+    }
+}
+
+/// A stream of events never begins with a brace.
+fn form_of(bytes: &[u8]) -> Form {
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None => Form::Unknown,
+        Some(b'{') => Form::Json,
+        Some(_) => Form::Events,
+    }
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    #[serde(default)]
+    choices: Option<Vec<Choice>>,
+    #[serde(default)]
+    error: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    #[serde(default)]
+    index: Option<u32>,
+    #[serde(default)]
+    delta: Option<Delta>,
+    #[serde(default)]
+    message: Option<Delta>,
+    #[serde(default)]
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    #[serde(default)]
+    content: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<Fragment>>,
+}
+
+#[derive(Deserialize)]
+struct Fragment {
+    #[serde(default)]
+    index: Option<usize>,
+    #[serde(default)]
+    function: Function,
+}
+
+#[derive(Default, Deserialize)]
+struct Function {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    arguments: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Decodes the same bytes split at every position; all splits must say the same.
+    fn check(bytes: &[u8], text: &str, finish_reason: Option<&str>, finished: bool) {
+        for split in 0..=bytes.len() {
+            let mut decoder = ReplyDecoder::default();
+            let mut said = decoder.push(&bytes[..split]).text;
+            said.push_str(&decoder.push(&bytes[split..]).text);
+            said.push_str(&decoder.end().text);
+            assert_eq!(said, text, "split at {split}");
+            assert_eq!(decoder.is_finished(), finished, "split at {split}");
+            assert_eq!(
+                decoder.into_parts().1.as_deref(),
+                finish_reason,
+                "split at {split}"
+            );
+        }
+    }
+
+    #[test]
+    fn event_streams_of_every_line_ending_are_read() {
+        let stream = "\u{feff}: ping\n\ndata: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"hé\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"llo\"},\"finish_reason\":null}]}\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n";
+        check(stream.as_bytes(), "héllo", Some("stop"), true);
+        check(
+            stream.replace('\n', "\r\n").as_bytes(),
+            "héllo",
+            Some("stop"),
+            true,
+        );
+        check(
+            stream.replace('\n', "\r").as_bytes(),
+            "héllo",
+            Some("stop"),
+            true,
+        );
+    }
+
+    #[test]
+    fn streams_that_never_finish_are_not_finished() {
+        check(
+            b"data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n",
+            "x",
+            None,
+            false,
+        );
+        check(b"data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\ndata: {\"error\":{\"message\":\"m\"}}\n\n", "x", None, false);
+    }
+
+    #[test]
+    fn plain_bodies_are_read() {
+        let body = br#"{"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}"#;
+        check(body, "hi", Some("stop"), true);
+        check(br#"{"error":{"message":"m"}}"#, "", None, false);
+        check(b"<html>", "", None, false);
+    }
+
+    #[test]
+    fn tool_calls_are_put_together_by_index() {
+        let mut decoder = ReplyDecoder::default();
+        decoder.push(b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"write\",\"arguments\":\"{\\\"a\"}}]}}]}\n\n");
+        decoder.push(b"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"\\\":1}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n");
+        let (calls, reason) = decoder.into_parts();
+        assert_eq!(calls.len(), 1);
+        assert_eq!(
+            (calls[0].name.as_str(), calls[0].arguments.as_str()),
+            ("write", "{\"a\":1}")
+        );
+        assert_eq!(reason.as_deref(), Some("tool_calls"));
+    }
+}

@@ -1,0 +1,389 @@
+//! Chat request bodies: what the engine needs of them, and the same body with the composed messages in their place.
+//!
+//! Everything that the proxy doesn't change stays as the client wrote it, byte for byte: unknown fields, key order,
+//! number formats, whole messages.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
+use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
+
+/// Why a body is no chat request. The text is for the person whose client sent it.
+#[derive(Debug, thiserror::Error)]
+pub enum BadRequest {
+    /// Not JSON, or not an object.
+    #[error("the request body is not a JSON object of a chat completion: {0}")]
+    Json(serde_json::Error),
+    /// No messages.
+    #[error("`messages` must be a non-empty array")]
+    NoMessages,
+    /// A message that isn't one.
+    #[error("`messages[{index}]` is not a chat message: {error}")]
+    Message {
+        /// Which.
+        index: usize,
+        /// What is wrong.
+        error: serde_json::Error,
+    },
+    /// A field stands twice, so that two readers could see different requests.
+    #[error("the field `{0}` stands twice in the request body")]
+    Twice(String),
+}
+
+/// What stands around the body.
+#[derive(Clone, Debug, Default)]
+pub struct Envelope {
+    /// The `x-tslp-session` header.
+    pub session_name: Option<String>,
+    /// Whether the client marks the request as a retry.
+    pub attempt: Attempt,
+}
+
+/// A request body, read but not copied.
+pub struct Body<'b> {
+    fields: Vec<(String, &'b RawValue)>,
+    messages: Vec<&'b RawValue>,
+    system_role: String,
+}
+
+/// Reads a body.
+///
+/// # Errors
+/// See [`BadRequest`].
+pub fn read(bytes: &[u8], envelope: Envelope) -> Result<(Body<'_>, Request), BadRequest> {
+    let Fields(fields) = serde_json::from_slice(bytes).map_err(BadRequest::Json)?;
+    for (index, (name, _)) in fields.iter().enumerate() {
+        if fields[..index].iter().any(|(other, _)| other == name) {
+            return Err(BadRequest::Twice(name.clone()));
+        }
+    }
+    let field = |name: &str| {
+        fields
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| *value)
+    };
+    let raw = field("messages").ok_or(BadRequest::NoMessages)?;
+    let messages: Vec<&RawValue> =
+        serde_json::from_str(raw.get()).map_err(|_| BadRequest::NoMessages)?;
+    if messages.is_empty() {
+        return Err(BadRequest::NoMessages);
+    }
+    let mut system_role = None;
+    let mut read = Vec::with_capacity(messages.len());
+    for (index, raw) in messages.iter().enumerate() {
+        let (role, message) =
+            read_message(raw).map_err(|error| BadRequest::Message { index, error })?;
+        if message.role == Role::System {
+            system_role.get_or_insert(role);
+        }
+        read.push(message);
+    }
+    let model = field("model").and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let offers = |name| field(name).is_some_and(|raw| !matches!(raw.get(), "null" | "[]"));
+    let request = Request {
+        model: model.unwrap_or_default(),
+        messages: read,
+        session_name: envelope.session_name,
+        attempt: envelope.attempt,
+        tools: if offers("tools") || offers("functions") {
+            Tools::Offered
+        } else {
+            Tools::None
+        },
+    };
+    let body = Body {
+        system_role: system_role.unwrap_or_else(|| "system".into()),
+        messages,
+        fields,
+    };
+    Ok((body, request))
+}
+
+/// The body's fields in their order, values untouched.
+struct Fields<'b>(Vec<(String, &'b RawValue)>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+#[derive(Deserialize)]
+struct WireMessage<'b> {
+    role: String,
+    #[serde(borrow, default)]
+    content: Option<&'b RawValue>,
+    #[serde(default)]
+    tool_calls: Option<Vec<WireToolCall>>,
+}
+
+#[derive(Deserialize)]
+struct WireToolCall {
+    #[serde(default)]
+    function: WireFunction,
+}
+
+#[derive(Default, Deserialize)]
+struct WireFunction {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    arguments: String,
+}
+
+#[derive(Deserialize)]
+struct WirePart {
+    #[serde(default)]
+    text: Option<String>,
+}
+
+fn read_message(raw: &RawValue) -> Result<(String, Message), serde_json::Error> {
+    let wire: WireMessage<'_> = serde_json::from_str(raw.get())?;
+    let tool_calls = wire.tool_calls.unwrap_or_default();
+    let message = Message {
+        role: Role::parse(&wire.role),
+        parts: text_parts(wire.content)?,
+        tool_calls: tool_calls
+            .into_iter()
+            .map(|call| ToolCall {
+                name: call.function.name,
+                arguments: call.function.arguments,
+            })
+            .collect(),
+    };
+    Ok((wire.role, message))
+}
+
+/// A string, an array of parts, or null.
+fn text_parts(content: Option<&RawValue>) -> Result<Vec<String>, serde_json::Error> {
+    let Some(raw) = content.map(RawValue::get) else {
+        return Ok(Vec::new());
+    };
+    match raw.as_bytes().first() {
+        Some(b'"') => Ok(vec![serde_json::from_str(raw)?]),
+        Some(b'[') => {
+            let parts: Vec<WirePart> = serde_json::from_str(raw)?;
+            Ok(parts.into_iter().filter_map(|part| part.text).collect())
+        }
+        _ => serde_json::from_str::<()>(raw).map(|()| Vec::new()),
+    }
+}
+
+impl Body<'_> {
+    /// The body with the composed messages in place of the client's.
+    #[must_use]
+    pub fn with(&self, request: &Request, outgoing: &Outgoing) -> Vec<u8> {
+        let mut out = Vec::with_capacity(
+            self.fields
+                .iter()
+                .map(|(_, raw)| raw.get().len() + 32)
+                .sum(),
+        );
+        out.push(b'{');
+        for (index, (name, raw)) in self.fields.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(string(name).as_bytes());
+            out.push(b':');
+            if name == "messages" {
+                self.write_messages(request, outgoing, &mut out);
+            } else {
+                out.extend_from_slice(raw.get().as_bytes());
+            }
+        }
+        out.push(b'}');
+        out
+    }
+
+    fn write_messages(&self, request: &Request, outgoing: &Outgoing, out: &mut Vec<u8>) {
+        let system = (!outgoing.system.is_empty()).then(|| self.system_message(request, outgoing));
+        let prefixed = outgoing
+            .messages
+            .iter()
+            .find(|message| !outgoing.prefix.is_empty() && message.index == request.current_from())
+            .map(|message| message.index);
+        let messages = outgoing.messages.iter().map(|message| {
+            let prefix = if prefixed == Some(message.index) {
+                outgoing.prefix.as_str()
+            } else {
+                ""
+            };
+            self.message(request, message, prefix)
+        });
+        out.push(b'[');
+        for (index, message) in system.into_iter().chain(messages).enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(message.as_bytes());
+        }
+        out.push(b']');
+    }
+
+    /// The one system message. The client's own, if nothing was added to it.
+    fn system_message(&self, request: &Request, outgoing: &Outgoing) -> String {
+        let mut systems = request
+            .messages
+            .iter()
+            .enumerate()
+            .filter(|(_, message)| message.role == Role::System);
+        if let (Some((index, only)), None) = (systems.next(), systems.next())
+            && matches!(only.parts.as_slice(), [part] if *part == outgoing.system)
+        {
+            return self.messages[index].get().to_owned();
+        }
+        format!(
+            "{{\"role\":{},\"content\":{}}}",
+            string(&self.system_role),
+            string(&outgoing.system)
+        )
+    }
+
+    fn message(&self, request: &Request, message: &OutgoingMessage, prefix: &str) -> String {
+        let raw = self.messages[message.index].get();
+        if message.rewritten.is_empty() && prefix.is_empty() {
+            return raw.to_owned();
+        }
+        let mut parts = request.messages[message.index].parts.clone();
+        for (index, text) in &message.rewritten {
+            parts[*index].clone_from(text);
+        }
+        if !prefix.is_empty() {
+            match parts.first_mut() {
+                Some(first) => *first = format!("{prefix}\n\n{first}"),
+                None => parts.push(prefix.to_owned()),
+            }
+        }
+        replace_texts(raw, parts).unwrap_or_else(|| raw.to_owned())
+    }
+}
+
+/// The message with other texts in its text parts; everything else stays.
+fn replace_texts(raw: &str, texts: Vec<String>) -> Option<String> {
+    let mut message: serde_json::Value = serde_json::from_str(raw).ok()?;
+    let content = message
+        .as_object_mut()?
+        .entry("content")
+        .or_insert(serde_json::Value::Null);
+    let mut texts = texts.into_iter();
+    match content {
+        serde_json::Value::Array(parts) => {
+            for part in parts {
+                if let Some(text) = part.get_mut("text").filter(|text| text.is_string()) {
+                    *text = texts.next()?.into();
+                }
+            }
+        }
+        content => *content = texts.next()?.into(),
+    }
+    serde_json::to_string(&message).ok()
+}
+
+fn string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(body: &str, outgoing: &Outgoing, expected: &str) {
+        let (read_body, request) =
+            read(body.as_bytes(), Envelope::default()).expect("a chat request");
+        let written = read_body.with(&request, outgoing);
+        assert_eq!(String::from_utf8(written).expect("UTF-8"), expected);
+    }
+
+    fn unchanged(index: usize) -> OutgoingMessage {
+        OutgoingMessage {
+            index,
+            rewritten: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_not_changed_stays_byte_for_byte() {
+        let body = r#"{"model":"m","x":1.50,"messages":[{"content":"h\u00e9","role":"user","name":"n"}],"stream":true}"#;
+        let outgoing = Outgoing {
+            messages: vec![unchanged(0)],
+            ..Outgoing::default()
+        };
+        check(body, &outgoing, body);
+    }
+
+    #[test]
+    fn one_system_message_goes_out_in_the_clients_own_role() {
+        let body =
+            r#"{"messages":[{"role":"developer","content":"a"},{"role":"user","content":"q"}]}"#;
+        let outgoing = Outgoing {
+            system: "a\n\nstate".into(),
+            messages: vec![unchanged(1)],
+            ..Outgoing::default()
+        };
+        check(
+            body,
+            &outgoing,
+            r#"{"messages":[{"role":"developer","content":"a\n\nstate"},{"role":"user","content":"q"}]}"#,
+        );
+    }
+
+    #[test]
+    fn text_parts_are_replaced_beside_images() {
+        let body = r#"{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{}},{"type":"text","text":"q"}]}]}"#;
+        let outgoing = Outgoing {
+            prefix: "state".into(),
+            messages: vec![unchanged(0)],
+            ..Outgoing::default()
+        };
+        check(
+            body,
+            &outgoing,
+            r#"{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{}},{"type":"text","text":"state\n\nq"}]}]}"#,
+        );
+    }
+
+    #[test]
+    fn bodies_that_are_no_chat_requests_say_why() {
+        let complaint = |body: &str| {
+            read(body.as_bytes(), Envelope::default())
+                .err()
+                .expect("refused")
+                .to_string()
+        };
+        assert!(complaint("{").contains("not a JSON object"));
+        assert!(complaint("[]").contains("not a JSON object"));
+        assert!(complaint("{}").contains("non-empty array"));
+        assert!(complaint(r#"{"messages":[]}"#).contains("non-empty array"));
+        assert!(complaint(r#"{"messages":[{"role":1}]}"#).contains("messages[0]"));
+        assert!(complaint(r#"{"messages":[],"messages":[]}"#).contains("stands twice"));
+        let deep = format!(
+            r#"{{"messages":[{}1{}]}}"#,
+            "[".repeat(200_000),
+            "]".repeat(200_000)
+        );
+        assert!(complaint(&deep).contains("recursion") || complaint(&deep).contains("messages"));
+    }
+}
