@@ -239,6 +239,7 @@ impl Anchor {
 /// Makes a new or renamed file's name durable.
 pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
     match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => File::open(".")?.sync_all(),
         Some(parent) => File::open(parent)?.sync_all(),
         None => Ok(()),
     }

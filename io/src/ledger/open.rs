@@ -199,17 +199,20 @@ fn check_sqlite() -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// Makes the directory, for this user alone.
+/// Makes the directory, for this user alone, and its name durable: a ledger in a lost directory is lost, too.
 fn prepare_dir(dir: &Path) -> Result<(), LedgerError> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(dir)
-        .and_then(|()| restrict(dir, 0o700))
-        .map_err(|source| LedgerError::DataDir {
-            path: dir.to_owned(),
-            source,
-        })
+    let prepare = || -> io::Result<()> {
+        let made: Vec<&Path> = dir.ancestors().take_while(|path| !path.exists()).collect();
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        restrict(dir, 0o700)?;
+        made.into_iter()
+            .filter(|path| !path.as_os_str().is_empty())
+            .try_for_each(sync_parent)
+    };
+    prepare().map_err(|source| LedgerError::DataDir {
+        path: dir.to_owned(),
+        source,
+    })
 }
 
 fn make_private(file: &Path) -> Result<(), LedgerError> {

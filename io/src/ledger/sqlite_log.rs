@@ -56,7 +56,8 @@ impl SqliteLog {
     /// Appends a batch and changes the projections' rows, all in one transaction, if the head is still `expected`.
     ///
     /// # Errors
-    /// See [`AppendError`].
+    /// See [`AppendError`]. A batch that doesn't follow the head by number and chain is refused as `Unknown`, too, but
+    /// leaves the log usable: [`Log::head`] tells.
     pub fn append_with(
         &mut self,
         expected: Seq,

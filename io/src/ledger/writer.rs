@@ -43,7 +43,7 @@ pub struct WriterLimits {
     pub group_bytes_max: u64,
     /// Pages waiting in the WAL from which on an idle writer moves them.
     pub checkpoint_pages: u64,
-    /// Pages waiting in the WAL from which on a busy writer moves them, too.
+    /// Pages waiting in the WAL from which on they are moved at once, idle or not.
     pub checkpoint_pages_busy: u64,
     /// Size of the WAL file from which on an idle writer cuts it.
     pub truncate_bytes: u64,
@@ -217,7 +217,12 @@ impl Writer {
             Err(TryRecvError::Disconnected) => return Ok(None),
             Err(TryRecvError::Empty) => {}
         }
-        if !self.wants_checkpoint()? {
+        let pending = self.look_at_wal()?;
+        if pending >= self.limits.checkpoint_pages_busy {
+            self.checkpoint(Checkpoint::Passive)?;
+            return Ok(self.commits.recv().ok());
+        }
+        if pending < self.limits.checkpoint_pages {
             return Ok(self.commits.recv().ok());
         }
         match self.commits.recv_timeout(self.limits.idle) {
@@ -269,10 +274,6 @@ impl Writer {
             self.checkpoint(Checkpoint::Passive)?;
         }
         Ok(())
-    }
-
-    fn wants_checkpoint(&mut self) -> Result<bool, LedgerError> {
-        Ok(self.look_at_wal()? >= self.limits.checkpoint_pages)
     }
 
     fn checkpoint_idle(&mut self) -> Result<(), LedgerError> {

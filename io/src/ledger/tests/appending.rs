@@ -262,7 +262,7 @@ fn damaged_content_is_never_handed_out() {
     shell
         .execute_batch(
             "DROP TRIGGER ledger_refuses_update;
-             UPDATE ledger SET payload = x'ff' || substr(payload, 2);",
+             UPDATE ledger SET payload = CAST('C' || substr(payload, 2) AS BLOB);",
         )
         .unwrap();
     let reader = fixture.open().readers.open().unwrap();

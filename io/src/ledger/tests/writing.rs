@@ -129,6 +129,23 @@ fn an_idle_writer_moves_the_wal() {
 }
 
 #[test]
+fn a_long_wal_is_moved_at_once() {
+    let fixture = Fixture::new();
+    let limits = WriterLimits {
+        checkpoint_pages_busy: 1,
+        idle: Duration::from_secs(3600),
+        ..WriterLimits::default()
+    };
+    let (sender, receiver) = queued([commit(1)]);
+    let (writer, _announced) = start(fixture.open().log, receiver, limits);
+    while writer.figures().checkpoints.load(Relaxed) < 1 {
+        std::thread::yield_now();
+    }
+    drop(sender);
+    writer.join().unwrap();
+}
+
+#[test]
 fn a_full_disk_fails_everything_that_waits_and_keeps_what_was_acknowledged() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
