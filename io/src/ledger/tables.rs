@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
 use tslp_core::ids::Seq;
-use tslp_projections::table::{Change, ColumnType, RowChange, Table, Value};
+use tslp_projections::table::{Change, Column, ColumnType, RowChange, Table, Value};
 
 use super::connection::{meta, set_meta, to_sql};
 
@@ -56,7 +56,8 @@ pub struct Tables {
 struct Statements {
     table: &'static Table,
     drop: String,
-    create: String,
+    /// The table, then its triggers, each as SQLite keeps it in its schema.
+    create: Vec<String>,
     put: String,
     remove: String,
     read: String,
@@ -94,12 +95,13 @@ impl Tables {
                     "table {name} should have version {wanted}, there is {found}"
                 ));
             }
-            let present: i64 = connection
+            let stored: Vec<String> = connection
                 .prepare_cached(
-                    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND sql = ?2",
+                    "SELECT sql FROM sqlite_schema WHERE tbl_name = ?1 AND sql IS NOT NULL ORDER BY rowid",
                 )?
-                .query_row([table.name, table_sql(create)], |row| row.get(0))?;
-            if present == 0 {
+                .query_map([table.name], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            if stored != *create {
                 return rebuild(format!("table {} is missing or was altered", table.name));
             }
         }
@@ -123,7 +125,9 @@ impl Tables {
     ) -> Result<u64, TableError> {
         let statements = self.statements(table)?;
         connection.execute_batch(&statements.drop)?;
-        connection.execute_batch(&statements.create)?;
+        for create in &statements.create {
+            connection.execute_batch(create)?;
+        }
         let mut put = connection.prepare(&statements.put)?;
         let mut count = 0;
         for row in rows {
@@ -240,9 +244,9 @@ impl Statements {
             .collect::<Vec<_>>()
             .join(" AND ");
         let (all, key) = (names.join(", "), key.join(", "));
-        let mut create = create(table);
+        let mut create = vec![create(table)];
         if append_only {
-            create.push_str(&refusals(table));
+            create.extend(refusals(table));
         }
         Self {
             table,
@@ -327,41 +331,39 @@ fn create(table: &Table) -> String {
     if !by_number {
         sql.push_str(", WITHOUT ROWID");
     }
-    sql.push(';');
     sql
 }
 
-/// The part of a create statement that SQLite keeps as the table's text.
-fn table_sql(create: &str) -> &str {
-    create.split(';').next().unwrap_or(create)
-}
-
 /// Triggers that refuse whatever isn't a new row. `INSERT OR REPLACE` fires no delete trigger, so it needs its own.
-fn refusals(table: &Table) -> String {
+fn refusals(table: &Table) -> Vec<String> {
     let name = table.name;
-    let condition = |columns: &[tslp_projections::table::Column], operator: &str, link: &str| {
+    let condition = |columns: &[Column], operator: &str, link: &str| {
         columns
             .iter()
             .map(|column| format!("\"{0}\" {operator} NEW.\"{0}\"", column.name))
             .collect::<Vec<_>>()
             .join(link)
     };
+    let refuse = |verb: &str, event: &str, when: &str| {
+        format!(
+            "CREATE TRIGGER \"{name}_refuses_{verb}\" BEFORE {event} ON \"{name}\" {when}\
+             BEGIN SELECT RAISE(ABORT, '{name} is append-only'); END"
+        )
+    };
     let (key, rest) = table.columns.split_at(table.key);
-    let refuse = format!("BEGIN SELECT RAISE(ABORT, '{name} is append-only'); END;");
-    let mut sql = format!(
-        "CREATE TRIGGER \"{name}_refuses_update\" BEFORE UPDATE ON \"{name}\" {refuse}\
-         CREATE TRIGGER \"{name}_refuses_delete\" BEFORE DELETE ON \"{name}\" {refuse}"
-    );
+    let mut triggers = vec![
+        refuse("update", "UPDATE", ""),
+        refuse("delete", "DELETE", ""),
+    ];
     if !rest.is_empty() {
-        let same = condition(key, "IS", " AND ");
-        let other = condition(rest, "IS NOT", " OR ");
-        let _ = write!(
-            sql,
-            "CREATE TRIGGER \"{name}_refuses_replace\" BEFORE INSERT ON \"{name}\"
-             WHEN EXISTS (SELECT 1 FROM \"{name}\" WHERE {same} AND ({other})) {refuse}"
+        let (same, other) = (
+            condition(key, "IS", " AND "),
+            condition(rest, "IS NOT", " OR "),
         );
+        let when = format!("WHEN EXISTS (SELECT 1 FROM \"{name}\" WHERE {same} AND ({other})) ");
+        triggers.push(refuse("replace", "INSERT", &when));
     }
-    sql
+    triggers
 }
 
 fn version_key(name: &str) -> String {

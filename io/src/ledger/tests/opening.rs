@@ -302,3 +302,46 @@ fn a_changed_event_breaks_the_chain() {
     .unwrap();
     assert_eq!(broken, [2]);
 }
+
+/// All events, unless the ledger is refused, can't be read, or its chain doesn't hold.
+fn intact_events(fixture: &Fixture) -> Option<Vec<Stored>> {
+    let log = fixture.try_open().ok()?.log;
+    let mut chain = ChainHash::GENESIS;
+    let mut events = Vec::new();
+    let mut holds = true;
+    log.read(Seq(1), &mut |stored| {
+        chain = chain.extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+        holds &= chain == stored.chain;
+        events.push(stored);
+        ControlFlow::Continue(())
+    })
+    .ok()?;
+    (holds && chain == log.head().ok()?.chain).then_some(events)
+}
+
+#[test]
+fn a_flipped_bit_anywhere_in_the_database_is_noticed_or_harmless() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    for seq in 1..=60 {
+        append_one(&mut log, seq);
+    }
+    log.checkpoint(Checkpoint::Truncate).unwrap();
+    drop(log);
+    let whole = std::fs::read(fixture.files().database).unwrap();
+    let expected = intact_events(&fixture).unwrap();
+    let mut noticed = 0;
+    for bit in (0..whole.len() * 8).step_by(whole.len() * 8 / 500 + 7) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(fixture.files().database, bytes).unwrap();
+        for suffix in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(fixture.data().join(format!("ledger.db{suffix}")));
+        }
+        match intact_events(&fixture) {
+            Some(events) => assert!(events == expected, "bit {bit} changed events unnoticed"),
+            None => noticed += 1,
+        }
+    }
+    assert!(noticed > 0);
+}

@@ -144,6 +144,7 @@ fn tables_that_are_damaged_missing_or_of_another_version_are_rebuilt() {
             "should have version 1, there is 9",
         ),
         ("DELETE FROM meta WHERE key = 'applied_seq'", "never filled"),
+        ("DROP TRIGGER vault_refuses_update", "vault is missing or"),
     ] {
         fixture.shell().execute_batch(sql).unwrap();
         check_rebuild(&fixture, word);
