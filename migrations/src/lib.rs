@@ -1,1 +1,14 @@
-//! Placeholder.
+//! Stored bytes: the layout of every event version ever written, and the steps of the database schema.
+//!
+//! Core types carry no serialisation. A layout that has been released never changes; a new one stands beside it, and
+//! old events are read into today's core types. `fixtures/` holds frozen bytes of every event.
+
+#![forbid(unsafe_code)]
+
+mod decode;
+mod encode;
+pub mod schema;
+mod v1;
+
+pub use decode::{ContentRef, DecodeError, Invalid, content, decode};
+pub use encode::{EncodeError, Encoded, PAYLOAD_BYTES_MAX, encode, kind_of};

@@ -1,0 +1,338 @@
+//! The head anchor: position and chain hash of the last commit, in a file of its own beside the database.
+//!
+//! A chain that lost its tail is still a valid chain, and SQLite takes a damaged WAL for a shorter one without a
+//! word. So after every commit the new head is written here and synced. Two slots take turns, each in a disk block
+//! of its own with a checksum: a torn write spoils one of them and leaves the other.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use tslp_core::ids::Seq;
+use tslp_replay::chain::ChainHash;
+use tslp_replay::log::Head;
+
+use super::error::LedgerError;
+
+/// Distance of the two slots: no disk writes larger blocks than this in one piece that could tear both.
+pub const SLOT_STRIDE: usize = 4096;
+
+const MAGIC: &[u8; 8] = b"TSLPANC1";
+const SLOT_BYTES: usize = 8 + 8 + 8 + 32 + 32;
+const FILE_BYTES: usize = 2 * SLOT_STRIDE;
+
+/// Where an anchor is kept: a file, or a test's idea of one.
+pub trait Medium: Send {
+    /// All bytes.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    fn read(&mut self) -> io::Result<Vec<u8>>;
+
+    /// Writes in place.
+    ///
+    /// # Errors
+    /// When not everything could be written.
+    fn write_at(&mut self, offset: usize, bytes: &[u8]) -> io::Result<()>;
+
+    /// Waits until everything written is on disk.
+    ///
+    /// # Errors
+    /// When it may not be.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Medium for File {
+    fn read(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; FILE_BYTES];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.read_at(&mut bytes[filled..], filled as u64)? {
+                0 => break,
+                count => filled += count,
+            }
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+
+    fn write_at(&mut self, offset: usize, bytes: &[u8]) -> io::Result<()> {
+        self.write_all_at(bytes, offset as u64)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
+}
+
+/// One slot's contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot {
+    /// Counts writes; the higher one is newer.
+    generation: u64,
+    head: Head,
+}
+
+impl Slot {
+    fn encode(self) -> [u8; SLOT_BYTES] {
+        let mut bytes = [0; SLOT_BYTES];
+        bytes[..8].copy_from_slice(MAGIC);
+        bytes[8..16].copy_from_slice(&self.generation.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.head.seq.0.to_le_bytes());
+        bytes[24..56].copy_from_slice(&self.head.chain.0);
+        let checksum = blake3::hash(&bytes[..56]);
+        bytes[56..].copy_from_slice(checksum.as_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; SLOT_BYTES] = bytes.get(..SLOT_BYTES)?.try_into().ok()?;
+        let intact = bytes[..8] == *MAGIC && blake3::hash(&bytes[..56]) == bytes[56..];
+        let number = |at: usize| Some(u64::from_le_bytes(bytes[at..at + 8].try_into().ok()?));
+        let slot = Self {
+            generation: number(8)?,
+            head: Head {
+                seq: Seq(number(16)?),
+                chain: ChainHash(bytes[24..56].try_into().ok()?),
+            },
+        };
+        intact.then_some(slot)
+    }
+
+    /// Where the slot of a generation stands.
+    const fn offset(generation: u64) -> usize {
+        (generation % 2) as usize * SLOT_STRIDE
+    }
+}
+
+/// The newest intact slot.
+fn newest(bytes: &[u8]) -> Option<Slot> {
+    [0, SLOT_STRIDE]
+        .into_iter()
+        .filter_map(|offset| Slot::decode(bytes.get(offset..)?))
+        .max_by_key(|slot| slot.generation)
+}
+
+/// What an anchor file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// There is no such file.
+    Missing,
+    /// No slot is intact.
+    Damaged,
+    /// The head that was durable last.
+    Head(Head),
+}
+
+/// Reads an anchor file without changing it.
+///
+/// # Errors
+/// When it exists and can't be read.
+pub fn read(path: &Path) -> Result<Reading, LedgerError> {
+    let bytes = match File::open(path).and_then(|mut file| Medium::read(&mut file)) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::Missing),
+        Err(source) => return Err(failed("read", path, source)),
+    };
+    Ok(newest(&bytes).map_or(Reading::Damaged, |slot| Reading::Head(slot.head)))
+}
+
+/// An anchor file that follows the ledger's head.
+pub struct Anchor {
+    medium: Box<dyn Medium>,
+    path: PathBuf,
+    generation: u64,
+}
+
+impl Anchor {
+    /// Makes a new anchor file, or replaces one, so that either the old or the new one is there after a crash.
+    ///
+    /// # Errors
+    /// When the file can't be written and synced.
+    pub fn create(path: &Path, head: Head) -> Result<Self, LedgerError> {
+        let fresh = path.with_extension("anchor.new");
+        let first = Slot {
+            generation: 0,
+            head,
+        };
+        let mut bytes = vec![0; FILE_BYTES];
+        bytes[..SLOT_BYTES].copy_from_slice(&first.encode());
+        let write = || -> io::Result<File> {
+            let mut file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(&fresh)?;
+            Medium::write_at(&mut file, 0, &bytes)?;
+            file.sync_all()?;
+            std::fs::rename(&fresh, path)?;
+            sync_parent(path)?;
+            Ok(file)
+        };
+        let file = write().map_err(|source| failed("create", path, source))?;
+        Ok(Self {
+            medium: Box::new(file),
+            path: path.to_owned(),
+            generation: 0,
+        })
+    }
+
+    /// Opens an anchor file to follow the head from now on.
+    ///
+    /// # Errors
+    /// When it can't be opened, or no slot is intact.
+    pub fn open(path: &Path) -> Result<Self, LedgerError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(|source| failed("open", path, source))?;
+        Self::over(Box::new(file), path)
+    }
+
+    /// Follows the head on any medium.
+    ///
+    /// # Errors
+    /// When it can't be read, or no slot is intact.
+    pub fn over(mut medium: Box<dyn Medium>, path: &Path) -> Result<Self, LedgerError> {
+        let bytes = medium
+            .read()
+            .map_err(|source| failed("read", path, source))?;
+        let slot = newest(&bytes).ok_or_else(|| {
+            failed(
+                "read",
+                path,
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "no slot of the anchor is intact",
+                ),
+            )
+        })?;
+        Ok(Self {
+            medium,
+            path: path.to_owned(),
+            generation: slot.generation,
+        })
+    }
+
+    /// Writes the head over the older slot and syncs it.
+    ///
+    /// # Errors
+    /// When it may not be on disk; the newer slot is still intact then.
+    pub fn advance(&mut self, head: Head) -> Result<(), LedgerError> {
+        let slot = Slot {
+            generation: self.generation + 1,
+            head,
+        };
+        self.medium
+            .write_at(Slot::offset(slot.generation), &slot.encode())
+            .and_then(|()| self.medium.sync())
+            .map_err(|source| failed("write", &self.path, source))?;
+        self.generation = slot.generation;
+        Ok(())
+    }
+}
+
+/// Makes a new or renamed file's name durable.
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => File::open(".")?.sync_all(),
+        Some(parent) => File::open(parent)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+fn failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
+    LedgerError::File {
+        action,
+        path: path.to_owned(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(seq: u64) -> Head {
+        Head {
+            seq: Seq(seq),
+            chain: ChainHash([u8::try_from(seq).unwrap(); 32]),
+        }
+    }
+
+    fn check(path: &Path, expected: Reading) {
+        assert_eq!(read(path).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_newest_head_is_read_and_kept_over_reopening() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.anchor");
+        check(&path, Reading::Missing);
+        let mut anchor = Anchor::create(&path, head(0)).unwrap();
+        check(&path, Reading::Head(head(0)));
+        for seq in 1..5 {
+            anchor.advance(head(seq)).unwrap();
+            check(&path, Reading::Head(head(seq)));
+        }
+        drop(anchor);
+        Anchor::open(&path).unwrap().advance(head(9)).unwrap();
+        check(&path, Reading::Head(head(9)));
+    }
+
+    #[test]
+    fn a_write_torn_at_any_byte_leaves_the_slot_before_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.anchor");
+        let mut anchor = Anchor::create(&path, head(1)).unwrap();
+        anchor.advance(head(2)).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        anchor.advance(head(3)).unwrap();
+        let after = std::fs::read(&path).unwrap();
+        for torn in 0..=SLOT_BYTES {
+            let mut bytes = before.clone();
+            bytes[..torn].copy_from_slice(&after[..torn]);
+            std::fs::write(&path, bytes).unwrap();
+            let expected = if torn == SLOT_BYTES { 3 } else { 2 };
+            check(&path, Reading::Head(head(expected)));
+        }
+    }
+
+    #[test]
+    fn an_anchor_without_an_intact_slot_is_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.anchor");
+        for bytes in [vec![], vec![0; 100], vec![255; FILE_BYTES]] {
+            std::fs::write(&path, bytes).unwrap();
+            check(&path, Reading::Damaged);
+            assert!(Anchor::open(&path).is_err());
+        }
+    }
+
+    #[test]
+    fn a_failed_sync_is_an_error() {
+        struct Failing(Vec<u8>);
+        impl Medium for Failing {
+            fn read(&mut self) -> io::Result<Vec<u8>> {
+                Ok(self.0.clone())
+            }
+            fn write_at(&mut self, _: usize, _: &[u8]) -> io::Result<()> {
+                Ok(())
+            }
+            fn sync(&mut self) -> io::Result<()> {
+                Err(io::Error::other("the disk is gone"))
+            }
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.anchor");
+        Anchor::create(&path, head(1)).unwrap();
+        let medium = Failing(std::fs::read(&path).unwrap());
+        let mut anchor = Anchor::over(Box::new(medium), &path).unwrap();
+        let error = anchor.advance(head(2)).unwrap_err().to_string();
+        assert!(error.contains("the disk is gone"), "{error}");
+    }
+}

@@ -1,0 +1,192 @@
+//! SQLite connections set up for the ledger, and the reads that writer and reader share.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
+use tslp_core::ids::{Seq, UnixMillis};
+use tslp_replay::chain::ChainHash;
+use tslp_replay::log::{Head, Stored};
+
+use super::error::LedgerError;
+
+/// Page cache of one connection in KiB: the working set is the end of the ledger and a few projection pages.
+const CACHE_KIB: i64 = 512;
+
+/// Statements kept prepared: three for each projection's table and those of the ledger.
+const STATEMENTS: usize = 64;
+
+/// What a connection is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// A database file and the file system layer to reach it by.
+#[derive(Clone, Debug)]
+pub(crate) struct Database {
+    pub(crate) path: PathBuf,
+    /// A registered SQLite VFS instead of the default one, for tests that make storage fail.
+    pub(crate) vfs: Option<String>,
+}
+
+impl Database {
+    /// Connects to an existing database.
+    pub(crate) fn connect(&self, access: Access) -> Result<Connection, LedgerError> {
+        let mode = match access {
+            Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        };
+        let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = match &self.vfs {
+            Some(vfs) => Connection::open_with_flags_and_vfs(&self.path, flags, vfs.as_str()),
+            None => Connection::open_with_flags(&self.path, flags),
+        };
+        opened
+            .and_then(|connection| {
+                configure(&connection, access)?;
+                Ok(connection)
+            })
+            .map_err(self.failed("open"))
+    }
+
+    /// Names this file in an error of SQLite.
+    pub(crate) fn failed(
+        &self,
+        action: &'static str,
+    ) -> impl Fn(rusqlite::Error) -> LedgerError + use<> {
+        let path = self.path.clone();
+        move |error| LedgerError::sqlite(&path, action, error)
+    }
+}
+
+fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // Evidence in the WAL stays there until the writer moves it; closing a connection changes nothing.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    connection.pragma_update(None, "mmap_size", 0)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    match access {
+        Access::Read => connection.pragma_update(None, "query_only", true),
+        Access::Write => {
+            connection.pragma_update(None, "recursive_triggers", true)?;
+            connection.pragma_update(None, "synchronous", "FULL")?;
+            connection.pragma_update(None, "wal_autocheckpoint", 0)
+        }
+    }
+}
+
+/// The ledger's last event.
+pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Head> {
+    let found = connection
+        .prepare_cached("SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1")?
+        .query_row([], |row| {
+            Ok(Head {
+                seq: seq(row, 0)?,
+                chain: ChainHash(row.get(1)?),
+            })
+        })
+        .optional()?;
+    Ok(found.unwrap_or(Head {
+        seq: Seq(0),
+        chain: ChainHash::GENESIS,
+    }))
+}
+
+/// The chain's hash at one event.
+pub(crate) fn chain_at(connection: &Connection, at: Seq) -> rusqlite::Result<Option<ChainHash>> {
+    if at == Seq(0) {
+        return Ok(Some(ChainHash::GENESIS));
+    }
+    connection
+        .query_row(
+            "SELECT chain FROM ledger WHERE seq = ?1",
+            [to_sql(at)],
+            |row| row.get(0).map(ChainHash),
+        )
+        .optional()
+}
+
+/// Hands every event from `from` on to `visit`; holds one at a time.
+pub(crate) fn stream(
+    connection: &Connection,
+    from: Seq,
+    visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, at, kind, payload, chain FROM ledger WHERE seq >= ?1 ORDER BY seq",
+    )?;
+    let mut rows = statement.query([to_sql(from)])?;
+    while let Some(row) = rows.next()? {
+        let stored = Stored {
+            seq: seq(row, 0)?,
+            at: UnixMillis(row.get(1)?),
+            kind: row.get(2)?,
+            payload: row.get(3)?,
+            chain: ChainHash(row.get(4)?),
+        };
+        if visit(stored).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A number of the schema or the configuration.
+pub(crate) fn pragma<T: rusqlite::types::FromSql>(
+    connection: &Connection,
+    name: &str,
+) -> rusqlite::Result<T> {
+    connection.pragma_query_value(None, name, |row| row.get(0))
+}
+
+/// A value of the `meta` table.
+pub(crate) fn meta<T: rusqlite::types::FromSql>(
+    connection: &Connection,
+    key: &str,
+) -> rusqlite::Result<Option<T>> {
+    connection
+        .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()
+}
+
+/// Sets a value of the `meta` table.
+pub(crate) fn set_meta(
+    connection: &Connection,
+    key: &str,
+    value: impl rusqlite::ToSql,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO meta (key, value) VALUES (?1, ?2)
+             ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        )?
+        .execute(rusqlite::params![key, value])
+        .map(drop)
+}
+
+/// SQLite's integers are signed; positions are dense from 1 and never come near the sign bit.
+pub(crate) fn to_sql(seq: Seq) -> i64 {
+    i64::try_from(seq.0).unwrap_or(i64::MAX)
+}
+
+fn seq(row: &Row<'_>, column: usize) -> rusqlite::Result<Seq> {
+    let stored: i64 = row.get(column)?;
+    u64::try_from(stored)
+        .map(Seq)
+        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, stored))
+}
+
+/// The path of a file that SQLite keeps beside its database.
+pub(crate) fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}

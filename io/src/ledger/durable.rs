@@ -1,0 +1,125 @@
+//! How far the ledger is on disk: for threads that wait for it, and figures for diagnostics.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use tslp_core::ids::Seq;
+
+/// Nothing more will become durable.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Stopped(pub String);
+
+/// The last durable position. Rises until the writer stops or fails.
+#[derive(Debug)]
+pub struct DurableHead {
+    reached: AtomicU64,
+    stopped: Mutex<Option<Stopped>>,
+    changed: Condvar,
+}
+
+impl DurableHead {
+    /// Starts from what is on disk.
+    #[must_use]
+    pub fn new(seq: Seq) -> Self {
+        Self {
+            reached: AtomicU64::new(seq.0),
+            stopped: Mutex::new(None),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// The last durable position.
+    #[must_use]
+    pub fn reached(&self) -> Seq {
+        Seq(self.reached.load(Ordering::Acquire))
+    }
+
+    /// Why nothing more will become durable, if so.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.lock().clone()
+    }
+
+    /// Waits until a position is durable.
+    ///
+    /// # Errors
+    /// When the writer failed or ended before.
+    pub fn wait_for(&self, seq: Seq) -> Result<Seq, Stopped> {
+        if self.reached() >= seq {
+            return Ok(self.reached());
+        }
+        let mut stopped = self.lock();
+        loop {
+            if self.reached() >= seq {
+                return Ok(self.reached());
+            }
+            if let Some(stopped) = &*stopped {
+                return Err(stopped.clone());
+            }
+            stopped = self
+                .changed
+                .wait(stopped)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Announces a durable position.
+    pub(crate) fn reach(&self, seq: Seq) {
+        let _stopped = self.lock();
+        self.reached.store(seq.0, Ordering::Release);
+        self.changed.notify_all();
+    }
+
+    /// Announces that there will be no other. The first reason stays.
+    pub(crate) fn stop(&self, reason: String) {
+        self.lock().get_or_insert(Stopped(reason));
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Stopped>> {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the writer did so far. Read by diagnostics at any time; the figures need not belong to one moment.
+#[derive(Debug, Default)]
+pub struct WriterFigures {
+    /// Transactions committed.
+    pub commits: AtomicU64,
+    /// Events in them.
+    pub events: AtomicU64,
+    /// Payload bytes in them.
+    pub payload_bytes: AtomicU64,
+    /// Events of the largest transaction.
+    pub largest_batch_events: AtomicU64,
+    /// How long the last transaction took, anchor included, in microseconds.
+    pub last_commit_micros: AtomicU64,
+    /// Checkpoints run.
+    pub checkpoints: AtomicU64,
+    /// Pages of the WAL that no checkpoint has moved yet, at the last look.
+    pub wal_pages_pending: AtomicU64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn waiters_are_let_go_when_reached_or_stopped() {
+        let head = Arc::new(DurableHead::new(Seq(3)));
+        assert_eq!(head.wait_for(Seq(3)), Ok(Seq(3)));
+        let waiter = {
+            let head = Arc::clone(&head);
+            std::thread::spawn(move || (head.wait_for(Seq(5)), head.wait_for(Seq(9))))
+        };
+        head.reach(Seq(6));
+        head.stop("full".into());
+        head.stop("later".into());
+        let (five, nine) = waiter.join().unwrap();
+        assert_eq!(five, Ok(Seq(6)));
+        assert_eq!(nine, Err(Stopped("full".into())));
+        assert_eq!(head.wait_for(Seq(6)), Ok(Seq(6)));
+    }
+}

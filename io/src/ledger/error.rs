@@ -1,0 +1,285 @@
+//! What can go wrong with a ledger on disk, and what the user can do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use tslp_core::ids::Seq;
+use tslp_migrations::schema::Newer;
+use tslp_migrations::{DecodeError, EncodeError};
+use tslp_replay::log::Head;
+
+/// An error of the ledger on disk.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// The data directory can't be used.
+    #[error(
+        "the data directory {path} can't be used: {source}; make it readable and writable for your user, \
+         or configure another one"
+    )]
+    DataDir {
+        /// The directory.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// A file of the ledger can't be used.
+    #[error(
+        "can't {action} {path}: {source}; check that your user owns it and that the disk is writable, then restart"
+    )]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// Another process has the ledger.
+    #[error(
+        "another tslp process{} is using {}; stop it first, or give this one another data directory",
+        .pid.map_or_else(String::new, |pid| format!(" (pid {pid})")), .path.display()
+    )]
+    InUse {
+        /// The data directory.
+        path: PathBuf,
+        /// The holder's pid, if it could be read.
+        pid: Option<u32>,
+    },
+    /// The file is no ledger.
+    #[error(
+        "{path} is not a TSLP ledger, or its header is damaged: {detail}; it was left untouched. Move it away, put a \
+         backup in its place, or configure another data directory"
+    )]
+    NotOurs {
+        /// The database.
+        path: PathBuf,
+        /// What was found instead.
+        detail: String,
+    },
+    /// The database file is gone while what belongs to it is still there.
+    #[error(
+        "{path} is missing, but {remnant} is still there: the ledger was moved or deleted in part. Put the database \
+         back, or move the whole directory away to start an empty ledger"
+    )]
+    DatabaseMissing {
+        /// The database.
+        path: PathBuf,
+        /// What is left of it.
+        remnant: PathBuf,
+    },
+    /// A newer program wrote the database.
+    #[error("{path}: {source}; it was left untouched. Update tslp")]
+    NewerSchema {
+        /// The database.
+        path: PathBuf,
+        /// Which version was found.
+        source: Newer,
+    },
+    /// The ledger belongs to another project folder.
+    #[error(
+        "{path} belongs to the workspace {found}, not to {expected}; start tslp in that folder, or configure another \
+         data directory"
+    )]
+    WrongWorkspace {
+        /// The database.
+        path: PathBuf,
+        /// The workspace that it belongs to.
+        found: PathBuf,
+        /// The workspace that was asked for.
+        expected: PathBuf,
+    },
+    /// The ledger doesn't hold what was once durable.
+    #[error(
+        "{path} has lost acknowledged events: its head anchor stands at {} (chain {:.12}), {mismatch}. The disk \
+         dropped data, the -wal file was damaged or removed, or an older copy was put back. Nothing was changed. \
+         Look with `tslp verify`; restore the newest copy, or take the longest valid part with `tslp salvage`",
+        .anchor.seq, .anchor.chain.to_string()
+    )]
+    AnchorMismatch {
+        /// The database.
+        path: PathBuf,
+        /// What was durable.
+        anchor: Head,
+        /// The ledger's head.
+        ledger: Head,
+        /// In which way they differ.
+        mismatch: Mismatch,
+    },
+    /// There are events and no anchor that vouches for them.
+    #[error(
+        "{path} holds events up to {}, but its head anchor {anchor} is {state}, so a lost tail could not be noticed. \
+         Copy the anchor along with the database; if it is gone for good, check with `tslp verify` and continue with \
+         `tslp salvage`", .head.seq
+    )]
+    AnchorMissing {
+        /// The database.
+        path: PathBuf,
+        /// The anchor file.
+        anchor: PathBuf,
+        /// `missing` or `damaged`.
+        state: &'static str,
+        /// The ledger's head.
+        head: Head,
+    },
+    /// The SQLite library is too old.
+    #[error(
+        "SQLite {found} has a bug that can damage databases in WAL mode; tslp needs 3.51.3 or newer: build it with \
+         its bundled SQLite"
+    )]
+    SqliteTooOld {
+        /// The library's version.
+        found: &'static str,
+    },
+    /// No space left.
+    #[error(
+        "the disk that holds {path} is full; free space, then restart tslp. Everything acknowledged so far is safe, \
+         the last change was not written"
+    )]
+    DiskFull {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Somebody else holds SQLite's own lock.
+    #[error(
+        "{path} is locked by another program, such as a sqlite3 shell with an open transaction; close it, then \
+         restart tslp"
+    )]
+    Busy {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The bytes on disk are damaged.
+    #[error(
+        "{path} is damaged: {detail}. Nothing more is written; look with `tslp verify`, restore a backup, or take \
+         the longest valid part with `tslp salvage`"
+    )]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What was met.
+        detail: String,
+    },
+    /// Any other error of SQLite.
+    #[error("can't {action} {path}: {source}; check the disk, then restart tslp")]
+    Sqlite {
+        /// What was tried.
+        action: &'static str,
+        /// The database.
+        path: PathBuf,
+        /// SQLite's error.
+        source: rusqlite::Error,
+    },
+    /// A stored event can't be read.
+    #[error("{path}, event {seq}: {source}")]
+    Decode {
+        /// The database.
+        path: PathBuf,
+        /// The event.
+        seq: Seq,
+        /// Why.
+        source: DecodeError,
+    },
+    /// An event can't be stored.
+    #[error("event {seq} was not recorded: {source}")]
+    Encode {
+        /// The event.
+        seq: Seq,
+        /// Why.
+        source: EncodeError,
+    },
+    /// There is no content event at this position.
+    #[error("{path} has no content at {seq}; its projections are damaged: run `tslp rebuild`")]
+    NoContent {
+        /// The database.
+        path: PathBuf,
+        /// The position.
+        seq: Seq,
+    },
+    /// A projection's table doesn't hold what it should.
+    #[error("{path}, table {table}: {detail}; run `tslp rebuild`")]
+    Table {
+        /// The database.
+        path: PathBuf,
+        /// The table.
+        table: String,
+        /// What was met.
+        detail: String,
+    },
+    /// The ledger's head is not where the writer left it.
+    #[error(
+        "{path} stands at {}, not at {expected}: another program wrote to it; stop that program, then restart tslp",
+        .found.seq
+    )]
+    Moved {
+        /// The database.
+        path: PathBuf,
+        /// Where it should stand.
+        expected: Seq,
+        /// Where it stands.
+        found: Head,
+    },
+    /// An event doesn't follow the one before it: a defect of this program.
+    #[error(
+        "event {found} does not follow {head}; this is a defect of tslp: nothing was written, restart it"
+    )]
+    OutOfOrder {
+        /// The head.
+        head: Seq,
+        /// The event that was to follow.
+        found: Seq,
+    },
+    /// An earlier failure left open what is on disk.
+    #[error("the ledger takes nothing more after an earlier failure: {reason}")]
+    Poisoned {
+        /// That failure.
+        reason: String,
+    },
+}
+
+/// How ledger and anchor differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// The ledger ends before the anchor.
+    #[error("while the ledger ends at {ledger_ends_at}")]
+    LostTail {
+        /// The ledger's last position.
+        ledger_ends_at: Seq,
+    },
+    /// The ledger has another event at the anchor's position.
+    #[error("where the ledger has another history")]
+    OtherHistory,
+}
+
+impl LedgerError {
+    /// Sorts an error of SQLite by what the user can do about it.
+    pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Self::DiskFull { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt {
+                path,
+                detail: source.to_string(),
+            },
+            _ => Self::Sqlite {
+                action,
+                path,
+                source,
+            },
+        }
+    }
+
+    /// Whether the evidence on disk must stay as it is: chat is refused, diagnostics and salvage go on.
+    #[must_use]
+    pub const fn asks_for_safe_mode(&self) -> bool {
+        matches!(
+            self,
+            Self::AnchorMismatch { .. }
+                | Self::AnchorMissing { .. }
+                | Self::Corrupt { .. }
+                | Self::Decode { .. }
+                | Self::DatabaseMissing { .. }
+        )
+    }
+}

@@ -1,0 +1,63 @@
+//! The lock file of a data directory: one process writes, a second one is told who.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::error::LedgerError;
+
+/// An exclusive lock on a data directory; given back when dropped, also when the process dies.
+#[derive(Debug)]
+pub struct DataDirLock {
+    _file: File,
+}
+
+impl DataDirLock {
+    /// Takes the lock, without waiting for it.
+    ///
+    /// # Errors
+    /// [`LedgerError::InUse`] when another process holds it.
+    pub fn acquire(path: &Path) -> Result<Self, LedgerError> {
+        let failed = |action: &'static str| {
+            move |source: std::io::Error| LedgerError::File {
+                action,
+                path: path.to_owned(),
+                source,
+            }
+        };
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path)
+            .map_err(failed("open"))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                return Err(LedgerError::InUse {
+                    path: path.parent().unwrap_or(path).to_owned(),
+                    pid: holder(&mut file),
+                });
+            }
+            Err(errno) => return Err(failed("lock")(errno.into())),
+        }
+        file.set_len(0)
+            .and_then(|()| writeln!(file, "{}", std::process::id()))
+            .map_err(failed("write"))?;
+        Ok(Self { _file: file })
+    }
+}
+
+/// The pid that the holder left in the file.
+fn holder(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.rewind().ok()?;
+    file.take(32).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}

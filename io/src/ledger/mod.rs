@@ -1,0 +1,33 @@
+//! The ledger on disk: SQLite behind one writer thread, with a lock, a head anchor and read-only readers.
+//!
+//! [`open`] takes the data directory's lock, makes sure that the database is ours and not newer than this program,
+//! compares it with the head anchor, migrates it, and hands out the [`SqliteLog`]. Whoever opened it verifies the
+//! chain while folding ([`tslp_replay::log::Log::read`] streams), rebuilds projections that are behind, and gives the
+//! log to [`writer::spawn`], whose thread is the only one that writes from then on.
+//!
+//! What is acknowledged is on disk: a commit is synced, then the anchor is synced, then the position is announced.
+//! After any failure nothing more is written until the ledger is opened anew.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `ledger.db` (`-wal`, `-shm`) | the ledger and the projections' tables; readable with the `sqlite3` shell |
+//! | `ledger.anchor` | position and chain hash of the last commit, to notice a lost tail or an older copy put back |
+//! | `lock` | held by the one process that writes; names its pid |
+
+pub mod anchor;
+pub mod durable;
+mod error;
+pub mod lock;
+mod open;
+pub mod reader;
+mod sqlite_log;
+pub mod tables;
+pub mod writer;
+
+mod connection;
+#[cfg(test)]
+mod tests;
+
+pub use error::{LedgerError, Mismatch};
+pub use open::{DataFiles, MissingAnchor, OpenLedger, OpenOptions, open};
+pub use sqlite_log::{Batch, Checkpoint, Rebuild, SqliteLog, WalState};

@@ -1,0 +1,452 @@
+//! Opens the ledger of a data directory: lock, checks that change nothing, migration, and only then the writer.
+
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File, Permissions};
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, OpenFlags};
+use tslp_core::ids::Seq;
+use tslp_migrations::schema::{self, APPLICATION_ID, FORMAT};
+use tslp_projections::table::Table;
+use tslp_replay::log::Head;
+
+use super::anchor::{self, Anchor, Reading, sync_parent};
+use super::connection::{self, Access, Database, beside, meta, pragma, set_meta};
+use super::error::{LedgerError, Mismatch};
+use super::lock::DataDirLock;
+use super::reader::ReaderFactory;
+use super::sqlite_log::SqliteLog;
+use super::tables::{Tables, TablesState};
+
+/// First SQLite without the WAL-reset bug.
+const SQLITE_VERSION_MIN: i32 = 3_051_003;
+
+/// The files of a data directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataFiles {
+    /// The directory.
+    pub dir: PathBuf,
+    /// The database.
+    pub database: PathBuf,
+    /// The head anchor.
+    pub anchor: PathBuf,
+    /// The lock.
+    pub lock: PathBuf,
+}
+
+impl DataFiles {
+    /// Names the files; touches none.
+    #[must_use]
+    pub fn of(dir: &Path) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            database: dir.join("ledger.db"),
+            anchor: dir.join("ledger.anchor"),
+            lock: dir.join("lock"),
+        }
+    }
+}
+
+/// What to do about a ledger with events and no intact anchor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingAnchor {
+    /// Refuse it: nothing vouches that its tail is all there. The anchor is made before the first event, so a crash
+    /// never leads here.
+    #[default]
+    Refuse,
+    /// Take the ledger as it is and make a new anchor: for a person who said so, after a verification.
+    Adopt,
+}
+
+/// How to open a ledger.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// The projections' tables.
+    pub tables: &'static [Table],
+    /// Those of them whose rows never change.
+    pub append_only: &'static [&'static str],
+    /// What to do without an anchor.
+    pub missing_anchor: MissingAnchor,
+    /// A registered SQLite VFS instead of the default one, for tests that make storage fail.
+    pub vfs: Option<String>,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            tables: tslp_projections::TABLES,
+            append_only: &["vault"],
+            missing_anchor: MissingAnchor::Refuse,
+            vfs: None,
+        }
+    }
+}
+
+/// An opened ledger.
+pub struct OpenLedger {
+    /// The one writer. Its chain is not verified yet, apart from the anchor's position.
+    pub log: SqliteLog,
+    /// Makes read-only connections.
+    pub readers: ReaderFactory,
+    /// Whether the projections' tables can be used.
+    pub tables: TablesState,
+    /// The data directory's lock; the log holds it, too.
+    pub lock: Arc<DataDirLock>,
+}
+
+/// Opens or creates the ledger of a workspace, with today's projections.
+///
+/// # Errors
+/// See [`LedgerError`]; nothing on disk was changed if it [asks for safe mode](LedgerError::asks_for_safe_mode).
+pub fn open(data_dir: &Path, workspace: &Path) -> Result<OpenLedger, LedgerError> {
+    OpenOptions::default().open(data_dir, workspace)
+}
+
+impl OpenOptions {
+    /// Opens or creates the ledger of a workspace.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn open(&self, data_dir: &Path, workspace: &Path) -> Result<OpenLedger, LedgerError> {
+        check_sqlite()?;
+        let files = DataFiles::of(data_dir);
+        prepare_dir(&files.dir)?;
+        let lock = Arc::new(DataDirLock::acquire(&files.lock)?);
+        let database = Database {
+            path: files.database.clone(),
+            vfs: self.vfs.clone(),
+        };
+        if !has_bytes(&files.database)? {
+            check_nothing_left(&files)?;
+            create(&database, workspace)?;
+        }
+        make_private(&files.database)?;
+        check_file(&files.database)?;
+        let head = self.inspect(&database, &files, workspace)?;
+        let anchor = open_anchor(&files, head)?;
+        let tables = Tables::new(self.tables, self.append_only);
+        let mut log = connect(database, tables, anchor, head, Arc::clone(&lock))?;
+        let tables = prepare_tables(&mut log)?;
+        Ok(OpenLedger {
+            log,
+            readers: ReaderFactory::new(&files, self),
+            tables,
+            lock,
+        })
+    }
+
+    /// Looks at the database through a connection that can't write, so that evidence stays as it is.
+    fn inspect(
+        &self,
+        database: &Database,
+        files: &DataFiles,
+        workspace: &Path,
+    ) -> Result<Head, LedgerError> {
+        let connection = database.connect(Access::Read)?;
+        let failed = database.failed("read");
+        let version: i64 = pragma(&connection, "user_version").map_err(&failed)?;
+        schema::pending(version).map_err(|source| LedgerError::NewerSchema {
+            path: database.path.clone(),
+            source,
+        })?;
+        check_meta(&connection, database, workspace)?;
+        let head = connection::head(&connection).map_err(&failed)?;
+        let anchor = match anchor::read(&files.anchor)? {
+            Reading::Head(anchor) => anchor,
+            // Between creating the database and its anchor there are no events yet.
+            Reading::Missing if head.seq == Seq(0) => return Ok(head),
+            _ if self.missing_anchor == MissingAnchor::Adopt => return Ok(head),
+            reading => {
+                return Err(LedgerError::AnchorMissing {
+                    path: database.path.clone(),
+                    anchor: files.anchor.clone(),
+                    state: if reading == Reading::Missing {
+                        "missing"
+                    } else {
+                        "damaged"
+                    },
+                    head,
+                });
+            }
+        };
+        let chain = connection::chain_at(&connection, anchor.seq).map_err(&failed)?;
+        let mismatch = match chain {
+            Some(chain) if chain == anchor.chain => return Ok(head),
+            Some(_) => Mismatch::OtherHistory,
+            None => Mismatch::LostTail {
+                ledger_ends_at: head.seq,
+            },
+        };
+        Err(LedgerError::AnchorMismatch {
+            path: database.path.clone(),
+            anchor,
+            ledger: head,
+            mismatch,
+        })
+    }
+}
+
+fn check_sqlite() -> Result<(), LedgerError> {
+    if rusqlite::version_number() < SQLITE_VERSION_MIN {
+        return Err(LedgerError::SqliteTooOld {
+            found: rusqlite::version(),
+        });
+    }
+    Ok(())
+}
+
+/// Makes the directory, for this user alone, and its name durable: a ledger in a lost directory is lost, too.
+fn prepare_dir(dir: &Path) -> Result<(), LedgerError> {
+    let prepare = || -> io::Result<()> {
+        let made: Vec<&Path> = dir.ancestors().take_while(|path| !path.exists()).collect();
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        restrict(dir, 0o700)?;
+        made.into_iter()
+            .filter(|path| !path.as_os_str().is_empty())
+            .try_for_each(sync_parent)
+    };
+    prepare().map_err(|source| LedgerError::DataDir {
+        path: dir.to_owned(),
+        source,
+    })
+}
+
+fn make_private(file: &Path) -> Result<(), LedgerError> {
+    restrict(file, 0o600).map_err(|source| file_failed("restrict access to", file, source))
+}
+
+/// Takes away what others may do.
+fn restrict(path: &Path, mode: u32) -> io::Result<()> {
+    let found = std::fs::metadata(path)?.permissions().mode();
+    if found & 0o077 == 0 {
+        return Ok(());
+    }
+    std::fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
+fn has_bytes(file: &Path) -> Result<bool, LedgerError> {
+    match std::fs::metadata(file) {
+        Ok(metadata) => Ok(metadata.len() > 0),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(file_failed("read", file, source)),
+    }
+}
+
+/// An empty ledger may only be made where there was none: SQLite would take a left-over WAL for the new one's.
+fn check_nothing_left(files: &DataFiles) -> Result<(), LedgerError> {
+    let missing = |remnant: &Path| LedgerError::DatabaseMissing {
+        path: files.database.clone(),
+        remnant: remnant.to_owned(),
+    };
+    for suffix in ["-wal", "-journal"] {
+        let remnant = beside(&files.database, suffix);
+        if has_bytes(&remnant)? {
+            return Err(missing(&remnant));
+        }
+    }
+    match anchor::read(&files.anchor)? {
+        Reading::Head(head) if head.seq == Seq(0) => Ok(()),
+        Reading::Missing => Ok(()),
+        Reading::Head(_) | Reading::Damaged => Err(missing(&files.anchor)),
+    }
+}
+
+/// Makes an empty ledger under another name and moves it into place whole.
+fn create(database: &Database, workspace: &Path) -> Result<(), LedgerError> {
+    let fresh = Database {
+        path: beside(&database.path, ".new"),
+        vfs: database.vfs.clone(),
+    };
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let left_over = beside(&fresh.path, suffix);
+        match std::fs::remove_file(&left_over) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(file_failed("remove", &left_over, source));
+            }
+            _ => {}
+        }
+    }
+    std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&fresh.path)
+        .map_err(|source| file_failed("create", &fresh.path, source))?;
+    fill(&fresh, workspace).map_err(fresh.failed("create"))?;
+    let moved = File::open(&fresh.path)
+        .and_then(|file| file.sync_all())
+        .and_then(|()| std::fs::rename(&fresh.path, &database.path))
+        .and_then(|()| sync_parent(&database.path));
+    moved.map_err(|source| file_failed("create", &database.path, source))
+}
+
+fn fill(fresh: &Database, workspace: &Path) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = match &fresh.vfs {
+        Some(vfs) => Connection::open_with_flags_and_vfs(&fresh.path, flags, vfs.as_str())?,
+        None => Connection::open_with_flags(&fresh.path, flags)?,
+    };
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    climb(&connection, schema::STEPS)?;
+    set_meta(&connection, "format", FORMAT)?;
+    match workspace.to_str() {
+        Some(text) => set_meta(&connection, "workspace", text)?,
+        None => set_meta(&connection, "workspace", workspace.as_os_str().as_bytes())?,
+    }
+    connection.execute_batch("COMMIT")?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.close().map_err(|(_, error)| error)
+}
+
+/// Takes steps of the schema's ladder inside a transaction.
+fn climb(connection: &Connection, steps: &[schema::Step]) -> rusqlite::Result<()> {
+    for step in steps {
+        connection.execute_batch(step.sql)?;
+        connection.pragma_update(None, "user_version", step.version)?;
+        tracing::info!(version = step.version, title = step.title, "schema step");
+    }
+    Ok(())
+}
+
+/// Refuses whatever isn't one of our databases before SQLite sees it.
+fn check_file(path: &Path) -> Result<(), LedgerError> {
+    let not_ours = |detail: &str| LedgerError::NotOurs {
+        path: path.to_owned(),
+        detail: detail.to_owned(),
+    };
+    let mut header = [0; 100];
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .open(path)
+        .map_err(|source| file_failed("open for reading and writing", path, source))?;
+    file.read_exact(&mut header)
+        .map_err(|_| not_ours("it is too short for a database"))?;
+    if header[..16] != *b"SQLite format 3\0" {
+        return Err(not_ours("it is no SQLite database"));
+    }
+    if header[68..72] != APPLICATION_ID.to_be_bytes() {
+        return Err(not_ours("it is the database of another application"));
+    }
+    Ok(())
+}
+
+fn check_meta(
+    connection: &Connection,
+    database: &Database,
+    workspace: &Path,
+) -> Result<(), LedgerError> {
+    let failed = database.failed("read");
+    let format: Option<String> = meta(connection, "format").map_err(&failed)?;
+    if format.as_deref() != Some(FORMAT) {
+        return Err(LedgerError::NotOurs {
+            path: database.path.clone(),
+            detail: format!("its format is {format:?}"),
+        });
+    }
+    let stored: Option<rusqlite::types::Value> = meta(connection, "workspace").map_err(&failed)?;
+    let found = match stored {
+        Some(rusqlite::types::Value::Text(text)) => PathBuf::from(text),
+        Some(rusqlite::types::Value::Blob(bytes)) => PathBuf::from(OsString::from_vec(bytes)),
+        _ => PathBuf::new(),
+    };
+    if found != workspace {
+        return Err(LedgerError::WrongWorkspace {
+            path: database.path.clone(),
+            found,
+            expected: workspace.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// The checks are done: follows the anchor that is there, or makes the one that may be missing.
+fn open_anchor(files: &DataFiles, head: Head) -> Result<Anchor, LedgerError> {
+    match anchor::read(&files.anchor)? {
+        Reading::Head(_) => {
+            make_private(&files.anchor)?;
+            Anchor::open(&files.anchor)
+        }
+        Reading::Missing | Reading::Damaged => Anchor::create(&files.anchor, head),
+    }
+}
+
+fn connect(
+    database: Database,
+    tables: Tables,
+    anchor: Anchor,
+    head: Head,
+    lock: Arc<DataDirLock>,
+) -> Result<SqliteLog, LedgerError> {
+    let connection = database.connect(Access::Write)?;
+    let failed = database.failed("set up");
+    let mode: String = connection
+        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+        .map_err(&failed)?;
+    if mode != "wal" {
+        let detail = format!("its journal mode is {mode} and can't be changed to wal");
+        return Err(LedgerError::NotOurs {
+            path: database.path,
+            detail,
+        });
+    }
+    migrate(&connection).map_err(database.failed("migrate"))?;
+    Ok(SqliteLog {
+        connection,
+        database,
+        tables,
+        anchor,
+        head,
+        applied: None,
+        poisoned: None,
+        _lock: lock,
+    })
+}
+
+/// Old or new, never a mix: all missing steps are taken in one transaction.
+fn migrate(connection: &Connection) -> rusqlite::Result<()> {
+    let version: i64 = pragma(connection, "user_version")?;
+    let steps = schema::pending(version).unwrap_or_default();
+    if steps.is_empty() {
+        return Ok(());
+    }
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let climbed = climb(connection, steps).and_then(|()| connection.execute_batch("COMMIT"));
+    if climbed.is_err() && !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK")?;
+    }
+    climbed
+}
+
+/// An empty ledger gets its empty tables at once; others are rebuilt by whoever can fold.
+fn prepare_tables(log: &mut SqliteLog) -> Result<TablesState, LedgerError> {
+    let state = log.tables_state()?;
+    if state == TablesState::Current {
+        log.applied = Some(log.head.seq);
+        return Ok(state);
+    }
+    if log.head.seq != Seq(0) {
+        return Ok(state);
+    }
+    let count = log.tables.descriptions().count();
+    let mut rebuild = log.rebuild()?;
+    for table in 0..count {
+        rebuild.recreate(table, [])?;
+    }
+    rebuild.commit(Seq(0))?;
+    Ok(TablesState::Current)
+}
+
+fn file_failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
+    LedgerError::File {
+        action,
+        path: path.to_owned(),
+        source,
+    }
+}

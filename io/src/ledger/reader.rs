@@ -1,0 +1,210 @@
+//! Read-only connections to the ledger: for diagnostics, for the Vault's bytes, and for a ledger in safe mode.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension};
+use tslp_core::ids::Seq;
+use tslp_migrations::{ContentRef, content};
+use tslp_projections::table::Value;
+use tslp_replay::log::{Head, Stored};
+
+use super::connection::{self, Access, Database, pragma, to_sql};
+use super::error::LedgerError;
+use super::open::{DataFiles, OpenOptions};
+use super::tables::{TableError, Tables};
+
+/// Makes readers; each thread opens its own.
+#[derive(Clone, Debug)]
+pub struct ReaderFactory {
+    database: Database,
+    tables: Tables,
+}
+
+impl ReaderFactory {
+    /// Readers of a data directory. They take no lock and check no anchor, so they work on a ledger that [`open`]
+    /// refused, and while another process writes.
+    ///
+    /// [`open`]: super::open
+    #[must_use]
+    pub fn new(files: &DataFiles, options: &OpenOptions) -> Self {
+        Self {
+            database: Database {
+                path: files.database.clone(),
+                vfs: options.vfs.clone(),
+            },
+            tables: Tables::new(options.tables, options.append_only),
+        }
+    }
+
+    /// Opens a reader.
+    ///
+    /// # Errors
+    /// When the database is missing or can't be read.
+    pub fn open(&self) -> Result<LedgerReader, LedgerError> {
+        Ok(LedgerReader {
+            connection: self.database.connect(Access::Read)?,
+            database: self.database.clone(),
+            tables: self.tables.clone(),
+        })
+    }
+}
+
+/// A connection that can't write.
+pub struct LedgerReader {
+    pub(super) connection: Connection,
+    database: Database,
+    tables: Tables,
+}
+
+impl LedgerReader {
+    /// The bytes of the content event at a position, checked against their hash.
+    ///
+    /// # Errors
+    /// When there is no content event, or it is damaged.
+    pub fn content_at(&self, seq: Seq) -> Result<Vec<u8>, LedgerError> {
+        self.with_content(seq, |content| content.bytes.to_vec())
+    }
+
+    /// Looks at the content event at a position where SQLite holds it, checked against its hash.
+    ///
+    /// # Errors
+    /// When there is no content event, or it is damaged.
+    pub fn with_content<T>(
+        &self,
+        seq: Seq,
+        look: impl FnOnce(ContentRef<'_>) -> T,
+    ) -> Result<T, LedgerError> {
+        let failed = self.database.failed("read");
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT kind, payload FROM ledger WHERE seq = ?1")
+            .map_err(&failed)?;
+        let found = statement
+            .query_row([to_sql(seq)], |row| {
+                let kind: String = row.get(0)?;
+                let payload = row.get_ref(1)?.as_blob()?;
+                Ok(match content(&kind, payload) {
+                    Ok(Some(found)) if found.is_intact() => Ok(look(found)),
+                    Ok(Some(_)) => Err(LedgerError::Corrupt {
+                        path: self.database.path.clone(),
+                        detail: format!("the content at {seq} is not what its hash names"),
+                    }),
+                    Ok(None) => Err(self.no_content(seq)),
+                    Err(source) => Err(LedgerError::Decode {
+                        path: self.database.path.clone(),
+                        seq,
+                        source,
+                    }),
+                })
+            })
+            .optional()
+            .map_err(&failed)?;
+        found.unwrap_or_else(|| Err(self.no_content(seq)))
+    }
+
+    /// All rows of a projection's table, in the order of its key.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn rows(&self, table: usize) -> Result<Vec<Vec<Value>>, LedgerError> {
+        let mut rows = Vec::new();
+        self.read_table(table, &mut |row| {
+            rows.push(row);
+            ControlFlow::Continue(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Hands every row of a projection's table to `visit`, in the order of its key.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn read_table(
+        &self,
+        table: usize,
+        visit: &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        self.tables
+            .read_all(&self.connection, table, visit)
+            .map_err(|error| match error {
+                TableError::Sqlite(error) => (self.database.failed("read the tables of"))(error),
+                TableError::Shape { table, detail } => LedgerError::Table {
+                    path: self.database.path.clone(),
+                    table: table.to_owned(),
+                    detail,
+                },
+            })
+    }
+
+    /// Hands every event from `from` on, in order, to `visit` until it breaks.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn read(
+        &self,
+        from: Seq,
+        visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        connection::stream(&self.connection, from, visit).map_err(self.database.failed("read"))
+    }
+
+    /// The last committed event.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn head(&self) -> Result<Head, LedgerError> {
+        connection::head(&self.connection).map_err(self.database.failed("read"))
+    }
+
+    /// SQLite's own check of the whole file: the defects that it found, at most 100.
+    ///
+    /// # Errors
+    /// When the database can't be read at all.
+    pub fn integrity_check(&self) -> Result<Vec<String>, LedgerError> {
+        let defects = || -> rusqlite::Result<Vec<String>> {
+            self.connection
+                .prepare("PRAGMA integrity_check(100)")?
+                .query_map([], |row| row.get(0))?
+                .filter(|line| !matches!(line.as_deref(), Ok("ok")))
+                .collect()
+        };
+        defects().map_err(self.database.failed("check"))
+    }
+
+    /// SQLite's journal mode; `wal` for every healthy ledger.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn journal_mode(&self) -> Result<String, LedgerError> {
+        pragma(&self.connection, "journal_mode").map_err(self.database.failed("read"))
+    }
+
+    /// The schema's version.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn user_version(&self) -> Result<i64, LedgerError> {
+        pragma(&self.connection, "user_version").map_err(self.database.failed("read"))
+    }
+
+    /// The database file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.database.path
+    }
+
+    /// Database and WAL on disk, in bytes.
+    #[must_use]
+    pub fn bytes_on_disk(&self) -> u64 {
+        let size = |path: PathBuf| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        size(self.database.path.clone()) + size(connection::beside(&self.database.path, "-wal"))
+    }
+
+    fn no_content(&self, seq: Seq) -> LedgerError {
+        LedgerError::NoContent {
+            path: self.database.path.clone(),
+            seq,
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! The ledger in SQLite: events and the rows that they change, appended in one transaction, then anchored.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rusqlite::{Connection, params};
+use tslp_core::event::Recorded;
+use tslp_core::ids::Seq;
+use tslp_migrations::encode;
+use tslp_projections::table::{RowChange, Value};
+use tslp_replay::log::{AppendError, Head, Log, Stored};
+
+use super::anchor::Anchor;
+use super::connection::{self, Database, beside, set_meta, to_sql};
+use super::error::LedgerError;
+use super::lock::DataDirLock;
+use super::tables::{APPLIED_SEQ, TableError, Tables, TablesState};
+
+/// The one connection that writes.
+///
+/// After a failed write or sync it is *poisoned*: what is on disk is open, so nothing more is written until the
+/// ledger is opened anew.
+pub struct SqliteLog {
+    pub(super) connection: Connection,
+    pub(super) database: Database,
+    pub(super) tables: Tables,
+    pub(super) anchor: Anchor,
+    pub(super) head: Head,
+    /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
+    pub(super) applied: Option<Seq>,
+    pub(super) poisoned: Option<String>,
+    pub(super) _lock: Arc<DataDirLock>,
+}
+
+/// How much of the WAL is waiting to be moved into the database file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WalState {
+    /// Pages in the WAL.
+    pub pages: u64,
+    /// Those of them that no checkpoint has moved yet.
+    pub pages_pending: u64,
+    /// The WAL file's size, moved pages included.
+    pub file_bytes: u64,
+}
+
+/// How thorough a checkpoint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checkpoint {
+    /// Moves what no reader holds back.
+    Passive,
+    /// Moves all and cuts the file to nothing; does nothing while a reader is at work.
+    Truncate,
+}
+
+impl SqliteLog {
+    /// Appends a batch and changes the projections' rows, all in one transaction, if the head is still `expected`.
+    ///
+    /// # Errors
+    /// See [`AppendError`]. A batch that doesn't follow the head by number and chain is refused as `Unknown`, too, but
+    /// leaves the log usable: [`Log::head`] tells.
+    pub fn append_with(
+        &mut self,
+        expected: Seq,
+        batch: &[Stored],
+        changes: &[RowChange],
+    ) -> Result<Head, AppendError> {
+        self.append_all(expected, batch, Some(changes))
+    }
+
+    fn append_all(
+        &mut self,
+        expected: Seq,
+        batch: &[Stored],
+        changes: Option<&[RowChange]>,
+    ) -> Result<Head, AppendError> {
+        if self.poisoned.is_none() && expected != self.head.seq {
+            return Err(AppendError::Conflict(self.head));
+        }
+        let mut append = || -> Result<Head, LedgerError> {
+            let mut transaction = self.begin()?;
+            for stored in batch {
+                transaction.append(stored)?;
+            }
+            match changes {
+                Some(changes) => {
+                    for change in changes {
+                        transaction.change(change)?;
+                    }
+                    transaction.commit()
+                }
+                None => transaction.commit_without_rows(),
+            }
+        };
+        append().map_err(|error| match error {
+            LedgerError::Moved { found, .. } => AppendError::Conflict(found),
+            error => AppendError::Unknown(error.to_string()),
+        })
+    }
+
+    /// Starts a transaction at the head.
+    ///
+    /// # Errors
+    /// When the log is poisoned, another program wrote to the ledger, or SQLite fails.
+    pub fn begin(&mut self) -> Result<Batch<'_>, LedgerError> {
+        self.check_usable()?;
+        let begun = self
+            .connection
+            .execute_batch("BEGIN IMMEDIATE")
+            .and_then(|()| connection::head(&self.connection))
+            .map_err(self.database.failed("begin a transaction in"));
+        let found = begun.map_err(|error| self.poison(error))?;
+        let head = self.head;
+        let batch = Batch {
+            log: self,
+            head,
+            payload_bytes: 0,
+            open: true,
+        };
+        if found == head {
+            Ok(batch)
+        } else {
+            Err(LedgerError::Moved {
+                path: batch.log.database.path.clone(),
+                expected: head.seq,
+                found,
+            })
+        }
+    }
+
+    /// Whether the projections' rows can be used as they are.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn tables_state(&self) -> Result<TablesState, LedgerError> {
+        self.tables
+            .state(&self.connection, self.head.seq)
+            .map_err(|error| self.table_failed(error))
+    }
+
+    /// Starts to rebuild all projection tables in one transaction; what was there stays until it commits.
+    ///
+    /// # Errors
+    /// When the log is poisoned or SQLite fails.
+    pub fn rebuild(&mut self) -> Result<Rebuild<'_>, LedgerError> {
+        let mut batch = self.begin()?;
+        let dropped = batch.log.tables.drop_unknown(&batch.log.connection);
+        dropped.map_err(|error| batch.fail(error))?;
+        Ok(Rebuild { batch })
+    }
+
+    /// Hands every row of a projection's table to `visit`, in the order of its key.
+    ///
+    /// # Errors
+    /// When the table can't be read, or holds what it can't.
+    pub fn read_table(
+        &self,
+        table: usize,
+        visit: &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        self.tables
+            .read_all(&self.connection, table, visit)
+            .map_err(|error| self.table_failed(error))
+    }
+
+    /// How long the WAL is.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn wal(&self) -> Result<WalState, LedgerError> {
+        let (_, pages, moved) = self.run_checkpoint("PRAGMA wal_checkpoint(NOOP)")?;
+        let file = beside(&self.database.path, "-wal");
+        Ok(WalState {
+            pages,
+            pages_pending: pages.saturating_sub(moved),
+            file_bytes: std::fs::metadata(file).map_or(0, |metadata| metadata.len()),
+        })
+    }
+
+    /// Moves pages from the WAL into the database file. Readers and other programs may hold it back; that is fine.
+    ///
+    /// # Errors
+    /// When SQLite fails; the log is poisoned then.
+    pub fn checkpoint(&mut self, mode: Checkpoint) -> Result<(), LedgerError> {
+        self.check_usable()?;
+        let run = match mode {
+            Checkpoint::Passive => self.run_checkpoint("PRAGMA wal_checkpoint(PASSIVE)"),
+            Checkpoint::Truncate => self.truncate_wal(),
+        };
+        match run {
+            Ok(_) | Err(LedgerError::Busy { .. }) => Ok(()),
+            Err(error) => Err(self.poison(error)),
+        }
+    }
+
+    /// Truncating waits for readers; nothing is worth that.
+    fn truncate_wal(&self) -> Result<(bool, u64, u64), LedgerError> {
+        let wait = |millis| {
+            self.connection
+                .busy_timeout(std::time::Duration::from_millis(millis))
+                .map_err(self.database.failed("set up"))
+        };
+        wait(0)?;
+        let run = self.run_checkpoint("PRAGMA wal_checkpoint(TRUNCATE)");
+        wait(BUSY_MILLIS)?;
+        run
+    }
+
+    fn run_checkpoint(&self, pragma: &str) -> Result<(bool, u64, u64), LedgerError> {
+        self.connection
+            .query_row(pragma, [], |row| {
+                let count = |column| -> rusqlite::Result<u64> {
+                    Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
+                };
+                Ok((row.get(0)?, count(1)?, count(2)?))
+            })
+            .map_err(self.database.failed("checkpoint"))
+    }
+
+    fn check_usable(&self) -> Result<(), LedgerError> {
+        match &self.poisoned {
+            Some(reason) => Err(LedgerError::Poisoned {
+                reason: reason.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers the first failure and hands it on.
+    fn poison(&mut self, error: LedgerError) -> LedgerError {
+        self.poisoned.get_or_insert_with(|| error.to_string());
+        error
+    }
+
+    fn table_failed(&self, error: TableError) -> LedgerError {
+        match error {
+            TableError::Sqlite(error) => (self.database.failed("use the tables of"))(error),
+            TableError::Shape { table, detail } => LedgerError::Table {
+                path: self.database.path.clone(),
+                table: table.to_owned(),
+                detail,
+            },
+        }
+    }
+}
+
+/// How long a lock of another program is waited for.
+const BUSY_MILLIS: u64 = 5000;
+
+impl Log for SqliteLog {
+    type Error = LedgerError;
+
+    fn head(&self) -> Result<Head, LedgerError> {
+        self.check_usable()?;
+        Ok(self.head)
+    }
+
+    fn read(
+        &self,
+        from: Seq,
+        visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        connection::stream(&self.connection, from, visit).map_err(self.database.failed("read"))
+    }
+
+    /// Appends without rows, so the projections' tables are behind afterwards.
+    fn append(&mut self, expected: Seq, batch: &[Stored]) -> Result<Head, AppendError> {
+        self.append_all(expected, batch, None)
+    }
+}
+
+/// A transaction that appends events. Dropped without a commit it leaves nothing behind.
+///
+/// Any error in it poisons the log; only an event out of order, or one that is too large, does not.
+pub struct Batch<'a> {
+    log: &'a mut SqliteLog,
+    head: Head,
+    payload_bytes: u64,
+    open: bool,
+}
+
+impl Batch<'_> {
+    /// The head as it will be.
+    #[must_use]
+    pub const fn head(&self) -> Head {
+        self.head
+    }
+
+    /// Payload bytes appended so far.
+    #[must_use]
+    pub const fn payload_bytes(&self) -> u64 {
+        self.payload_bytes
+    }
+
+    /// Encodes, chains and appends one event.
+    ///
+    /// # Errors
+    /// When it doesn't follow the head, can't be encoded, or SQLite fails.
+    pub fn record(&mut self, recorded: &Recorded) -> Result<(), LedgerError> {
+        let encoded = encode(&recorded.event).map_err(|source| LedgerError::Encode {
+            seq: recorded.seq,
+            source,
+        })?;
+        let (kind, payload) = (encoded.kind, encoded.payload);
+        let chain = self
+            .head
+            .chain
+            .extended(recorded.seq, recorded.at, kind, &payload);
+        let head = Head {
+            seq: recorded.seq,
+            chain,
+        };
+        self.insert(head, recorded.at.0, kind, &payload)
+    }
+
+    /// Appends one event that is encoded and chained already.
+    ///
+    /// # Errors
+    /// When it doesn't follow the head by number and chain, or SQLite fails.
+    pub fn append(&mut self, stored: &Stored) -> Result<(), LedgerError> {
+        let chain = self
+            .head
+            .chain
+            .extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+        if chain != stored.chain {
+            return Err(LedgerError::OutOfOrder {
+                head: self.head.seq,
+                found: stored.seq,
+            });
+        }
+        let head = Head {
+            seq: stored.seq,
+            chain,
+        };
+        self.insert(head, stored.at.0, &stored.kind, &stored.payload)
+    }
+
+    /// Changes one row of a projection.
+    ///
+    /// # Errors
+    /// When it doesn't fit the table, or SQLite fails.
+    pub fn change(&mut self, change: &RowChange) -> Result<(), LedgerError> {
+        let applied = self.log.tables.apply(&self.log.connection, change);
+        applied.map_err(|error| self.fail(error))
+    }
+
+    /// Makes everything durable: commits, syncs, then moves the anchor.
+    ///
+    /// # Errors
+    /// When any of it fails; what is on disk is open then.
+    pub fn commit(mut self) -> Result<Head, LedgerError> {
+        let folded = self.log.applied == Some(self.log.head.seq) && self.head != self.log.head;
+        if folded {
+            self.set_applied(self.head.seq)?;
+        }
+        self.finish()
+    }
+
+    fn commit_without_rows(self) -> Result<Head, LedgerError> {
+        self.finish()
+    }
+
+    fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
+        let set = set_meta(&self.log.connection, APPLIED_SEQ, to_sql(applied));
+        set.map_err(|error| self.fail(error.into()))?;
+        self.log.applied = Some(applied);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Head, LedgerError> {
+        let committed = self.log.connection.execute_batch("COMMIT");
+        committed.map_err(|error| self.fail(error.into()))?;
+        self.open = false;
+        let moved = self.head != self.log.head;
+        self.log.head = self.head;
+        if moved {
+            let anchored = self.log.anchor.advance(self.head);
+            anchored.map_err(|error| self.log.poison(error))?;
+        }
+        Ok(self.head)
+    }
+
+    fn insert(
+        &mut self,
+        head: Head,
+        at: i64,
+        kind: &str,
+        payload: &[u8],
+    ) -> Result<(), LedgerError> {
+        if head.seq != self.head.seq.next() {
+            return Err(LedgerError::OutOfOrder {
+                head: self.head.seq,
+                found: head.seq,
+            });
+        }
+        let inserted = self
+            .log
+            .connection
+            .prepare_cached(
+                "INSERT INTO ledger (seq, at, kind, payload, chain) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )
+            .and_then(|mut insert| {
+                insert.execute(params![to_sql(head.seq), at, kind, payload, head.chain.0])
+            });
+        inserted.map_err(|error| self.fail(error.into()))?;
+        self.head = head;
+        self.payload_bytes += payload.len() as u64;
+        Ok(())
+    }
+
+    fn fail(&mut self, error: TableError) -> LedgerError {
+        let error = match error {
+            TableError::Sqlite(error) => (self.log.database.failed("write to"))(error),
+            shape @ TableError::Shape { .. } => self.log.table_failed(shape),
+        };
+        self.log.poison(error)
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        // A failed statement may have rolled back already; then there is nothing left to undo.
+        if self.open
+            && !self.log.connection.is_autocommit()
+            && let Err(error) = self.log.connection.execute_batch("ROLLBACK")
+        {
+            self.fail(error.into());
+        }
+    }
+}
+
+/// A transaction that fills all projection tables anew.
+pub struct Rebuild<'a> {
+    batch: Batch<'a>,
+}
+
+impl Rebuild<'_> {
+    /// Makes one table anew and fills it; returns how many rows it got.
+    ///
+    /// # Errors
+    /// When a row doesn't fit the table, or SQLite fails.
+    pub fn recreate(
+        &mut self,
+        table: usize,
+        rows: impl IntoIterator<Item = Vec<Value>>,
+    ) -> Result<u64, LedgerError> {
+        let log = &*self.batch.log;
+        let filled = log.tables.recreate(&log.connection, table, rows);
+        filled.map_err(|error| self.batch.fail(error))
+    }
+
+    /// Commits; the rows were folded up to `applied`.
+    ///
+    /// # Errors
+    /// When it fails; what was there before stays.
+    pub fn commit(mut self, applied: Seq) -> Result<(), LedgerError> {
+        self.batch.set_applied(applied)?;
+        self.batch.finish().map(drop)
+    }
+}

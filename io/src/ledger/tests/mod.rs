@@ -1,0 +1,186 @@
+//! Tests of the ledger on disk: a workspace in a temporary directory, and what all tests do with it.
+
+mod appending;
+mod opening;
+mod tables;
+mod writing;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tslp_core::event::{Content, ContentKind, Event, Recorded};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{Seq, UnixMillis};
+use tslp_migrations::encode;
+use tslp_projections::table::{
+    Change, Column, ColumnType, RowChange, Table, Value, column, nullable,
+};
+use tslp_replay::chain::ChainHash;
+use tslp_replay::log::{Head, Log, Stored};
+
+use super::{DataFiles, LedgerError, OpenLedger, OpenOptions, SqliteLog};
+
+/// Tables as projections describe them: an append-only one, one with a compound key, one with a number for a key.
+static TABLES: &[Table] = &[
+    Table {
+        name: "vault",
+        version: 1,
+        columns: &[
+            column("hash", ColumnType::Blob),
+            column("seq", ColumnType::Integer),
+        ],
+        key: 1,
+    },
+    Table {
+        name: "state",
+        version: 1,
+        columns: STATE_COLUMNS,
+        key: 2,
+    },
+    Table {
+        name: "order",
+        version: 1,
+        columns: &[column("id", ColumnType::Integer)],
+        key: 1,
+    },
+];
+
+const STATE_COLUMNS: &[Column] = &[
+    column("path", ColumnType::Text),
+    column("symbol", ColumnType::Text),
+    nullable("note", ColumnType::Text),
+];
+
+const VAULT: usize = 0;
+const STATE: usize = 1;
+const ORDER: usize = 2;
+
+struct Fixture {
+    dir: TempDir,
+    options: OpenOptions,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            options: OpenOptions {
+                tables: TABLES,
+                ..OpenOptions::default()
+            },
+        }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    fn files(&self) -> DataFiles {
+        DataFiles::of(&self.data())
+    }
+
+    fn wal(&self) -> PathBuf {
+        self.data().join("ledger.db-wal")
+    }
+
+    fn try_open(&self) -> Result<OpenLedger, LedgerError> {
+        self.options.open(&self.data(), Path::new("/work/project"))
+    }
+
+    fn open(&self) -> OpenLedger {
+        self.try_open().unwrap()
+    }
+
+    /// The error with which the ledger is refused.
+    fn refused(&self) -> LedgerError {
+        match self.try_open() {
+            Ok(_) => panic!("the ledger was opened"),
+            Err(error) => error,
+        }
+    }
+
+    /// Appends events up to `last` with a row each, and closes the ledger as a crash would: nothing is moved.
+    fn filled(&self, last: u64) {
+        let mut log = self.open().log;
+        let first = log.head().unwrap().seq.0 + 1;
+        for seq in first..=last {
+            append_one(&mut log, seq);
+        }
+    }
+
+    /// A connection past all our code, as a `sqlite3` shell would have it.
+    fn shell(&self) -> Connection {
+        Connection::open(self.files().database).unwrap()
+    }
+
+    /// All bytes that are evidence. Even a reader makes an empty WAL where there is none; nothing is evidence of that.
+    fn evidence(&self) -> Vec<Vec<u8>> {
+        [self.files().database, self.wal(), self.files().anchor]
+            .iter()
+            .map(|path| std::fs::read(path).unwrap_or_default())
+            .collect()
+    }
+}
+
+fn recorded(seq: u64) -> Recorded {
+    let bytes = format!("content number {seq}").into_bytes();
+    Recorded {
+        seq: Seq(seq),
+        at: UnixMillis(1_000 * i64::try_from(seq).unwrap()),
+        event: Event::Content(Content {
+            hash: ArtifactHash::of(&bytes),
+            kind: ContentKind::Message,
+            bytes,
+        }),
+    }
+}
+
+fn stored(chain: ChainHash, seq: u64) -> Stored {
+    let recorded = recorded(seq);
+    let encoded = encode(&recorded.event).unwrap();
+    Stored {
+        seq: recorded.seq,
+        at: recorded.at,
+        kind: encoded.kind.to_owned(),
+        chain: chain.extended(recorded.seq, recorded.at, encoded.kind, &encoded.payload),
+        payload: encoded.payload,
+    }
+}
+
+fn put(table: usize, row: Vec<Value>) -> RowChange {
+    RowChange {
+        table,
+        change: Change::Put(row),
+    }
+}
+
+fn order(id: u64) -> RowChange {
+    put(ORDER, vec![id.into()])
+}
+
+fn append_one(log: &mut SqliteLog, seq: u64) -> Head {
+    let head = log.head().unwrap();
+    log.append_with(head.seq, &[stored(head.chain, seq)], &[order(seq)])
+        .unwrap()
+}
+
+/// Reads the whole log; panics where the chain doesn't hold. Returns its head.
+fn verified(log: &impl Log<Error = LedgerError>) -> Head {
+    let mut head = Head {
+        seq: Seq(0),
+        chain: ChainHash::GENESIS,
+    };
+    log.read(Seq(1), &mut |stored| {
+        assert_eq!(stored.seq, head.seq.next());
+        head.seq = stored.seq;
+        head.chain = head
+            .chain
+            .extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+        assert_eq!(head.chain, stored.chain, "at {}", stored.seq);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    head
+}

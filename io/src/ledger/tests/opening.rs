@@ -1,0 +1,347 @@
+//! Opening: what is refused, with which words, and that refusing changes nothing.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+use crate::ledger::anchor::Anchor;
+use crate::ledger::reader::ReaderFactory;
+use crate::ledger::{Checkpoint, Mismatch, MissingAnchor};
+
+/// Checks that the ledger is refused with such words, and that no evidence is touched by that.
+fn check_refused(fixture: &Fixture, words: &[&str]) -> LedgerError {
+    let before = fixture.evidence();
+    let error = fixture.refused();
+    for word in words {
+        assert!(error.to_string().contains(word), "{word}: {error}");
+    }
+    assert!(before == fixture.evidence(), "evidence was changed");
+    error
+}
+
+#[test]
+fn a_new_ledger_is_empty_private_and_recognisable() {
+    let fixture = Fixture::new();
+    let log = fixture.open().log;
+    assert_eq!(log.head().unwrap().seq, Seq(0));
+    let files = fixture.files();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&files.dir), 0o700);
+    for entry in std::fs::read_dir(&files.dir).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+    let header = std::fs::read(&files.database).unwrap();
+    assert_eq!(&header[68..72], b"TSLP");
+}
+
+#[test]
+fn a_directory_open_to_others_is_closed() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.data()).unwrap();
+    std::fs::set_permissions(fixture.data(), PermissionsExt::from_mode(0o755)).unwrap();
+    drop(fixture.open());
+    let mode = std::fs::metadata(fixture.data())
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn a_second_process_is_refused_and_told_who_holds_the_ledger() {
+    let fixture = Fixture::new();
+    let opened = fixture.open();
+    let pid = format!("pid {}", std::process::id());
+    let error = fixture.refused();
+    assert!(matches!(error, LedgerError::InUse { .. }), "{error:?}");
+    assert!(error.to_string().contains(&pid), "{error}");
+    // The log holds the lock as long as it can write.
+    let OpenLedger { log, lock, .. } = opened;
+    drop(lock);
+    assert!(matches!(fixture.refused(), LedgerError::InUse { .. }));
+    drop(log);
+    drop(fixture.open());
+}
+
+#[test]
+fn a_directory_that_can_not_be_used_is_named() {
+    let fixture = Fixture::new();
+    std::fs::write(fixture.data(), "a file").unwrap();
+    let inside = fixture.data().join("below");
+    let Err(error) = fixture.options.open(&inside, Path::new("/w")) else {
+        panic!("opened below a file");
+    };
+    assert!(matches!(error, LedgerError::DataDir { .. }), "{error:?}");
+    assert!(error.to_string().contains("data/below"), "{error}");
+}
+
+#[test]
+fn a_read_only_directory_is_refused() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.data()).unwrap();
+    std::fs::set_permissions(fixture.data(), PermissionsExt::from_mode(0o500)).unwrap();
+    if std::fs::write(fixture.data().join("probe"), "").is_ok() {
+        return; // The superuser may write anywhere.
+    }
+    let error = fixture.refused();
+    assert!(
+        error.to_string().contains("check that your user owns it"),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_of_others_are_refused_untouched() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.data()).unwrap();
+    std::fs::write(fixture.files().database, "something else").unwrap();
+    check_refused(&fixture, &["too short", "untouched"]);
+    std::fs::write(fixture.files().database, "something else ".repeat(100)).unwrap();
+    check_refused(&fixture, &["no SQLite database"]);
+    std::fs::remove_file(fixture.files().database).unwrap();
+    fixture.shell().execute_batch("CREATE TABLE t (a)").unwrap();
+    let error = check_refused(&fixture, &["another application"]);
+    assert!(!error.asks_for_safe_mode());
+}
+
+#[test]
+fn a_newer_schema_is_refused_untouched() {
+    let fixture = Fixture::new();
+    fixture.filled(2);
+    let shell = fixture.shell();
+    shell.pragma_update(None, "user_version", 99).unwrap();
+    let error = check_refused(&fixture, &["schema version 99", "Update tslp"]);
+    assert!(
+        matches!(error, LedgerError::NewerSchema { .. }),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn the_ledger_of_another_workspace_is_refused() {
+    let fixture = Fixture::new();
+    drop(fixture.open());
+    let Err(error) = fixture
+        .options
+        .open(&fixture.data(), Path::new("/elsewhere"))
+    else {
+        panic!("opened for another workspace");
+    };
+    let text = error.to_string();
+    assert!(
+        text.contains("/work/project") && text.contains("/elsewhere"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_crash_while_creating_leaves_nothing_that_matters() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.data()).unwrap();
+    std::fs::write(fixture.data().join("ledger.db.new"), "half a database").unwrap();
+    std::fs::write(fixture.data().join("ledger.anchor.new"), "half an anchor").unwrap();
+    drop(fixture.open());
+    // And one between the database and its anchor.
+    std::fs::remove_file(fixture.files().anchor).unwrap();
+    fixture.filled(1);
+    assert_eq!(verified(&fixture.open().log).seq, Seq(1));
+}
+
+#[test]
+fn every_truncation_of_the_wal_is_noticed() {
+    let fixture = Fixture::new();
+    fixture.filled(4);
+    let whole = std::fs::read(fixture.wal()).unwrap();
+    for cut in [0, 1, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(fixture.wal(), &whole[..cut]).unwrap();
+        let error = check_refused(&fixture, &["lost acknowledged events", "#4", "salvage"]);
+        assert!(error.asks_for_safe_mode());
+        let _ = std::fs::remove_file(fixture.data().join("ledger.db-shm"));
+    }
+    std::fs::write(fixture.wal(), &whole).unwrap();
+    assert_eq!(verified(&fixture.open().log).seq, Seq(4));
+}
+
+#[test]
+fn a_flipped_bit_in_the_wal_is_noticed() {
+    let fixture = Fixture::new();
+    fixture.filled(4);
+    let mut bytes = std::fs::read(fixture.wal()).unwrap();
+    let last_page = bytes.len() - 100;
+    bytes[last_page] ^= 1;
+    std::fs::write(fixture.wal(), &bytes).unwrap();
+    let error = check_refused(&fixture, &["lost acknowledged events"]);
+    assert!(
+        matches!(
+            error,
+            LedgerError::AnchorMismatch {
+                mismatch: Mismatch::LostTail {
+                    ledger_ends_at: Seq(3)
+                },
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+    // Readers work on what is left.
+    let reader = ReaderFactory::new(&fixture.files(), &fixture.options)
+        .open()
+        .unwrap();
+    assert_eq!(reader.head().unwrap().seq, Seq(3));
+}
+
+#[test]
+fn a_removed_wal_is_noticed() {
+    let fixture = Fixture::new();
+    fixture.filled(2);
+    std::fs::remove_file(fixture.wal()).unwrap();
+    check_refused(&fixture, &["ends at #0"]);
+}
+
+#[test]
+fn an_older_copy_put_back_is_noticed() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    append_one(&mut log, 1);
+    log.checkpoint(Checkpoint::Truncate).unwrap();
+    let older = std::fs::read(fixture.files().database).unwrap();
+    append_one(&mut log, 2);
+    log.checkpoint(Checkpoint::Truncate).unwrap();
+    drop(log);
+    std::fs::write(fixture.files().database, older).unwrap();
+    check_refused(&fixture, &["ends at #1", "older copy"]);
+}
+
+#[test]
+fn another_history_is_noticed() {
+    let fixture = Fixture::new();
+    fixture.filled(3);
+    let mut anchor = Anchor::open(&fixture.files().anchor).unwrap();
+    anchor
+        .advance(Head {
+            seq: Seq(2),
+            chain: ChainHash([7; 32]),
+        })
+        .unwrap();
+    check_refused(&fixture, &["another history"]);
+}
+
+#[test]
+fn a_ledger_ahead_of_its_anchor_is_what_a_crash_leaves() {
+    let fixture = Fixture::new();
+    fixture.filled(1);
+    let anchor = std::fs::read(fixture.files().anchor).unwrap();
+    fixture.filled(3);
+    std::fs::write(fixture.files().anchor, anchor).unwrap();
+    fixture.filled(4);
+    assert_eq!(verified(&fixture.open().log).seq, Seq(4));
+}
+
+#[test]
+fn a_torn_anchor_still_opens() {
+    let fixture = Fixture::new();
+    fixture.filled(4);
+    let whole = std::fs::read(fixture.files().anchor).unwrap();
+    for slot in [0, crate::ledger::anchor::SLOT_STRIDE] {
+        let mut torn = whole.clone();
+        torn[slot + 20..slot + 60].fill(0);
+        std::fs::write(fixture.files().anchor, torn).unwrap();
+        assert_eq!(verified(&fixture.open().log).seq, Seq(4));
+    }
+}
+
+#[test]
+fn events_without_an_anchor_are_refused_unless_a_person_says_so() {
+    let mut fixture = Fixture::new();
+    fixture.filled(2);
+    let files = fixture.files();
+    std::fs::write(&files.anchor, "nonsense").unwrap();
+    check_refused(&fixture, &["damaged", "#2"]);
+    std::fs::remove_file(&files.anchor).unwrap();
+    let error = check_refused(&fixture, &["missing", "Copy the anchor along"]);
+    assert!(error.asks_for_safe_mode());
+    fixture.options.missing_anchor = MissingAnchor::Adopt;
+    drop(fixture.open());
+    fixture.options.missing_anchor = MissingAnchor::Refuse;
+    assert_eq!(verified(&fixture.open().log).seq, Seq(2));
+}
+
+#[test]
+fn a_missing_database_is_not_taken_for_a_new_one() {
+    let fixture = Fixture::new();
+    fixture.filled(2);
+    std::fs::remove_file(fixture.files().database).unwrap();
+    check_refused(&fixture, &["is missing", "ledger.db-wal"]);
+    std::fs::remove_file(fixture.wal()).unwrap();
+    check_refused(&fixture, &["is missing", "ledger.anchor"]);
+}
+
+#[test]
+fn a_changed_event_breaks_the_chain() {
+    let fixture = Fixture::new();
+    fixture.filled(3);
+    fixture
+        .shell()
+        .execute_batch(
+            "DROP TRIGGER ledger_refuses_update;
+             UPDATE ledger SET at = at + 1 WHERE seq = 2;",
+        )
+        .unwrap();
+    // The anchor vouches for the head alone; whoever folds finds the rest.
+    let log = fixture.open().log;
+    let mut chain = ChainHash::GENESIS;
+    let mut broken = Vec::new();
+    log.read(Seq(1), &mut |stored| {
+        let expected = chain.extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+        if expected != stored.chain {
+            broken.push(stored.seq.0);
+        }
+        chain = stored.chain;
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert_eq!(broken, [2]);
+}
+
+/// All events, unless the ledger is refused, can't be read, or its chain doesn't hold.
+fn intact_events(fixture: &Fixture) -> Option<Vec<Stored>> {
+    let log = fixture.try_open().ok()?.log;
+    let mut chain = ChainHash::GENESIS;
+    let mut events = Vec::new();
+    let mut holds = true;
+    log.read(Seq(1), &mut |stored| {
+        chain = chain.extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+        holds &= chain == stored.chain;
+        events.push(stored);
+        ControlFlow::Continue(())
+    })
+    .ok()?;
+    (holds && chain == log.head().ok()?.chain).then_some(events)
+}
+
+#[test]
+fn a_flipped_bit_anywhere_in_the_database_is_noticed_or_harmless() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    for seq in 1..=60 {
+        append_one(&mut log, seq);
+    }
+    log.checkpoint(Checkpoint::Truncate).unwrap();
+    drop(log);
+    let whole = std::fs::read(fixture.files().database).unwrap();
+    let expected = intact_events(&fixture).unwrap();
+    let mut noticed = 0;
+    for bit in (0..whole.len() * 8).step_by(whole.len() * 8 / 500 + 7) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(fixture.files().database, bytes).unwrap();
+        for suffix in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(fixture.data().join(format!("ledger.db{suffix}")));
+        }
+        match intact_events(&fixture) {
+            Some(events) => assert!(events == expected, "bit {bit} changed events unnoticed"),
+            None => noticed += 1,
+        }
+    }
+    assert!(noticed > 0);
+}

@@ -1,0 +1,197 @@
+//! The writer thread: groups, announcements, failures.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::*;
+use crate::ledger::writer::{Commit, Durability, LedgerWriter, WriterLimits, queue, spawn};
+use crossbeam_channel::{Receiver, Sender};
+
+fn commit(seq: u64) -> Commit {
+    Commit {
+        recorded: vec![recorded(seq)],
+        changes: vec![order(seq)],
+    }
+}
+
+fn queued(commits: impl IntoIterator<Item = Commit>) -> (Sender<Commit>, Receiver<Commit>) {
+    let (sender, receiver) = queue(1000);
+    for commit in commits {
+        sender.send(commit).unwrap();
+    }
+    (sender, receiver)
+}
+
+fn start(
+    log: SqliteLog,
+    commits: Receiver<Commit>,
+    limits: WriterLimits,
+) -> (LedgerWriter, mpsc::Receiver<Durability>) {
+    let (sender, announced) = mpsc::channel();
+    let announce = Box::new(move |durability| {
+        let _ = sender.send(durability);
+    });
+    (spawn(log, commits, limits, announce).unwrap(), announced)
+}
+
+#[test]
+fn commits_that_wait_together_are_written_together() {
+    let fixture = Fixture::new();
+    let (sender, receiver) = queued((1..=100).map(commit));
+    drop(sender);
+    let (writer, announced) = start(fixture.open().log, receiver, WriterLimits::default());
+    let (durable, figures) = (writer.durable().clone(), writer.figures().clone());
+    let head = writer.join().unwrap();
+    assert_eq!(head.seq, Seq(100));
+    assert_eq!(durable.reached(), Seq(100));
+    assert_eq!(figures.commits.load(Relaxed), 1);
+    assert_eq!(figures.events.load(Relaxed), 100);
+    assert_eq!(figures.largest_batch_events.load(Relaxed), 100);
+    assert_eq!(
+        announced.iter().collect::<Vec<_>>(),
+        [Durability::Reached(Seq(100))]
+    );
+    let opened = fixture.open();
+    assert_eq!(verified(&opened.log), head);
+    assert_eq!(
+        opened.readers.open().unwrap().rows(ORDER).unwrap().len(),
+        100
+    );
+    assert_eq!(
+        std::fs::metadata(fixture.wal()).map_or(0, |wal| wal.len()),
+        0
+    );
+}
+
+#[test]
+fn groups_are_bounded() {
+    let fixture = Fixture::new();
+    let (sender, receiver) = queued((1..=100).map(commit));
+    drop(sender);
+    let limits = WriterLimits {
+        group_events_max: 30,
+        checkpoint_pages_busy: 0,
+        ..WriterLimits::default()
+    };
+    let (writer, announced) = start(fixture.open().log, receiver, limits);
+    writer.join().unwrap();
+    let reached = [30, 60, 90, 100].map(|seq| Durability::Reached(Seq(seq)));
+    assert_eq!(announced.iter().collect::<Vec<_>>(), reached);
+
+    let fixture = Fixture::new();
+    let (sender, receiver) = queued((1..=3).map(commit));
+    drop(sender);
+    let limits = WriterLimits {
+        group_bytes_max: 1,
+        ..WriterLimits::default()
+    };
+    let (writer, announced) = start(fixture.open().log, receiver, limits);
+    writer.join().unwrap();
+    assert_eq!(announced.iter().count(), 3);
+}
+
+#[test]
+fn waiters_get_on_as_soon_as_their_position_is_durable() {
+    let fixture = Fixture::new();
+    let (sender, receiver) = queue(1);
+    let (writer, _announced) = start(fixture.open().log, receiver, WriterLimits::default());
+    for seq in 1..=50 {
+        sender.send(commit(seq)).unwrap();
+        let reached = writer.durable().wait_for(Seq(seq)).unwrap();
+        assert!(reached >= Seq(seq));
+    }
+    drop(sender);
+    let durable = writer.durable().clone();
+    writer.join().unwrap();
+    assert!(durable.wait_for(Seq(51)).is_err());
+    assert_eq!(verified(&fixture.open().log).seq, Seq(50));
+}
+
+#[test]
+fn an_idle_writer_moves_the_wal() {
+    let fixture = Fixture::new();
+    let limits = WriterLimits {
+        checkpoint_pages: 1,
+        truncate_bytes: 1,
+        idle: Duration::ZERO,
+        ..WriterLimits::default()
+    };
+    let (sender, receiver) = queued([commit(1)]);
+    let (writer, _announced) = start(fixture.open().log, receiver, limits);
+    writer.durable().wait_for(Seq(1)).unwrap();
+    while writer.figures().checkpoints.load(Relaxed) < 2 {
+        std::thread::yield_now();
+    }
+    assert_eq!(std::fs::metadata(fixture.wal()).unwrap().len(), 0);
+    drop(sender);
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_long_wal_is_moved_at_once() {
+    let fixture = Fixture::new();
+    let limits = WriterLimits {
+        checkpoint_pages_busy: 1,
+        idle: Duration::from_secs(3600),
+        ..WriterLimits::default()
+    };
+    let (sender, receiver) = queued([commit(1)]);
+    let (writer, _announced) = start(fixture.open().log, receiver, limits);
+    while writer.figures().checkpoints.load(Relaxed) < 1 {
+        std::thread::yield_now();
+    }
+    drop(sender);
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_full_disk_fails_everything_that_waits_and_keeps_what_was_acknowledged() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    append_one(&mut log, 1);
+    log.connection
+        .pragma_update(None, "max_page_count", 1)
+        .unwrap();
+    let many = Commit {
+        recorded: (2..=2000).map(recorded).collect(),
+        changes: Vec::new(),
+    };
+    let (sender, receiver) = queued([many, commit(2001)]);
+    let (writer, announced) = start(log, receiver, WriterLimits::default());
+    let stopped = writer.durable().wait_for(Seq(2000)).unwrap_err();
+    assert!(stopped.0.contains("free space"), "{stopped}");
+    let failure = writer.join().unwrap_err();
+    assert_eq!(failure, stopped.0);
+    assert_eq!(
+        announced.iter().collect::<Vec<_>>(),
+        [Durability::Failed(failure)]
+    );
+    assert!(sender.send(commit(2002)).is_err());
+
+    let mut log = fixture.open().log;
+    assert_eq!(verified(&log).seq, Seq(1));
+    append_one(&mut log, 2);
+}
+
+#[test]
+fn commits_out_of_order_stop_the_writer_before_anything_is_written() {
+    let fixture = Fixture::new();
+    let (_sender, receiver) = queued([commit(1), commit(3)]);
+    let (writer, _announced) = start(fixture.open().log, receiver, WriterLimits::default());
+    let failure = writer.join().unwrap_err();
+    assert!(failure.contains("#3 does not follow #1"), "{failure}");
+    assert_eq!(fixture.open().log.head().unwrap().seq, Seq(0));
+}
+
+#[test]
+fn a_panic_on_the_writer_thread_lets_waiters_go() {
+    let fixture = Fixture::new();
+    let (_sender, receiver) = queued([commit(1)]);
+    let announce = Box::new(|durability| assert_ne!(durability, Durability::Reached(Seq(1))));
+    let log = fixture.open().log;
+    let writer = spawn(log, receiver, WriterLimits::default(), announce).unwrap();
+    let stopped = writer.durable().wait_for(Seq(2)).unwrap_err();
+    assert!(stopped.0.contains("panicked"), "{stopped}");
+    assert!(writer.join().is_err());
+}

@@ -1,0 +1,300 @@
+//! The writer thread: takes what the engine decided, makes it durable in groups, and says how far it is.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
+use tslp_core::event::Recorded;
+use tslp_core::ids::Seq;
+use tslp_projections::table::RowChange;
+use tslp_replay::log::{Head, Log};
+
+use super::durable::{DurableHead, WriterFigures};
+use super::error::LedgerError;
+use super::sqlite_log::{Checkpoint, SqliteLog};
+
+/// Events and the rows that they change: durable together or not at all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Commit {
+    /// In order; the first follows the last of the commit before.
+    pub recorded: Vec<Recorded>,
+    /// The folds' changes, in order.
+    pub changes: Vec<RowChange>,
+}
+
+/// What the writer has to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Everything up to here is on disk.
+    Reached(Seq),
+    /// Nothing more will be. The text says what happened and what to do.
+    Failed(String),
+}
+
+/// The writer's bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriterLimits {
+    /// Events after which a group is committed, though more is queued.
+    pub group_events_max: u64,
+    /// Payload bytes after which a group is committed, though more is queued.
+    pub group_bytes_max: u64,
+    /// Pages waiting in the WAL from which on an idle writer moves them.
+    pub checkpoint_pages: u64,
+    /// Pages waiting in the WAL from which on they are moved at once, idle or not.
+    pub checkpoint_pages_busy: u64,
+    /// Size of the WAL file from which on an idle writer cuts it.
+    pub truncate_bytes: u64,
+    /// How long nothing must have come in for the writer to count as idle.
+    pub idle: Duration,
+}
+
+impl Default for WriterLimits {
+    fn default() -> Self {
+        Self {
+            group_events_max: 4096,
+            group_bytes_max: 8 << 20,
+            checkpoint_pages: 1024,
+            checkpoint_pages_busy: 16 * 1024,
+            truncate_bytes: 16 << 20,
+            idle: Duration::from_millis(50),
+        }
+    }
+}
+
+/// How many groups a busy writer commits between two looks at the WAL.
+const GROUPS_PER_LOOK: u64 = 16;
+
+/// The queue to a writer. A full one blocks whoever sends. When all senders are gone, the writer finishes and stops;
+/// when the writer has failed, sending fails.
+#[must_use]
+pub fn queue(commits: usize) -> (Sender<Commit>, Receiver<Commit>) {
+    bounded(commits)
+}
+
+/// A running writer.
+#[derive(Debug)]
+pub struct LedgerWriter {
+    durable: Arc<DurableHead>,
+    figures: Arc<WriterFigures>,
+    thread: JoinHandle<Result<Head, String>>,
+}
+
+impl LedgerWriter {
+    /// How far the ledger is on disk.
+    #[must_use]
+    pub fn durable(&self) -> &Arc<DurableHead> {
+        &self.durable
+    }
+
+    /// What the writer did so far.
+    #[must_use]
+    pub fn figures(&self) -> &Arc<WriterFigures> {
+        &self.figures
+    }
+
+    /// Waits for the writer to end: after all senders are gone, or after a failure.
+    ///
+    /// # Errors
+    /// The failure's text.
+    pub fn join(self) -> Result<Head, String> {
+        self.thread
+            .join()
+            .unwrap_or_else(|_| Err("the ledger writer panicked; restart tslp".to_owned()))
+    }
+}
+
+/// Starts the writer thread.
+///
+/// `announce` is called on that thread after each group, and must not block.
+///
+/// # Errors
+/// When the log is poisoned, or the thread can't be started.
+pub fn spawn(
+    log: SqliteLog,
+    commits: Receiver<Commit>,
+    limits: WriterLimits,
+    announce: Box<dyn FnMut(Durability) + Send>,
+) -> Result<LedgerWriter, LedgerError> {
+    let durable = Arc::new(DurableHead::new(log.head()?.seq));
+    let figures = Arc::new(WriterFigures::default());
+    let path = log.database.path.clone();
+    let mut writer = Writer {
+        log,
+        commits,
+        limits,
+        figures: Arc::clone(&figures),
+        announcer: Announcer {
+            durable: Arc::clone(&durable),
+            announce,
+        },
+        groups_since_look: 0,
+    };
+    let thread = std::thread::Builder::new()
+        .name("tslp-ledger".to_owned())
+        .spawn(move || {
+            let ended = catch_unwind(AssertUnwindSafe(|| writer.run()));
+            let ended = ended.unwrap_or_else(|_| {
+                Err("the ledger writer panicked, a defect of tslp; restart it".to_owned())
+            });
+            writer.announcer.end(&ended);
+            ended
+        })
+        .map_err(|source| LedgerError::File {
+            action: "start the writer thread of",
+            path,
+            source,
+        })?;
+    Ok(LedgerWriter {
+        durable,
+        figures,
+        thread,
+    })
+}
+
+struct Writer {
+    log: SqliteLog,
+    commits: Receiver<Commit>,
+    limits: WriterLimits,
+    figures: Arc<WriterFigures>,
+    announcer: Announcer,
+    groups_since_look: u64,
+}
+
+struct Announcer {
+    durable: Arc<DurableHead>,
+    announce: Box<dyn FnMut(Durability) + Send>,
+}
+
+impl Announcer {
+    fn reached(&mut self, seq: Seq) {
+        self.durable.reach(seq);
+        (self.announce)(Durability::Reached(seq));
+    }
+
+    fn end(&mut self, ended: &Result<Head, String>) {
+        match ended {
+            Ok(_) => self
+                .durable
+                .stop("the ledger writer has stopped".to_owned()),
+            Err(failure) => {
+                tracing::error!(failure, "ledger writer failed");
+                self.durable.stop(failure.clone());
+                // The panic that led here may have come from the callback itself.
+                let tell = || (self.announce)(Durability::Failed(failure.clone()));
+                let _ = catch_unwind(AssertUnwindSafe(tell));
+            }
+        }
+    }
+}
+
+impl Writer {
+    fn run(&mut self) -> Result<Head, String> {
+        self.write_all().map_err(|error| error.to_string())
+    }
+
+    fn write_all(&mut self) -> Result<Head, LedgerError> {
+        while let Some(commit) = self.next()? {
+            let head = self.commit_group(commit)?;
+            self.announcer.reached(head.seq);
+        }
+        self.log.checkpoint(Checkpoint::Truncate)?;
+        self.log.head()
+    }
+
+    /// The next commit; `None` when no more will come. Uses the time while there is none.
+    fn next(&mut self) -> Result<Option<Commit>, LedgerError> {
+        self.groups_since_look += 1;
+        match self.commits.try_recv() {
+            Ok(commit) => {
+                if self.groups_since_look >= GROUPS_PER_LOOK {
+                    self.relieve_wal()?;
+                }
+                return Ok(Some(commit));
+            }
+            Err(TryRecvError::Disconnected) => return Ok(None),
+            Err(TryRecvError::Empty) => {}
+        }
+        let pending = self.look_at_wal()?;
+        if pending >= self.limits.checkpoint_pages_busy {
+            self.checkpoint(Checkpoint::Passive)?;
+            return Ok(self.commits.recv().ok());
+        }
+        if pending < self.limits.checkpoint_pages {
+            return Ok(self.commits.recv().ok());
+        }
+        match self.commits.recv_timeout(self.limits.idle) {
+            Ok(commit) => Ok(Some(commit)),
+            Err(RecvTimeoutError::Disconnected) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => {
+                self.checkpoint_idle()?;
+                Ok(self.commits.recv().ok())
+            }
+        }
+    }
+
+    /// Commits everything that is queued, up to the bounds, in one transaction.
+    fn commit_group(&mut self, first: Commit) -> Result<Head, LedgerError> {
+        let started = Instant::now();
+        let mut events = 0;
+        let mut batch = self.log.begin()?;
+        let mut next = Some(first);
+        while let Some(commit) = next {
+            for recorded in &commit.recorded {
+                batch.record(recorded)?;
+            }
+            for change in &commit.changes {
+                batch.change(change)?;
+            }
+            events += commit.recorded.len() as u64;
+            let full = events >= self.limits.group_events_max
+                || batch.payload_bytes() >= self.limits.group_bytes_max;
+            next = if full {
+                None
+            } else {
+                self.commits.try_recv().ok()
+            };
+        }
+        let bytes = batch.payload_bytes();
+        let head = batch.commit()?;
+        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.figures.commits.fetch_add(1, Relaxed);
+        self.figures.events.fetch_add(events, Relaxed);
+        self.figures.payload_bytes.fetch_add(bytes, Relaxed);
+        self.figures.largest_batch_events.fetch_max(events, Relaxed);
+        self.figures.last_commit_micros.store(micros, Relaxed);
+        Ok(head)
+    }
+
+    /// Under a load that never pauses the WAL must not grow without bound.
+    fn relieve_wal(&mut self) -> Result<(), LedgerError> {
+        if self.look_at_wal()? >= self.limits.checkpoint_pages_busy {
+            self.checkpoint(Checkpoint::Passive)?;
+        }
+        Ok(())
+    }
+
+    fn checkpoint_idle(&mut self) -> Result<(), LedgerError> {
+        self.checkpoint(Checkpoint::Passive)?;
+        let wal = self.log.wal()?;
+        if wal.pages_pending == 0 && wal.file_bytes >= self.limits.truncate_bytes {
+            self.checkpoint(Checkpoint::Truncate)?;
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&mut self, mode: Checkpoint) -> Result<(), LedgerError> {
+        self.log.checkpoint(mode)?;
+        self.figures.checkpoints.fetch_add(1, Relaxed);
+        self.look_at_wal().map(drop)
+    }
+
+    fn look_at_wal(&mut self) -> Result<u64, LedgerError> {
+        self.groups_since_look = 0;
+        let pending = self.log.wal()?.pages_pending;
+        self.figures.wal_pages_pending.store(pending, Relaxed);
+        Ok(pending)
+    }
+}

@@ -1,0 +1,209 @@
+//! From stored bytes to a core event. Any bytes give an event or an error value; none give a panic.
+
+use rkyv::Portable;
+use rkyv::api::high::HighValidator;
+use rkyv::bytecheck::CheckBytes;
+use rkyv::rancor;
+use tslp_core::event::{ContentKind, Event};
+use tslp_core::hash::ArtifactHash;
+
+use crate::v1::codes::Code;
+use crate::v1::{self, Load};
+
+/// Stored bytes that are no event.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// No version of this program known here writes such events.
+    #[error(
+        "unknown event kind `{kind}`: the ledger was damaged, or written by another or newer version of tslp; \
+         update tslp, or check the ledger with `tslp verify`"
+    )]
+    UnknownKind {
+        /// The stored kind.
+        kind: String,
+    },
+    /// The event's name is known, its layout version isn't yet.
+    #[error(
+        "event kind `{kind}` has a newer layout than the v{known} that this version of tslp reads; update tslp"
+    )]
+    NewerVersion {
+        /// The stored kind.
+        kind: String,
+        /// The newest layout version known here.
+        known: u32,
+    },
+    /// The bytes don't have the layout of their kind.
+    #[error("{bytes} bytes of a `{kind}` event are malformed: {detail}")]
+    Malformed {
+        /// The stored kind.
+        kind: String,
+        /// How many bytes there are.
+        bytes: usize,
+        /// What the validator met.
+        detail: String,
+    },
+    /// The layout is right, what it says isn't.
+    #[error("a `{kind}` event says what no event can: {invalid}")]
+    Invalid {
+        /// The stored kind.
+        kind: String,
+        /// What.
+        invalid: Invalid,
+    },
+}
+
+/// A stored value without meaning.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// A number that stands for nothing.
+    #[error("{code} is no {what}")]
+    Code {
+        /// What it should be.
+        what: &'static str,
+        /// The number.
+        code: u32,
+    },
+    /// A reason code that is not known here.
+    #[error("`{0}` is no reason known to this version of tslp")]
+    Reason(String),
+    /// A path that is not normalised.
+    #[error("`{0}` is no normalised path below a workspace")]
+    Path(String),
+    /// A range that ends before it starts.
+    #[error("a range from {start} to {end}")]
+    Range {
+        /// First byte.
+        start: u32,
+        /// One past the last byte.
+        end: u32,
+    },
+    /// More older messages than messages.
+    #[error("{older} of {messages} messages are older history")]
+    Older {
+        /// Messages said to be older history.
+        older: u32,
+        /// All messages.
+        messages: usize,
+    },
+}
+
+/// A content event, read where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentRef<'a> {
+    /// Address: BLAKE3 of `bytes`.
+    pub hash: ArtifactHash,
+    /// What they are.
+    pub kind: ContentKind,
+    /// The bytes.
+    pub bytes: &'a [u8],
+}
+
+impl ContentRef<'_> {
+    /// Whether the bytes are those that the hash names.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        ArtifactHash::of(self.bytes) == self.hash
+    }
+}
+
+/// Decodes a stored event of any version ever written.
+///
+/// # Errors
+/// See [`DecodeError`].
+pub fn decode(kind: &str, payload: &[u8]) -> Result<Event, DecodeError> {
+    match kind {
+        "content.v1" => load::<v1::ArchivedContent<'_>>(kind, payload),
+        "prompt_received.v1" => load::<v1::ArchivedPromptReceived<'_>>(kind, payload),
+        "reply_segment.v1" => load::<v1::ArchivedReplySegment>(kind, payload),
+        "reply_ended.v1" => load::<v1::ArchivedReplyEnded<'_>>(kind, payload),
+        "disk_observed.v1" => load::<v1::ArchivedDiskObserved<'_>>(kind, payload),
+        "artifact_captured.v1" => load::<v1::ArchivedArtifactCaptured<'_>>(kind, payload),
+        "artifact_resolved.v1" => load::<v1::ArchivedArtifactResolved<'_>>(kind, payload),
+        "transitioned.v1" => load::<v1::ArchivedTransitioned<'_>>(kind, payload),
+        "promotion_refused.v1" => load::<v1::ArchivedPromotionRefused<'_>>(kind, payload),
+        "notice_issued.v1" => load::<v1::ArchivedNoticeIssued<'_>>(kind, payload),
+        "prompt_composed.v1" => load::<v1::ArchivedPromptComposed<'_>>(kind, payload),
+        _ => Err(unknown(kind)),
+    }
+}
+
+/// The content in a stored `content` event without copying it; `None` if the event is of another kind.
+///
+/// # Errors
+/// When the bytes have not the layout of their kind, or their version is newer.
+pub fn content<'a>(kind: &str, payload: &'a [u8]) -> Result<Option<ContentRef<'a>>, DecodeError> {
+    match kind {
+        "content.v1" => {
+            let stored: &'a v1::ArchivedContent<'a> = access(kind, payload)?;
+            let code = stored.kind;
+            Ok(Some(ContentRef {
+                hash: ArtifactHash(stored.hash),
+                kind: ContentKind::from_code(code).ok_or_else(|| DecodeError::Invalid {
+                    kind: kind.to_owned(),
+                    invalid: Invalid::Code {
+                        what: ContentKind::NAME,
+                        code: code.into(),
+                    },
+                })?,
+                bytes: &stored.bytes,
+            }))
+        }
+        kind if kind.starts_with("content.") => Err(unknown(kind)),
+        _ => Ok(None),
+    }
+}
+
+/// Names of all events with the newest layout version known here.
+const NAMES: &[(&str, u32)] = &[
+    ("content", 1),
+    ("prompt_received", 1),
+    ("reply_segment", 1),
+    ("reply_ended", 1),
+    ("disk_observed", 1),
+    ("artifact_captured", 1),
+    ("artifact_resolved", 1),
+    ("transitioned", 1),
+    ("promotion_refused", 1),
+    ("notice_issued", 1),
+    ("prompt_composed", 1),
+];
+
+fn unknown(kind: &str) -> DecodeError {
+    let newer = kind.rsplit_once(".v").and_then(|(name, version)| {
+        let version: u32 = version.parse().ok()?;
+        let (_, known) = NAMES.iter().find(|(known, _)| *known == name)?;
+        (version > *known).then_some(*known)
+    });
+    match newer {
+        Some(known) => DecodeError::NewerVersion {
+            kind: kind.to_owned(),
+            known,
+        },
+        None => DecodeError::UnknownKind {
+            kind: kind.to_owned(),
+        },
+    }
+}
+
+fn load<'a, A>(kind: &str, payload: &'a [u8]) -> Result<Event, DecodeError>
+where
+    A: Portable + for<'b> CheckBytes<HighValidator<'b, rancor::Error>> + Load<Core = Event> + 'a,
+{
+    access::<A>(kind, payload)?
+        .load()
+        .map_err(|invalid| DecodeError::Invalid {
+            kind: kind.to_owned(),
+            invalid,
+        })
+}
+
+fn access<'a, A>(kind: &str, payload: &'a [u8]) -> Result<&'a A, DecodeError>
+where
+    A: Portable + for<'b> CheckBytes<HighValidator<'b, rancor::Error>>,
+{
+    rkyv::access::<A, rancor::Error>(payload).map_err(|error| DecodeError::Malformed {
+        kind: kind.to_owned(),
+        bytes: payload.len(),
+        detail: error.to_string(),
+    })
+}

@@ -1,0 +1,128 @@
+//! From a core event to the bytes that the ledger stores, always in the newest layout.
+
+use rkyv::api::high::{HighSerializer, to_bytes_in};
+use rkyv::rancor;
+use rkyv::ser::allocator::ArenaHandle;
+use tslp_core::event::Event;
+
+use crate::v1;
+
+/// An event as the ledger stores it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoded {
+    /// Name and layout version, such as `prompt_received.v1`.
+    pub kind: &'static str,
+    /// The bytes.
+    pub payload: Vec<u8>,
+}
+
+/// Largest payload that is written. SQLite refuses rows of 1,000,000,000 bytes; relative pointers end at 2 GiB.
+pub const PAYLOAD_BYTES_MAX: usize = 512 << 20;
+
+/// An event could not be encoded.
+#[derive(Debug, thiserror::Error)]
+pub enum EncodeError {
+    /// Larger than [`PAYLOAD_BYTES_MAX`].
+    #[error(
+        "a `{kind}` event takes {bytes} bytes, more than the {PAYLOAD_BYTES_MAX} that one row of the ledger may hold"
+    )]
+    TooLarge {
+        /// Name and layout version.
+        kind: &'static str,
+        /// Its size, as far as it is known.
+        bytes: usize,
+    },
+    /// The serialiser gave up.
+    #[error("a `{kind}` event could not be encoded: {detail}")]
+    Failed {
+        /// Name and layout version.
+        kind: &'static str,
+        /// The serialiser's words.
+        detail: String,
+    },
+}
+
+/// Encodes an event.
+///
+/// # Errors
+/// When the event is too large for one row; no event that came through the proxy's own limits is.
+pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
+    let kind = kind_of(event);
+    match event {
+        Event::Content(content) if content.bytes.len() > PAYLOAD_BYTES_MAX => {
+            Err(EncodeError::TooLarge {
+                kind,
+                bytes: content.bytes.len(),
+            })
+        }
+        Event::Content(event) => written(
+            kind,
+            &v1::Content::from(event),
+            event.bytes.len() + CONTENT_FRAME_BYTES,
+        ),
+        Event::PromptReceived(event) => {
+            written(kind, &v1::PromptReceived::from(event), SMALL_BYTES)
+        }
+        Event::ReplySegment(event) => written(kind, &v1::ReplySegment::from(event), SMALL_BYTES),
+        Event::ReplyEnded(event) => written(kind, &v1::ReplyEnded::from(event), SMALL_BYTES),
+        Event::DiskObserved(event) => written(kind, &v1::DiskObserved::from(event), SMALL_BYTES),
+        Event::ArtifactCaptured(event) => {
+            written(kind, &v1::ArtifactCaptured::from(event), SMALL_BYTES)
+        }
+        Event::ArtifactResolved(event) => {
+            written(kind, &v1::ArtifactResolved::from(event), SMALL_BYTES)
+        }
+        Event::Transitioned(event) => written(kind, &v1::Transitioned::from(event), SMALL_BYTES),
+        Event::PromotionRefused(event) => {
+            written(kind, &v1::PromotionRefused::from(event), SMALL_BYTES)
+        }
+        Event::NoticeIssued(event) => written(kind, &v1::NoticeIssued::from(event), SMALL_BYTES),
+        Event::PromptComposed(event) => {
+            written(kind, &v1::PromptComposed::from(event), SMALL_BYTES)
+        }
+    }
+}
+
+/// Name and layout version under which an event is written today.
+#[must_use]
+pub const fn kind_of(event: &Event) -> &'static str {
+    match event {
+        Event::Content(_) => "content.v1",
+        Event::PromptReceived(_) => "prompt_received.v1",
+        Event::ReplySegment(_) => "reply_segment.v1",
+        Event::ReplyEnded(_) => "reply_ended.v1",
+        Event::DiskObserved(_) => "disk_observed.v1",
+        Event::ArtifactCaptured(_) => "artifact_captured.v1",
+        Event::ArtifactResolved(_) => "artifact_resolved.v1",
+        Event::Transitioned(_) => "transitioned.v1",
+        Event::PromotionRefused(_) => "promotion_refused.v1",
+        Event::NoticeIssued(_) => "notice_issued.v1",
+        Event::PromptComposed(_) => "prompt_composed.v1",
+    }
+}
+
+/// What a content event takes besides its bytes: hash, kind, pointer and length.
+const CONTENT_FRAME_BYTES: usize = 41;
+
+/// Room for most events without growing.
+const SMALL_BYTES: usize = 256;
+
+fn written<L>(kind: &'static str, layout: &L, capacity: usize) -> Result<Encoded, EncodeError>
+where
+    L: for<'a> rkyv::Serialize<HighSerializer<Vec<u8>, ArenaHandle<'a>, rancor::Error>>,
+{
+    let payload =
+        to_bytes_in::<_, rancor::Error>(layout, Vec::with_capacity(capacity)).map_err(|error| {
+            EncodeError::Failed {
+                kind,
+                detail: error.to_string(),
+            }
+        })?;
+    if payload.len() > PAYLOAD_BYTES_MAX {
+        return Err(EncodeError::TooLarge {
+            kind,
+            bytes: payload.len(),
+        });
+    }
+    Ok(Encoded { kind, payload })
+}

@@ -1,0 +1,49 @@
+//! The numbers that stand for enums without data in stored events. A number is never used for anything else again.
+
+use tslp_core::artifact::{Level, Origin, Transition};
+use tslp_core::event::{ContentKind, Extent, History, PathEvidence, ReadFailure};
+use tslp_core::gate::Completeness;
+use tslp_core::message::Role;
+
+/// An enum with a stored number for each variant.
+pub(crate) trait Code: Copy + 'static {
+    /// What the enum is called in error texts.
+    const NAME: &'static str;
+
+    /// The stored number.
+    fn code(self) -> u8;
+
+    /// The variant with this number.
+    fn from_code(code: u8) -> Option<Self>;
+}
+
+macro_rules! codes {
+    ($($type:ident, $name:literal: $($variant:ident = $code:literal),+;)+) => {
+        $(impl Code for $type {
+            const NAME: &'static str = $name;
+
+            fn code(self) -> u8 {
+                match self { $(Self::$variant => $code,)+ }
+            }
+
+            fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some(Self::$variant),)+ _ => None }
+            }
+        })+
+    };
+}
+
+codes! {
+    Role, "role": System = 1, User = 2, Assistant = 3, Tool = 4, Other = 5;
+    ContentKind, "content kind": Message = 1, Reply = 2, Code = 3, ToolArguments = 4;
+    ReadFailure, "read failure":
+        Denied = 1, NotAFile = 2, Escapes = 3, TooLarge = 4, Unsteady = 5, TimedOut = 6, Failed = 7;
+    Origin, "origin": Model = 1, User = 2;
+    Level, "level": Unresolved = 1, Inferred = 2, Confirmed = 3;
+    Transition, "transition": Promote = 1, Discard = 2, Supersede = 3, Remove = 4;
+    Completeness, "completeness": Full = 1, Elided = 2, Truncated = 3;
+    PathEvidence, "path evidence":
+        None = 1, SentenceBefore = 2, FirstLineComment = 3, LineBefore = 4, InfoString = 5, Header = 6;
+    Extent, "extent": WholeFile = 1, Fragment = 2;
+    History, "history policy": Window = 1, Client = 2;
+}

@@ -1,0 +1,420 @@
+//! From version 1 layouts to core events. Shapes are proven by then; meanings are checked here.
+
+use rkyv::boxed::ArchivedBox;
+use rkyv::option::ArchivedOption;
+use rkyv::vec::ArchivedVec;
+use tslp_core::artifact::Version;
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{self, Event};
+use tslp_core::extract::GrammarTag;
+use tslp_core::gate::{GateReport, Verdict};
+use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
+use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_core::slice::{Figures, Span};
+
+use super::codes::Code;
+use crate::decode::Invalid;
+
+/// A stored layout that means a core value.
+pub(crate) trait Load {
+    /// What it means.
+    type Core;
+
+    /// Reads it.
+    fn load(&self) -> Result<Self::Core, Invalid>;
+}
+
+fn list<T: Load>(items: &ArchivedVec<T>) -> Result<Vec<T::Core>, Invalid> {
+    items.iter().map(Load::load).collect()
+}
+
+fn optional<T: Load>(item: &ArchivedOption<T>) -> Result<Option<T::Core>, Invalid> {
+    item.as_ref().map(Load::load).transpose()
+}
+
+fn text(text: &ArchivedOption<ArchivedBox<str>>) -> Option<String> {
+    text.as_ref().map(|text| text.to_string())
+}
+
+fn code<T: Code>(code: u8) -> Result<T, Invalid> {
+    T::from_code(code).ok_or(Invalid::Code {
+        what: T::NAME,
+        code: code.into(),
+    })
+}
+
+fn reason(word: &str) -> Result<Reason, Invalid> {
+    Reason::from_code(word).ok_or_else(|| Invalid::Reason(word.to_owned()))
+}
+
+/// A stored path was normalised before it was stored; anything else would open a way out of the workspace.
+fn path(stored: &str) -> Result<RelPath, Invalid> {
+    let normalised = !stored.contains(['\0', '\\'])
+        && stored
+            .split('/')
+            .all(|part| !matches!(part, "" | "." | ".."));
+    if normalised {
+        Ok(RelPath::from_normalised(stored))
+    } else {
+        Err(Invalid::Path(stored.to_owned()))
+    }
+}
+
+/// Ranges come out of the ledger ordered, so that no reader of them has to think of it.
+fn range(start: u32, end: u32) -> Result<(u32, u32), Invalid> {
+    if start <= end {
+        Ok((start, end))
+    } else {
+        Err(Invalid::Range { start, end })
+    }
+}
+
+impl Load for super::ArchivedContent<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::Content(event::Content {
+            hash: ArtifactHash(self.hash),
+            kind: code(self.kind)?,
+            bytes: self.bytes.to_vec(),
+        }))
+    }
+}
+
+impl Load for super::ArchivedMessageRef {
+    type Core = event::MessageRef;
+
+    fn load(&self) -> Result<event::MessageRef, Invalid> {
+        Ok(event::MessageRef {
+            role: code(self.role)?,
+            key: MessageKey(self.key),
+            content: ArtifactHash(self.content),
+        })
+    }
+}
+
+impl Load for super::ArchivedPromptReceived<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        let messages = list(&self.messages)?;
+        let older = self.older.to_native();
+        if older as usize > messages.len() {
+            return Err(Invalid::Older {
+                older,
+                messages: messages.len(),
+            });
+        }
+        Ok(Event::PromptReceived(event::PromptReceived {
+            episode: EpisodeId(self.episode.to_native()),
+            session: SessionId(self.session.to_native()),
+            session_name: text(&self.session_name),
+            fork: self.fork.as_ref().map(|fork| event::Fork {
+                session: SessionId(fork.session.to_native()),
+                messages: fork.messages.to_native(),
+            }),
+            transcript: TranscriptHash(self.transcript),
+            length: self.length.to_native(),
+            model: self.model.to_string(),
+            system: self.system.as_ref().map(|hash| ArtifactHash(*hash)),
+            messages,
+            older,
+        }))
+    }
+}
+
+impl Load for super::ArchivedReplySegment {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::ReplySegment(event::ReplySegment {
+            episode: EpisodeId(self.episode.to_native()),
+            content: ArtifactHash(self.content),
+        }))
+    }
+}
+
+impl super::ArchivedReplyOutcome {
+    fn load(&self) -> event::ReplyOutcome {
+        match self {
+            Self::Completed => event::ReplyOutcome::Completed,
+            Self::ClientGone => event::ReplyOutcome::ClientGone,
+            Self::UpstreamBroken => event::ReplyOutcome::UpstreamBroken,
+            Self::UpstreamRefused(status) => {
+                event::ReplyOutcome::UpstreamRefused(status.to_native())
+            }
+            Self::UpstreamUnreachable => event::ReplyOutcome::UpstreamUnreachable,
+        }
+    }
+}
+
+impl Load for super::ArchivedToolCallRef<'_> {
+    type Core = event::ToolCallRef;
+
+    fn load(&self) -> Result<event::ToolCallRef, Invalid> {
+        Ok(event::ToolCallRef {
+            name: self.name.to_string(),
+            arguments: ArtifactHash(self.arguments),
+        })
+    }
+}
+
+impl Load for super::ArchivedReplyEnded<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::ReplyEnded(event::ReplyEnded {
+            episode: EpisodeId(self.episode.to_native()),
+            outcome: self.outcome.load(),
+            finish_reason: text(&self.finish_reason),
+            key: MessageKey(self.key),
+            segments: self.segments.iter().copied().map(ArtifactHash).collect(),
+            tool_calls: list(&self.tool_calls)?,
+        }))
+    }
+}
+
+impl Load for super::ArchivedGrammarTag<'_> {
+    type Core = GrammarTag;
+
+    fn load(&self) -> Result<GrammarTag, Invalid> {
+        Ok(GrammarTag {
+            language: self.language.to_string(),
+            version: self.version.to_string(),
+        })
+    }
+}
+
+impl Load for super::ArchivedDiskSlice<'_> {
+    type Core = event::DiskSlice;
+
+    fn load(&self) -> Result<event::DiskSlice, Invalid> {
+        Ok(event::DiskSlice {
+            symbol: Symbol::new(&self.symbol),
+            slice: self.slice.as_ref().map(|hash| SliceHash(*hash)),
+        })
+    }
+}
+
+impl Load for super::ArchivedDiskFinding<'_> {
+    type Core = event::DiskFinding;
+
+    fn load(&self) -> Result<event::DiskFinding, Invalid> {
+        Ok(match self {
+            Self::Missing => event::DiskFinding::Missing,
+            Self::File(file) => event::DiskFinding::File(event::DiskFile {
+                whole: SliceHash(file.whole),
+                slices: list(&file.slices)?,
+                definitions: file.definitions.to_native(),
+                grammar: optional(&file.grammar)?,
+            }),
+            Self::Unreadable(failure) => event::DiskFinding::Unreadable(code(*failure)?),
+        })
+    }
+}
+
+impl Load for super::ArchivedDiskObserved<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::DiskObserved(event::DiskObserved {
+            path: path(&self.path)?,
+            finding: self.finding.load()?,
+        }))
+    }
+}
+
+impl Load for super::ArchivedWithin {
+    type Core = event::Within;
+
+    fn load(&self) -> Result<event::Within, Invalid> {
+        let (start, end) = range(self.start.to_native(), self.end.to_native())?;
+        Ok(event::Within {
+            container: ArtifactHash(self.container),
+            start,
+            end,
+        })
+    }
+}
+
+impl Load for super::ArchivedArtifactCaptured<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::ArtifactCaptured(event::ArtifactCaptured {
+            capture: CaptureId(self.capture.to_native()),
+            episode: EpisodeId(self.episode.to_native()),
+            origin: code(self.origin)?,
+            artifact: ArtifactHash(self.artifact),
+            within: optional(&self.within)?,
+            language: text(&self.language),
+            evidence: code(self.evidence)?,
+            path: self.path.as_ref().map(|stored| path(stored)).transpose()?,
+            completeness: code(self.completeness)?,
+        }))
+    }
+}
+
+impl Load for super::ArchivedEntity<'_> {
+    type Core = EntityId;
+
+    fn load(&self) -> Result<EntityId, Invalid> {
+        Ok(EntityId {
+            path: path(&self.path)?,
+            symbol: self.symbol.as_ref().map(|symbol| Symbol::new(symbol)),
+        })
+    }
+}
+
+impl Load for super::ArchivedSpan {
+    type Core = Span;
+
+    fn load(&self) -> Result<Span, Invalid> {
+        let (start, end) = range(self.start.to_native(), self.end.to_native())?;
+        Ok(Span { start, end })
+    }
+}
+
+impl Load for super::ArchivedVersion<'_> {
+    type Core = Version;
+
+    fn load(&self) -> Result<Version, Invalid> {
+        Ok(Version {
+            id: VersionId(self.id.to_native()),
+            entity: self.entity.load()?,
+            slice: SliceHash(self.slice),
+            spans: list(&self.spans)?,
+            figures: Figures {
+                nodes: self.nodes.to_native(),
+                tokens: self.tokens.to_native(),
+            },
+        })
+    }
+}
+
+impl Load for super::ArchivedArtifactResolved<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::ArtifactResolved(event::ArtifactResolved {
+            capture: CaptureId(self.capture.to_native()),
+            level: code(self.level)?,
+            reason: reason(&self.reason)?,
+            grammar: optional(&self.grammar)?,
+            extent: code(self.extent)?,
+            versions: list(&self.versions)?,
+        }))
+    }
+}
+
+impl Load for super::ArchivedVerdict<'_> {
+    type Core = Verdict;
+
+    fn load(&self) -> Result<Verdict, Invalid> {
+        Ok(Verdict {
+            rule: reason(&self.rule)?,
+            met: self.met,
+            seen: self.seen.to_native(),
+            needed: self.needed.to_native(),
+        })
+    }
+}
+
+impl Load for super::ArchivedGateReport<'_> {
+    type Core = GateReport;
+
+    fn load(&self) -> Result<GateReport, Invalid> {
+        Ok(GateReport {
+            verdicts: list(&self.verdicts)?,
+            conclusion: self
+                .conclusion
+                .as_ref()
+                .map(|word| reason(word))
+                .transpose()?,
+            passed: self.passed,
+        })
+    }
+}
+
+impl Load for super::ArchivedTransitioned<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::Transitioned(event::Transitioned {
+            episode: EpisodeId(self.episode.to_native()),
+            version: VersionId(self.version.to_native()),
+            entity: self.entity.load()?,
+            transition: code(self.transition)?,
+            origin: code(self.origin)?,
+            cause: reason(&self.cause)?,
+            report: optional(&self.report)?,
+        }))
+    }
+}
+
+impl Load for super::ArchivedPromotionRefused<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::PromotionRefused(event::PromotionRefused {
+            episode: EpisodeId(self.episode.to_native()),
+            version: VersionId(self.version.to_native()),
+            entity: self.entity.load()?,
+            report: self.report.load()?,
+        }))
+    }
+}
+
+impl Load for super::ArchivedNoticeIssued<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::NoticeIssued(event::NoticeIssued {
+            episode: EpisodeId(self.episode.to_native()),
+            session: SessionId(self.session.to_native()),
+            reason: reason(&self.reason)?,
+            entity: optional(&self.entity)?,
+        }))
+    }
+}
+
+impl Load for super::ArchivedHydrated<'_> {
+    type Core = event::Hydrated;
+
+    fn load(&self) -> Result<event::Hydrated, Invalid> {
+        Ok(event::Hydrated {
+            entity: self.entity.load()?,
+            version: VersionId(self.version.to_native()),
+            reason: reason(&self.reason)?,
+            tokens: self.tokens.to_native(),
+        })
+    }
+}
+
+impl Load for super::ArchivedDropped<'_> {
+    type Core = event::Dropped;
+
+    fn load(&self) -> Result<event::Dropped, Invalid> {
+        Ok(event::Dropped {
+            entity: self.entity.load()?,
+            reason: reason(&self.reason)?,
+        })
+    }
+}
+
+impl Load for super::ArchivedPromptComposed<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::PromptComposed(event::PromptComposed {
+            episode: EpisodeId(self.episode.to_native()),
+            history: code(self.history)?,
+            hydrated: list(&self.hydrated)?,
+            dropped: list(&self.dropped)?,
+            notices: self.notices.to_native(),
+            budget_tokens: self.budget_tokens.to_native(),
+        }))
+    }
+}

@@ -1,0 +1,420 @@
+//! One or more events of every kind, with every optional part both there and not. Their bytes are frozen.
+
+use tslp_core::artifact::{Level, Origin, Transition, Version};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{
+    ArtifactCaptured, ArtifactResolved, Content, ContentKind, DiskFile, DiskFinding, DiskObserved,
+    DiskSlice, Dropped, Event, Extent, Fork, History, Hydrated, MessageRef, NoticeIssued,
+    PathEvidence, PromotionRefused, PromptComposed, PromptReceived, ReadFailure, ReplyEnded,
+    ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
+};
+use tslp_core::extract::GrammarTag;
+use tslp_core::gate::{Completeness, GateReport, Verdict};
+use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
+use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use tslp_core::message::Role;
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_core::slice::{Figures, Span};
+
+/// The frozen events, in their frozen order. New ones are added at the end.
+pub(crate) fn samples() -> Vec<Event> {
+    [
+        contents(),
+        prompts(),
+        replies(),
+        disk(),
+        captures(),
+        resolutions(),
+        transitions(),
+        notices(),
+        compositions(),
+    ]
+    .concat()
+}
+
+fn hash(byte: u8) -> ArtifactHash {
+    ArtifactHash([byte; 32])
+}
+
+fn path(text: &str) -> RelPath {
+    RelPath::from_normalised(text)
+}
+
+fn whole() -> EntityId {
+    EntityId::file(path("src/list.c"))
+}
+
+fn part() -> EntityId {
+    EntityId::symbol(path("src/größe.cpp"), Symbol::new("ns::List::push"))
+}
+
+fn grammar() -> GrammarTag {
+    GrammarTag {
+        language: "cpp".into(),
+        version: "0.23.4+1".into(),
+    }
+}
+
+fn contents() -> Vec<Event> {
+    let texts: [(ContentKind, &[u8]); 5] = [
+        (ContentKind::Message, b"Please add a test to `src/list.c`."),
+        (ContentKind::Reply, b""),
+        (ContentKind::Code, b"int f(void) {\n  return 1;\n}\n"),
+        (ContentKind::ToolArguments, br#"{"path":"a.c"}"#),
+        (ContentKind::Message, b"\x00\xff not UTF-8 \xc3"),
+    ];
+    texts
+        .iter()
+        .map(|(kind, bytes)| {
+            Event::Content(Content {
+                hash: ArtifactHash::of(bytes),
+                kind: *kind,
+                bytes: bytes.to_vec(),
+            })
+        })
+        .collect()
+}
+
+fn prompts() -> Vec<Event> {
+    let roles = [
+        Role::System,
+        Role::User,
+        Role::Assistant,
+        Role::Tool,
+        Role::Other,
+    ];
+    let messages = roles
+        .iter()
+        .zip(1u8..)
+        .map(|(role, byte)| MessageRef {
+            role: *role,
+            key: MessageKey([byte; 32]),
+            content: hash(byte + 16),
+        })
+        .collect();
+    vec![
+        Event::PromptReceived(PromptReceived {
+            episode: EpisodeId(1),
+            session: SessionId(1),
+            session_name: None,
+            fork: None,
+            transcript: TranscriptHash::EMPTY,
+            length: 0,
+            model: String::new(),
+            system: None,
+            messages: Vec::new(),
+            older: 0,
+        }),
+        Event::PromptReceived(PromptReceived {
+            episode: EpisodeId(u64::MAX),
+            session: SessionId(2),
+            session_name: Some("größer".into()),
+            fork: Some(Fork {
+                session: SessionId(1),
+                messages: 3,
+            }),
+            transcript: TranscriptHash([7; 32]),
+            length: 9,
+            model: "qwen2.5-coder:7b".into(),
+            system: Some(hash(9)),
+            messages,
+            older: 4,
+        }),
+    ]
+}
+
+fn replies() -> Vec<Event> {
+    let outcomes = [
+        ReplyOutcome::Completed,
+        ReplyOutcome::ClientGone,
+        ReplyOutcome::UpstreamBroken,
+        ReplyOutcome::UpstreamRefused(429),
+        ReplyOutcome::UpstreamUnreachable,
+    ];
+    let mut events = vec![Event::ReplySegment(ReplySegment {
+        episode: EpisodeId(2),
+        content: hash(1),
+    })];
+    events.extend(outcomes.iter().map(|outcome| {
+        let completed = *outcome == ReplyOutcome::Completed;
+        Event::ReplyEnded(ReplyEnded {
+            episode: EpisodeId(2),
+            outcome: *outcome,
+            finish_reason: completed.then(|| "tool_calls".into()),
+            key: MessageKey([3; 32]),
+            segments: if completed {
+                vec![hash(1), hash(2)]
+            } else {
+                Vec::new()
+            },
+            tool_calls: if completed {
+                vec![ToolCallRef {
+                    name: "write_file".into(),
+                    arguments: hash(4),
+                }]
+            } else {
+                Vec::new()
+            },
+        })
+    }));
+    events
+}
+
+fn disk() -> Vec<Event> {
+    let failures = [
+        ReadFailure::Denied,
+        ReadFailure::NotAFile,
+        ReadFailure::Escapes,
+        ReadFailure::TooLarge,
+        ReadFailure::Unsteady,
+        ReadFailure::TimedOut,
+        ReadFailure::Failed,
+    ];
+    let mut findings = vec![
+        DiskFinding::Missing,
+        DiskFinding::File(DiskFile {
+            whole: SliceHash([5; 32]),
+            slices: Vec::new(),
+            definitions: 0,
+            grammar: None,
+        }),
+        DiskFinding::File(DiskFile {
+            whole: SliceHash([6; 32]),
+            slices: vec![
+                DiskSlice {
+                    symbol: Symbol::new("gone"),
+                    slice: None,
+                },
+                DiskSlice {
+                    symbol: Symbol::new("ns::List::push"),
+                    slice: Some(SliceHash([7; 32])),
+                },
+            ],
+            definitions: 12,
+            grammar: Some(grammar()),
+        }),
+    ];
+    findings.extend(failures.map(DiskFinding::Unreadable));
+    findings
+        .into_iter()
+        .map(|finding| {
+            Event::DiskObserved(DiskObserved {
+                path: path("src/list.c"),
+                finding,
+            })
+        })
+        .collect()
+}
+
+fn captures() -> Vec<Event> {
+    let captured = |evidence, completeness, origin, named: bool| {
+        Event::ArtifactCaptured(ArtifactCaptured {
+            capture: CaptureId(1),
+            episode: EpisodeId(2),
+            origin,
+            artifact: hash(8),
+            within: named.then_some(Within {
+                container: hash(9),
+                start: 10,
+                end: 4_000_000_000,
+            }),
+            language: named.then(|| "c++".into()),
+            evidence,
+            path: named.then(|| path("src/größe.cpp")),
+            completeness,
+        })
+    };
+    vec![
+        captured(PathEvidence::None, Completeness::Full, Origin::Model, false),
+        captured(
+            PathEvidence::SentenceBefore,
+            Completeness::Full,
+            Origin::User,
+            false,
+        ),
+        captured(
+            PathEvidence::FirstLineComment,
+            Completeness::Elided,
+            Origin::Model,
+            true,
+        ),
+        captured(
+            PathEvidence::LineBefore,
+            Completeness::Truncated,
+            Origin::Model,
+            true,
+        ),
+        captured(
+            PathEvidence::InfoString,
+            Completeness::Full,
+            Origin::User,
+            true,
+        ),
+        captured(PathEvidence::Header, Completeness::Full, Origin::User, true),
+    ]
+}
+
+fn resolutions() -> Vec<Event> {
+    let version = |id, entity, spans| Version {
+        id: VersionId(id),
+        entity,
+        slice: SliceHash([10; 32]),
+        spans,
+        figures: Figures {
+            nodes: 70,
+            tokens: 90,
+        },
+    };
+    vec![
+        Event::ArtifactResolved(ArtifactResolved {
+            capture: CaptureId(1),
+            level: Level::Unresolved,
+            reason: Reason::NoEntity,
+            grammar: None,
+            extent: Extent::Fragment,
+            versions: Vec::new(),
+        }),
+        Event::ArtifactResolved(ArtifactResolved {
+            capture: CaptureId(2),
+            level: Level::Inferred,
+            reason: Reason::CorrelatedWithOneFile,
+            grammar: Some(grammar()),
+            extent: Extent::Fragment,
+            versions: vec![version(1, part(), vec![Span { start: 0, end: 9 }])],
+        }),
+        Event::ArtifactResolved(ArtifactResolved {
+            capture: CaptureId(3),
+            level: Level::Confirmed,
+            reason: Reason::AstMatch,
+            grammar: Some(grammar()),
+            extent: Extent::WholeFile,
+            versions: vec![
+                version(2, whole(), Vec::new()),
+                version(
+                    3,
+                    part(),
+                    vec![Span { start: 0, end: 9 }, Span { start: 20, end: 20 }],
+                ),
+            ],
+        }),
+    ]
+}
+
+/// The reasons as they were when version 1 was frozen: later ones don't change these bytes.
+pub(crate) fn frozen_reasons() -> Vec<Reason> {
+    include_str!("../../fixtures/reasons.txt")
+        .lines()
+        .map(|code| {
+            Reason::from_code(code)
+                .unwrap_or_else(|| panic!("`{code}` stands in ledgers and is gone"))
+        })
+        .collect()
+}
+
+fn report(passed: bool) -> GateReport {
+    let verdicts = frozen_reasons()
+        .into_iter()
+        .zip(0u64..)
+        .map(|(rule, number)| Verdict {
+            rule,
+            met: number % 2 == 0,
+            seen: number,
+            needed: u64::MAX - number,
+        })
+        .collect();
+    GateReport {
+        verdicts,
+        conclusion: passed.then_some(Reason::StructuralParity),
+        passed,
+    }
+}
+
+fn transitions() -> Vec<Event> {
+    let arrows = [
+        (Transition::Promote, Reason::WriteHead, Origin::User),
+        (
+            Transition::Discard,
+            Reason::ProposalOverruled,
+            Origin::Model,
+        ),
+        (Transition::Supersede, Reason::Replaced, Origin::Model),
+        (Transition::Remove, Reason::OmittedByUpdate, Origin::User),
+    ];
+    let mut events: Vec<Event> = arrows
+        .iter()
+        .map(|(transition, cause, origin)| {
+            Event::Transitioned(Transitioned {
+                episode: EpisodeId(4),
+                version: VersionId(5),
+                entity: part(),
+                transition: *transition,
+                origin: *origin,
+                cause: *cause,
+                report: (*transition == Transition::Promote).then(|| report(true)),
+            })
+        })
+        .collect();
+    events.push(Event::PromotionRefused(PromotionRefused {
+        episode: EpisodeId(4),
+        version: VersionId(6),
+        entity: whole(),
+        report: report(false),
+    }));
+    events.push(Event::PromotionRefused(PromotionRefused {
+        episode: EpisodeId(4),
+        version: VersionId(6),
+        entity: whole(),
+        report: GateReport::default(),
+    }));
+    events
+}
+
+fn notices() -> Vec<Event> {
+    [None, Some(part())]
+        .into_iter()
+        .map(|entity| {
+            Event::NoticeIssued(NoticeIssued {
+                episode: EpisodeId(7),
+                session: SessionId(8),
+                reason: Reason::Unlinked,
+                entity,
+            })
+        })
+        .collect()
+}
+
+fn compositions() -> Vec<Event> {
+    vec![
+        Event::PromptComposed(PromptComposed {
+            episode: EpisodeId(9),
+            history: History::Window,
+            hydrated: Vec::new(),
+            dropped: Vec::new(),
+            notices: 0,
+            budget_tokens: 8192,
+        }),
+        Event::PromptComposed(PromptComposed {
+            episode: EpisodeId(10),
+            history: History::Client,
+            hydrated: vec![Hydrated {
+                entity: part(),
+                version: VersionId(3),
+                reason: Reason::Mentioned,
+                tokens: 120,
+            }],
+            dropped: vec![
+                Dropped {
+                    entity: whole(),
+                    reason: Reason::Stale,
+                },
+                Dropped {
+                    entity: part(),
+                    reason: Reason::OverBudget,
+                },
+            ],
+            notices: 2,
+            budget_tokens: 4096,
+        }),
+    ]
+}
