@@ -1,3 +1,9 @@
 //! The edge of TSLP: sockets, files, SQLite, threads, the command line. The `tslp` binary is a thin call into here.
 
 pub mod channel;
+pub mod cli;
+pub mod config;
+pub mod data_dir;
+pub mod exit;
+pub mod logging;
+pub mod out;
