@@ -6,4 +6,5 @@ pub mod config;
 pub mod data_dir;
 pub mod exit;
 pub mod logging;
+pub mod observer;
 pub mod out;

@@ -167,13 +167,19 @@ impl Layers {
             name: key.name,
             place: source.to_string(),
             problem,
-            written: (!matches!(key.kind, Kind::Secret)).then(|| texts.join(",")),
+            written: echo(key, texts),
         })?;
         if let Some(row) = KEYS.iter().position(|row| row.name == key.name) {
             self.sources[row] = source;
         }
         Ok(())
     }
+}
+
+/// What was written, for an error message; nothing that is or may hold a credential, as a URL with a password does.
+fn echo(key: &Key, texts: &[String]) -> Option<String> {
+    let text = texts.join(",");
+    (!matches!(key.kind, Kind::Secret) && !text.contains('@')).then_some(text)
 }
 
 impl fmt::Debug for Flags {

@@ -255,6 +255,10 @@ fn credentials_are_shown_nowhere() {
     assert_eq!(config.access.token.unwrap().reveal(), canary);
     let error = Machine::new().flag("token", "short-canary").load();
     assert!(!error.unwrap_err().contains("canary"));
+    let error = Machine::new()
+        .flag("upstream", "http://me:canary@host")
+        .load();
+    assert!(!error.unwrap_err().contains("canary"));
 }
 
 #[test]
