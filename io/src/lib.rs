@@ -3,3 +3,10 @@
 pub mod channel;
 pub mod chat;
 pub mod ledger;
+pub mod cli;
+pub mod config;
+pub mod data_dir;
+pub mod exit;
+pub mod logging;
+pub mod observer;
+pub mod out;

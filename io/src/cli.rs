@@ -1,0 +1,399 @@
+//! The command line: commands, flags made from the table of keys, help with exit codes, shell completions.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::parser::ValueSource;
+use clap::{
+    Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint,
+};
+use clap_complete::Shell;
+
+use crate::config::key::{Audience, Key, Kind};
+use crate::config::layers::Flags;
+use crate::config::table::KEYS;
+use crate::exit::Exit;
+use crate::out::Out;
+
+/// What the person wants.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Run the proxy (what `tslp` does without a command)
+    Serve {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
+    /// Show in a minute, in a temporary workspace, what the proxy does
+    Demo {
+        /// The log's flags.
+        #[command(flatten)]
+        flags: LogFlags,
+    },
+    /// Check the ledger, the disk, the grammars and the model server
+    Doctor {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show what is true: every entity, its artifact, and whether its file has changed since
+    State {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show what happened last: episodes, their artifacts and the reasons
+    Recent {
+        /// How many episodes at the most
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show every setting in force and where it comes from
+    Config {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// Flags of a command that works on a workspace.
+#[derive(Clone, Debug, Default)]
+pub struct ConfigFlags(pub Flags);
+
+/// Flags of a command that brings its own workspace.
+#[derive(Clone, Debug, Default)]
+pub struct LogFlags(pub Flags);
+
+/// For whom a command prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// For people.
+    #[default]
+    Human,
+    /// For programs.
+    Json,
+}
+
+#[derive(Parser)]
+#[command(
+    name = "tslp",
+    version,
+    about = "A proxy between a coding client and a model that enforces what is true of your code",
+    after_help = exit_codes(),
+    args_conflicts_with_subcommands = true,
+    subcommand_precedence_over_arg = true
+)]
+struct Line {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    flags: ConfigFlags,
+}
+
+/// Reads the command line; its first item is the program's own name.
+///
+/// # Errors
+/// If it is wrong, or asks for help or the version: [`refusal`] prints either.
+pub fn parse(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let line = Line::try_parse_from(line)?;
+    Ok(line.command.unwrap_or(Command::Serve { flags: line.flags }))
+}
+
+/// Prints why [`parse`] gave no command: the mistake on standard error, or the help on standard output.
+#[must_use]
+pub fn refusal(error: &clap::Error) -> Exit {
+    let printed = error.print();
+    match (error.use_stderr(), printed) {
+        (true, _) => Exit::Usage,
+        (false, Ok(())) => Exit::Ok,
+        (false, Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
+        (false, Err(_)) => Exit::Failure,
+    }
+}
+
+/// Prints the completion script for `shell`.
+///
+/// # Errors
+/// If standard output can't be written to.
+pub fn completions<W: io::Write>(shell: Shell, out: &mut Out<W>) -> io::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Line::command(), "tslp", &mut script);
+    out.text(String::from_utf8_lossy(&script))
+}
+
+fn exit_codes() -> String {
+    let mut text = String::from("Exit codes:\n");
+    for exit in Exit::ALL {
+        let _ = writeln!(text, "  {}  {}", exit.code(), exit.meaning());
+    }
+    text
+}
+
+impl clap::Args for ConfigFlags {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let file = Arg::new("config")
+            .long("config")
+            .value_name("FILE")
+            .value_parser(clap::value_parser!(PathBuf))
+            .value_hint(ValueHint::FilePath)
+            .help("The configuration file [default: tslp/config.toml in the user's configuration folder, if there is one]")
+            .help_heading(HEADING);
+        command.args(KEYS.iter().map(flag)).arg(file)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ConfigFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(Flags {
+            file: matches.get_one::<PathBuf>("config").cloned(),
+            written: KEYS
+                .iter()
+                .filter_map(|key| written(key, matches))
+                .collect(),
+        }))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for LogFlags {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.args(log_keys().map(flag))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for LogFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(Flags {
+            file: None,
+            written: log_keys().filter_map(|key| written(key, matches)).collect(),
+        }))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for Output {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let json = Arg::new("json")
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("Print JSON");
+        command.arg(json)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Output {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(if matches.get_flag("json") {
+            Self::Json
+        } else {
+            Self::Human
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Where the flags of settings stand in the help.
+const HEADING: &str = "Settings (each also in the configuration file and the environment)";
+
+fn log_keys() -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(|key| key.audience == Audience::Everyone)
+}
+
+/// The flag of a key.
+fn flag(key: &'static Key) -> Arg {
+    let arg = Arg::new(key.name)
+        .long(key.flag)
+        .help(help(key))
+        .help_heading(HEADING)
+        .hide_short_help(key.audience == Audience::Tuning);
+    match key.kind {
+        Kind::Switch => arg
+            .value_name("true|false")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true"),
+        Kind::Choice(words) => arg
+            .value_name("WORD")
+            .value_parser(PossibleValuesParser::new(words())),
+        Kind::Text(name) => arg.value_name(name),
+        Kind::List(name) => arg.value_name(name).action(ArgAction::Append),
+        Kind::Secret => arg.value_name("SECRET"),
+        Kind::Folder => arg.value_name("DIR").value_hint(ValueHint::DirPath),
+        Kind::File => arg.value_name("FILE").value_hint(ValueHint::FilePath),
+        Kind::Number => arg.value_name("N"),
+        Kind::NumberOrWord => arg.value_name("N|auto"),
+    }
+}
+
+fn help(key: &Key) -> String {
+    let default = key.default_shown();
+    format!("{} [{}] [default: {default}]", key.meaning, key.variable)
+}
+
+/// What the command line says for a key, if anything.
+fn written(key: &'static Key, matches: &ArgMatches) -> Option<(&'static Key, Vec<String>)> {
+    let from_line = matches.value_source(key.name) == Some(ValueSource::CommandLine);
+    let texts = matches.get_many::<String>(key.name)?.cloned().collect();
+    from_line.then_some((key, texts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The command that a line gives, with the flags of settings it wrote, or the kind of the refusal.
+    fn check(line: &str, expected: &str) {
+        let words = std::iter::once("tslp").chain(line.split_whitespace());
+        let shown = match parse(words.map(OsString::from)) {
+            Ok(command) => show(&command),
+            Err(error) => format!("{:?}", error.kind()),
+        };
+        assert_eq!(shown, expected, "{line}");
+    }
+
+    fn show(command: &Command) -> String {
+        let with = |name: &str, flags: &Flags, output: Option<Output>| {
+            let mut text = name.to_owned();
+            for (key, texts) in &flags.written {
+                let _ = write!(text, " {}={}", key.name, texts.join("+"));
+            }
+            if let Some(file) = &flags.file {
+                let _ = write!(text, " file={}", file.display());
+            }
+            if output == Some(Output::Json) {
+                text.push_str(" json");
+            }
+            text
+        };
+        match command {
+            Command::Serve { flags } => with("serve", &flags.0, None),
+            Command::Demo { flags } => with("demo", &flags.0, None),
+            Command::Doctor { flags, output } => with("doctor", &flags.0, Some(*output)),
+            Command::State { flags, output } => with("state", &flags.0, Some(*output)),
+            Command::Recent {
+                limit,
+                flags,
+                output,
+            } => with(&format!("recent {limit}"), &flags.0, Some(*output)),
+            Command::Config { flags, output } => with("config", &flags.0, Some(*output)),
+            Command::Completions { shell } => format!("completions {shell}"),
+        }
+    }
+
+    #[test]
+    fn serve_is_what_happens_without_a_command() {
+        check("", "serve");
+        check("--upstream demo", "serve upstream=demo");
+        check("serve --upstream demo", "serve upstream=demo");
+        check(
+            "--config a.toml --listen 127.0.0.1:0",
+            "serve listen=127.0.0.1:0 file=a.toml",
+        );
+    }
+
+    #[test]
+    fn every_command_takes_what_it_can_use() {
+        check("doctor --workspace w --json", "doctor workspace=w json");
+        check("state --json", "state json");
+        check("recent", "recent 20");
+        check("recent --limit 3 --data-dir d", "recent 3 data_dir=d");
+        check("config --debug", "config debug=true");
+        check("demo --log-level debug", "demo log_level=debug");
+        check("completions bash", "completions bash");
+        check("demo --listen 127.0.0.1:0", "UnknownArgument");
+        check("completions --debug", "UnknownArgument");
+    }
+
+    #[test]
+    fn a_switch_needs_no_value_and_a_list_takes_several() {
+        check("--debug", "serve debug=true");
+        check("--debug=false", "serve debug=false");
+        check(
+            "--hosts-allowed a --hosts-allowed b,c",
+            "serve hosts_allowed=a+b,c",
+        );
+    }
+
+    #[test]
+    fn mistakes_are_refused() {
+        check("--upstraem demo", "UnknownArgument");
+        check("srve", "InvalidSubcommand");
+        check("--profile loose", "InvalidValue");
+        check("--workspace", "InvalidValue");
+        check("completions tcsh", "InvalidValue");
+        check("--upstream demo doctor", "ArgumentConflict");
+    }
+
+    #[test]
+    fn help_names_every_flag_variable_and_exit_code() {
+        let help = Line::command().render_long_help().to_string();
+        for key in KEYS {
+            assert!(help.contains(&format!("--{}", key.flag)), "{}", key.flag);
+            assert!(help.contains(key.variable), "{}", key.variable);
+        }
+        for exit in Exit::ALL {
+            assert!(help.contains(exit.meaning()), "{exit:?}");
+        }
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Line::command().debug_assert();
+    }
+
+    #[test]
+    fn completions_know_the_flags() {
+        let mut script = Vec::new();
+        completions(Shell::Bash, &mut Out::new(&mut script)).unwrap();
+        let script = String::from_utf8(script).unwrap();
+        assert!(script.contains("--upstream-ca-file"));
+        assert!(script.contains("strict"));
+    }
+}

@@ -1,0 +1,127 @@
+//! Reads the TOML configuration file into keys and texts.
+
+use std::ops::Range;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+
+use super::error::ConfigError;
+use super::key::{Key, Kind};
+use super::table::{KEYS, key, nearest};
+
+/// One key of the file.
+pub(super) struct Entry {
+    /// Which.
+    pub(super) key: &'static Key,
+    /// Its value as text; several for an array.
+    pub(super) texts: Vec<String>,
+    /// Line from 1.
+    pub(super) line: usize,
+}
+
+/// Reads the file's text.
+///
+/// # Errors
+/// If it isn't TOML, has a key that nobody reads, or a value of the wrong type.
+pub(super) fn parse(text: &str, path: &Path) -> Result<Vec<Entry>, ConfigError> {
+    let file = File { text, path };
+    let table = DeTable::parse(text).map_err(|error| ConfigError::FileMalformed {
+        path: path.to_owned(),
+        line: file.line(error.span()),
+        problem: error.message().to_owned(),
+    })?;
+    let mut entries = Vec::new();
+    file.collect(table.get_ref(), "", &mut entries)?;
+    Ok(entries)
+}
+
+struct File<'a> {
+    text: &'a str,
+    path: &'a Path,
+}
+
+impl File<'_> {
+    fn collect(
+        &self,
+        table: &DeTable<'_>,
+        prefix: &str,
+        entries: &mut Vec<Entry>,
+    ) -> Result<(), ConfigError> {
+        for (part, value) in table {
+            let name = format!("{prefix}{}", part.get_ref());
+            let line = self.line(Some(part.span()));
+            let inside = format!("{name}.");
+            match (key(&name), value.get_ref()) {
+                (Some(key), value) => entries.push(Entry {
+                    key,
+                    texts: self.texts(key, value, line)?,
+                    line,
+                }),
+                (None, DeValue::Table(table))
+                    if KEYS.iter().any(|key| key.name.starts_with(&inside)) =>
+                {
+                    self.collect(table, &inside, entries)?;
+                }
+                (None, _) => {
+                    return Err(ConfigError::UnknownKey {
+                        path: self.path.to_owned(),
+                        line,
+                        nearest: nearest(&name, KEYS.iter().map(|key| key.name)),
+                        name,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn texts(
+        &self,
+        key: &'static Key,
+        value: &DeValue<'_>,
+        line: usize,
+    ) -> Result<Vec<String>, ConfigError> {
+        let one = |text: &str| Some(vec![text.to_owned()]);
+        let texts = match (key.kind, value) {
+            (Kind::Switch, DeValue::Boolean(switch)) => one(&switch.to_string()),
+            (Kind::Number | Kind::NumberOrWord, DeValue::Integer(number)) => {
+                i128::from_str_radix(number.as_str(), number.radix())
+                    .ok()
+                    .and_then(|number| one(&number.to_string()))
+            }
+            (Kind::Switch | Kind::Number, _) => None,
+            (Kind::List(_), DeValue::Array(items)) => items
+                .iter()
+                .map(|item| item.get_ref().as_str().map(str::to_owned))
+                .collect(),
+            (_, DeValue::String(text)) => one(text),
+            _ => None,
+        };
+        texts.ok_or_else(|| ConfigError::WrongValue {
+            name: key.name,
+            place: format!("{}:{line}", self.path.display()),
+            problem: format!("must be {}", type_wanted(key.kind)),
+            written: None,
+        })
+    }
+
+    fn line(&self, span: Option<Range<usize>>) -> usize {
+        let start = span.map_or(0, |span| span.start.min(self.text.len()));
+        1 + self.text.as_bytes()[..start]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+    }
+}
+
+fn type_wanted(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Switch => "true or false, without quotes",
+        Kind::Number => "a whole number, without quotes",
+        Kind::NumberOrWord => "a whole number, or a word in quotes",
+        Kind::List(_) => "an array of texts in quotes",
+        Kind::Text(_) | Kind::Secret | Kind::Folder | Kind::File | Kind::Choice(_) => {
+            "a text in quotes"
+        }
+    }
+}

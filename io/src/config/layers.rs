@@ -1,0 +1,211 @@
+//! Puts the layers over each other: defaults, then the file, then the environment, then flags.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::error::ConfigError;
+use super::file;
+use super::key::{Key, Kind};
+use super::settings::Settings;
+use super::surroundings::Surroundings;
+use super::table::{KEYS, nearest};
+use super::written::Written;
+
+/// Environment variable that names the configuration file, as `--config` does.
+pub const FILE_VARIABLE: &str = "TSLP_CONFIG";
+
+/// What the command line says about the configuration.
+#[derive(Clone, Default)]
+pub struct Flags {
+    /// `--config`.
+    pub file: Option<PathBuf>,
+    /// The flags of keys, with their texts.
+    pub written: Vec<(&'static Key, Vec<String>)>,
+}
+
+/// The layer that a value comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Nobody wrote it.
+    #[default]
+    Default,
+    /// This line of the configuration file.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Line from 1.
+        line: usize,
+    },
+    /// The environment variable of this name.
+    Variable(&'static str),
+    /// The flag of this name.
+    Flag(&'static str),
+}
+
+/// The settings in force and where each comes from.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    /// The settings.
+    pub settings: Settings,
+    /// For each row of the table of keys.
+    pub sources: Vec<Source>,
+    /// The configuration file that was read.
+    pub file: Option<PathBuf>,
+    /// What should be logged once logging runs, such as variables that nobody reads.
+    pub warnings: Vec<String>,
+}
+
+impl Layers {
+    /// Reads every layer.
+    ///
+    /// # Errors
+    /// If a file can't be read, a key is unknown, or a value isn't allowed, also one that a later layer overrides.
+    pub fn read(flags: &Flags, surroundings: &Surroundings) -> Result<Self, ConfigError> {
+        let mut layers = Self {
+            sources: vec![Source::Default; KEYS.len()],
+            ..Self::default()
+        };
+        layers.read_file(flags, surroundings)?;
+        layers.read_variables(surroundings)?;
+        for (key, texts) in &flags.written {
+            let source = Source::Flag(key.flag);
+            layers.apply(key, texts, source, &surroundings.current_dir, None)?;
+        }
+        Ok(layers)
+    }
+
+    /// Where the value of the key with this name comes from.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Option<&Source> {
+        let row = KEYS.iter().position(|key| key.name == name)?;
+        self.sources.get(row)
+    }
+
+    fn read_file(&mut self, flags: &Flags, surroundings: &Surroundings) -> Result<(), ConfigError> {
+        let named = flags
+            .file
+            .clone()
+            .or_else(|| {
+                surroundings
+                    .variables
+                    .get(FILE_VARIABLE)
+                    .filter(|path| !path.is_empty())
+                    .map(PathBuf::from)
+            })
+            .map(|path| surroundings.current_dir.join(path));
+        let usual = surroundings
+            .config_dir
+            .as_ref()
+            .map(|dir| dir.join("tslp").join("config.toml"))
+            .filter(|path| named.is_none() && path.exists());
+        let Some(path) = named.or(usual) else {
+            return Ok(());
+        };
+        let text = std::fs::read_to_string(&path).map_err(|cause| ConfigError::FileUnreadable {
+            path: path.clone(),
+            cause,
+        })?;
+        let base = path.parent().unwrap_or(Path::new(""));
+        for entry in file::parse(&text, &path)? {
+            let source = Source::File {
+                path: path.clone(),
+                line: entry.line,
+            };
+            self.apply(
+                entry.key,
+                &entry.texts,
+                source,
+                base,
+                surroundings.home_dir.as_deref(),
+            )?;
+        }
+        self.file = Some(path);
+        Ok(())
+    }
+
+    fn read_variables(&mut self, surroundings: &Surroundings) -> Result<(), ConfigError> {
+        for key in KEYS {
+            let value = surroundings.variables.get(key.variable);
+            if let Some(text) = value.filter(|text| !text.is_empty()) {
+                let source = Source::Variable(key.variable);
+                let texts = std::slice::from_ref(text);
+                self.apply(
+                    key,
+                    texts,
+                    source,
+                    &surroundings.current_dir,
+                    surroundings.home_dir.as_deref(),
+                )?;
+            }
+        }
+        let known = || KEYS.iter().map(|key| key.variable).chain([FILE_VARIABLE]);
+        for name in surroundings.variables.keys() {
+            if !known().any(|variable| variable == name) {
+                let hint = nearest(name, known())
+                    .map_or_else(String::new, |known| format!("; did you mean {known}?"));
+                self.warnings
+                    .push(format!("no setting reads the variable {name}{hint}"));
+            }
+        }
+        for name in &surroundings.unreadable_variables {
+            self.warnings
+                .push(format!("the variable {name} is not UTF-8 and was not read"));
+        }
+        Ok(())
+    }
+
+    fn apply(
+        &mut self,
+        key: &'static Key,
+        texts: &[String],
+        source: Source,
+        base: &Path,
+        home: Option<&Path>,
+    ) -> Result<(), ConfigError> {
+        let written = Written { texts, base, home };
+        (key.set)(&mut self.settings, &written).map_err(|problem| ConfigError::WrongValue {
+            name: key.name,
+            place: source.to_string(),
+            problem,
+            written: echo(key, texts),
+        })?;
+        if let Some(row) = KEYS.iter().position(|row| row.name == key.name) {
+            self.sources[row] = source;
+        }
+        Ok(())
+    }
+}
+
+/// What was written, for an error message; nothing that is or may hold a credential, as a URL with a password does.
+fn echo(key: &Key, texts: &[String]) -> Option<String> {
+    let text = texts.join(",");
+    (!matches!(key.kind, Kind::Secret) && !text.contains('@')).then_some(text)
+}
+
+impl fmt::Debug for Flags {
+    /// Names without values: some are credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flags")
+            .field("file", &self.file)
+            .field(
+                "written",
+                &self
+                    .written
+                    .iter()
+                    .map(|(key, _)| key.flag)
+                    .collect::<Vec<_>>(),
+            )
+            .finish()
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Variable(name) => f.write_str(name),
+            Self::Flag(name) => write!(f, "--{name}"),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Configuration: read wholly, from every layer, before anything is bound or created.
+//!
+//! [`table`] names every key once; [`layers`] puts defaults, file, environment and flags over each other;
+//! [`ServeConfig`] is the outcome, held against this machine.
+
+pub mod error;
+pub mod key;
+pub mod layers;
+pub mod page;
+pub mod secret;
+pub mod settings;
+pub mod surroundings;
+pub mod table;
+pub mod upstream;
+pub mod written;
+
+mod file;
+mod network;
+mod workspace;
+
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
+use tslp_core::policy::Policy;
+
+use crate::data_dir;
+use error::ConfigError;
+use layers::{Flags, Layers};
+use settings::{AccessConfig, Budget, EtvConfig, HttpConfig, LogConfig, Settings, UpstreamConfig};
+use surroundings::Surroundings;
+
+/// Everything that a running proxy, or a command on its data, needs to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServeConfig {
+    /// Where clients connect.
+    pub listen: SocketAddr,
+    /// The project folder: absolute, symbolic links resolved, a folder that could be read.
+    pub workspace: PathBuf,
+    /// Where the ledger lives: absolute, outside the workspace; may not exist yet (see [`data_dir::prepare`]).
+    pub data_dir: PathBuf,
+    /// Whether `/debug/last-prompt` exists.
+    pub debug: bool,
+    /// Where the model is.
+    pub upstream: UpstreamConfig,
+    /// Who may talk to us.
+    pub access: AccessConfig,
+    /// What steers decisions; its token budget is the fixed one, or the default while `budget` is `Auto`.
+    pub policy: Policy,
+    /// How much code a prompt is given.
+    pub budget: Budget,
+    /// Looking at the workspace's files.
+    pub etv: EtvConfig,
+    /// Bounds of client connections.
+    pub http: HttpConfig,
+    /// What is logged, and how.
+    pub log: LogConfig,
+}
+
+impl ServeConfig {
+    /// Reads every layer and holds the outcome against this machine. The layers come back for [`page`], with the
+    /// computed paths filled in.
+    ///
+    /// # Errors
+    /// If anything at all is wrong; nothing has been created then.
+    pub fn load(flags: &Flags, surroundings: &Surroundings) -> Result<(Self, Layers), ConfigError> {
+        let mut layers = Layers::read(flags, surroundings)?;
+        let config = Self::from_settings(layers.settings.clone(), surroundings)?;
+        layers.settings.workspace.clone_from(&config.workspace);
+        layers.settings.data_dir = Some(config.data_dir.clone());
+        Ok((config, layers))
+    }
+
+    /// Holds settings against this machine.
+    ///
+    /// # Errors
+    /// If the workspace can't be read, the data directory has no place, or a reachable proxy has no token.
+    pub fn from_settings(
+        settings: Settings,
+        surroundings: &Surroundings,
+    ) -> Result<Self, ConfigError> {
+        let listen = settings.listen;
+        if !listen.ip().to_canonical().is_loopback() && settings.access.token.is_none() {
+            return Err(ConfigError::TokenNeeded { listen });
+        }
+        let written = surroundings.current_dir.join(&settings.workspace);
+        let (workspace, workspace_root) = workspace::canonical(&written)?;
+        let data_dir = data_dir::place(
+            &workspace,
+            settings.data_dir.as_deref(),
+            surroundings.data_dir.as_deref(),
+        )?;
+        Ok(Self {
+            listen,
+            workspace,
+            data_dir,
+            debug: settings.debug,
+            upstream: settings.upstream,
+            access: settings.access,
+            policy: Policy {
+                workspace_root,
+                profile: settings.rules.profile,
+                thresholds: settings.rules.thresholds,
+                history: settings.rules.history,
+                placement: settings.rules.placement,
+                budget_tokens: match settings.rules.budget {
+                    Budget::Auto => HYDRATION_TOKENS_DEFAULT,
+                    Budget::Tokens(tokens) => tokens,
+                },
+            },
+            budget: settings.rules.budget,
+            etv: settings.etv,
+            http: settings.http,
+            log: settings.log,
+        })
+    }
+}

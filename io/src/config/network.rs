@@ -1,0 +1,140 @@
+//! Readers of addresses, host names, origins and credentials.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use super::secret::Secret;
+
+/// Shorter tokens can be guessed.
+const TOKEN_CHARACTERS_MIN: usize = 16;
+
+/// A socket address; `localhost` is 127.0.0.1.
+///
+/// # Errors
+/// What is allowed.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    let local = text
+        .strip_prefix("localhost:")
+        .and_then(|port| port.parse().ok())
+        .map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    local.or_else(|| text.parse().ok()).ok_or_else(|| {
+        "must be ADDR:PORT with a numeric address, such as 127.0.0.1:4141 or [::1]:0".into()
+    })
+}
+
+/// The token that clients must send.
+///
+/// # Errors
+/// What is allowed.
+pub(super) fn token(text: &str) -> Result<Secret, String> {
+    if text.len() < TOKEN_CHARACTERS_MIN {
+        return Err(format!(
+            "must have at least {TOKEN_CHARACTERS_MIN} characters; `openssl rand -hex 32` makes a good one"
+        ));
+    }
+    credential(text)
+}
+
+/// Something that fits into a header's value.
+///
+/// # Errors
+/// What is allowed.
+pub(super) fn credential(text: &str) -> Result<Secret, String> {
+    if text.is_empty() || !text.chars().all(|c| c.is_ascii_graphic()) {
+        return Err("must be visible ASCII characters without blanks".into());
+    }
+    Ok(Secret::new(text.to_owned()))
+}
+
+/// Host names for `Host` headers, in lower case.
+///
+/// # Errors
+/// What is allowed.
+pub(super) fn hosts<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<String>, String> {
+    names
+        .map(|name| {
+            if is_host(name) {
+                Ok(name.to_ascii_lowercase())
+            } else {
+                Err(format!(
+                    "must list host names such as proxy.lan or proxy.lan:4141, which {name:?} isn't"
+                ))
+            }
+        })
+        .collect()
+}
+
+/// Origins as browsers send them, in lower case.
+///
+/// # Errors
+/// What is allowed.
+pub(super) fn origins<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<String>, String> {
+    names
+        .map(|name| {
+            let lower = name.to_ascii_lowercase();
+            match lower.split_once("://") {
+                Some((scheme, host)) if !scheme.is_empty() && is_host(host) => Ok(lower),
+                _ => Err(format!(
+                    "must list single origins such as https://app.lan:8443, which {name:?} isn't"
+                )),
+            }
+        })
+        .collect()
+}
+
+fn is_host(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | ':' | '[' | ']'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: PartialEq + std::fmt::Debug>(read: Result<T, String>, expected: Result<T, &str>) {
+        match (read, expected) {
+            (Ok(value), Ok(wanted)) => assert_eq!(value, wanted),
+            (Err(problem), Err(wanted)) => assert!(problem.contains(wanted), "{problem}"),
+            (read, _) => panic!("{read:?}"),
+        }
+    }
+
+    #[test]
+    fn addresses_are_numeric_or_localhost() {
+        check(address("127.0.0.1:0"), Ok(([127, 0, 0, 1], 0).into()));
+        check(address("localhost:80"), Ok(([127, 0, 0, 1], 80).into()));
+        check(address("4141"), Err("ADDR:PORT"));
+        check(address("example.com:80"), Err("numeric"));
+    }
+
+    #[test]
+    fn tokens_are_long_and_fit_a_header() {
+        check(token("short"), Err("16 characters"));
+        check(token("sixteen and more letters"), Err("blanks"));
+        check(credential("a\r\nb"), Err("blanks"));
+        check(
+            token("0123456789abcdef"),
+            Ok(Secret::new("0123456789abcdef".into())),
+        );
+    }
+
+    #[test]
+    fn hosts_and_origins_are_single_names() {
+        check(
+            hosts(["Proxy.LAN:4141"].into_iter()),
+            Ok(vec!["proxy.lan:4141".into()]),
+        );
+        check(hosts(["*"].into_iter()), Err("host names"));
+        check(hosts(["a/b"].into_iter()), Err("host names"));
+        check(
+            origins(["https://App.lan"].into_iter()),
+            Ok(vec!["https://app.lan".into()]),
+        );
+        check(origins(["*"].into_iter()), Err("single origins"));
+        check(
+            origins(["https://app.lan/x"].into_iter()),
+            Err("single origins"),
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! The `tslp config` page: every effective value and where it comes from, credentials masked.
+
+use std::fmt::Write as _;
+
+use super::layers::Layers;
+use super::table::KEYS;
+
+/// The page for people: a table of key, value and source.
+#[must_use]
+pub fn human(layers: &Layers) -> String {
+    let rows: Vec<[String; 3]> = rows(layers)
+        .map(|row| [row.name.into(), dash(row.value), row.source])
+        .collect();
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or_default()
+    };
+    let (names, values) = (width(0), width(1));
+    let mut text = format!("{:names$}  {:values$}  SOURCE\n", "KEY", "VALUE");
+    for [name, value, source] in &rows {
+        let _ = writeln!(text, "{name:names$}  {value:values$}  {source}");
+    }
+    let _ = match &layers.file {
+        Some(file) => writeln!(text, "\nConfiguration file: {}", file.display()),
+        None => writeln!(text, "\nNo configuration file."),
+    };
+    text
+}
+
+/// The page for programs: one JSON object, keys in the table's order.
+#[must_use]
+pub fn json(layers: &Layers) -> String {
+    let values: Vec<serde_json::Value> = rows(layers)
+        .map(|row| serde_json::json!({"key": row.name, "value": row.value, "source": row.source}))
+        .collect();
+    let file = layers.file.as_ref().map(|path| path.display().to_string());
+    serde_json::json!({"config_file": file, "values": values}).to_string()
+}
+
+struct Row {
+    name: &'static str,
+    value: String,
+    source: String,
+}
+
+fn rows(layers: &Layers) -> impl Iterator<Item = Row> {
+    KEYS.iter().zip(&layers.sources).map(|(key, source)| Row {
+        name: key.name,
+        value: key.shown(&layers.settings),
+        source: source.to_string(),
+    })
+}
+
+fn dash(value: String) -> String {
+    if value.is_empty() { "-".into() } else { value }
+}

@@ -1,0 +1,198 @@
+//! The settings as they were written, one typed struct per subsystem, with their defaults.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tslp_core::gate::{Profile, Thresholds};
+use tslp_core::policy::{HistoryChoice, Placement};
+
+use super::secret::Secret;
+use super::upstream::Upstream;
+
+/// Everything that can be set, before it was held against this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where clients connect.
+    pub listen: SocketAddr,
+    /// The project folder.
+    pub workspace: PathBuf,
+    /// Where the ledger lives; computed from the workspace if nothing is set.
+    pub data_dir: Option<PathBuf>,
+    /// Whether `/debug/last-prompt` exists.
+    pub debug: bool,
+    /// Where the model is.
+    pub upstream: UpstreamConfig,
+    /// Who may talk to us.
+    pub access: AccessConfig,
+    /// What steers decisions.
+    pub rules: RulesConfig,
+    /// Looking at the workspace's files.
+    pub etv: EtvConfig,
+    /// Bounds of client connections.
+    pub http: HttpConfig,
+    /// What is logged, and how.
+    pub log: LogConfig,
+}
+
+/// Where the model is, and how long to wait for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpstreamConfig {
+    /// The server.
+    pub place: Upstream,
+    /// Sent as a bearer token in place of the client's own authorisation.
+    pub api_key: Option<Secret>,
+    /// Certificates to trust besides the system's, PEM.
+    pub ca_file: Option<PathBuf>,
+    /// Longest wait for a connection.
+    pub connect: Duration,
+    /// Longest wait for a response's first byte; a cold model may take minutes.
+    pub first_byte: Duration,
+    /// Longest silence in the middle of a response.
+    pub idle: Duration,
+}
+
+/// Who may talk to us.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccessConfig {
+    /// Names in `Host` headers that are accepted besides the loopback ones; lower case.
+    pub hosts_allowed: Vec<String>,
+    /// Origins of web pages that may call us; none by default.
+    pub origins_allowed: Vec<String>,
+    /// The bearer token that every request must carry.
+    pub token: Option<Secret>,
+}
+
+/// What steers decisions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RulesConfig {
+    /// Gate B's strictness.
+    pub profile: Profile,
+    /// Parity thresholds.
+    pub thresholds: Thresholds,
+    /// Treatment of older messages.
+    pub history: HistoryChoice,
+    /// Where hydrated code goes.
+    pub placement: Placement,
+    /// How much code a prompt is given.
+    pub budget: Budget,
+}
+
+/// Tokens of hydrated code in one prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Budget {
+    /// Half of the model's context where the upstream tells its size, else the default of the core's limits.
+    #[default]
+    Auto,
+    /// As many as this.
+    Tokens(u32),
+}
+
+/// Looking at the workspace's files (spec §15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EtvConfig {
+    /// Larger files count as unreadable.
+    pub read_bytes_max: u64,
+    /// Longest wait for the file system in front of a prompt.
+    pub timeout: Duration,
+}
+
+/// Bounds of client connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HttpConfig {
+    /// Connections at one time.
+    pub connections_max: usize,
+    /// Bytes of a request's line and headers.
+    pub request_head_bytes_max: usize,
+    /// Bytes of a request's body.
+    pub request_body_bytes_max: usize,
+    /// Longest time for a request's line and headers.
+    pub request_head: Duration,
+    /// Longest silence in the middle of a request's body.
+    pub request_body: Duration,
+    /// How long a connection may wait for its next request.
+    pub keep_alive: Duration,
+    /// How long a running response may take to end after a request to stop.
+    pub shutdown: Duration,
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogConfig {
+    /// A level, or levels by target.
+    pub level: String,
+    /// For people or for programs.
+    pub format: LogFormat,
+}
+
+/// For whom a log line is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4141)),
+            workspace: PathBuf::new(),
+            data_dir: None,
+            debug: false,
+            upstream: UpstreamConfig::default(),
+            access: AccessConfig::default(),
+            rules: RulesConfig::default(),
+            etv: EtvConfig::default(),
+            http: HttpConfig::default(),
+            log: LogConfig::default(),
+        }
+    }
+}
+
+impl Default for UpstreamConfig {
+    fn default() -> Self {
+        Self {
+            place: Upstream::default(),
+            api_key: None,
+            ca_file: None,
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(600),
+            idle: Duration::from_secs(300),
+        }
+    }
+}
+
+impl Default for EtvConfig {
+    fn default() -> Self {
+        Self {
+            read_bytes_max: 8 << 20,
+            timeout: Duration::from_millis(250),
+        }
+    }
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self {
+            connections_max: 1024,
+            request_head_bytes_max: 64 << 10,
+            request_body_bytes_max: 32 << 20,
+            request_head: Duration::from_secs(15),
+            request_body: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(75),
+            shutdown: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self {
+            level: "info".into(),
+            format: LogFormat::default(),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What the process finds around itself: environment variables, current folder, the user's folders. Data, for tests.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy;
+
+/// The process's surroundings, read once.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Environment variables that begin with `TSLP_`.
+    pub variables: BTreeMap<String, String>,
+    /// Variables that begin with `TSLP_` and aren't UTF-8.
+    pub unreadable_variables: Vec<String>,
+    /// Where relative paths of flags and variables start.
+    pub current_dir: PathBuf,
+    /// The user's home, for `~/` in the configuration file.
+    pub home_dir: Option<PathBuf>,
+    /// The user's configuration folder, such as `~/.config`.
+    pub config_dir: Option<PathBuf>,
+    /// The user's data folder, such as `~/.local/share`.
+    pub data_dir: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Reads those of this process.
+    #[must_use]
+    pub fn of_process() -> Self {
+        let user = etcetera::choose_base_strategy().ok();
+        let mut surroundings = Self {
+            current_dir: std::env::current_dir().unwrap_or_default(),
+            home_dir: user.as_ref().map(|user| user.home_dir().to_owned()),
+            config_dir: user.as_ref().map(BaseStrategy::config_dir),
+            data_dir: user.as_ref().map(BaseStrategy::data_dir),
+            ..Self::default()
+        };
+        for (name, value) in std::env::vars_os() {
+            let Some(name) = name.to_str().filter(|name| name.starts_with("TSLP_")) else {
+                continue;
+            };
+            match value.into_string() {
+                Ok(value) => {
+                    surroundings.variables.insert(name.to_owned(), value);
+                }
+                Err(_) => surroundings.unreadable_variables.push(name.to_owned()),
+            }
+        }
+        surroundings
+    }
+}

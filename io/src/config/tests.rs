@@ -1,0 +1,374 @@
+//! The layers end to end, against a temporary home; data in, data out.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::key::Kind;
+use super::layers::{Flags, Layers, Source};
+use super::settings::Settings;
+use super::surroundings::Surroundings;
+use super::table::{KEYS, key};
+use super::{ServeConfig, page};
+
+/// A temporary machine: a home with a configuration file, a project as the current folder.
+struct Machine {
+    root: tempfile::TempDir,
+    surroundings: Surroundings,
+    flags: Flags,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let at = root.path().canonicalize().unwrap();
+        for dir in ["proj", "home/.config/tslp", "home/.local/share"] {
+            std::fs::create_dir_all(at.join(dir)).unwrap();
+        }
+        let home = at.join("home");
+        let surroundings = Surroundings {
+            current_dir: at.join("proj"),
+            config_dir: Some(home.join(".config")),
+            data_dir: Some(home.join(".local/share")),
+            home_dir: Some(home),
+            ..Surroundings::default()
+        };
+        Self {
+            root,
+            surroundings,
+            flags: Flags::default(),
+        }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join(path)
+    }
+
+    fn file(self, text: &str) -> Self {
+        std::fs::write(self.at("home/.config/tslp/config.toml"), text).unwrap();
+        self
+    }
+
+    fn variable(mut self, name: &str, value: &str) -> Self {
+        self.surroundings
+            .variables
+            .insert(name.into(), value.into());
+        self
+    }
+
+    fn flag(mut self, name: &str, value: &str) -> Self {
+        let key = key(name).unwrap();
+        self.flags.written.push((key, vec![value.into()]));
+        self
+    }
+
+    fn load(&self) -> Result<(ServeConfig, Layers), String> {
+        ServeConfig::load(&self.flags, &self.surroundings).map_err(|error| error.to_string())
+    }
+
+    /// The value of `name` and its source, or the error; the temporary folder is written as `~`.
+    fn check(&self, name: &str, expected: &str) {
+        let shown = match self.load() {
+            Ok((_, layers)) => format!(
+                "{} from {}",
+                key(name).unwrap().shown(&layers.settings),
+                layers.source(name).unwrap()
+            ),
+            Err(error) => error,
+        };
+        assert_eq!(self.anonymous(&shown), expected);
+    }
+
+    fn check_refused(&self, parts: &[&str]) {
+        let error = self.load().map(|_| ()).unwrap_err();
+        for part in parts {
+            assert!(self.anonymous(&error).contains(part), "{part:?} in {error}");
+        }
+    }
+
+    fn anonymous(&self, text: &str) -> String {
+        text.replace(self.at("").to_str().unwrap(), "~/")
+    }
+}
+
+#[test]
+fn each_layer_overrides_the_one_below() {
+    let machine = Machine::new();
+    machine.check("upstream", "auto from default");
+    let machine = machine.file("debug = true\nupstream = 'http://a'");
+    machine.check(
+        "upstream",
+        "http://a from ~/home/.config/tslp/config.toml:2",
+    );
+    let machine = machine.variable("TSLP_UPSTREAM", "http://b");
+    machine.check("upstream", "http://b from TSLP_UPSTREAM");
+    let machine = machine.flag("upstream", "demo");
+    machine.check("upstream", "demo from --upstream");
+    machine.check("debug", "true from ~/home/.config/tslp/config.toml:1");
+}
+
+#[test]
+fn a_list_is_replaced_not_extended() {
+    let machine = Machine::new().file("hosts_allowed = ['a.lan', 'b.lan']");
+    machine.check(
+        "hosts_allowed",
+        "a.lan,b.lan from ~/home/.config/tslp/config.toml:1",
+    );
+    let machine = machine.variable("TSLP_HOSTS_ALLOWED", "c.lan, d.lan");
+    machine.check("hosts_allowed", "c.lan,d.lan from TSLP_HOSTS_ALLOWED");
+}
+
+#[test]
+fn an_empty_variable_is_not_set() {
+    let machine = Machine::new().variable("TSLP_PROFILE", "");
+    machine.check("profile", "standard from default");
+}
+
+#[test]
+fn tables_and_dotted_keys_are_the_same() {
+    let machine = Machine::new().file("[etv]\ntimeout_ms = 0x10\n[http]\nidle_seconds = 1_0");
+    machine.check(
+        "etv.timeout_ms",
+        "16 from ~/home/.config/tslp/config.toml:2",
+    );
+    machine.check(
+        "http.idle_seconds",
+        "10 from ~/home/.config/tslp/config.toml:4",
+    );
+    let machine = Machine::new().file("etv.timeout_ms = 7");
+    machine.check("etv.timeout_ms", "7 from ~/home/.config/tslp/config.toml:1");
+}
+
+#[test]
+fn paths_of_the_file_start_at_the_file_and_those_of_flags_here() {
+    let machine = Machine::new();
+    std::fs::create_dir_all(machine.at("home/.config/tslp/p")).unwrap();
+    let machine = machine.file("workspace = 'p'\ndata_dir = '~/data'");
+    machine.check(
+        "workspace",
+        "~/home/.config/tslp/p from ~/home/.config/tslp/config.toml:1",
+    );
+    machine.check(
+        "data_dir",
+        "~/home/data from ~/home/.config/tslp/config.toml:2",
+    );
+    std::fs::create_dir(machine.at("proj/sub")).unwrap();
+    let machine = machine.flag("workspace", "sub");
+    machine.check("workspace", "~/proj/sub from --workspace");
+}
+
+#[test]
+fn another_file_can_be_named() {
+    let mut machine = Machine::new().file("debug = true");
+    std::fs::write(machine.at("proj/other.toml"), "profile = 'strict'").unwrap();
+    machine.flags.file = Some("other.toml".into());
+    machine.check("profile", "strict from ~/proj/other.toml:1");
+    machine.check("debug", "false from default");
+    machine.flags.file = None;
+    let mut machine = machine.variable("TSLP_CONFIG", "other.toml");
+    machine.check("profile", "strict from ~/proj/other.toml:1");
+    machine.flags.file = Some("gone.toml".into());
+    machine.check_refused(&["can't read the configuration file ~/proj/gone.toml"]);
+}
+
+#[test]
+fn unknown_keys_name_the_nearest_known_one() {
+    let refused = |text: &str, parts: &[&str]| Machine::new().file(text).check_refused(parts);
+    refused(
+        "\nupstraem = 'demo'",
+        &["config.toml:2", "`upstraem`", "did you mean `upstream`?"],
+    );
+    refused(
+        "[etv]\ntimeout = 1",
+        &["config.toml:2", "`etv.timeout`", "`etv.timeout_ms`"],
+    );
+    refused(
+        "[zzzzzzzz]\nqqqq = 1",
+        &["config.toml:1", "`zzzzzzzz`", "tslp config"],
+    );
+    refused("debug.x = 1", &["`debug` must be true or false"]);
+}
+
+#[test]
+fn wrong_values_say_what_is_allowed_and_where_they_stand() {
+    let refused = |text: &str, parts: &[&str]| Machine::new().file(text).check_refused(parts);
+    refused(
+        "debug = 'yes'",
+        &["config.toml:1: `debug` must be true or false, without quotes"],
+    );
+    refused("listen = 4141", &["`listen` must be a text in quotes"]);
+    refused(
+        "hosts_allowed = [1]",
+        &["`hosts_allowed` must be an array of texts"],
+    );
+    refused(
+        "etv.timeout_ms = 0",
+        &["whole number from 1 to 60000", "not \"0\""],
+    );
+    refused(
+        "profile = 'loose'",
+        &["must be one of: standard, strict", "not \"loose\""],
+    );
+    refused("budget_tokens = 'lots'", &["or auto"]);
+    refused("log_level = 'loud'", &["off, error, warn"]);
+    refused("debug = \n", &["config.toml:1: "]);
+    let machine = Machine::new().variable("TSLP_ETV_TIMEOUT_MS", "-1");
+    machine.check_refused(&["TSLP_ETV_TIMEOUT_MS: `etv.timeout_ms` must be"]);
+    let machine = Machine::new().flag("listen", "here");
+    machine.check_refused(&["--listen: `listen` must be ADDR:PORT"]);
+}
+
+#[test]
+fn variables_that_nobody_reads_are_warned_of() {
+    let machine = Machine::new().variable("TSLP_UPSTRAEM", "demo");
+    let (_, layers) = machine.load().unwrap();
+    assert_eq!(
+        layers.warnings,
+        ["no setting reads the variable TSLP_UPSTRAEM; did you mean TSLP_UPSTREAM?"]
+    );
+}
+
+#[test]
+fn listening_beyond_loopback_needs_a_token() {
+    let open = Machine::new().variable("TSLP_LISTEN", "0.0.0.0:4141");
+    open.check_refused(&["TSLP_TOKEN=$(openssl rand -hex 32)", "127.0.0.1"]);
+    let closed = open.variable("TSLP_TOKEN", "canary-0123456789");
+    closed.check("token", "******** from TSLP_TOKEN");
+    Machine::new().flag("listen", "[::1]:0").load().unwrap();
+    Machine::new()
+        .flag("listen", "[::ffff:127.0.0.1]:0")
+        .load()
+        .unwrap();
+}
+
+#[test]
+fn credentials_are_shown_nowhere() {
+    let canary = "canary-0123456789";
+    let machine = Machine::new()
+        .variable("TSLP_TOKEN", canary)
+        .flag("upstream_api_key", canary);
+    let (config, layers) = machine.load().unwrap();
+    let mut everything = format!("{config:?}{layers:?}{:?}", machine.flags);
+    everything += &page::human(&layers);
+    everything += &page::json(&layers);
+    assert!(!everything.contains(canary), "{everything}");
+    assert_eq!(config.access.token.unwrap().reveal(), canary);
+    let error = Machine::new().flag("token", "short-canary").load();
+    assert!(!error.unwrap_err().contains("canary"));
+    let error = Machine::new()
+        .flag("upstream", "http://me:canary@host")
+        .load();
+    assert!(!error.unwrap_err().contains("canary"));
+}
+
+#[test]
+fn a_workspace_that_is_none_is_refused() {
+    let refused = |path: &str, parts: &[&str]| {
+        let machine = Machine::new().flag("workspace", path);
+        std::fs::write(machine.at("proj/file"), "").unwrap();
+        machine.check_refused(parts);
+    };
+    refused("gone", &["~/proj/gone doesn't exist", "--workspace DIR"]);
+    refused("file", &["is not a folder"]);
+}
+
+#[test]
+fn the_data_directory_stays_out_of_the_workspace() {
+    let machine = Machine::new().flag("data_dir", "here");
+    machine.check_refused(&["inside the workspace", "--data-dir DIR"]);
+    let machine = Machine::new().flag("workspace", "../home");
+    machine.check_refused(&["inside the workspace"]);
+}
+
+#[test]
+fn every_setting_can_be_written_as_it_is_shown() {
+    let machine = Machine::new();
+    let (_, layers) = machine.load().unwrap();
+    let mut variables = BTreeMap::new();
+    for key in KEYS.iter().filter(|key| !matches!(key.kind, Kind::Secret)) {
+        let text = (key.show)(&layers.settings);
+        variables.insert(key.variable.to_owned(), text);
+    }
+    let mut again = Machine::new();
+    again.surroundings = machine.surroundings.clone();
+    again.surroundings.variables = variables;
+    assert_eq!(again.load().unwrap().1.settings, layers.settings);
+}
+
+#[test]
+fn the_pages_list_every_key() {
+    let machine = Machine::new().variable("TSLP_PROFILE", "strict");
+    let (_, layers) = machine.load().unwrap();
+    let human = page::human(&layers);
+    let profile = human
+        .lines()
+        .find(|line| line.starts_with("profile "))
+        .unwrap();
+    let words: Vec<&str> = profile.split_whitespace().collect();
+    assert_eq!(words, ["profile", "strict", "TSLP_PROFILE"]);
+    let json: serde_json::Value = serde_json::from_str(&page::json(&layers)).unwrap();
+    assert_eq!(json["values"].as_array().unwrap().len(), KEYS.len());
+    assert_eq!(json["config_file"], serde_json::Value::Null);
+}
+
+#[test]
+fn names_follow_one_rule() {
+    for key in KEYS {
+        let flat = key.name.replace('.', "_");
+        assert_eq!(key.flag, flat.replace('_', "-"));
+        let variable = match key.name {
+            "log_level" => "TSLP_LOG".to_owned(),
+            _ => format!("TSLP_{}", flat.to_uppercase()),
+        };
+        assert_eq!(key.variable, variable);
+        assert!(!key.default_shown().is_empty(), "{}", key.name);
+        assert_eq!(
+            KEYS.iter().filter(|other| other.name == key.name).count(),
+            1
+        );
+    }
+    assert!(Settings::default().workspace.as_os_str().is_empty());
+    assert_eq!(Source::default().to_string(), "default");
+}
+
+/// `docs/configuration.md` holds the table of keys between two marks. To renew it after a change of the table, run
+/// this test with `TSLP_UPDATE_DOCS=1`.
+#[test]
+fn the_documentation_lists_every_key() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/configuration.md");
+    let document = std::fs::read_to_string(&path).unwrap();
+    let (begin, end) = ("<!-- keys: begin -->\n", "<!-- keys: end -->");
+    let (before, rest) = document.split_once(begin).unwrap();
+    let (written, after) = rest.split_once(end).unwrap();
+    let wanted = reference();
+    if std::env::var_os("TSLP_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, format!("{before}{begin}{wanted}{end}{after}")).unwrap();
+    } else {
+        assert!(
+            written == wanted,
+            "docs/configuration.md differs from the table of keys"
+        );
+    }
+}
+
+fn reference() -> String {
+    let mut text = String::from(
+        "| key | environment | flag | default | unit | meaning |\n|---|---|---|---|---|---|\n",
+    );
+    for key in KEYS {
+        let default = match (key.show)(&Settings::default()).as_str() {
+            "" => key.unset.to_owned(),
+            value => format!("`{value}`"),
+        };
+        let _ = writeln!(
+            text,
+            "| `{}` | `{}` | `--{}` | {default} | {} | {} |",
+            key.name,
+            key.variable,
+            key.flag,
+            key.unit,
+            key.meaning.replace('|', "\\|")
+        );
+    }
+    text
+}

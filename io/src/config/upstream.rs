@@ -1,0 +1,224 @@
+//! Where the model is: a URL, a search on this machine, or the embedded demo.
+
+use std::fmt;
+
+/// The upstream as configured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Upstream {
+    /// Look for a model server on its usual local port, and use the demo if there is none.
+    #[default]
+    Auto,
+    /// The embedded scripted model.
+    Demo,
+    /// This server.
+    Url(UpstreamUrl),
+}
+
+/// With or without TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Plain TCP.
+    Http,
+    /// TLS.
+    Https,
+}
+
+/// A model server's address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpstreamUrl {
+    /// With or without TLS.
+    pub scheme: Scheme,
+    /// Host name or address; IPv6 without brackets.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// What stands before the client's own `/v1/…`: empty, or a path that starts with `/` and doesn't end with one.
+    pub prefix: String,
+}
+
+impl Upstream {
+    /// Reads `auto`, `demo` or a URL.
+    ///
+    /// # Errors
+    /// What is allowed, as the end of a sentence.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "demo" => Ok(Self::Demo),
+            url => UpstreamUrl::parse(url).map(Self::Url),
+        }
+    }
+}
+
+impl UpstreamUrl {
+    /// Reads a base URL, with or without the `/v1` that OpenAI-style clients end theirs with.
+    ///
+    /// # Errors
+    /// What is allowed, as the end of a sentence.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (scheme, rest) = split_scheme(text)?;
+        let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+        if authority.contains('@') {
+            return Err("must not hold credentials; use upstream_api_key for those".into());
+        }
+        if text.contains(['?', '#']) || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err("must be a plain base URL without query, fragment or blanks".into());
+        }
+        let (host, port) = split_port(authority, scheme)?;
+        let path = path.trim_end_matches('/');
+        let prefix = path.strip_suffix("/v1").unwrap_or(path);
+        Ok(Self {
+            scheme,
+            host,
+            port,
+            prefix: prefix.trim_end_matches('/').to_owned(),
+        })
+    }
+
+    /// `host:port` as a `Host` header has it: brackets around IPv6, no port where the scheme implies it.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        let host = if self.host.contains(':') {
+            format!("[{}]", self.host)
+        } else {
+            self.host.clone()
+        };
+        if self.port == self.scheme.port() {
+            host
+        } else {
+            format!("{host}:{}", self.port)
+        }
+    }
+}
+
+impl Scheme {
+    /// The port that the scheme implies.
+    #[must_use]
+    pub const fn port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+
+    /// `http` or `https`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+}
+
+impl fmt::Display for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Demo => f.write_str("demo"),
+            Self::Url(url) => url.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for UpstreamUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}://{}{}",
+            self.scheme.as_str(),
+            self.authority(),
+            self.prefix
+        )
+    }
+}
+
+fn split_scheme(text: &str) -> Result<(Scheme, &str), String> {
+    let with = |scheme: Scheme| {
+        let (head, rest) = text.split_once("://")?;
+        head.eq_ignore_ascii_case(scheme.as_str())
+            .then_some((scheme, rest))
+    };
+    with(Scheme::Http)
+        .or_else(|| with(Scheme::Https))
+        .ok_or_else(|| "must be auto, demo, or a URL that starts with http:// or https://".into())
+}
+
+fn split_port(authority: &str, scheme: Scheme) -> Result<(String, u16), String> {
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(bracketed) => {
+            let (host, after) = bracketed
+                .split_once(']')
+                .ok_or("must close the bracket around its IPv6 address")?;
+            host.parse::<std::net::Ipv6Addr>()
+                .map_err(|_| "must hold an IPv6 address between its brackets")?;
+            match after.strip_prefix(':') {
+                None if !after.is_empty() => {
+                    return Err("must have nothing but a port after its IPv6 address".into());
+                }
+                port => (host, port),
+            }
+        }
+        None => match authority.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (authority, None),
+        },
+    };
+    let is_host_character =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | ':');
+    if host.is_empty() || !host.chars().all(is_host_character) {
+        return Err("must name a host, such as http://127.0.0.1:8080".into());
+    }
+    let port = match port {
+        None => scheme.port(),
+        Some(digits) => digits
+            .parse()
+            .ok()
+            .filter(|port| *port != 0)
+            .ok_or("must have a port from 1 to 65535")?,
+    };
+    Ok((host.to_owned(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<&str, &str>) {
+        let parsed = Upstream::parse(text).map(|upstream| upstream.to_string());
+        match (&parsed, expected) {
+            (Ok(shown), Ok(wanted)) => assert_eq!(shown, wanted, "{text}"),
+            (Err(problem), Err(wanted)) => assert!(problem.contains(wanted), "{text}: {problem}"),
+            _ => panic!("{text}: {parsed:?}"),
+        }
+    }
+
+    #[test]
+    fn words_and_base_urls_are_read() {
+        check("auto", Ok("auto"));
+        check("demo", Ok("demo"));
+        check("http://127.0.0.1:8080", Ok("http://127.0.0.1:8080"));
+        check("HTTP://localhost:11434/v1/", Ok("http://localhost:11434"));
+        check(
+            "https://openrouter.ai/api/v1",
+            Ok("https://openrouter.ai/api"),
+        );
+        check("http://[::1]:1234/v1", Ok("http://[::1]:1234"));
+        check("http://models.lan:80", Ok("http://models.lan"));
+    }
+
+    #[test]
+    fn what_is_not_a_base_url_is_refused_with_what_is() {
+        check("localhost:8080", Err("http://"));
+        check("ftp://host", Err("http://"));
+        check("http://", Err("name a host"));
+        check("http://host:0", Err("port"));
+        check("http://host:99999", Err("port"));
+        check("http://user:pw@host/", Err("upstream_api_key"));
+        check("http://host/?a=b", Err("query"));
+        check("http://ho st/", Err("blanks"));
+        check("http://[::1", Err("bracket"));
+        check("http://[host]/", Err("IPv6"));
+        check("http://[::1]8080/", Err("IPv6"));
+    }
+}

@@ -1,0 +1,37 @@
+//! Finds out whether the workspace is a folder that can be read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::error::ConfigError;
+
+/// The workspace's absolute path with symbolic links resolved, also as text with `/` between its parts.
+///
+/// # Errors
+/// If it isn't a readable folder, or its path isn't UTF-8.
+pub(super) fn canonical(written: &Path) -> Result<(PathBuf, String), ConfigError> {
+    let wrong = |problem: String| ConfigError::Workspace {
+        path: written.to_owned(),
+        problem,
+    };
+    let path = written
+        .canonicalize()
+        .map_err(|error| wrong(reason(&error)))?;
+    if !path.is_dir() {
+        return Err(wrong("is not a folder".into()));
+    }
+    std::fs::read_dir(&path).map_err(|error| wrong(reason(&error)))?;
+    let root = path
+        .to_str()
+        .ok_or_else(|| wrong("has a path that is not UTF-8".into()))?
+        .replace('\\', "/");
+    Ok((path, root))
+}
+
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "doesn't exist".into(),
+        io::ErrorKind::PermissionDenied => "can't be read: permission denied".into(),
+        _ => format!("can't be read: {error}"),
+    }
+}

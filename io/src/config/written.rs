@@ -1,0 +1,138 @@
+//! What somebody wrote for a key, and the ways to read it.
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The words of a choice and what they stand for.
+pub type Choices<T> = &'static [(&'static str, T)];
+
+/// What somebody wrote, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Written<'a> {
+    /// The text; several for a list.
+    pub texts: &'a [String],
+    /// Where relative paths start.
+    pub base: &'a Path,
+    /// What `~/` stands for, where no shell has replaced it.
+    pub home: Option<&'a Path>,
+}
+
+impl Written<'_> {
+    /// The one text; the last counts if there are several.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.texts.last().map_or("", String::as_str)
+    }
+
+    /// A text that isn't empty.
+    ///
+    /// # Errors
+    /// If it is.
+    pub fn filled(&self) -> Result<&str, String> {
+        match self.text() {
+            "" => Err("must not be empty".into()),
+            text => Ok(text),
+        }
+    }
+
+    /// A whole number within bounds.
+    ///
+    /// # Errors
+    /// What is allowed.
+    pub fn number<T>(&self, allowed: RangeInclusive<T>) -> Result<T, String>
+    where
+        T: FromStr + PartialOrd + std::fmt::Display,
+    {
+        self.text()
+            .replace('_', "")
+            .parse()
+            .ok()
+            .filter(|number| allowed.contains(number))
+            .ok_or_else(|| {
+                format!(
+                    "must be a whole number from {} to {}",
+                    allowed.start(),
+                    allowed.end()
+                )
+            })
+    }
+
+    /// Whole seconds within bounds.
+    ///
+    /// # Errors
+    /// What is allowed.
+    pub fn seconds(&self, allowed: RangeInclusive<u64>) -> Result<Duration, String> {
+        self.number(allowed).map(Duration::from_secs)
+    }
+
+    /// Whole milliseconds within bounds.
+    ///
+    /// # Errors
+    /// What is allowed.
+    pub fn milliseconds(&self, allowed: RangeInclusive<u64>) -> Result<Duration, String> {
+        self.number(allowed).map(Duration::from_millis)
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// What is allowed.
+    pub fn switch(&self) -> Result<bool, String> {
+        match self.text() {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err("must be true or false".into()),
+        }
+    }
+
+    /// One of a few words.
+    ///
+    /// # Errors
+    /// What is allowed.
+    pub fn choice<T: Copy>(&self, choices: Choices<T>) -> Result<T, String> {
+        choices
+            .iter()
+            .find(|(word, _)| *word == self.text())
+            .map(|(_, value)| *value)
+            .ok_or_else(|| format!("must be one of: {}", words(choices).join(", ")))
+    }
+
+    /// A path; a relative one starts where it was written.
+    ///
+    /// # Errors
+    /// If it is empty.
+    pub fn path(&self) -> Result<PathBuf, String> {
+        let text = self.filled()?;
+        Ok(match (text.strip_prefix("~/"), self.home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => self.base.join(text),
+        })
+    }
+
+    /// Texts that stand in an array, in several flags, or between commas.
+    pub fn list(&self) -> impl Iterator<Item = &str> {
+        self.texts
+            .iter()
+            .flat_map(|text| text.split(','))
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+    }
+}
+
+/// The words of a choice.
+#[must_use]
+pub fn words<T>(choices: Choices<T>) -> Vec<&'static str> {
+    choices.iter().map(|(word, _)| *word).collect()
+}
+
+/// The word that stands for a value.
+#[must_use]
+pub fn word_of<T: PartialEq>(choices: Choices<T>, value: &T) -> String {
+    choices
+        .iter()
+        .find(|(_, candidate)| candidate == value)
+        .map_or("", |(word, _)| word)
+        .to_owned()
+}

@@ -1,0 +1,69 @@
+//! How the process ends: the exit codes that `tslp --help` documents.
+
+use std::process::ExitCode;
+
+/// Every way in which `tslp` ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done.
+    Ok = 0,
+    /// Something failed that no other code names.
+    Failure = 1,
+    /// The command line or the configuration is wrong.
+    Usage = 2,
+    /// The ledger is damaged: safe mode.
+    LedgerDamaged = 3,
+    /// The port or the ledger is in use by another process.
+    InUse = 4,
+    /// A check of `doctor` or `demo` failed.
+    CheckFailed = 5,
+}
+
+impl Exit {
+    /// All of them, in the order of their codes.
+    pub const ALL: [Self; 6] = [
+        Self::Ok,
+        Self::Failure,
+        Self::Usage,
+        Self::LedgerDamaged,
+        Self::InUse,
+        Self::CheckFailed,
+    ];
+
+    /// The number that the shell sees.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// What the number means.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failure => "failure",
+            Self::Usage => "wrong command line or configuration",
+            Self::LedgerDamaged => "the ledger is damaged (safe mode)",
+            Self::InUse => "the port or the ledger is already in use",
+            Self::CheckFailed => "a check failed (doctor, demo)",
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_dense_from_zero() {
+        let codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
+    }
+}

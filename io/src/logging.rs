@@ -1,0 +1,98 @@
+//! The log: to standard error, filtered by target and level, for people or as JSON.
+
+use std::io;
+
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{Layer, fmt, registry};
+
+use crate::config::settings::{LogConfig, LogFormat};
+
+/// The words for levels, quietest first.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Checks a level, or levels by target: `info`, `info,tslp_io::http=debug`.
+///
+/// # Errors
+/// What is allowed.
+pub fn level(text: &str) -> Result<String, String> {
+    let is_level = |word: &str| LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level));
+    let is_directive = |part: &str| match part.split_once('=') {
+        None => is_level(part),
+        Some((target, word)) => is_target(target) && is_level(word),
+    };
+    if text.split(',').all(is_directive) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err(format!(
+            "must be one of {}, or levels by target such as info,tslp_io::http=debug",
+            LEVELS.join(", ")
+        ))
+    }
+}
+
+/// Starts logging for the whole process.
+///
+/// # Errors
+/// If something in this process has started it before.
+pub fn start(config: &LogConfig) -> Result<(), TryInitError> {
+    let lines = fmt::layer().with_writer(io::stderr).with_ansi(false);
+    let lines = match config.format {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+    };
+    registry()
+        .with(lines.with_filter(filter(&config.level)))
+        .try_init()
+}
+
+/// The filter of a level that [`level`] has accepted; of any other, nothing but errors passes.
+fn filter(level: &str) -> Targets {
+    level
+        .parse()
+        .unwrap_or_else(|_| Targets::new().with_default(tracing::Level::ERROR))
+}
+
+fn is_target(target: &str) -> bool {
+    !target.is_empty()
+        && target
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, accepted: bool) {
+        let read = level(text);
+        assert_eq!(read.is_ok(), accepted, "{text}: {read:?}");
+        if let Ok(read) = read {
+            read.parse::<Targets>().unwrap();
+        }
+    }
+
+    #[test]
+    fn levels_and_levels_by_target_are_accepted() {
+        check("info", true);
+        check("OFF", true);
+        check("warn,tslp_io::http=debug,rustls=off", true);
+    }
+
+    #[test]
+    fn anything_else_is_refused_rather_than_taken_for_a_target() {
+        check("verbose", false);
+        check("", false);
+        check("info,,debug", false);
+        check("tslp_io=loud", false);
+        check("a b=info", false);
+    }
+
+    #[test]
+    fn the_filter_follows_the_target() {
+        let filter = filter("warn,tslp_io::http=debug");
+        assert!(filter.would_enable("tslp_io::http::parse", &tracing::Level::DEBUG));
+        assert!(!filter.would_enable("tslp_io::ledger", &tracing::Level::INFO));
+    }
+}

@@ -1,0 +1,194 @@
+//! Opens files beneath the workspace root, never anything else, without ever waiting for a FIFO or device.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use tslp_core::event::ReadFailure;
+use tslp_core::path::RelPath;
+
+use super::identity::{is_regular, same_inode};
+
+/// The workspace's root folder, held open.
+pub(super) struct Root {
+    path: PathBuf,
+    folder: OwnedFd,
+    found: Stat,
+    resolution: Resolution,
+}
+
+/// How a path is walked without leaving the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resolution {
+    /// The kernel does it: `openat2` with `RESOLVE_BENEATH` (Linux 5.6 and later). Links that stay inside are followed.
+    Kernel,
+    /// We do it part by part and follow no link at all, for we couldn't tell where it leads.
+    PartByPart,
+}
+
+impl Root {
+    /// Opens the root.
+    pub(super) fn open(path: &Path) -> Result<Self, ReadFailure> {
+        let folder = rustix::fs::open(path, FOLDER, Mode::empty()).map_err(failure)?;
+        Ok(Self {
+            path: path.to_owned(),
+            found: rustix::fs::fstat(&folder).map_err(failure)?,
+            resolution: supported(&folder),
+            folder,
+        })
+    }
+
+    /// Opens the root anew if its path leads to another folder by now, for example after a fresh checkout.
+    pub(super) fn refresh(&mut self) -> Result<(), ReadFailure> {
+        let now = rustix::fs::stat(&self.path).map_err(failure)?;
+        if !same_inode(&now, &self.found) {
+            *self = Self::open(&self.path)?;
+        }
+        Ok(())
+    }
+
+    /// What the path leads to, in one call. Follows links also out of the root, so the answer is good for one thing
+    /// only: to recognise a file that was opened beneath the root before, by all of its identity.
+    pub(super) fn stat(&self, path: &RelPath) -> Option<Stat> {
+        rustix::fs::statat(&self.folder, path.as_str(), AtFlags::empty()).ok()
+    }
+
+    /// Opens a regular file for reading; `None` if there is nothing.
+    pub(super) fn open_file(&self, path: &RelPath) -> Result<Option<File>, ReadFailure> {
+        match self.try_open_file(path.as_str()) {
+            Ok(file) => Ok(Some(file)),
+            Err(Refusal::Missing) => Ok(None),
+            Err(Refusal::Unreadable(failure)) => Err(failure),
+        }
+    }
+
+    /// Looks before it opens, since opening a device can already do something.
+    fn try_open_file(&self, path: &str) -> Result<File, Refusal> {
+        match self.resolution {
+            #[cfg(target_os = "linux")]
+            Resolution::Kernel => {
+                let found = self.resolve(path, OFlags::PATH | OFlags::CLOEXEC)?;
+                regular(&rustix::fs::fstat(&found)?)?;
+                self.resolve(path, READ).map(File::from)
+            }
+            #[cfg(not(target_os = "linux"))]
+            Resolution::Kernel => self.walk(path),
+            Resolution::PartByPart => self.walk(path),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn resolve(&self, path: &str, how: OFlags) -> Result<OwnedFd, Refusal> {
+        // A rename somewhere on the way makes the kernel unsure whether `..` still leads inside.
+        for _ in 0..RESOLVE_ATTEMPTS {
+            match rustix::fs::openat2(&self.folder, path, how, Mode::empty(), BENEATH) {
+                Err(Errno::AGAIN) => {}
+                other => return other.map_err(Refusal::from),
+            }
+        }
+        Err(Refusal::Unreadable(ReadFailure::Unsteady))
+    }
+
+    fn walk(&self, path: &str) -> Result<File, Refusal> {
+        let (folders, name) = path
+            .rsplit_once('/')
+            .map_or((None, path), |(folders, name)| (Some(folders), name));
+        let mut folder = self
+            .folder
+            .try_clone()
+            .map_err(|_| Refusal::Unreadable(ReadFailure::Failed))?;
+        for part in folders.into_iter().flat_map(|folders| folders.split('/')) {
+            not_a_link(&folder, part)?;
+            folder = rustix::fs::openat(&folder, part, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
+        }
+        regular(&not_a_link(&folder, name)?)?;
+        let file = rustix::fs::openat(&folder, name, READ | OFlags::NOFOLLOW, Mode::empty())?;
+        Ok(File::from(file))
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_resolution(mut self, resolution: Resolution) -> Self {
+        self.resolution = resolution;
+        self
+    }
+}
+
+/// How a folder is opened. Needs only the right to search it on Linux.
+#[cfg(target_os = "linux")]
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+
+/// How a file is opened: never waits for a FIFO's other end, never takes a terminal, never leaks to a child.
+const READ: OFlags = OFlags::RDONLY
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
+#[cfg(target_os = "linux")]
+const BENEATH: rustix::fs::ResolveFlags =
+    rustix::fs::ResolveFlags::BENEATH.union(rustix::fs::ResolveFlags::NO_MAGICLINKS);
+
+#[cfg(target_os = "linux")]
+const RESOLVE_ATTEMPTS: usize = 8;
+
+/// Why there is no file to read.
+enum Refusal {
+    Missing,
+    Unreadable(ReadFailure),
+}
+
+impl From<Errno> for Refusal {
+    fn from(errno: Errno) -> Self {
+        match errno {
+            Errno::NOENT | Errno::NOTDIR => Self::Missing,
+            other => Self::Unreadable(failure(other)),
+        }
+    }
+}
+
+/// What an error of the system means for a read.
+pub(super) fn failure(errno: Errno) -> ReadFailure {
+    match errno {
+        Errno::ACCESS | Errno::PERM => ReadFailure::Denied,
+        Errno::XDEV => ReadFailure::Escapes,
+        Errno::ISDIR | Errno::NXIO => ReadFailure::NotAFile,
+        Errno::FBIG | Errno::OVERFLOW => ReadFailure::TooLarge,
+        Errno::TIMEDOUT => ReadFailure::TimedOut,
+        _ => ReadFailure::Failed,
+    }
+}
+
+fn regular(stat: &Stat) -> Result<(), Refusal> {
+    if is_regular(stat) {
+        Ok(())
+    } else {
+        Err(Refusal::Unreadable(ReadFailure::NotAFile))
+    }
+}
+
+fn not_a_link(folder: &OwnedFd, part: &str) -> Result<Stat, Refusal> {
+    let stat = rustix::fs::statat(folder, part, AtFlags::SYMLINK_NOFOLLOW)?;
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
+        return Err(Refusal::Unreadable(ReadFailure::Escapes));
+    }
+    Ok(stat)
+}
+
+/// Kernels before 5.6 don't know `openat2`, and some container sandboxes refuse it.
+#[cfg(target_os = "linux")]
+fn supported(folder: &OwnedFd) -> Resolution {
+    match rustix::fs::openat2(folder, ".", FOLDER, Mode::empty(), BENEATH) {
+        Ok(_) => Resolution::Kernel,
+        Err(_) => Resolution::PartByPart,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn supported(_: &OwnedFd) -> Resolution {
+    Resolution::PartByPart
+}

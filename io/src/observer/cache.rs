@@ -1,0 +1,150 @@
+//! Remembers fingerprints by path, so that an unchanged file costs one `stat`. Bounded.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tslp_core::extract::GrammarTag;
+use tslp_core::path::RelPath;
+
+use super::fingerprint::Fingerprint;
+use super::identity::Identity;
+
+/// What is known of a path, and of which file there.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) identity: Identity,
+    /// Whether an unchanged identity means unchanged content.
+    pub(super) trust: Trust,
+    pub(super) fingerprint: Arc<Fingerprint>,
+}
+
+/// Whether an unchanged identity means unchanged content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Any later change shows in the file's times.
+    Settled,
+    /// The file was so young when it was read that a change may not show.
+    Young,
+}
+
+/// How much is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) files: usize,
+    pub(super) slices: usize,
+}
+
+impl Bounds {
+    /// About 2 MB of paths and 3 MB of slice hashes at the most: what a working set needs, not a whole tree.
+    pub(super) const DEFAULT: Self = Self {
+        files: 8192,
+        slices: 65_536,
+    };
+}
+
+/// Two generations: what is used moves to the young one; when that is full, the old one is forgotten.
+pub(super) struct Cache {
+    bounds: Bounds,
+    young: Generation,
+    old: Generation,
+    tags: Vec<Arc<GrammarTag>>,
+}
+
+#[derive(Default)]
+struct Generation {
+    files: HashMap<RelPath, Known>,
+    slices: usize,
+}
+
+impl Cache {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            young: Generation::default(),
+            old: Generation::default(),
+            tags: Vec::new(),
+        }
+    }
+
+    pub(super) fn get(&mut self, path: &RelPath) -> Option<Known> {
+        if let Some(known) = self.young.files.get(path) {
+            return Some(known.clone());
+        }
+        let (path, known) = self.old.files.remove_entry(path)?;
+        self.old.slices -= known.fingerprint.slices();
+        self.insert(path, known.clone());
+        Some(known)
+    }
+
+    pub(super) fn insert(&mut self, path: RelPath, known: Known) {
+        let slices = known.fingerprint.slices();
+        let full = self.young.files.len() >= self.bounds.files / 2
+            || self.young.slices + slices > self.bounds.slices / 2;
+        if full {
+            self.old = std::mem::take(&mut self.young);
+        }
+        if slices > self.bounds.slices / 2 {
+            return;
+        }
+        self.young.slices += slices;
+        if let Some(before) = self.young.files.insert(path, known) {
+            self.young.slices -= before.fingerprint.slices();
+        }
+    }
+
+    /// Shares the grammar's tag among all fingerprints.
+    pub(super) fn shared(&mut self, mut fingerprint: Fingerprint) -> Arc<Fingerprint> {
+        fingerprint.share_tag(&mut self.tags);
+        Arc::new(fingerprint)
+    }
+
+    #[cfg(test)]
+    fn held(&self) -> (usize, usize) {
+        (
+            self.young.files.len() + self.old.files.len(),
+            self.young.slices + self.old.slices,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tslp_core::hash::ArtifactHash;
+
+    use super::*;
+
+    fn path(number: usize) -> RelPath {
+        RelPath::from_normalised(&format!("f{number}.c"))
+    }
+
+    fn known() -> Known {
+        let stat = rustix::fs::stat("/").unwrap();
+        Known {
+            identity: Identity::of(&stat),
+            trust: Trust::Settled,
+            fingerprint: Arc::new(Fingerprint::of(ArtifactHash::of(b""), b"", None)),
+        }
+    }
+
+    #[test]
+    fn it_never_grows_over_its_bound_and_keeps_what_is_used() {
+        let mut cache = Cache::new(Bounds {
+            files: 8,
+            slices: 100,
+        });
+        for number in 0..100 {
+            cache.insert(path(number), known());
+            assert!(cache.held().0 <= 8, "{:?}", cache.held());
+            assert!(cache.get(&path(0)).is_some(), "after {number}");
+        }
+        assert!(cache.get(&path(50)).is_none());
+    }
+
+    #[test]
+    fn a_path_is_held_once() {
+        let mut cache = Cache::new(Bounds::DEFAULT);
+        cache.insert(path(1), known());
+        cache.insert(path(1), known());
+        assert_eq!(cache.held(), (1, 0));
+    }
+}

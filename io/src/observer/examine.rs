@@ -1,0 +1,189 @@
+//! Answers for one path: unchanged by one `stat`, else read steadily, hashed and parsed.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::io::Errno;
+use tslp_core::event::{DiskFinding, ReadFailure};
+use tslp_core::extract::{Extraction, Grammars};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::UnixMillis;
+use tslp_core::limits::PARSE_BYTES_MAX;
+use tslp_core::path::RelPath;
+
+use super::DiskCheck;
+use super::beneath::{Root, failure};
+use super::cache::{Cache, Known, Trust};
+use super::clock::WallClock;
+use super::fingerprint::Fingerprint;
+use super::identity::{Identity, is_regular};
+
+/// A file that changed under every one of so many reads is given up.
+const READS_MAX: usize = 4;
+
+/// What all observer threads share. Nothing is locked while the file system is asked for anything.
+pub(super) struct Shared {
+    pub(super) grammars: Arc<dyn Grammars + Send + Sync>,
+    pub(super) clock: Arc<dyn WallClock>,
+    pub(super) read_bytes_max: u64,
+    pub(super) cache: Mutex<Cache>,
+    /// Held while parsing: syntax trees are large, so there is only one at a time.
+    pub(super) parsing: Mutex<()>,
+    pub(super) counters: Counters,
+}
+
+/// What the observer has done since it started.
+#[derive(Debug, Default)]
+pub struct Counters {
+    unchanged: AtomicU64,
+    reads: AtomicU64,
+    parses: AtomicU64,
+    failures: AtomicU64,
+}
+
+impl Counters {
+    /// Checks that one `stat` answered.
+    #[must_use]
+    pub fn unchanged(&self) -> u64 {
+        self.unchanged.load(Ordering::Relaxed)
+    }
+
+    /// Times that a file was read from its first to its last byte.
+    #[must_use]
+    pub fn reads(&self) -> u64 {
+        self.reads.load(Ordering::Relaxed)
+    }
+
+    /// Times that a file was parsed.
+    #[must_use]
+    pub fn parses(&self) -> u64 {
+        self.parses.load(Ordering::Relaxed)
+    }
+
+    /// Checks that ended as unreadable, late ones included.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
+    }
+}
+
+/// A file's whole content, read while nothing about the file changed.
+struct Steady {
+    bytes: Vec<u8>,
+    identity: Identity,
+    read_at: UnixMillis,
+}
+
+impl Shared {
+    /// What disk holds at the path.
+    pub(super) fn examine(&self, root: &Root, check: &DiskCheck) -> DiskFinding {
+        match self.fingerprint(root, &check.path) {
+            Ok(Some(fingerprint)) => DiskFinding::File(fingerprint.disk_file(&check.symbols)),
+            Ok(None) => DiskFinding::Missing,
+            Err(failure) => self.unreadable(failure),
+        }
+    }
+
+    /// Counts a failure.
+    pub(super) fn unreadable(&self, failure: ReadFailure) -> DiskFinding {
+        count(&self.counters.failures);
+        DiskFinding::Unreadable(failure)
+    }
+
+    fn fingerprint(
+        &self,
+        root: &Root,
+        path: &RelPath,
+    ) -> Result<Option<Arc<Fingerprint>>, ReadFailure> {
+        let known = locked(&self.cache).get(path);
+        if let Some(known) = &known
+            && known.trust == Trust::Settled
+            && root
+                .stat(path)
+                .is_some_and(|stat| Identity::of(&stat) == known.identity)
+        {
+            count(&self.counters.unchanged);
+            return Ok(Some(Arc::clone(&known.fingerprint)));
+        }
+        for _ in 0..READS_MAX {
+            let Some(file) = root.open_file(path)? else {
+                return Ok(None);
+            };
+            if let Some(steady) = self.read(file)? {
+                return Ok(Some(self.remember(path, steady, known)));
+            }
+        }
+        Err(ReadFailure::Unsteady)
+    }
+
+    /// The file's content; `None` if the file changed meanwhile.
+    fn read(&self, mut file: File) -> Result<Option<Steady>, ReadFailure> {
+        let before = rustix::fs::fstat(&file).map_err(failure)?;
+        let identity = Identity::of(&before);
+        if !is_regular(&before) {
+            return Err(ReadFailure::NotAFile);
+        }
+        if identity.exceeds(self.read_bytes_max) {
+            return Err(ReadFailure::TooLarge);
+        }
+        count(&self.counters.reads);
+        let read_at = self.clock.now();
+        let mut bytes = Vec::with_capacity(usize::try_from(before.st_size).unwrap_or(0) + 1);
+        Read::by_ref(&mut file)
+            .take(self.read_bytes_max.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(|error| Errno::from_io_error(&error).map_or(ReadFailure::Failed, failure))?;
+        let after = Identity::of(&rustix::fs::fstat(&file).map_err(failure)?);
+        let steady = after == identity && identity.has_size(bytes.len());
+        Ok(steady.then_some(Steady {
+            bytes,
+            identity,
+            read_at,
+        }))
+    }
+
+    fn remember(&self, path: &RelPath, steady: Steady, known: Option<Known>) -> Arc<Fingerprint> {
+        let raw = ArtifactHash::of(&steady.bytes);
+        let fingerprint = match known {
+            Some(known) if known.fingerprint.raw == raw => known.fingerprint,
+            _ => {
+                let extraction = self.extraction(path, &steady.bytes);
+                let fingerprint = Fingerprint::of(raw, &steady.bytes, extraction.as_ref());
+                locked(&self.cache).shared(fingerprint)
+            }
+        };
+        let trust = if steady.identity.settled_at(steady.read_at) {
+            Trust::Settled
+        } else {
+            Trust::Young
+        };
+        let known = Known {
+            identity: steady.identity,
+            trust,
+            fingerprint: Arc::clone(&fingerprint),
+        };
+        locked(&self.cache).insert(path.clone(), known);
+        fingerprint
+    }
+
+    fn extraction(&self, path: &RelPath, bytes: &[u8]) -> Option<Extraction> {
+        let language = self.grammars.language_of_path(path)?;
+        if bytes.len() > PARSE_BYTES_MAX {
+            return None;
+        }
+        let _one_at_a_time = locked(&self.parsing);
+        count(&self.counters.parses);
+        self.grammars.extract(language, bytes).ok()
+    }
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Locks; what a thread that panicked left behind is whole, since each change is a single call.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

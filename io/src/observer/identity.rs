@@ -1,0 +1,59 @@
+//! What a file system says of a file without reading it: which one it is, how long, and when it changed.
+
+use rustix::fs::{FileType, Stat};
+use tslp_core::ids::UnixMillis;
+
+/// A file younger than this when it was read may have been changed again without a newer time. FAT counts
+/// modifications in steps of 2 s, HFS+ and ext3 in steps of 1 s; Linux ticks every 1 to 10 ms elsewhere.
+pub(super) const CLOCK_GRANULARITY_MILLIS: i64 = 2000;
+
+/// Which file, how long, and when it changed. Nothing that changes a file's content leaves all of it as it was, but
+/// for changes within the clock's granularity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    device: i128,
+    inode: i128,
+    size: i128,
+    modified_nanos: i128,
+    changed_nanos: i128,
+}
+
+impl Identity {
+    pub(super) fn of(stat: &Stat) -> Self {
+        let nanos = |seconds: i128, nanos: i128| seconds * 1_000_000_000 + nanos;
+        Self {
+            device: i128::from(stat.st_dev),
+            inode: i128::from(stat.st_ino),
+            size: i128::from(stat.st_size),
+            modified_nanos: nanos(i128::from(stat.st_mtime), i128::from(stat.st_mtime_nsec)),
+            changed_nanos: nanos(i128::from(stat.st_ctime), i128::from(stat.st_ctime_nsec)),
+        }
+    }
+
+    /// Whether the file is this long.
+    pub(super) fn has_size(&self, bytes: usize) -> bool {
+        i128::try_from(bytes).is_ok_and(|bytes| bytes == self.size)
+    }
+
+    /// Whether the file is longer than this.
+    pub(super) fn exceeds(&self, bytes_max: u64) -> bool {
+        self.size > i128::from(bytes_max)
+    }
+
+    /// Whether a change made after `read_at` must show in the times. A time in the future never does.
+    pub(super) fn settled_at(&self, read_at: UnixMillis) -> bool {
+        let newest = self.modified_nanos.max(self.changed_nanos);
+        let age = i128::from(read_at.0) * 1_000_000 - newest;
+        age > i128::from(CLOCK_GRANULARITY_MILLIS) * 1_000_000
+    }
+}
+
+/// Whether these are the same file or folder, however much it changed.
+pub(super) fn same_inode(a: &Stat, b: &Stat) -> bool {
+    a.st_dev == b.st_dev && a.st_ino == b.st_ino
+}
+
+/// Whether it is neither a folder nor a link, FIFO, socket or device.
+pub(super) fn is_regular(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+}

@@ -1,0 +1,235 @@
+//! The disk observer: tells, before a prompt goes out, what the workspace's files hold (spec §15).
+//!
+//! It reads and never writes. One thread looks at the disk; whoever asks waits no longer than the configured time. A
+//! thread that a dead file system holds is left to itself and its late answers are dropped; the next request gets a
+//! fresh thread, as long as not too many are stuck.
+
+mod beneath;
+mod cache;
+mod clock;
+mod examine;
+mod fingerprint;
+mod identity;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use tslp_core::entity::Symbol;
+use tslp_core::event::{DiskFinding, ReadFailure};
+use tslp_core::extract::Grammars;
+use tslp_core::path::RelPath;
+
+use crate::config::settings::EtvConfig;
+use beneath::Root;
+use cache::{Bounds, Cache};
+use examine::Shared;
+
+pub use clock::{SystemClock, WallClock};
+pub use examine::Counters;
+
+/// Threads that may be stuck in a file system at one time; with more, every check counts as timed out at once.
+const STUCK_THREADS_MAX: usize = 4;
+
+/// What somebody wants to know of one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskCheck {
+    /// Which file.
+    pub path: RelPath,
+    /// Which of its symbols.
+    pub symbols: Vec<Symbol>,
+}
+
+/// Looks at the workspace's files. One caller at a time.
+pub struct Observer {
+    root: PathBuf,
+    timeout: Duration,
+    shared: Arc<Shared>,
+    threads: Arc<AtomicUsize>,
+    worker: Option<Sender<Request>>,
+}
+
+/// Paths to look at, and where the answers go.
+struct Request {
+    checks: Arc<[DiskCheck]>,
+    answers: Arc<Answers>,
+    done: Sender<()>,
+}
+
+/// One answer for each check, as far as they have come.
+type Answers = Mutex<Vec<Option<DiskFinding>>>;
+
+impl Observer {
+    /// An observer of the files beneath `root`, an absolute path. Touches no disk yet.
+    #[must_use]
+    pub fn new(
+        root: &Path,
+        config: EtvConfig,
+        grammars: Arc<dyn Grammars + Send + Sync>,
+        clock: Arc<dyn WallClock>,
+    ) -> Self {
+        Self {
+            root: root.to_owned(),
+            timeout: config.timeout,
+            shared: Arc::new(Shared {
+                grammars,
+                clock,
+                read_bytes_max: config.read_bytes_max,
+                cache: Mutex::new(Cache::new(Bounds::DEFAULT)),
+                parsing: Mutex::default(),
+                counters: Counters::default(),
+            }),
+            threads: Arc::default(),
+            worker: None,
+        }
+    }
+
+    /// Looks at every path; the answers come in the order of the checks, after the configured time at the latest.
+    /// What has no answer by then counts as unreadable.
+    pub fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding> {
+        if checks.is_empty() {
+            return Vec::new();
+        }
+        let checks: Arc<[DiskCheck]> = checks.into();
+        let answers: Arc<Answers> = Arc::new(Mutex::new(vec![None; checks.len()]));
+        let (done, finished) = bounded(1);
+        let request = Request {
+            checks,
+            answers: Arc::clone(&answers),
+            done,
+        };
+        let missing = match self.hand_over(request) {
+            Some(worker) => self.wait(worker, &finished),
+            None => ReadFailure::TimedOut,
+        };
+        let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *answers)
+            .into_iter()
+            .map(|answer| answer.unwrap_or_else(|| self.shared.unreadable(missing)))
+            .collect()
+    }
+
+    /// What the observer has done since it started.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.shared.counters
+    }
+
+    /// Threads that a file system holds at this moment.
+    #[must_use]
+    pub fn stuck_threads(&self) -> usize {
+        let threads = self.threads.load(Ordering::Acquire);
+        threads.saturating_sub(usize::from(self.worker.is_some()))
+    }
+
+    /// Gives the request to the thread, or to a fresh one; `None` if too many are stuck or none can be started.
+    fn hand_over(&mut self, request: Request) -> Option<Sender<Request>> {
+        let request = match self.worker.take() {
+            None => request,
+            Some(worker) => match worker.send(request) {
+                Ok(()) => return Some(worker),
+                Err(unsent) => unsent.into_inner(),
+            },
+        };
+        if self.stuck_threads() >= STUCK_THREADS_MAX {
+            return None;
+        }
+        let worker = self.start_worker()?;
+        worker.send(request).ok()?;
+        Some(worker)
+    }
+
+    /// Waits for the answers; keeps the thread if it gave them. What is still unanswered is unreadable for this reason.
+    fn wait(&mut self, worker: Sender<Request>, finished: &Receiver<()>) -> ReadFailure {
+        match finished.recv_timeout(self.timeout) {
+            Ok(()) => {
+                self.worker = Some(worker);
+                ReadFailure::Failed
+            }
+            Err(RecvTimeoutError::Disconnected) => ReadFailure::Failed,
+            Err(RecvTimeoutError::Timeout) => {
+                tracing::warn!(
+                    timeout_ms = self.timeout.as_millis(),
+                    stuck_threads = self.stuck_threads(),
+                    "the workspace's file system didn't answer in time"
+                );
+                ReadFailure::TimedOut
+            }
+        }
+    }
+
+    fn start_worker(&self) -> Option<Sender<Request>> {
+        let (sender, requests) = bounded(1);
+        let root = self.root.clone();
+        let shared = Arc::clone(&self.shared);
+        let alive = Alive::new(&self.threads);
+        let started = thread::Builder::new()
+            .name("tslp-observer".into())
+            .spawn(move || {
+                let _alive = alive;
+                work(&root, &shared, &requests);
+            });
+        match started {
+            Ok(_) => Some(sender),
+            Err(error) => {
+                tracing::error!(%error, "no thread could be started to look at the workspace's files");
+                None
+            }
+        }
+    }
+}
+
+/// The observer thread: answers requests until nobody can send one any more.
+fn work(path: &Path, shared: &Shared, requests: &Receiver<Request>) {
+    let mut held: Option<Root> = None;
+    for request in requests {
+        let root = reached(&mut held, path);
+        for (index, check) in request.checks.iter().enumerate() {
+            let finding = match root {
+                Ok(root) => shared.examine(root, check),
+                Err(failure) => shared.unreadable(failure),
+            };
+            let mut answers = request
+                .answers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            // The list is gone when the answer comes too late.
+            if let Some(answer) = answers.get_mut(index) {
+                *answer = Some(finding);
+            }
+        }
+        // Nobody listens any more if it came too late.
+        let _ = request.done.send(());
+    }
+}
+
+/// The root folder as its path leads to it now.
+fn reached<'a>(held: &'a mut Option<Root>, path: &Path) -> Result<&'a Root, ReadFailure> {
+    match held {
+        Some(root) => root.refresh()?,
+        None => *held = Some(Root::open(path)?),
+    }
+    held.as_ref().ok_or(ReadFailure::Failed)
+}
+
+/// Counts a thread for as long as it lives, also when it panics.
+struct Alive(Arc<AtomicUsize>);
+
+impl Alive {
+    fn new(threads: &Arc<AtomicUsize>) -> Self {
+        threads.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(threads))
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,583 @@
+//! The observer on real folders, with a frozen clock and a grammar of one line a definition.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use tslp_core::extract::{Definition, ExtractError, Extraction, GrammarTag, LanguageId};
+use tslp_core::ids::UnixMillis;
+use tslp_core::limits::PARSE_BYTES_MAX;
+use tslp_core::slice::{Figures, Span};
+
+use super::beneath::Resolution;
+use super::*;
+
+/// In files that end in `.c`, each line is a definition; its first word is the symbol, an indented one isn't top-level.
+struct Lines;
+
+impl Grammars for Lines {
+    fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {
+        (path.extension() == Some("c")).then_some(LanguageId(0))
+    }
+
+    fn language_of_tag(&self, _: &str) -> Option<LanguageId> {
+        None
+    }
+
+    fn extract(&self, _: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
+        let text = std::str::from_utf8(source).map_err(|_| ExtractError::Unparsable)?;
+        assert!(!text.contains("PANIC"), "a parser that panics");
+        let mut definitions = Vec::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let body = line.trim_start_matches(['\u{feff}', ' ']).trim_end();
+            if let Some(symbol) = body.split_whitespace().next() {
+                let begin = start + line.find(body).unwrap();
+                definitions.push(Definition {
+                    symbol: Symbol::new(symbol),
+                    span: Span {
+                        start: u32::try_from(begin).unwrap(),
+                        end: u32::try_from(begin + body.len()).unwrap(),
+                    },
+                    figures: Figures::default(),
+                    top_level: !line.starts_with(' '),
+                    damaged: false,
+                });
+            }
+            start += line.len();
+        }
+        Ok(Extraction {
+            grammar: GrammarTag {
+                language: "lines".into(),
+                version: "1".into(),
+            },
+            definitions,
+            figures: Figures::default(),
+            elisions: Vec::new(),
+            preamble: false,
+            clean: true,
+        })
+    }
+}
+
+/// A clock that stands still. It is asked in front of each read, so its reader can be made to wait, as a dead file
+/// system would, and a file can be changed under a read.
+struct FrozenClock {
+    now: Mutex<UnixMillis>,
+    changes: Mutex<Vec<(PathBuf, &'static str)>>,
+    gate: Mutex<Option<mpsc::Receiver<()>>>,
+}
+
+impl WallClock for FrozenClock {
+    fn now(&self) -> UnixMillis {
+        if let Some((path, content)) = self.changes.lock().unwrap().pop() {
+            fs::write(path, content).unwrap();
+        }
+        // A statement of its own, so that the lock isn't held while waiting.
+        let gate = self.gate.lock().unwrap().take();
+        if let Some(gate) = gate {
+            // Ends when the test lets the gate's other end go.
+            let _ = gate.recv();
+        }
+        *self.now.lock().unwrap()
+    }
+}
+
+/// Far from the time of any file that a test makes.
+const LONG_AFTER: UnixMillis = UnixMillis(32_503_680_000_000);
+
+struct Workspace {
+    dir: tempfile::TempDir,
+    clock: Arc<FrozenClock>,
+    observer: Observer,
+}
+
+impl Workspace {
+    fn new() -> Self {
+        Self::with(EtvConfig {
+            read_bytes_max: 2 << 20,
+            timeout: Duration::from_secs(60),
+        })
+    }
+
+    fn with(config: EtvConfig) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("proj")).unwrap();
+        let clock = Arc::new(FrozenClock {
+            now: Mutex::new(LONG_AFTER),
+            gate: Mutex::new(None),
+            changes: Mutex::default(),
+        });
+        let observer = Observer::new(
+            &dir.path().join("proj"),
+            config,
+            Arc::new(Lines),
+            Arc::clone(&clock) as Arc<dyn WallClock>,
+        );
+        Self {
+            dir,
+            clock,
+            observer,
+        }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.dir.path().join("proj").join(path)
+    }
+
+    fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.at(path), content).unwrap();
+    }
+
+    /// Writes until the file's time of change differs: the kernel's clock ticks every few milliseconds only.
+    fn write_later(&self, path: &str, content: &str) {
+        let before = rustix::fs::stat(self.at(path)).unwrap();
+        loop {
+            self.write(path, content);
+            let after = rustix::fs::stat(self.at(path)).unwrap();
+            if (after.st_ctime, after.st_ctime_nsec) != (before.st_ctime, before.st_ctime_nsec) {
+                return;
+            }
+        }
+    }
+
+    fn find(&mut self, path: &str, symbols: &[&str]) -> DiskFinding {
+        let check = DiskCheck {
+            path: RelPath::from_normalised(path),
+            symbols: symbols.iter().map(|symbol| Symbol::new(symbol)).collect(),
+        };
+        self.observer.check(vec![check]).remove(0)
+    }
+
+    /// What is found at the path, in words: `missing`, a failure's code, or the symbols that the file defines out of
+    /// `f`, `g` and `m`, and its count of definitions.
+    fn check(&mut self, path: &str, expected: &str) {
+        let shown = match self.find(path, &["g", "f", "f", "m"]) {
+            DiskFinding::Missing => "missing".to_owned(),
+            DiskFinding::Unreadable(failure) => failure.code().to_owned(),
+            DiskFinding::File(file) => {
+                let mut shown: Vec<String> = file
+                    .slices
+                    .iter()
+                    .filter(|slice| slice.slice.is_some())
+                    .map(|slice| slice.symbol.to_string())
+                    .collect();
+                shown.push(file.definitions.to_string());
+                shown.push(
+                    file.grammar
+                        .map_or("no grammar".into(), |grammar| grammar.language),
+                );
+                shown.join(" ")
+            }
+        };
+        assert_eq!(shown, expected, "{path}");
+    }
+
+    /// The file's content hash and slices now differ from, or equal, those of before.
+    fn check_change(&mut self, path: &str, expected: Change, change: impl FnOnce(&Self)) {
+        let before = self.find(path, &["f"]);
+        assert!(matches!(before, DiskFinding::File(_)), "{before:?}");
+        change(self);
+        let after = self.find(path, &["f"]);
+        assert_eq!(
+            after == before,
+            expected == Change::Unseen,
+            "{path}: {after:?}"
+        );
+    }
+
+    fn reads(&self) -> u64 {
+        self.observer.counters().reads()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Seen,
+    Unseen,
+}
+
+#[test]
+fn symbols_are_found_and_sorted_and_counted() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "g 1\nf 1\n  m 1\nf 2\n");
+    workspace.check("a.c", "f g m 2 lines");
+    let DiskFinding::File(file) = workspace.find("a.c", &["z", "f"]) else {
+        panic!("a readable file");
+    };
+    let slices: Vec<(&str, bool)> = file
+        .slices
+        .iter()
+        .map(|slice| (slice.symbol.as_str(), slice.slice.is_some()))
+        .collect();
+    assert_eq!(slices, [("f", true), ("z", false)]);
+}
+
+#[test]
+fn a_symbol_is_all_of_its_definitions_and_nothing_else() {
+    let mut workspace = Workspace::new();
+    let slice = |finding: DiskFinding| match finding {
+        DiskFinding::File(file) => file.slices[0].slice,
+        other => panic!("{other:?}"),
+    };
+    workspace.write("a.c", "f 1\nf 2\n");
+    let both = slice(workspace.find("a.c", &["f"]));
+    workspace.write_later("a.c", "f 1\ng 9\nf 2\n");
+    assert_eq!(slice(workspace.find("a.c", &["f"])), both);
+    workspace.write_later("a.c", "f 1\ng 9\nf 3\n");
+    assert_ne!(slice(workspace.find("a.c", &["f"])), both);
+}
+
+#[test]
+fn an_unchanged_file_is_not_read_again() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\n");
+    for _ in 0..5 {
+        workspace.check("a.c", "f 1 lines");
+    }
+    let counters = workspace.observer.counters();
+    assert_eq!(
+        (counters.reads(), counters.parses(), counters.unchanged()),
+        (1, 1, 4)
+    );
+}
+
+#[test]
+fn a_file_within_the_clocks_granularity_is_read_again_but_not_parsed() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\n");
+    let changed = rustix::fs::stat(workspace.at("a.c")).unwrap().st_ctime * 1000;
+    for after in [0, 1000, 1999] {
+        *workspace.clock.now.lock().unwrap() = UnixMillis(changed + after);
+        workspace.check("a.c", "f 1 lines");
+    }
+    assert_eq!(
+        (workspace.reads(), workspace.observer.counters().parses()),
+        (3, 1)
+    );
+    *workspace.clock.now.lock().unwrap() = UnixMillis(changed + 10_000);
+    workspace.check("a.c", "f 1 lines");
+    workspace.check("a.c", "f 1 lines");
+    assert_eq!(workspace.reads(), 4);
+}
+
+#[test]
+fn a_file_from_the_future_is_never_trusted() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\n");
+    *workspace.clock.now.lock().unwrap() = UnixMillis(0);
+    for _ in 0..3 {
+        workspace.check("a.c", "f 1 lines");
+    }
+    assert_eq!(workspace.reads(), 3);
+}
+
+#[test]
+fn the_same_size_and_a_restored_time_hide_nothing() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\n");
+    workspace.check_change("a.c", Change::Seen, |workspace| {
+        let modified = fs::metadata(workspace.at("a.c"))
+            .unwrap()
+            .modified()
+            .unwrap();
+        workspace.write_later("a.c", "f 2\n");
+        let file = fs::File::options()
+            .write(true)
+            .open(workspace.at("a.c"))
+            .unwrap();
+        file.set_modified(modified).unwrap();
+        let restored = fs::metadata(workspace.at("a.c"))
+            .unwrap()
+            .modified()
+            .unwrap();
+        assert_eq!(restored, modified);
+    });
+}
+
+#[test]
+fn a_file_replaced_by_rename_is_seen() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\n");
+    workspace.check_change("a.c", Change::Seen, |workspace| {
+        workspace.write("new", "f 2\n");
+        fs::rename(workspace.at("new"), workspace.at("a.c")).unwrap();
+    });
+}
+
+#[test]
+fn a_file_truncated_in_place_is_seen() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\ng 1\n");
+    workspace.check_change("a.c", Change::Seen, |workspace| workspace.write("a.c", "f"));
+    workspace.write("a.c", "");
+    workspace.check("a.c", "0 lines");
+}
+
+#[test]
+fn line_ends_a_byte_order_mark_and_a_touch_are_no_change() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\ng 1\n");
+    workspace.check_change("a.c", Change::Unseen, |workspace| {
+        workspace.write_later("a.c", "f 1\r\ng 1\r\n");
+    });
+    workspace.check_change("a.c", Change::Unseen, |workspace| {
+        workspace.write_later("a.c", "\u{feff}f 1\ng 1\n");
+    });
+    workspace.check_change("a.c", Change::Unseen, |workspace| {
+        workspace.write_later("a.c", "\u{feff}f 1\ng 1\n");
+    });
+}
+
+#[test]
+fn a_file_that_goes_is_missing_and_one_that_comes_back_is_found() {
+    let mut workspace = Workspace::new();
+    workspace.check("a.c", "missing");
+    workspace.check("no/such/folder/a.c", "missing");
+    workspace.write("a.c", "f 1\n");
+    workspace.check("a.c", "f 1 lines");
+    workspace.check("a.c/b.c", "missing");
+    fs::remove_file(workspace.at("a.c")).unwrap();
+    workspace.check("a.c", "missing");
+    workspace.write("a.c", "g 1\n");
+    workspace.check("a.c", "g 1 lines");
+}
+
+#[test]
+fn folders_fifos_sockets_and_devices_are_no_files() {
+    let mut workspace = Workspace::new();
+    fs::create_dir(workspace.at("dir.c")).unwrap();
+    workspace.check("dir.c", "not_a_file");
+    let status = std::process::Command::new("mkfifo")
+        .arg(workspace.at("fifo.c"))
+        .status();
+    assert!(status.unwrap().success());
+    workspace.check("fifo.c", "not_a_file");
+    let _socket = std::os::unix::net::UnixListener::bind(workspace.at("socket.c")).unwrap();
+    workspace.check("socket.c", "not_a_file");
+    assert_eq!(workspace.reads(), 0);
+}
+
+#[test]
+fn a_file_that_becomes_a_folder_or_a_fifo_is_not_taken_for_the_file() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\n");
+    workspace.check("a.c", "f 1 lines");
+    fs::remove_file(workspace.at("a.c")).unwrap();
+    fs::create_dir(workspace.at("a.c")).unwrap();
+    workspace.check("a.c", "not_a_file");
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_read_again_and_given_up_in_the_end() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\n");
+    let path = workspace.at("a.c");
+    *workspace.clock.changes.lock().unwrap() = vec![(path.clone(), "g 1\ng 2\n")];
+    workspace.check("a.c", "g 1 lines");
+    assert_eq!(workspace.reads(), 2);
+    let contents = ["f 4444\n", "f 333\n", "f 22\n", "f 1\n"];
+    workspace.write("a.c", "");
+    *workspace.clock.changes.lock().unwrap() =
+        contents.map(|content| (path.clone(), content)).into();
+    workspace.check("a.c", "unsteady");
+    assert_eq!(workspace.reads(), 6);
+    workspace.check("a.c", "f 1 lines");
+}
+
+#[test]
+fn links_are_followed_as_long_as_they_stay_inside() {
+    let mut workspace = Workspace::new();
+    fs::write(workspace.dir.path().join("outside.c"), "f 1\n").unwrap();
+    fs::create_dir(workspace.at("sub")).unwrap();
+    workspace.write("a.c", "f 1\n");
+    symlink("../a.c", workspace.at("sub/inside.c")).unwrap();
+    symlink("../outside.c", workspace.at("relative.c")).unwrap();
+    symlink(
+        workspace.dir.path().join("outside.c"),
+        workspace.at("absolute.c"),
+    )
+    .unwrap();
+    symlink("..", workspace.at("up")).unwrap();
+    symlink("loop.c", workspace.at("loop.c")).unwrap();
+    symlink("nothing", workspace.at("dangling.c")).unwrap();
+    symlink("/proc/self/root", workspace.at("magic")).unwrap();
+    workspace.check("sub/inside.c", "f 1 lines");
+    workspace.check("relative.c", "escapes_workspace");
+    workspace.check("absolute.c", "escapes_workspace");
+    workspace.check("up/outside.c", "escapes_workspace");
+    workspace.check("magic/etc/passwd", "escapes_workspace");
+    workspace.check("loop.c", "failed");
+    workspace.check("dangling.c", "missing");
+}
+
+#[test]
+fn a_file_that_becomes_a_link_to_elsewhere_escapes() {
+    let mut workspace = Workspace::new();
+    fs::write(workspace.dir.path().join("outside.c"), "f 1\n").unwrap();
+    workspace.write("a.c", "f 1\n");
+    workspace.check("a.c", "f 1 lines");
+    fs::remove_file(workspace.at("a.c")).unwrap();
+    symlink("../outside.c", workspace.at("a.c")).unwrap();
+    workspace.check("a.c", "escapes_workspace");
+}
+
+/// Root reads everything, so the rights are only tested where they bind.
+#[test]
+fn a_file_without_rights_is_denied() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\n");
+    fs::create_dir(workspace.at("closed")).unwrap();
+    workspace.write("closed/b.c", "f 1\n");
+    fs::set_permissions(workspace.at("a.c"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(workspace.at("closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    let binding = fs::File::open(workspace.at("a.c")).is_err();
+    if binding {
+        workspace.check("a.c", "denied");
+        workspace.check("closed/b.c", "denied");
+    }
+    fs::set_permissions(workspace.at("closed"), fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(
+        beneath::failure(rustix::io::Errno::ACCESS),
+        ReadFailure::Denied
+    );
+}
+
+#[test]
+fn a_file_over_the_limit_is_too_large_and_one_over_the_parsers_bound_is_hashed_only() {
+    let mut workspace = Workspace::new();
+    workspace.write("limit.c", vec![b'\n'; 2 << 20]);
+    workspace.check("limit.c", "0 no grammar");
+    workspace.write("over.c", vec![b'\n'; (2 << 20) + 1]);
+    workspace.check("over.c", "too_large");
+    workspace.write("bound.c", vec![b'\n'; PARSE_BYTES_MAX]);
+    workspace.check("bound.c", "0 lines");
+}
+
+#[test]
+fn what_no_parser_reads_is_hashed_as_a_whole() {
+    let mut workspace = Workspace::new();
+    workspace.write("notes.txt", "f 1\n");
+    workspace.check("notes.txt", "0 no grammar");
+    workspace.write("latin1.c", b"f \xe9\n");
+    workspace.check("latin1.c", "0 no grammar");
+}
+
+#[test]
+fn many_paths_are_answered_in_order() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\n");
+    let checks = ["none.c", "a.c", "none.c"].map(|path| DiskCheck {
+        path: RelPath::from_normalised(path),
+        symbols: Vec::new(),
+    });
+    let findings = workspace.observer.check(checks.into());
+    assert!(matches!(
+        findings[..],
+        [
+            DiskFinding::Missing,
+            DiskFinding::File(_),
+            DiskFinding::Missing
+        ]
+    ));
+    assert!(workspace.observer.check(Vec::new()).is_empty());
+}
+
+#[test]
+fn a_workspace_that_goes_is_a_failure_and_a_new_one_in_its_place_is_seen() {
+    let mut workspace = Workspace::new();
+    workspace.write("a.c", "f 1\n");
+    workspace.check("a.c", "f 1 lines");
+    fs::rename(workspace.at(""), workspace.dir.path().join("old")).unwrap();
+    workspace.check("a.c", "failed");
+    fs::create_dir(workspace.at("")).unwrap();
+    workspace.check("a.c", "missing");
+    workspace.write("a.c", "g 1\n");
+    workspace.check("a.c", "g 1 lines");
+}
+
+#[test]
+fn a_hanging_file_system_delays_nobody_for_longer_than_the_limit() {
+    let mut workspace = Workspace::with(EtvConfig {
+        read_bytes_max: 1 << 20,
+        timeout: Duration::from_millis(20),
+    });
+    workspace.write("a.c", "f 1\n");
+    let mut gates = Vec::new();
+    for stuck in 0..=STUCK_THREADS_MAX {
+        assert_eq!(workspace.observer.stuck_threads(), stuck);
+        if stuck < STUCK_THREADS_MAX {
+            let (gate, closed) = mpsc::channel();
+            *workspace.clock.gate.lock().unwrap() = Some(closed);
+            gates.push(gate);
+        }
+        workspace.check("a.c", "timed_out");
+    }
+    assert_eq!(workspace.observer.counters().failures(), 5);
+    drop(gates);
+    while workspace.observer.stuck_threads() > 0 {
+        std::thread::yield_now();
+    }
+    workspace.observer.timeout = Duration::from_secs(60);
+    workspace.check("a.c", "f 1 lines");
+    assert_eq!(workspace.observer.counters().failures(), 5);
+}
+
+#[test]
+fn what_was_answered_before_the_file_system_hung_counts() {
+    let mut workspace = Workspace::with(EtvConfig {
+        read_bytes_max: 1 << 20,
+        timeout: Duration::from_secs(60),
+    });
+    workspace.write("a.c", "f 1\n");
+    workspace.write("b.c", "f 1\n");
+    workspace.check("a.c", "f 1 lines");
+    workspace.observer.timeout = Duration::from_millis(200);
+    let (_gate, closed) = mpsc::channel();
+    *workspace.clock.gate.lock().unwrap() = Some(closed);
+    let checks = ["a.c", "b.c"].map(|path| DiskCheck {
+        path: RelPath::from_normalised(path),
+        symbols: Vec::new(),
+    });
+    let findings = workspace.observer.check(checks.into());
+    assert!(matches!(
+        findings[..],
+        [
+            DiskFinding::File(_),
+            DiskFinding::Unreadable(ReadFailure::TimedOut)
+        ]
+    ));
+}
+
+#[test]
+fn a_parser_that_panics_costs_its_file_and_nothing_else() {
+    let mut workspace = Workspace::new();
+    workspace.write("bad.c", "PANIC\n");
+    workspace.write("a.c", "f 1\n");
+    workspace.check("bad.c", "failed");
+    workspace.check("a.c", "f 1 lines");
+}
+
+#[test]
+fn without_the_kernels_help_no_link_is_followed() {
+    let workspace = Workspace::new();
+    fs::create_dir_all(workspace.at("sub/deep")).unwrap();
+    workspace.write("sub/deep/a.c", "f 1\n");
+    symlink("sub", workspace.at("folder")).unwrap();
+    symlink("sub/deep/a.c", workspace.at("file.c")).unwrap();
+    let root = Root::open(&workspace.at("")).unwrap();
+    let root = root.with_resolution(Resolution::PartByPart);
+    let check = |path: &str, expected: Result<bool, ReadFailure>| {
+        let opened = root.open_file(&RelPath::from_normalised(path));
+        assert_eq!(opened.map(|file| file.is_some()), expected, "{path}");
+    };
+    check("sub/deep/a.c", Ok(true));
+    check("sub/deep/gone.c", Ok(false));
+    check("sub/gone/a.c", Ok(false));
+    check("sub/deep/a.c/x", Ok(false));
+    check("sub/deep", Err(ReadFailure::NotAFile));
+    check("folder/deep/a.c", Err(ReadFailure::Escapes));
+    check("file.c", Err(ReadFailure::Escapes));
+}
