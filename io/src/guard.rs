@@ -13,7 +13,9 @@ use crate::loop_config::{GuardConfig, Secret};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GuardError {
     /// Anyone on the network could use the proxy.
-    #[error("{0} is not a loopback address, and no token is configured: set `token`, or bind 127.0.0.1")]
+    #[error(
+        "{0} is not a loopback address, and no token is configured: set `token`, or bind 127.0.0.1"
+    )]
     TokenNeeded(SocketAddr),
     /// A token that anyone could guess is none.
     #[error("the configured token is empty")]
@@ -47,7 +49,11 @@ impl Guard {
         }
         Ok(Self {
             hosts: allowed_hosts(bound, &config.extra_hosts),
-            origins: config.origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect(),
+            origins: config
+                .origins
+                .iter()
+                .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
+                .collect(),
             token: config.token.clone(),
         })
     }
@@ -71,7 +77,11 @@ impl Guard {
             (None, _) => return Err(Refusal::malformed("the Host header is missing")),
             (Some(_), Some(_)) => return Err(Refusal::malformed("more than one Host header")),
         };
-        let known = |host: &[u8]| self.hosts.iter().any(|own| own.as_bytes().eq_ignore_ascii_case(host));
+        let known = |host: &[u8]| {
+            self.hosts
+                .iter()
+                .any(|own| own.as_bytes().eq_ignore_ascii_case(host))
+        };
         let target = head.authority.as_deref().map(str::as_bytes);
         if known(host) && target.is_none_or(known) {
             return Ok(());
@@ -98,7 +108,9 @@ impl Guard {
                 _ => Ok(Caller::Plain),
             };
         };
-        let origin = core::str::from_utf8(origin).map_err(|_| foreign())?.to_ascii_lowercase();
+        let origin = core::str::from_utf8(origin)
+            .map_err(|_| foreign())?
+            .to_ascii_lowercase();
         if origins.next().is_some() {
             return Err(foreign());
         }
@@ -123,14 +135,17 @@ impl Guard {
         if given.into_iter().any(|value| equals(value, token)) {
             return Ok(());
         }
-        let message = "a token is needed: send it as `Authorization: Bearer …` or `x-tslp-token: …`";
+        let message =
+            "a token is needed: send it as `Authorization: Bearer …` or `x-tslp-token: …`";
         Err(Refusal::new(401, "token_needed", message).with_header("www-authenticate", "Bearer"))
     }
 
     /// Whether a request header must not reach the upstream: our own ones, and our own token.
     #[must_use]
     pub fn keeps_back(&self, name: &str, value: &[u8]) -> Drop {
-        let own = name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("x-tslp-"));
+        let own = name
+            .get(..7)
+            .is_some_and(|start| start.eq_ignore_ascii_case("x-tslp-"));
         let token = name.eq_ignore_ascii_case("authorization")
             && self
                 .token
@@ -145,9 +160,16 @@ pub fn check_chat_content(head: &RequestHead) -> Result<(), Refusal> {
     let media_type = head.headers.first_text("content-type").unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim();
     if !media_type.eq_ignore_ascii_case("application/json") {
-        return Err(Refusal::new(415, "content_type", "send the request as `Content-Type: application/json`"));
+        return Err(Refusal::new(
+            415,
+            "content_type",
+            "send the request as `Content-Type: application/json`",
+        ));
     }
-    let coded = head.headers.members("content-encoding").any(|coding| !coding.eq_ignore_ascii_case(b"identity"));
+    let coded = head
+        .headers
+        .members("content-encoding")
+        .any(|coding| !coding.eq_ignore_ascii_case(b"identity"));
     if coded {
         return Err(Refusal::new(
             415,
@@ -161,7 +183,11 @@ pub fn check_chat_content(head: &RequestHead) -> Result<(), Refusal> {
 
 fn allowed_hosts(bound: SocketAddr, extra: &[String]) -> Vec<String> {
     let port = bound.port();
-    let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned()];
+    let mut names = vec![
+        "localhost".to_owned(),
+        "127.0.0.1".to_owned(),
+        "[::1]".to_owned(),
+    ];
     match bound.ip() {
         // The unspecified address is no name for anything (and browsers reach loopback by it).
         ip if ip.is_unspecified() => {}
@@ -181,7 +207,9 @@ fn allowed_hosts(bound: SocketAddr, extra: &[String]) -> Vec<String> {
 
 fn bearer(value: &[u8]) -> Option<&[u8]> {
     let (scheme, token) = value.split_at_checked(7)?;
-    scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
+    scheme
+        .eq_ignore_ascii_case(b"bearer ")
+        .then(|| token.trim_ascii())
 }
 
 fn equals(given: &[u8], token: &Secret) -> bool {

@@ -204,7 +204,8 @@ impl MainLoop {
         let bound = listener.local_addr().map_err(listen)?;
         let guard = Guard::new(bound, &config.guard)?;
         let poll = Poll::new()?;
-        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        poll.registry()
+            .register(&mut listener, LISTENER, Interest::READABLE)?;
         let (sender, inbox) = bounded(INBOX_MESSAGES);
         let handle = LoopHandle {
             sender,
@@ -312,7 +313,10 @@ impl MainLoop {
 
     fn take_client(&mut self, stream: mio::net::TcpStream) {
         if self.clients.len() >= self.config.limits.connections_max {
-            tracing::warn!(limit = self.config.limits.connections_max, "too many connections; one is closed");
+            tracing::warn!(
+                limit = self.config.limits.connections_max,
+                "too many connections; one is closed"
+            );
             return;
         }
         let key = self.fresh_key();
@@ -334,12 +338,15 @@ impl MainLoop {
 
     fn follow_course(&mut self) -> Turn {
         if let Course::Stopping(until) = self.course {
-            let quiet = self.clients.values().all(|client| client.exchange.is_none() && client.out.is_empty());
+            let quiet = self
+                .clients
+                .values()
+                .all(|client| client.exchange.is_none() && client.out.is_empty());
             if quiet || self.now >= until {
                 for (_, client) in std::mem::take(&mut self.clients) {
                     self.drop_client(client);
                 }
-                self.to_engine(ToEngine::Shutdown);
+                self.tell_engine(ToEngine::Shutdown);
                 self.course = Course::Telling;
             }
         }
@@ -355,7 +362,9 @@ impl MainLoop {
         }
         self.listener = None;
         self.course = Course::Stopping(self.now + self.config.timeouts.shutdown);
-        let idle = |client: &Client| client.exchange.is_none() && client.stage == Stage::Open && client.out.is_empty();
+        let idle = |client: &Client| {
+            client.exchange.is_none() && client.stage == Stage::Open && client.out.is_empty()
+        };
         self.clients.retain(|_, client| !idle(client));
     }
 
@@ -368,10 +377,16 @@ impl MainLoop {
             Course::Stopping(until) => Some(until),
             Course::Serving | Course::Telling => None,
         };
-        [engine, stop, self.accept_retry, self.next_deadline, self.pool.next_expiry()]
-            .into_iter()
-            .flatten()
-            .min()
-            .map(|at| at.saturating_duration_since(Instant::now()))
+        [
+            engine,
+            stop,
+            self.accept_retry,
+            self.next_deadline,
+            self.pool.next_expiry(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+        .map(|at| at.saturating_duration_since(Instant::now()))
     }
 }

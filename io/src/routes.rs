@@ -50,7 +50,12 @@ fn readable(method: &str, route: Route) -> Result<Route, Refusal> {
     only(method, &["GET", "HEAD"], "GET, HEAD", route)
 }
 
-fn only(method: &str, allowed: &[&str], allow: &'static str, route: Route) -> Result<Route, Refusal> {
+fn only(
+    method: &str,
+    allowed: &[&str],
+    allow: &'static str,
+    route: Route,
+) -> Result<Route, Refusal> {
     if allowed.contains(&method) {
         return Ok(route);
     }
@@ -78,7 +83,10 @@ fn recent_limit(query: Option<&str>) -> Result<usize, Refusal> {
     match value {
         None => Ok(RECENT_DEFAULT),
         Some(digits) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Ok(digits.parse::<usize>().unwrap_or(RECENT_MAX).min(RECENT_MAX))
+            Ok(digits
+                .parse::<usize>()
+                .unwrap_or(RECENT_MAX)
+                .min(RECENT_MAX))
         }
         Some(_) => Err(Refusal::malformed("limit must be a number")),
     }

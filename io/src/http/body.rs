@@ -191,7 +191,9 @@ fn chunk_byte(at: Chunk, size: &mut u64, line: &mut usize, byte: u8) -> Result<C
             })
         }
         (Chunk::Extension, b'\r') => Ok(Chunk::SizeLf { value: *size }),
-        (Chunk::Extension | Chunk::Trailer, _) if byte == b'\t' || (byte >= b' ' && byte != 127) => {
+        (Chunk::Extension | Chunk::Trailer, _)
+            if byte == b'\t' || (byte >= b' ' && byte != 127) =>
+        {
             Ok(at)
         }
         (Chunk::SizeLf { value }, b'\n') => {
@@ -230,7 +232,10 @@ const fn hex(byte: u8) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn decode(mut decoder: BodyDecoder, pieces: &[&[u8]]) -> Result<(Vec<u8>, bool, usize), BodyError> {
+    fn decode(
+        mut decoder: BodyDecoder,
+        pieces: &[&[u8]],
+    ) -> Result<(Vec<u8>, bool, usize), BodyError> {
         let mut body = Vec::new();
         let mut left_over = 0;
         for piece in pieces {
@@ -254,7 +259,10 @@ mod tests {
         for split in 0..whole.len() {
             let (head, tail) = whole.split_at(split);
             let (body, complete, left) = decode(BodyDecoder::chunked(), &[head, tail]).unwrap();
-            assert_eq!((body.as_slice(), complete, left), (&b"hello world"[..], true, 0));
+            assert_eq!(
+                (body.as_slice(), complete, left),
+                (&b"hello world"[..], true, 0)
+            );
         }
     }
 

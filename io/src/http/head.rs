@@ -117,7 +117,13 @@ pub enum Content {
 }
 
 /// Appends a complete JSON response of our own.
-pub fn own_response(out: &mut Vec<u8>, to: ResponseTo, status: u16, extra: &[(&str, &str)], body: &[u8]) {
+pub fn own_response(
+    out: &mut Vec<u8>,
+    to: ResponseTo,
+    status: u16,
+    extra: &[(&str, &str)],
+    body: &[u8],
+) {
     status_line(out, status, reason(status));
     if status != 204 {
         field(out, "content-type", b"application/json");
@@ -156,8 +162,13 @@ pub fn relayed_response(
 ) {
     status_line(out, head.status, &head.reason);
     for (name, value) in head.headers.iter() {
-        let ours = name.eq_ignore_ascii_case("content-length") && framing != ResponseFraming::Bodiless;
-        if !ours && !head.headers.is_hop_by_hop(name) {
+        let ours =
+            name.eq_ignore_ascii_case("content-length") && framing != ResponseFraming::Bodiless;
+        // Which pages may read a response is for this proxy's own configuration to say.
+        let cors = name
+            .get(..15)
+            .is_some_and(|start| start.eq_ignore_ascii_case("access-control-"));
+        if !ours && !cors && !head.headers.is_hop_by_hop(name) {
             field(out, name, value);
         }
     }

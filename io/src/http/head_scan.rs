@@ -26,6 +26,7 @@ pub struct HeadScan {
     position: usize,
     line_start: usize,
     lines: usize,
+    first_line: usize,
 }
 
 impl HeadScan {
@@ -46,6 +47,9 @@ impl HeadScan {
                     None => return Ok(None),
                     Some(b'\n') => {
                         let empty = self.position == self.line_start;
+                        if self.lines == 0 {
+                            self.first_line = self.position;
+                        }
                         self.position += 2;
                         self.line_start = self.position;
                         self.lines += 1;
@@ -61,6 +65,16 @@ impl HeadScan {
             self.position += 1;
         }
         Ok(None)
+    }
+
+    /// The start line's length, as far as it has been seen.
+    #[must_use]
+    pub const fn first_line_bytes(&self) -> usize {
+        if self.lines == 0 {
+            self.position
+        } else {
+            self.first_line
+        }
     }
 
     /// How many whole lines have been seen.

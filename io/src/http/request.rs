@@ -2,7 +2,7 @@
 
 use super::body::BodyDecoder;
 use super::error::Refusal;
-use super::head_scan::{HeadFault, HeadScan};
+use super::head_scan::HeadScan;
 use super::headers::Headers;
 
 /// HTTP version of a message; anything else is refused with 505.
@@ -133,7 +133,7 @@ pub fn parse_head(bytes: &[u8], scan: &mut HeadScan, limits: &HeadLimits) -> Hea
         Ok(end) => end,
         Err(fault) => return HeadProgress::Refused(Refusal::malformed(fault.to_string())),
     };
-    if scan.lines() == 0 && bytes.len() > limits.line_bytes_max {
+    if scan.first_line_bytes() > limits.line_bytes_max {
         return refused(414, "target_too_long", "the request line is too long");
     }
     if end.unwrap_or(bytes.len()) > limits.head_bytes_max {
@@ -201,34 +201,54 @@ fn parse_refusal(error: httparse::Error, bytes: &[u8]) -> Refusal {
 }
 
 fn version_refusal(bytes: &[u8]) -> Refusal {
-    let line = bytes.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    let line = bytes
+        .split(|byte| *byte == b'\r')
+        .next()
+        .unwrap_or_default();
     let name = line.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
-    let well_formed = name.len() == 8
+    let well_formed = line.iter().filter(|byte| **byte == b' ').count() == 2
+        && name.len() == 8
         && name.starts_with(b"HTTP/")
         && name[5].is_ascii_digit()
         && name[6] == b'.'
         && name[7].is_ascii_digit();
     if well_formed {
-        Refusal::new(505, "http_version", "only HTTP/1.0 and HTTP/1.1 are spoken here")
+        Refusal::new(
+            505,
+            "http_version",
+            "only HTTP/1.0 and HTTP/1.1 are spoken here",
+        )
     } else {
         Refusal::malformed("the request line is malformed")
     }
 }
 
 fn check_value(value: &[u8]) -> Result<(), Refusal> {
-    if value.iter().any(|byte| (*byte < b' ' && *byte != b'\t') || *byte == 127) {
-        return Err(Refusal::malformed("a header value holds a control character"));
+    if value
+        .iter()
+        .any(|byte| (*byte < b' ' && *byte != b'\t') || *byte == 127)
+    {
+        return Err(Refusal::malformed(
+            "a header value holds a control character",
+        ));
     }
     Ok(())
 }
 
 fn read_target(target: &str, method: &str) -> Result<(String, Option<String>), Refusal> {
     if method == "CONNECT" {
-        return Err(Refusal::new(501, "method_not_implemented", "this is no forward proxy: CONNECT is not spoken here"));
+        return Err(Refusal::new(
+            501,
+            "method_not_implemented",
+            "this is no forward proxy: CONNECT is not spoken here",
+        ));
     }
-    let odd = |byte: u8| byte <= b' ' || byte >= 127 || matches!(byte, b'#' | b'\\' | b'"' | b'<' | b'>');
+    let odd =
+        |byte: u8| byte <= b' ' || byte >= 127 || matches!(byte, b'#' | b'\\' | b'"' | b'<' | b'>');
     if target.bytes().any(odd) {
-        return Err(Refusal::malformed("the request target holds a character that must be percent-encoded"));
+        return Err(Refusal::malformed(
+            "the request target holds a character that must be percent-encoded",
+        ));
     }
     if target.starts_with('/') {
         return Ok((target.to_owned(), None));
@@ -238,11 +258,17 @@ fn read_target(target: &str, method: &str) -> Result<(String, Option<String>), R
         .filter(|scheme| scheme.eq_ignore_ascii_case("http://"))
         .map(|_| &target[7..]);
     let Some(rest) = absolute else {
-        return Err(Refusal::malformed("the request target must be a path that begins with /"));
+        return Err(Refusal::malformed(
+            "the request target must be a path that begins with /",
+        ));
     };
     let cut = rest.find(['/', '?']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(cut);
-    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    let path = if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("/{path}")
+    };
     Ok((path, Some(authority.to_owned())))
 }
 
@@ -255,10 +281,12 @@ fn read_length(headers: &Headers, version: Version) -> Result<BodyLength, Refusa
     }
     let mut codings = headers.all("transfer-encoding");
     match (codings.next(), length) {
-        (Some(_), Some(_)) => Err(Refusal::malformed("both Content-Length and Transfer-Encoding")),
-        (Some(_), None) if version == Version::Http10 => {
-            Err(Refusal::malformed("Transfer-Encoding in an HTTP/1.0 request"))
-        }
+        (Some(_), Some(_)) => Err(Refusal::malformed(
+            "both Content-Length and Transfer-Encoding",
+        )),
+        (Some(_), None) if version == Version::Http10 => Err(Refusal::malformed(
+            "Transfer-Encoding in an HTTP/1.0 request",
+        )),
         (Some(_), None) if codings.next().is_some() => {
             Err(Refusal::malformed("more than one Transfer-Encoding"))
         }
@@ -275,16 +303,33 @@ fn read_coding(coding: &[u8]) -> Result<BodyLength, Refusal> {
         return Ok(BodyLength::Chunked);
     }
     let known = |name: &&[u8]| {
-        [&b"gzip"[..], b"x-gzip", b"deflate", b"compress", b"x-compress"]
-            .iter()
-            .any(|known| name.eq_ignore_ascii_case(known))
+        [
+            &b"gzip"[..],
+            b"x-gzip",
+            b"deflate",
+            b"compress",
+            b"x-compress",
+        ]
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
     };
-    let members: Vec<&[u8]> = coding.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).collect();
+    let members: Vec<&[u8]> = coding
+        .split(|byte| *byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .collect();
     match members.split_last() {
-        Some((last, others)) if last.eq_ignore_ascii_case(b"chunked") && others.iter().all(|name| known(&name)) => {
-            Err(Refusal::new(501, "transfer_coding", "the only transfer coding spoken here is chunked"))
+        Some((last, others))
+            if last.eq_ignore_ascii_case(b"chunked") && others.iter().all(known) =>
+        {
+            Err(Refusal::new(
+                501,
+                "transfer_coding",
+                "the only transfer coding spoken here is chunked",
+            ))
         }
-        _ => Err(Refusal::malformed("Transfer-Encoding is not exactly `chunked`")),
+        _ => Err(Refusal::malformed(
+            "Transfer-Encoding is not exactly `chunked`",
+        )),
     }
 }
 
@@ -302,7 +347,11 @@ fn read_expectation(headers: &Headers, version: Version) -> Result<Expectation, 
         None => Ok(Expectation::None),
         Some(_) if version == Version::Http10 => Ok(Expectation::None),
         Some(value) if value.eq_ignore_ascii_case(b"100-continue") => Ok(Expectation::Continue),
-        Some(_) => Err(Refusal::new(417, "expectation", "the only expectation spoken here is 100-continue")),
+        Some(_) => Err(Refusal::new(
+            417,
+            "expectation",
+            "the only expectation spoken here is 100-continue",
+        )),
     }
 }
 
@@ -317,11 +366,5 @@ fn read_persistence(headers: &Headers, version: Version) -> Persistence {
             Persistence::KeepAlive
         }
         Version::Http10 => Persistence::Close,
-    }
-}
-
-impl From<HeadFault> for Refusal {
-    fn from(fault: HeadFault) -> Self {
-        Self::malformed(fault.to_string())
     }
 }

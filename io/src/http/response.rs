@@ -73,10 +73,12 @@ impl ResponseHead {
     /// Whether the body is a stream of server-sent events.
     #[must_use]
     pub fn is_event_stream(&self) -> bool {
-        self.headers.first_text("content-type").is_some_and(|value| {
-            let media_type = value.split(';').next().unwrap_or_default().trim();
-            media_type.eq_ignore_ascii_case("text/event-stream")
-        })
+        self.headers
+            .first_text("content-type")
+            .is_some_and(|value| {
+                let media_type = value.split(';').next().unwrap_or_default().trim();
+                media_type.eq_ignore_ascii_case("text/event-stream")
+            })
     }
 }
 
@@ -101,7 +103,11 @@ pub enum ResponseProgress {
 }
 
 /// Looks for a response head at the start of `bytes`.
-pub fn parse_head(bytes: &[u8], scan: &mut HeadScan, asked: Asked) -> Result<ResponseProgress, ResponseFault> {
+pub fn parse_head(
+    bytes: &[u8],
+    scan: &mut HeadScan,
+    asked: Asked,
+) -> Result<ResponseProgress, ResponseFault> {
     let end = scan.end(bytes).map_err(ResponseFault::Head)?;
     if end.unwrap_or(bytes.len()) > HEAD_BYTES_MAX {
         return Err(ResponseFault::TooLarge);
@@ -130,7 +136,11 @@ pub fn parse_head(bytes: &[u8], scan: &mut HeadScan, asked: Asked) -> Result<Res
     Ok(ResponseProgress::Complete(Box::new(head), end))
 }
 
-fn read_head(parsed: &httparse::Response<'_, '_>, status: u16, asked: Asked) -> Result<ResponseHead, ResponseFault> {
+fn read_head(
+    parsed: &httparse::Response<'_, '_>,
+    status: u16,
+    asked: Asked,
+) -> Result<ResponseHead, ResponseFault> {
     let version = match parsed.version {
         Some(0) => Version::Http10,
         _ => Version::Http11,
@@ -158,7 +168,12 @@ fn read_head(parsed: &httparse::Response<'_, '_>, status: u16, asked: Asked) -> 
     })
 }
 
-fn read_body(headers: &Headers, status: u16, asked: Asked, version: Version) -> Result<ResponseBody, ResponseFault> {
+fn read_body(
+    headers: &Headers,
+    status: u16,
+    asked: Asked,
+    version: Version,
+) -> Result<ResponseBody, ResponseFault> {
     if asked == Asked::HeadOnly || matches!(status, 204 | 304) {
         return Ok(ResponseBody::Absent);
     }
@@ -166,15 +181,21 @@ fn read_body(headers: &Headers, status: u16, asked: Asked, version: Version) -> 
     let mut lengths = headers.all("content-length");
     match (codings.next(), lengths.next()) {
         (Some(_), Some(_)) => Err(ResponseFault::Framing),
-        (Some(_), None) if version == Version::Http10 || codings.next().is_some() => Err(ResponseFault::Framing),
-        (Some(coding), None) if coding.eq_ignore_ascii_case(b"chunked") => Ok(ResponseBody::Chunked),
+        (Some(_), None) if version == Version::Http10 || codings.next().is_some() => {
+            Err(ResponseFault::Framing)
+        }
+        (Some(coding), None) if coding.eq_ignore_ascii_case(b"chunked") => {
+            Ok(ResponseBody::Chunked)
+        }
         (Some(_), None) => Err(ResponseFault::Framing),
         (None, Some(length)) => {
             // Repeated but equal lengths are unambiguous, and some servers behind caches send them.
             if lengths.any(|other| other != length) {
                 return Err(ResponseFault::Framing);
             }
-            parse_length(length).map(ResponseBody::Known).ok_or(ResponseFault::Framing)
+            parse_length(length)
+                .map(ResponseBody::Known)
+                .ok_or(ResponseFault::Framing)
         }
         (None, None) if headers.first("transfer-encoding").is_some() => Err(ResponseFault::Framing),
         (None, None) => Ok(ResponseBody::UntilClose),

@@ -40,10 +40,20 @@ pub struct Ready(Readiness, Readiness, Peer);
 
 impl From<&mio::event::Event> for Ready {
     fn from(event: &mio::event::Event) -> Self {
-        let ready = |is| if is { Readiness::Ready } else { Readiness::Blocked };
+        let ready = |is| {
+            if is {
+                Readiness::Ready
+            } else {
+                Readiness::Blocked
+            }
+        };
         let closed = event.is_read_closed() || event.is_error();
         let peer = if closed { Peer::Closed } else { Peer::Open };
-        Self(ready(event.is_readable() || closed), ready(event.is_writable() || event.is_write_closed()), peer)
+        Self(
+            ready(event.is_readable() || closed),
+            ready(event.is_writable() || event.is_write_closed()),
+            peer,
+        )
     }
 }
 
@@ -70,7 +80,11 @@ impl Socket {
     }
 
     fn registered(mut stream: TcpStream, registry: &Registry, key: usize) -> io::Result<Self> {
-        registry.register(&mut stream, Token(key), Interest::READABLE | Interest::WRITABLE)?;
+        registry.register(
+            &mut stream,
+            Token(key),
+            Interest::READABLE | Interest::WRITABLE,
+        )?;
         Ok(Self {
             stream,
             read: Readiness::Blocked,
@@ -159,7 +173,8 @@ impl Socket {
             } else if first.is_empty() {
                 self.stream.write(second)
             } else {
-                self.stream.write_vectored(&[IoSlice::new(first), IoSlice::new(second)])
+                self.stream
+                    .write_vectored(&[IoSlice::new(first), IoSlice::new(second)])
             };
             return match result {
                 Ok(0) => Transfer::Failed,

@@ -48,7 +48,8 @@ impl MainLoop {
     }
 
     fn read_client(&mut self, client: &mut Client) {
-        let full = client.http.waiting_bytes() >= PIPELINE_BYTES_MAX;
+        let most = PIPELINE_BYTES_MAX.max(self.config.limits.head.head_bytes_max);
+        let full = client.http.waiting_bytes() > most;
         match client.stage {
             Stage::Over | Stage::Finishing => return,
             Stage::Open if full => {
@@ -85,7 +86,11 @@ impl MainLoop {
 /// A client that closes its side while it is owed a response is gone: HTTP clients that half-close are rare, and a
 /// model that generates for nobody is dear.
 fn client_ended(client: &mut Client) {
-    client.stage = if client.exchange.is_none() && !client.out.is_empty() { Stage::Finishing } else { Stage::Over };
+    client.stage = if client.exchange.is_none() && !client.out.is_empty() {
+        Stage::Finishing
+    } else {
+        Stage::Over
+    };
     client.moves += 1;
 }
 

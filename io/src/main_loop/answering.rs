@@ -1,8 +1,6 @@
 //! From a client's request to the one who answers it, and the answers that are the loop's own.
 
-use super::client::{
-    Call, Client, Downstream, Exchange, Lane, Line, Retry, Stage, Upload, Work,
-};
+use super::client::{Call, Client, Downstream, Exchange, Lane, Line, Retry, Stage, Upload, Work};
 use super::{Course, MainLoop};
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ExchangeId, ToEngine};
 use crate::guard::{Caller, check_chat_content};
@@ -58,7 +56,9 @@ impl MainLoop {
         match client.exchange.as_deref().map(|exchange| &exchange.work) {
             // One response at a time: the next request is looked at once the last response has left.
             None => client.out.is_empty(),
-            Some(Work::Upstream(call)) => call.request.rest_len() < self.config.limits.buffered_bytes_max,
+            Some(Work::Upstream(call)) => {
+                call.request.rest_len() < self.config.limits.buffered_bytes_max
+            }
             Some(_) => true,
         }
     }
@@ -79,10 +79,19 @@ impl MainLoop {
             caller: Caller::Plain,
             work: Work::Routing,
         });
-        let routed = self.guard.check(&exchange.head).and_then(|caller| {
+        let checked = self.guard.check(&exchange.head);
+        if checked.is_err() {
+            // Whoever isn't let in gets no further use of the connection.
+            exchange.persistence = Persistence::Close;
+        }
+        let routed = checked.and_then(|caller| {
             exchange.caller = caller;
             let preflight = exchange.head.method == "OPTIONS" && exchange.caller != Caller::Plain;
-            if preflight { Ok(None) } else { route(&exchange.head, self.config.debug_pages).map(Some) }
+            if preflight {
+                Ok(None)
+            } else {
+                route(&exchange.head, self.config.debug_pages).map(Some)
+            }
         });
         let begun = match routed {
             Err(refusal) => Err((exchange, refusal)),
@@ -119,7 +128,10 @@ impl MainLoop {
                 BodyLength::Chunked => Ok(0),
             });
         match checked {
-            Err(refusal) => Err((exchange, refusal)),
+            Err(refusal) => {
+                exchange.persistence = Persistence::Close;
+                Err((exchange, refusal))
+            }
             Ok(reserved) => {
                 exchange.work = Work::Collecting(Vec::with_capacity(reserved as usize));
                 self.install(key, client, exchange);
@@ -128,10 +140,23 @@ impl MainLoop {
         }
     }
 
-    fn diagnose(&mut self, key: usize, client: &mut Client, mut exchange: Box<Exchange>, page: DiagnosticPage) -> Begun {
-        let query = DiagnosticQuery { exchange: exchange.id, page };
+    fn diagnose(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        mut exchange: Box<Exchange>,
+        page: DiagnosticPage,
+    ) -> Begun {
+        let query = DiagnosticQuery {
+            exchange: exchange.id,
+            page,
+        };
         if self.channels.to_diagnostics.try_send(query).is_err() {
-            let refusal = Refusal::new(503, "diagnostics_busy", "the diagnostics are busy or have ended; try again");
+            let refusal = Refusal::new(
+                503,
+                "diagnostics_busy",
+                "the diagnostics are busy or have ended; try again",
+            );
             return Err((exchange, refusal));
         }
         if !client.http.request_is_complete() {
@@ -151,16 +176,30 @@ impl MainLoop {
             BodyLength::Known(bytes) => (RequestFraming::Length(bytes), Upload::Length),
             BodyLength::Chunked => (RequestFraming::Chunked, Upload::Chunked(0)),
         };
-        let target = format!("{}{}", self.config.upstream.url.base_path, exchange.head.target);
+        let target = format!(
+            "{}{}",
+            self.config.upstream.url.base_path, exchange.head.target
+        );
         let head = self.request_head(&exchange.head, &target, framing, Coding::AsAsked);
-        let idempotent = matches!(exchange.head.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE");
+        let idempotent = matches!(
+            exchange.head.method.as_str(),
+            "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE"
+        );
         let repeatable = idempotent && upload == Upload::Complete;
-        let asked = if exchange.head.method == "HEAD" { Asked::HeadOnly } else { Asked::WithBody };
+        let asked = if exchange.head.method == "HEAD" {
+            Asked::HeadOnly
+        } else {
+            Asked::WithBody
+        };
         exchange.work = Work::Upstream(Box::new(Call {
             request: RequestBytes::new(head, Vec::new()),
             upload,
             line: Line::Off,
-            retry: if repeatable { Retry::Possible } else { Retry::Never },
+            retry: if repeatable {
+                Retry::Possible
+            } else {
+                Retry::Never
+            },
             reader: ResponseReader::new(asked),
             lane: Lane::Relay,
             downstream: Downstream::Waiting,
@@ -188,7 +227,10 @@ impl MainLoop {
         coding: Coding,
     ) -> Vec<u8> {
         let upstream = &self.config.upstream;
-        let authorization = upstream.api_key.as_ref().map(|key| format!("Bearer {}", key.reveal()));
+        let authorization = upstream
+            .api_key
+            .as_ref()
+            .map(|key| format!("Bearer {}", key.reveal()));
         let to = RequestTo {
             host: &upstream.url.authority(),
             target,
@@ -229,7 +271,9 @@ impl MainLoop {
 
     fn prompt(&mut self, exchange: &mut Exchange, body: Vec<u8>) {
         let headers = &exchange.head.headers;
-        let retries = headers.first_text("x-stainless-retry-count").and_then(|count| count.parse::<u32>().ok());
+        let retries = headers
+            .first_text("x-stainless-retry-count")
+            .and_then(|count| count.parse::<u32>().ok());
         let prompt = ToEngine::Prompt {
             exchange: exchange.id,
             session_name: headers.first_text("x-tslp-session").map(str::to_owned),
@@ -237,7 +281,7 @@ impl MainLoop {
             body,
         };
         exchange.work = Work::Composing;
-        self.to_engine(prompt);
+        self.tell_engine(prompt);
     }
 
     fn check_ledger(&self) -> Result<(), Refusal> {
@@ -257,7 +301,13 @@ impl MainLoop {
     fn answer(&mut self, client: &mut Client, exchange: Box<Exchange>, status: u16, body: &[u8]) {
         let exchange = close_if_unread(client, exchange);
         let fields = exchange.caller_fields();
-        head::own_response(client.out.buffer(), exchange.response_to(), status, &fields, body);
+        head::own_response(
+            client.out.buffer(),
+            exchange.response_to(),
+            status,
+            &fields,
+            body,
+        );
         self.finish(client, &exchange);
     }
 
@@ -265,15 +315,34 @@ impl MainLoop {
         let exchange = close_if_unread(client, exchange);
         let mut fields = exchange.caller_fields();
         fields.push(("access-control-allow-methods", "GET, HEAD, POST"));
-        fields.push(("access-control-allow-headers", "authorization, content-type, x-tslp-session, x-tslp-token"));
-        head::own_response(client.out.buffer(), exchange.response_to(), 204, &fields, b"");
+        fields.push((
+            "access-control-allow-headers",
+            "authorization, content-type, x-tslp-session, x-tslp-token",
+        ));
+        head::own_response(
+            client.out.buffer(),
+            exchange.response_to(),
+            204,
+            &fields,
+            b"",
+        );
         self.finish(client, &exchange);
     }
 
     fn refuse(&mut self, client: &mut Client, exchange: Box<Exchange>, refusal: &Refusal) {
         let exchange = close_if_unread(client, exchange);
-        tracing::debug!(exchange = exchange.id.0, status = refusal.status, code = refusal.code, "refused");
-        head::refusal(client.out.buffer(), exchange.response_to(), refusal, &exchange.caller_fields());
+        tracing::debug!(
+            exchange = exchange.id.0,
+            status = refusal.status,
+            code = refusal.code,
+            "refused"
+        );
+        head::refusal(
+            client.out.buffer(),
+            exchange.response_to(),
+            refusal,
+            &exchange.caller_fields(),
+        );
         self.finish(client, &exchange);
     }
 
@@ -286,7 +355,9 @@ impl MainLoop {
 
     /// Refuses what can't be read on. A response that has begun is cut instead.
     pub(super) fn refuse_and_close(&mut self, client: &mut Client, refusal: &Refusal) {
-        let begun = client.call().is_some_and(|call| call.downstream != Downstream::Waiting);
+        let begun = client
+            .call()
+            .is_some_and(|call| call.downstream != Downstream::Waiting);
         if begun {
             client.stage = Stage::Over;
             return;
@@ -357,13 +428,21 @@ fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> Understo
 
 fn check_session_name(head: &RequestHead) -> Result<(), Refusal> {
     match head.headers.first("x-tslp-session") {
-        Some(name) if name.len() > SESSION_NAME_BYTES_MAX || core::str::from_utf8(name).is_err() => Err(
-            Refusal::malformed(format!("x-tslp-session must be UTF-8 of at most {SESSION_NAME_BYTES_MAX} bytes")),
-        ),
+        Some(name)
+            if name.len() > SESSION_NAME_BYTES_MAX || core::str::from_utf8(name).is_err() =>
+        {
+            Err(Refusal::malformed(format!(
+                "x-tslp-session must be UTF-8 of at most {SESSION_NAME_BYTES_MAX} bytes"
+            )))
+        }
         _ => Ok(()),
     }
 }
 
 fn too_large(limit: u64) -> Refusal {
-    Refusal::new(413, "body_too_large", format!("the request's body is larger than {limit} bytes"))
+    Refusal::new(
+        413,
+        "body_too_large",
+        format!("the request's body is larger than {limit} bytes"),
+    )
 }

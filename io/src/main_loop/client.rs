@@ -70,7 +70,10 @@ impl Client {
     /// The exchange's way to the upstream, if it has one.
     pub(super) fn call(&mut self) -> Option<&mut Call> {
         match self.exchange.as_deref_mut() {
-            Some(Exchange { work: Work::Upstream(call), .. }) => Some(call),
+            Some(Exchange {
+                work: Work::Upstream(call),
+                ..
+            }) => Some(call),
             _ => None,
         }
     }
@@ -88,7 +91,11 @@ pub(super) struct Exchange {
 
 impl Exchange {
     pub(super) fn response_to(&self) -> ResponseTo {
-        let content = if self.head.method == "HEAD" { Content::HeadOnly } else { Content::Whole };
+        let content = if self.head.method == "HEAD" {
+            Content::HeadOnly
+        } else {
+            Content::Whole
+        };
         ResponseTo {
             version: self.head.version,
             persistence: self.persistence,
@@ -100,7 +107,9 @@ impl Exchange {
     pub(super) fn caller_fields(&self) -> Vec<(&str, &str)> {
         match &self.caller {
             Caller::Plain => Vec::new(),
-            Caller::Page(origin) => vec![("access-control-allow-origin", origin), ("vary", "origin")],
+            Caller::Page(origin) => {
+                vec![("access-control-allow-origin", origin), ("vary", "origin")]
+            }
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::MainLoop;
-use super::client::{Armed, Call, Client, Downstream, Gate, Lane, LinkStage, Line, Stage, Upload, Work};
+use super::client::{
+    Armed, Call, Client, Downstream, Gate, Lane, Line, LinkStage, Stage, Upload, Work,
+};
 use crate::http::error::Refusal;
 use crate::http::server_connection::Expecting;
 use crate::upstream::connection::Begun;
@@ -42,7 +44,10 @@ pub(super) enum Due {
 impl Due {
     /// Whether every moved byte begins the wait anew.
     const fn is_renewed(self) -> bool {
-        matches!(self, Self::Body | Self::Write | Self::Upload | Self::UpstreamIdle)
+        matches!(
+            self,
+            Self::Body | Self::Write | Self::Upload | Self::UpstreamIdle
+        )
     }
 }
 
@@ -60,13 +65,18 @@ impl MainLoop {
             moves: client.moves,
         };
         let stays = client.due.is_some_and(|old| {
-            old.due == due && old.request == armed.request && (!due.is_renewed() || old.moves == armed.moves)
+            old.due == due
+                && old.request == armed.request
+                && (!due.is_renewed() || old.moves == armed.moves)
         });
         if stays {
             return;
         }
         client.due = Some(armed);
-        self.next_deadline = Some(self.next_deadline.map_or(armed.at, |next| next.min(armed.at)));
+        self.next_deadline = Some(
+            self.next_deadline
+                .map_or(armed.at, |next| next.min(armed.at)),
+        );
     }
 
     fn awaited(&self, client: &Client) -> Option<(Due, Duration)> {
@@ -98,7 +108,9 @@ impl MainLoop {
             return Some((Due::LastPiece, LAST_PIECE));
         }
         // Whoever waits for durability, or for room, doesn't wait for the upstream.
-        if call.downstream == Downstream::Done || client.out.len() >= self.config.limits.buffered_bytes_max {
+        if call.downstream == Downstream::Done
+            || client.out.len() >= self.config.limits.buffered_bytes_max
+        {
             return None;
         }
         let link = match call.line {
@@ -107,7 +119,9 @@ impl MainLoop {
         };
         match link.map(|link| &link.stage) {
             None | Some(LinkStage::Connecting(_)) => Some((Due::Connect, limits.connect)),
-            Some(LinkStage::Open) if call.request.rest_len() > 0 => Some((Due::Upload, limits.upstream_idle)),
+            Some(LinkStage::Open) if call.request.rest_len() > 0 => {
+                Some((Due::Upload, limits.upstream_idle))
+            }
             Some(LinkStage::Open) => match (call.upload, call.reader.begun()) {
                 (Upload::Length | Upload::Chunked(_), _) => Some((Due::Body, limits.body_idle)),
                 (_, Begun::Nothing) => Some((Due::FirstByte, limits.first_byte)),
@@ -128,12 +142,20 @@ impl MainLoop {
             return;
         }
         let late = |armed: &Option<Armed>, now: Instant| armed.is_some_and(|armed| armed.at <= now);
-        let keys: Vec<usize> =
-            self.clients.iter().filter(|(_, client)| late(&client.due, self.now)).map(|(key, _)| *key).collect();
+        let keys: Vec<usize> = self
+            .clients
+            .iter()
+            .filter(|(_, client)| late(&client.due, self.now))
+            .map(|(key, _)| *key)
+            .collect();
         for key in keys {
             self.expire(key);
         }
-        self.next_deadline = self.clients.values().filter_map(|client| client.due.map(|armed| armed.at)).min();
+        self.next_deadline = self
+            .clients
+            .values()
+            .filter_map(|client| client.due.map(|armed| armed.at))
+            .min();
     }
 
     fn expire(&mut self, key: usize) {
@@ -164,7 +186,10 @@ impl MainLoop {
                 &Refusal::new(408, "body_timeout", "the request's body took too long"),
             ),
             Due::Connect => {
-                let reason = format!("no connection within {} s (`upstream.connect_timeout`)", limits.connect.as_secs());
+                let reason = format!(
+                    "no connection within {} s (`upstream.connect_timeout`)",
+                    limits.connect.as_secs()
+                );
                 self.call_unreachable(client, &reason);
             }
             Due::FirstByte => {
@@ -172,10 +197,16 @@ impl MainLoop {
                     "the model server at {url} sent no byte of a response within {} s; if the model takes that long, raise `upstream.first_byte_timeout`",
                     limits.first_byte.as_secs()
                 );
-                self.call_refused(client, &Refusal::new(504, "upstream_first_byte_timeout", message));
+                self.call_refused(
+                    client,
+                    &Refusal::new(504, "upstream_first_byte_timeout", message),
+                );
             }
             Due::Upload | Due::UpstreamIdle => {
-                let reason = format!("it was silent for {} s (`upstream.idle_timeout`)", limits.upstream_idle.as_secs());
+                let reason = format!(
+                    "it was silent for {} s (`upstream.idle_timeout`)",
+                    limits.upstream_idle.as_secs()
+                );
                 self.call_broke(key, client, &reason);
             }
             Due::LastPiece => self.release_last_piece(client),

@@ -5,7 +5,9 @@ use std::sync::atomic::Ordering;
 use crossbeam_channel::TrySendError;
 use tslp_core::ids::{EpisodeId, Seq};
 
-use super::client::{Call, ChatReply, Client, Downstream, Gate, Lane, Line, Retry, Told, Upload, Work};
+use super::client::{
+    Call, ChatReply, Client, Downstream, Gate, Lane, Line, Retry, Told, Upload, Work,
+};
 use super::{Inbox, MainLoop};
 use crate::channel::{Ending, ExchangeId, ToEngine, ToLoop};
 use crate::http::error::Refusal;
@@ -29,7 +31,12 @@ impl MainLoop {
 
     fn take_message(&mut self, message: ToLoop) {
         match message {
-            ToLoop::Forward { exchange, body, durable_at, episode } => self.forward(exchange, body, durable_at, episode),
+            ToLoop::Forward {
+                exchange,
+                body,
+                durable_at,
+                episode,
+            } => self.forward(exchange, body, durable_at, episode),
             ToLoop::Answer { exchange, answer } => {
                 if let Some(key) = self.exchanges.get(&exchange).copied() {
                     self.with_client(key, |main_loop, client| main_loop.deliver(client, &answer));
@@ -39,7 +46,11 @@ impl MainLoop {
                 self.durable = self.durable.max(seq);
                 for key in std::mem::take(&mut self.gated) {
                     self.drive(key);
-                    if self.clients.get_mut(&key).is_some_and(|client| is_gated(client)) {
+                    if self
+                        .clients
+                        .get_mut(&key)
+                        .is_some_and(|client| is_gated(client))
+                    {
                         self.gated.push(key);
                     }
                 }
@@ -50,7 +61,10 @@ impl MainLoop {
 
     fn forward(&mut self, id: ExchangeId, body: Vec<u8>, durable_at: Seq, episode: EpisodeId) {
         let Some(key) = self.exchanges.get(&id).copied() else {
-            return self.to_engine(ToEngine::ReplyEnd { exchange: id, ending: Ending::ClientGone });
+            return self.tell_engine(ToEngine::ReplyEnd {
+                exchange: id,
+                ending: Ending::ClientGone,
+            });
         };
         let reply = ChatReply {
             durable_at,
@@ -60,14 +74,25 @@ impl MainLoop {
             gate: Gate::Closed,
         };
         self.gated.push(key);
-        self.with_client(key, |main_loop, client| main_loop.begin_chat_call(key, client, body, reply));
+        self.with_client(key, |main_loop, client| {
+            main_loop.begin_chat_call(key, client, body, reply)
+        });
     }
 
-    fn begin_chat_call(&mut self, key: usize, client: &mut Client, body: Vec<u8>, reply: ChatReply) {
+    fn begin_chat_call(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        body: Vec<u8>,
+        reply: ChatReply,
+    ) {
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
-        debug_assert!(matches!(exchange.work, Work::Composing), "one Forward for each prompt");
+        debug_assert!(
+            matches!(exchange.work, Work::Composing),
+            "one Forward for each prompt"
+        );
         let target = format!("{}/v1/chat/completions", self.config.upstream.url.base_path);
         let framing = RequestFraming::Length(body.len() as u64);
         let head = self.request_head(&exchange.head, &target, framing, Coding::Identity);
@@ -112,7 +137,7 @@ impl MainLoop {
     }
 
     /// Queues a message for the engine, behind everything queued before.
-    pub(super) fn to_engine(&mut self, message: ToEngine) {
+    pub(super) fn tell_engine(&mut self, message: ToEngine) {
         self.engine_queue.push_back(message);
         self.pump_engine();
     }
@@ -126,9 +151,15 @@ impl MainLoop {
                 Err(TrySendError::Disconnected(_)) => {
                     self.engine_queue.clear();
                     if self.ledger_failure.is_none() {
-                        let message = "the engine has stopped; restart tslp and see its log".to_owned();
+                        let message =
+                            "the engine has stopped; restart tslp and see its log".to_owned();
                         // Not at once: a client may be in the middle of its turn.
-                        if self.handle.sender.try_send(Inbox::Message(ToLoop::LedgerFailed { message })).is_ok() {
+                        if self
+                            .handle
+                            .sender
+                            .try_send(Inbox::Message(ToLoop::LedgerFailed { message }))
+                            .is_ok()
+                        {
                             let _ = self.handle.waker.wake();
                         }
                     }

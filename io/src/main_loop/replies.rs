@@ -2,7 +2,8 @@
 
 use super::MainLoop;
 use super::client::{
-    Call, Client, Downstream, Exchange, Gate, Lane, Line, LinkStage, Media, Retry, Stage, Upload, Work,
+    Call, Client, Downstream, Exchange, Gate, Lane, Line, LinkStage, Media, Retry, Stage, Upload,
+    Work,
 };
 use super::inbox::is_gated;
 use crate::channel::{Ending, ToEngine};
@@ -30,7 +31,8 @@ enum Leftover {
 impl MainLoop {
     /// Reads from the upstream once and passes it on.
     pub(super) fn pull_response(&mut self, key: usize, client: &mut Client) {
-        if client.stage == Stage::Over || client.out.len() >= self.config.limits.buffered_bytes_max {
+        if client.stage == Stage::Over || client.out.len() >= self.config.limits.buffered_bytes_max
+        {
             return;
         }
         let Some(call) = client.call() else {
@@ -60,7 +62,10 @@ impl MainLoop {
             }
             Transfer::Ended => self.response_ended(key, client),
             Transfer::Failed => {
-                let reason = link.transport.fault().unwrap_or_else(|| "the connection broke".to_owned());
+                let reason = link
+                    .transport
+                    .fault()
+                    .unwrap_or_else(|| "the connection broke".to_owned());
                 self.call_broke(key, client, &reason);
             }
         }
@@ -81,11 +86,19 @@ impl MainLoop {
                     rest = &rest[consumed..];
                 }
                 Ok(Fed::End) => {
-                    let leftover = if rest.is_empty() { Leftover::None } else { Leftover::Bytes };
+                    let leftover = if rest.is_empty() {
+                        Leftover::None
+                    } else {
+                        Leftover::Bytes
+                    };
                     return self.response_complete(client, leftover);
                 }
                 Err(error) => {
-                    return self.call_broke(key, client, &format!("its response can't be read: {error}"));
+                    return self.call_broke(
+                        key,
+                        client,
+                        &format!("its response can't be read: {error}"),
+                    );
                 }
             }
         }
@@ -99,7 +112,9 @@ impl MainLoop {
         let framing = match (response.body, exchange.head.version) {
             (ResponseBody::Absent, _) => ResponseFraming::Bodiless,
             (ResponseBody::Known(bytes), _) => ResponseFraming::Length(bytes),
-            (ResponseBody::Chunked | ResponseBody::UntilClose, Version::Http11) => ResponseFraming::Chunked,
+            (ResponseBody::Chunked | ResponseBody::UntilClose, Version::Http11) => {
+                ResponseFraming::Chunked
+            }
             (ResponseBody::Chunked | ResponseBody::UntilClose, Version::Http10) => {
                 exchange.persistence = Persistence::Close;
                 ResponseFraming::Close
@@ -116,17 +131,31 @@ impl MainLoop {
             }
             call.downstream = Downstream::Streaming {
                 framing,
-                media: if response.is_event_stream() { Media::EventStream } else { Media::Other },
+                media: if response.is_event_stream() {
+                    Media::EventStream
+                } else {
+                    Media::Other
+                },
                 status: response.status,
                 upstream: response.persistence,
             };
         }
-        tracing::debug!(exchange = exchange.id.0, status = response.status, "the upstream answers");
+        tracing::debug!(
+            exchange = exchange.id.0,
+            status = response.status,
+            "the upstream answers"
+        );
         let mut fields = exchange.caller_fields();
         if !episode.is_empty() {
             fields.push(("x-tslp-episode", &episode));
         }
-        head::relayed_response(out.buffer(), exchange.response_to(), response, framing, &fields);
+        head::relayed_response(
+            out.buffer(),
+            exchange.response_to(),
+            response,
+            framing,
+            &fields,
+        );
     }
 
     fn relay_body(&mut self, client: &mut Client, data: &[u8]) {
@@ -143,19 +172,25 @@ impl MainLoop {
         };
         if let Lane::Chat(reply) = &mut call.lane {
             reply.side.extend_from_slice(data);
-            let ends = media == Media::EventStream && data.windows(DONE.len()).any(|window| window == DONE);
+            let ends = media == Media::EventStream
+                && data.windows(DONE.len()).any(|window| window == DONE);
             if ends && reply.gate == Gate::Open {
                 reply.gate = Gate::LastPiece;
                 out.hold_from_here();
             }
             if ends || reply.side.len() >= SIDE_BYTES {
                 let bytes = std::mem::take(&mut reply.side);
-                self.to_engine(ToEngine::ReplyBytes { exchange: id, bytes });
+                self.tell_engine(ToEngine::ReplyBytes {
+                    exchange: id,
+                    bytes,
+                });
             }
         }
         match framing {
             ResponseFraming::Chunked => head::chunk(out.buffer(), data),
-            ResponseFraming::Length(_) | ResponseFraming::Close => out.buffer().extend_from_slice(data),
+            ResponseFraming::Length(_) | ResponseFraming::Close => {
+                out.buffer().extend_from_slice(data)
+            }
             ResponseFraming::Bodiless => {}
         }
     }
@@ -165,7 +200,11 @@ impl MainLoop {
         if proper {
             self.response_complete(client, Leftover::Bytes);
         } else {
-            self.call_broke(key, client, "it closed the connection before the end of its response");
+            self.call_broke(
+                key,
+                client,
+                "it closed the connection before the end of its response",
+            );
         }
     }
 
@@ -174,10 +213,22 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        let Exchange { id, work: Work::Upstream(call), persistence, .. } = exchange else {
+        let Exchange {
+            id,
+            work: Work::Upstream(call),
+            persistence,
+            ..
+        } = exchange
+        else {
             return;
         };
-        let Downstream::Streaming { framing, status, upstream, .. } = call.downstream else {
+        let Downstream::Streaming {
+            framing,
+            status,
+            upstream,
+            ..
+        } = call.downstream
+        else {
             return;
         };
         // Queued before the last bytes are let go: the client's next prompt can't overtake it.
@@ -193,7 +244,11 @@ impl MainLoop {
             && call.upload == Upload::Complete
             && call.request.rest_len() == 0;
         if let Line::Linked(link) = call.line {
-            if idle { self.keep_link(link) } else { self.close_link(link) }
+            if idle {
+                self.keep_link(link)
+            } else {
+                self.close_link(link)
+            }
         }
         call.line = Line::Off;
         call.downstream = Downstream::Done;
@@ -214,7 +269,10 @@ impl MainLoop {
     /// Lets the piece with `[DONE]` go; the engine has its copy.
     pub(super) fn release_last_piece(&mut self, client: &mut Client) {
         client.moves += 1;
-        if let Some(Call { lane: Lane::Chat(reply), .. }) = client.call()
+        if let Some(Call {
+            lane: Lane::Chat(reply),
+            ..
+        }) = client.call()
             && reply.gate == Gate::LastPiece
         {
             reply.gate = Gate::Open;
@@ -279,14 +337,23 @@ impl MainLoop {
     pub(super) fn withdraw_call(&mut self, client: &mut Client, refusal: &Refusal) {
         debug_assert!(is_gated(client), "only a gated response can be withdrawn");
         client.out.discard();
-        if let Some(Call { lane: Lane::Chat(reply), .. }) = client.call() {
+        if let Some(Call {
+            lane: Lane::Chat(reply),
+            ..
+        }) = client.call()
+        {
             reply.gate = Gate::Open;
         }
         self.replace_response(client, refusal, Ending::LedgerFailed);
     }
 
     fn replace_response(&mut self, client: &mut Client, refusal: &Refusal, ending: Ending) {
-        let Client { exchange, out, http, .. } = client;
+        let Client {
+            exchange,
+            out,
+            http,
+            ..
+        } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
@@ -319,7 +386,11 @@ impl MainLoop {
         let Work::Upstream(call) = &mut exchange.work else {
             return;
         };
-        if let Downstream::Streaming { framing, media: Media::EventStream, .. } = call.downstream
+        if let Downstream::Streaming {
+            framing,
+            media: Media::EventStream,
+            ..
+        } = call.downstream
             && whole
         {
             // The blank line ends whatever the upstream left half-said.

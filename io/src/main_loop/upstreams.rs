@@ -1,6 +1,8 @@
 //! Links to the upstream: choosing, connecting, writing requests, closing.
 
-use super::client::{Call, Client, Exchange, Lane, Line, Link, LinkStage, Origin, Retry, Told, Upload, Work};
+use super::client::{
+    Call, Client, Exchange, Lane, Line, Link, LinkStage, Origin, Retry, Told, Upload, Work,
+};
 use super::{Inbox, MainLoop};
 use crate::channel::{Ending, ToEngine};
 use crate::http::socket::{Peer, Socket, Transfer};
@@ -12,7 +14,9 @@ impl MainLoop {
     /// Finds the client's call a connection. Only a request that may be repeated gets a used one, since that may turn
     /// out to be dead.
     pub(super) fn start_call(&mut self, key: usize, client: &mut Client) {
-        let reuse = client.call().is_some_and(|call| call.retry == Retry::Possible);
+        let reuse = client
+            .call()
+            .is_some_and(|call| call.retry == Retry::Possible);
         if reuse && let Some(link) = self.take_pooled(key) {
             return set_line(client, Line::Linked(link));
         }
@@ -44,7 +48,10 @@ impl MainLoop {
         self.resolver.answered(resolved, self.now);
         for key in std::mem::take(&mut self.unrouted) {
             self.with_client(key, |main_loop, client| {
-                if client.call().is_none_or(|call| call.line != Line::Resolving) {
+                if client
+                    .call()
+                    .is_none_or(|call| call.line != Line::Resolving)
+                {
                     return;
                 }
                 match resolved {
@@ -84,9 +91,8 @@ impl MainLoop {
     fn transport(&self, socket: Socket, route: &Route) -> Result<Transport, String> {
         match &route.tls {
             None => Ok(Transport::Plain(socket)),
-            Some(config) => {
-                Transport::tls(socket, config, &self.config.upstream.url.host).map_err(|error| error.to_string())
-            }
+            Some(config) => Transport::tls(socket, config, &self.config.upstream.url.host)
+                .map_err(|error| error.to_string()),
         }
     }
 
@@ -156,7 +162,12 @@ impl MainLoop {
         }
     }
 
-    fn connect_rest(&mut self, key: usize, client: &mut Client, addresses: Vec<std::net::SocketAddr>) {
+    fn connect_rest(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        addresses: Vec<std::net::SocketAddr>,
+    ) {
         let handle = self.handle.clone();
         let answer = move |resolved| handle.hand_over(Inbox::Route(resolved));
         match self.resolver.look_up(self.now, answer) {
@@ -177,7 +188,10 @@ impl MainLoop {
         let Line::Linked(link_key) = call.line else {
             return false;
         };
-        let reused = self.links.get(&link_key).is_some_and(|link| link.origin == Origin::Reused);
+        let reused = self
+            .links
+            .get(&link_key)
+            .is_some_and(|link| link.origin == Origin::Reused);
         if !reused || call.retry == Retry::Never || call.reader.begun() != Begun::Nothing {
             return false;
         }
@@ -211,7 +225,12 @@ impl MainLoop {
     }
 
     /// Tells the engine how a chat reply ended, exactly once, behind the last of its bytes.
-    pub(super) fn end_reply(&mut self, exchange: crate::channel::ExchangeId, call: &mut Call, ending: Ending) {
+    pub(super) fn end_reply(
+        &mut self,
+        exchange: crate::channel::ExchangeId,
+        call: &mut Call,
+        ending: Ending,
+    ) {
         let Lane::Chat(reply) = &mut call.lane else {
             return;
         };
@@ -221,9 +240,9 @@ impl MainLoop {
         reply.told = Told::Ended;
         let bytes = std::mem::take(&mut reply.side);
         if !bytes.is_empty() {
-            self.to_engine(ToEngine::ReplyBytes { exchange, bytes });
+            self.tell_engine(ToEngine::ReplyBytes { exchange, bytes });
         }
-        self.to_engine(ToEngine::ReplyEnd { exchange, ending });
+        self.tell_engine(ToEngine::ReplyEnd { exchange, ending });
     }
 }
 

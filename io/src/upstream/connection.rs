@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use crate::http::body::{BodyDecoder, BodyError};
 use crate::http::head_scan::HeadScan;
-use crate::http::response::{Asked, ResponseBody, ResponseFault, ResponseHead, ResponseProgress, parse_head};
+use crate::http::response::{Asked, ResponseFault, ResponseHead, ResponseProgress, parse_head};
 
 /// Interim responses (1xx) before the final one; more is no honest server.
 const INTERIM_MAX: usize = 16;
@@ -21,7 +21,11 @@ impl RequestBytes {
     /// A head with a whole body, or with the body's beginning.
     #[must_use]
     pub const fn new(head: Vec<u8>, body: Vec<u8>) -> Self {
-        Self { head, body, sent: 0 }
+        Self {
+            head,
+            body,
+            sent: 0,
+        }
     }
 
     /// Where more of the body is appended, transfer coding applied.
@@ -46,7 +50,10 @@ impl RequestBytes {
     /// Notes that the socket took `count` bytes.
     pub fn sent(&mut self, count: usize) {
         self.sent += count;
-        debug_assert!(self.sent <= self.head.len() + self.body.len(), "sent more than there was");
+        debug_assert!(
+            self.sent <= self.head.len() + self.body.len(),
+            "sent more than there was"
+        );
     }
 
     /// Starts over on another connection.
@@ -104,7 +111,11 @@ pub enum Fed {
 
 #[derive(Debug)]
 enum At {
-    Head { bytes: Vec<u8>, scan: HeadScan, interim: usize },
+    Head {
+        bytes: Vec<u8>,
+        scan: HeadScan,
+        interim: usize,
+    },
     Body(BodyDecoder),
 }
 
@@ -170,13 +181,21 @@ impl ResponseReader {
                 if step.consumed == 0 {
                     return Ok(Fed::More);
                 }
-                Ok(Fed::Body { data: step.data, consumed: step.consumed })
+                Ok(Fed::Body {
+                    data: step.data,
+                    consumed: step.consumed,
+                })
             }
         }
     }
 
     fn feed_head(&mut self, input: &[u8]) -> Result<Fed, ResponseError> {
-        let At::Head { bytes, scan, interim } = &mut self.at else {
+        let At::Head {
+            bytes,
+            scan,
+            interim,
+        } = &mut self.at
+        else {
             return Ok(Fed::More);
         };
         bytes.extend_from_slice(input);
@@ -199,14 +218,5 @@ impl ResponseReader {
                 }
             }
         }
-    }
-}
-
-/// The framing that a response's body will need towards a client, in terms of what the upstream told.
-#[must_use]
-pub const fn known_length(body: ResponseBody) -> Option<u64> {
-    match body {
-        ResponseBody::Known(bytes) => Some(bytes),
-        ResponseBody::Absent | ResponseBody::Chunked | ResponseBody::UntilClose => None,
     }
 }

@@ -45,7 +45,12 @@ impl Pool {
 
     /// Forgets the expired ones and names them.
     pub fn expire(&mut self, now: Instant) -> Vec<usize> {
-        let expired = self.idle.iter().filter(|(_, until)| *until <= now).map(|(key, _)| *key).collect();
+        let expired = self
+            .idle
+            .iter()
+            .filter(|(_, until)| *until <= now)
+            .map(|(key, _)| *key)
+            .collect();
         self.idle.retain(|(_, until)| *until > now);
         expired
     }

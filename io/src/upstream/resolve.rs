@@ -42,7 +42,10 @@ pub enum LookUp {
 enum State {
     Unknown,
     Pending,
-    Known { route: Route, until: Option<Instant> },
+    Known {
+        route: Route,
+        until: Option<Instant>,
+    },
 }
 
 /// Knows the way to the one configured upstream.
@@ -59,7 +62,10 @@ impl Resolver {
         let literal = literal_addresses(&config.url.host, config.url.port);
         let state = match (literal, config.url.scheme) {
             (Some(addresses), Scheme::Http) => State::Known {
-                route: Route { addresses, tls: None },
+                route: Route {
+                    addresses,
+                    tls: None,
+                },
                 until: None,
             },
             _ => State::Unknown,
@@ -68,9 +74,15 @@ impl Resolver {
     }
 
     /// The way, if it is known; else one look-up is started, and `answer` is called with its result on another thread.
-    pub fn look_up(&mut self, now: Instant, answer: impl FnOnce(Resolved) + Send + 'static) -> LookUp {
+    pub fn look_up(
+        &mut self,
+        now: Instant,
+        answer: impl FnOnce(Resolved) + Send + 'static,
+    ) -> LookUp {
         match &self.state {
-            State::Known { route, until } if until.is_none_or(|until| until > now) => LookUp::Ready(route.clone()),
+            State::Known { route, until } if until.is_none_or(|until| until > now) => {
+                LookUp::Ready(route.clone())
+            }
             State::Pending => LookUp::Pending,
             State::Known { .. } | State::Unknown => {
                 self.start(answer);
@@ -86,7 +98,9 @@ impl Resolver {
             _ => None,
         };
         self.state = State::Pending;
-        let thread = thread::Builder::new().name("tslp-resolve".to_owned()).stack_size(STACK_BYTES);
+        let thread = thread::Builder::new()
+            .name("tslp-resolve".to_owned())
+            .stack_size(STACK_BYTES);
         if let Err(error) = thread.spawn(move || answer(resolve(&config, known))) {
             tracing::error!(%error, "no thread for name resolution");
             self.state = State::Unknown;
@@ -132,7 +146,14 @@ fn resolve(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) -> Resolve
 fn literal_addresses(host: &str, port: u16) -> Option<Vec<SocketAddr>> {
     if host == "localhost" {
         let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
-        return Some(loopback.iter().map(|ip| SocketAddr::new(*ip, port)).collect());
+        return Some(
+            loopback
+                .iter()
+                .map(|ip| SocketAddr::new(*ip, port))
+                .collect(),
+        );
     }
-    host.parse().ok().map(|ip: IpAddr| vec![SocketAddr::new(ip, port)])
+    host.parse()
+        .ok()
+        .map(|ip: IpAddr| vec![SocketAddr::new(ip, port)])
 }

@@ -28,7 +28,8 @@ pub enum TlsError {
 /// the extra file's. Certificates are always verified.
 pub fn load_config(extra_ca_file: Option<&Path>) -> Result<Arc<ClientConfig>, TlsError> {
     let mut roots = RootCertStore::empty();
-    let (native, _) = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let (native, _) =
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if native == 0 {
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
@@ -67,7 +68,11 @@ impl Transport {
     pub fn tls(socket: Socket, config: &Arc<ClientConfig>, host: &str) -> Result<Self, TlsError> {
         let name = ServerName::try_from(host.to_owned()).map_err(|_| TlsError::Name)?;
         let session = ClientConnection::new(Arc::clone(config), name)?;
-        Ok(Self::Tls(Box::new(TlsStream { socket, session, fault: None })))
+        Ok(Self::Tls(Box::new(TlsStream {
+            socket,
+            session,
+            fault: None,
+        })))
     }
 
     /// The socket below.
@@ -128,7 +133,9 @@ impl TlsStream {
             }
             match self.session.read_tls(&mut SocketBytes(&mut self.socket)) {
                 Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Transfer::Blocked,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Transfer::Blocked;
+                }
                 Err(_) => return Transfer::Failed,
             }
             if let Err(fault) = self.session.process_new_packets() {
@@ -153,7 +160,11 @@ impl TlsStream {
     fn flush(&mut self) {
         while self.session.wants_write() {
             // A broken socket shows at the next read.
-            if self.session.write_tls(&mut SocketBytes(&mut self.socket)).is_err() {
+            if self
+                .session
+                .write_tls(&mut SocketBytes(&mut self.socket))
+                .is_err()
+            {
                 return;
             }
         }

@@ -18,13 +18,17 @@ pub enum UrlError {
     #[error("the upstream must begin with http:// or https://, for example http://127.0.0.1:11434")]
     Scheme,
     /// Empty, malformed, or with user information.
-    #[error("the upstream's host is missing or malformed (user names in it are not taken; use `api_key`)")]
+    #[error(
+        "the upstream's host is missing or malformed (user names in it are not taken; use `api_key`)"
+    )]
     Host,
     /// Not 1–65535.
     #[error("the upstream's port is not a number from 1 to 65535")]
     Port,
     /// Query, fragment, blanks, or characters that need percent-encoding.
-    #[error("the upstream's path may hold neither query, fragment, blanks nor raw non-ASCII characters")]
+    #[error(
+        "the upstream's path may hold neither query, fragment, blanks nor raw non-ASCII characters"
+    )]
     Path,
 }
 
@@ -69,7 +73,11 @@ impl UpstreamUrl {
     /// The `Host` header's value.
     #[must_use]
     pub fn authority(&self) -> String {
-        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        let host = if self.host.contains(':') {
+            format!("[{}]", self.host)
+        } else {
+            self.host.clone()
+        };
         match (self.scheme, self.port) {
             (Scheme::Http, 80) | (Scheme::Https, 443) => host,
             (_, port) => format!("{host}:{port}"),
@@ -79,14 +87,17 @@ impl UpstreamUrl {
 
 fn strip_scheme<'a>(text: &'a str, scheme: &str) -> Option<&'a str> {
     let start = text.get(..scheme.len())?;
-    start.eq_ignore_ascii_case(scheme).then(|| &text[scheme.len()..])
+    start
+        .eq_ignore_ascii_case(scheme)
+        .then(|| &text[scheme.len()..])
 }
 
 fn split_authority(authority: &str, scheme: Scheme) -> Result<(String, u16), UrlError> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
             let (host, after) = rest.split_once(']').ok_or(UrlError::Host)?;
-            host.parse::<std::net::Ipv6Addr>().map_err(|_| UrlError::Host)?;
+            host.parse::<std::net::Ipv6Addr>()
+                .map_err(|_| UrlError::Host)?;
             let port = match after.strip_prefix(':') {
                 Some(port) => Some(port),
                 None if after.is_empty() => None,
@@ -106,7 +117,11 @@ fn split_authority(authority: &str, scheme: Scheme) -> Result<(String, u16), Url
     let port = match (port, scheme) {
         (None, Scheme::Http) => 80,
         (None, Scheme::Https) => 443,
-        (Some(port), _) => port.parse().ok().filter(|port| *port != 0).ok_or(UrlError::Port)?,
+        (Some(port), _) => port
+            .parse()
+            .ok()
+            .filter(|port| *port != 0)
+            .ok_or(UrlError::Port)?,
     };
     Ok((host.to_ascii_lowercase(), port))
 }
