@@ -52,6 +52,8 @@ pub enum Ending {
     UpstreamBroken,
     /// The upstream could not be reached or sent no response.
     UpstreamUnreachable,
+    /// The ledger failed before a byte was released; the client got 503 instead.
+    LedgerFailed,
 }
 
 /// To the network loop; every sender wakes the loop's poll afterwards.

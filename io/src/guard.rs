@@ -1,0 +1,217 @@
+//! Keeps web pages and strangers away from a local daemon: Host, Origin, content type, token.
+
+use std::net::{IpAddr, SocketAddr};
+
+use constant_time_eq::constant_time_eq;
+
+use crate::http::error::Refusal;
+use crate::http::head::Drop;
+use crate::http::request::{RequestHead, Version};
+use crate::loop_config::{GuardConfig, Secret};
+
+/// Why the guard can't be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GuardError {
+    /// Anyone on the network could use the proxy.
+    #[error(
+        "{0} is not a loopback address, and no token is configured: set `token`, or bind 127.0.0.1"
+    )]
+    TokenNeeded(SocketAddr),
+    /// A token that anyone could guess is none.
+    #[error("the configured token is empty")]
+    TokenEmpty,
+}
+
+/// Checks every request before anything else sees it.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    token: Option<Secret>,
+}
+
+/// The page that asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// No web page of another origin.
+    Plain,
+    /// A page of a configured origin: it gets CORS headers with this value.
+    Page(String),
+}
+
+impl Guard {
+    /// A guard for a listener bound at `bound`, the port being the real one.
+    pub fn new(bound: SocketAddr, config: &GuardConfig) -> Result<Self, GuardError> {
+        match &config.token {
+            None if !bound.ip().is_loopback() => return Err(GuardError::TokenNeeded(bound)),
+            Some(token) if token.reveal().is_empty() => return Err(GuardError::TokenEmpty),
+            _ => {}
+        }
+        Ok(Self {
+            hosts: allowed_hosts(bound, &config.extra_hosts),
+            origins: config
+                .origins
+                .iter()
+                .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
+                .collect(),
+            token: config.token.clone(),
+        })
+    }
+
+    /// Host, Origin and token.
+    pub fn check(&self, head: &RequestHead) -> Result<Caller, Refusal> {
+        self.check_host(head)?;
+        let caller = self.check_origin(head)?;
+        let preflight = head.method == "OPTIONS" && matches!(caller, Caller::Page(_));
+        if !preflight && head.path() != "/health" {
+            self.check_token(head)?;
+        }
+        Ok(caller)
+    }
+
+    fn check_host(&self, head: &RequestHead) -> Result<(), Refusal> {
+        let mut hosts = head.headers.all("host");
+        let host = match (hosts.next(), hosts.next()) {
+            (Some(host), None) => host,
+            (None, _) if head.version == Version::Http10 => return Ok(()),
+            (None, _) => return Err(Refusal::malformed("the Host header is missing")),
+            (Some(_), Some(_)) => return Err(Refusal::malformed("more than one Host header")),
+        };
+        let known = |host: &[u8]| {
+            self.hosts
+                .iter()
+                .any(|own| own.as_bytes().eq_ignore_ascii_case(host))
+        };
+        let target = head.authority.as_deref().map(str::as_bytes);
+        if known(host) && target.is_none_or(known) {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            421,
+            "foreign_host",
+            "the Host header names another host than this proxy's; if that name is really yours, add it to `hosts`",
+        ))
+    }
+
+    fn check_origin(&self, head: &RequestHead) -> Result<Caller, Refusal> {
+        let foreign = || {
+            Refusal::new(
+                403,
+                "foreign_origin",
+                "a web page of another origin may not use this proxy; if it is yours, add it to `origins`",
+            )
+        };
+        let mut origins = head.headers.all("origin");
+        let Some(origin) = origins.next() else {
+            return match head.headers.first("sec-fetch-site") {
+                Some(b"cross-site" | b"same-site") => Err(foreign()),
+                _ => Ok(Caller::Plain),
+            };
+        };
+        let origin = core::str::from_utf8(origin)
+            .map_err(|_| foreign())?
+            .to_ascii_lowercase();
+        if origins.next().is_some() {
+            return Err(foreign());
+        }
+        if self.origins.contains(&origin) {
+            return Ok(Caller::Page(origin));
+        }
+        match origin.strip_prefix("http://") {
+            Some(host) if self.hosts.iter().any(|own| own == host) => Ok(Caller::Plain),
+            _ => Err(foreign()),
+        }
+    }
+
+    fn check_token(&self, head: &RequestHead) -> Result<(), Refusal> {
+        let Some(token) = &self.token else {
+            return Ok(());
+        };
+        let given = head
+            .headers
+            .all("authorization")
+            .filter_map(bearer)
+            .chain(head.headers.all("x-tslp-token"));
+        if given.into_iter().any(|value| equals(value, token)) {
+            return Ok(());
+        }
+        let message =
+            "a token is needed: send it as `Authorization: Bearer …` or `x-tslp-token: …`";
+        Err(Refusal::new(401, "token_needed", message).with_header("www-authenticate", "Bearer"))
+    }
+
+    /// Whether a request header must not reach the upstream: our own ones, and our own token.
+    #[must_use]
+    pub fn keeps_back(&self, name: &str, value: &[u8]) -> Drop {
+        let own = name
+            .get(..7)
+            .is_some_and(|start| start.eq_ignore_ascii_case("x-tslp-"));
+        let token = name.eq_ignore_ascii_case("authorization")
+            && self
+                .token
+                .as_ref()
+                .is_some_and(|token| bearer(value).is_some_and(|given| equals(given, token)));
+        if own || token { Drop::Yes } else { Drop::No }
+    }
+}
+
+/// The chat route takes JSON, uncompressed, and nothing that a web form could send.
+pub fn check_chat_content(head: &RequestHead) -> Result<(), Refusal> {
+    let media_type = head.headers.first_text("content-type").unwrap_or_default();
+    let media_type = media_type.split(';').next().unwrap_or_default().trim();
+    if !media_type.eq_ignore_ascii_case("application/json") {
+        return Err(Refusal::new(
+            415,
+            "content_type",
+            "send the request as `Content-Type: application/json`",
+        ));
+    }
+    let coded = head
+        .headers
+        .members("content-encoding")
+        .any(|coding| !coding.eq_ignore_ascii_case(b"identity"));
+    if coded {
+        return Err(Refusal::new(
+            415,
+            "content_encoding",
+            "compressed request bodies are not taken: send it without Content-Encoding",
+        )
+        .with_header("accept-encoding", "identity"));
+    }
+    Ok(())
+}
+
+fn allowed_hosts(bound: SocketAddr, extra: &[String]) -> Vec<String> {
+    let port = bound.port();
+    let mut names = vec![
+        "localhost".to_owned(),
+        "127.0.0.1".to_owned(),
+        "[::1]".to_owned(),
+    ];
+    match bound.ip() {
+        // The unspecified address is no name for anything (and browsers reach loopback by it).
+        ip if ip.is_unspecified() => {}
+        IpAddr::V4(ip) => names.push(ip.to_string()),
+        IpAddr::V6(ip) => names.push(format!("[{ip}]")),
+    }
+    let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
+    if port == 80 {
+        hosts.extend(names);
+    }
+    for name in extra {
+        hosts.push(name.to_ascii_lowercase());
+        hosts.push(format!("{}:{port}", name.to_ascii_lowercase()));
+    }
+    hosts
+}
+
+fn bearer(value: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = value.split_at_checked(7)?;
+    scheme
+        .eq_ignore_ascii_case(b"bearer ")
+        .then(|| token.trim_ascii())
+}
+
+fn equals(given: &[u8], token: &Secret) -> bool {
+    constant_time_eq(given, token.reveal().as_bytes())
+}

@@ -1,0 +1,298 @@
+//! Body framing, incremental: by length, chunked, or until the connection ends.
+
+use core::ops::Range;
+
+/// Longest chunk-size line with its extensions, and longest trailer section.
+const CHUNK_LINE_BYTES_MAX: usize = 4096;
+const TRAILER_BYTES_MAX: usize = 16 * 1024;
+
+/// Why a body can't be read on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// The chunk size isn't plain hexadecimal, or doesn't fit 63 bits.
+    #[error("the chunk size is not a plain hexadecimal number")]
+    ChunkSize,
+    /// A chunk-size line or the trailer section is too long.
+    #[error("a chunk extension or the trailer section is too long")]
+    TooLong,
+    /// A line doesn't end with CRLF, or a chunk isn't followed by CRLF.
+    #[error("a chunk does not end with CR LF")]
+    LineEnd,
+    /// A control character in a chunk extension or trailer.
+    #[error("a control character stands in a chunk extension or trailer")]
+    Control,
+}
+
+/// One step of decoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// How many input bytes this step used up. 0 means that more input is needed, or that the body is complete.
+    pub consumed: usize,
+    /// Where in the input the body bytes of this step lie; may be empty.
+    pub data: Range<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chunk {
+    SizeFirst,
+    Size { value: u64, digits: u8 },
+    Extension,
+    SizeLf { value: u64 },
+    Data { left: u64 },
+    DataCr,
+    DataLf,
+    TrailerStart,
+    Trailer,
+    TrailerLf,
+    EndLf,
+    Done,
+}
+
+/// Decodes one body. Total: every input gives a step or an error, never a panic.
+#[derive(Clone, Debug)]
+pub struct BodyDecoder {
+    framing: Framing,
+}
+
+#[derive(Clone, Debug)]
+enum Framing {
+    Length { left: u64 },
+    Chunked { at: Chunk, size: u64, line: usize },
+    UntilClose,
+}
+
+impl BodyDecoder {
+    /// A body of exactly this length.
+    #[must_use]
+    pub const fn length(bytes: u64) -> Self {
+        Self {
+            framing: Framing::Length { left: bytes },
+        }
+    }
+
+    /// A chunked body.
+    #[must_use]
+    pub const fn chunked() -> Self {
+        Self {
+            framing: Framing::Chunked {
+                at: Chunk::SizeFirst,
+                size: 0,
+                line: 0,
+            },
+        }
+    }
+
+    /// A body that lasts until the connection ends (responses only).
+    #[must_use]
+    pub const fn until_close() -> Self {
+        Self {
+            framing: Framing::UntilClose,
+        }
+    }
+
+    /// Whether the body is complete by its own framing.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        match &self.framing {
+            Framing::Length { left } => *left == 0,
+            Framing::Chunked { at, .. } => matches!(at, Chunk::Done),
+            Framing::UntilClose => false,
+        }
+    }
+
+    /// Whether the end of the connection is a proper end of this body.
+    #[must_use]
+    pub const fn ends_with_connection(&self) -> bool {
+        self.is_complete() || matches!(self.framing, Framing::UntilClose)
+    }
+
+    /// Takes the next piece of `input`; call again with the rest until nothing is consumed.
+    pub fn step(&mut self, input: &[u8]) -> Result<Step, BodyError> {
+        match &mut self.framing {
+            Framing::Length { left } => {
+                let count = bounded(input.len(), *left);
+                *left -= count as u64;
+                Ok(Step {
+                    consumed: count,
+                    data: 0..count,
+                })
+            }
+            Framing::UntilClose => Ok(Step {
+                consumed: input.len(),
+                data: 0..input.len(),
+            }),
+            Framing::Chunked { at, size, line } => chunk_step(at, size, line, input),
+        }
+    }
+}
+
+fn bounded(available: usize, left: u64) -> usize {
+    usize::try_from(left).map_or(available, |left| available.min(left))
+}
+
+fn chunk_step(
+    at: &mut Chunk,
+    size: &mut u64,
+    line: &mut usize,
+    input: &[u8],
+) -> Result<Step, BodyError> {
+    let mut position = 0;
+    while position < input.len() && *at != Chunk::Done {
+        if let Chunk::Data { left } = at {
+            let count = bounded(input.len() - position, *left);
+            *left -= count as u64;
+            if *left == 0 {
+                *at = Chunk::DataCr;
+            }
+            let data = position..position + count;
+            return Ok(Step {
+                consumed: data.end,
+                data,
+            });
+        }
+        *at = chunk_byte(*at, size, line, input[position])?;
+        position += 1;
+    }
+    Ok(Step {
+        consumed: position,
+        data: position..position,
+    })
+}
+
+/// One framing byte outside chunk data.
+fn chunk_byte(at: Chunk, size: &mut u64, line: &mut usize, byte: u8) -> Result<Chunk, BodyError> {
+    *line += 1;
+    let line_max = match at {
+        Chunk::TrailerStart | Chunk::Trailer | Chunk::TrailerLf => TRAILER_BYTES_MAX,
+        _ => CHUNK_LINE_BYTES_MAX,
+    };
+    if *line > line_max {
+        return Err(BodyError::TooLong);
+    }
+    match (at, byte) {
+        (Chunk::SizeFirst, _) => {
+            let value = hex(byte).ok_or(BodyError::ChunkSize)?;
+            Ok(Chunk::Size { value, digits: 1 })
+        }
+        (Chunk::Size { value, .. }, b'\r') => Ok(Chunk::SizeLf { value }),
+        (Chunk::Size { value, .. }, b';') => {
+            *size = value;
+            Ok(Chunk::Extension)
+        }
+        (Chunk::Size { value, digits }, _) => {
+            let digit = hex(byte).ok_or(BodyError::ChunkSize)?;
+            // 15 digits stay below 2^60: nothing that a peer could mean honestly is longer.
+            if digits >= 15 {
+                return Err(BodyError::ChunkSize);
+            }
+            Ok(Chunk::Size {
+                value: value * 16 + digit,
+                digits: digits + 1,
+            })
+        }
+        (Chunk::Extension, b'\r') => Ok(Chunk::SizeLf { value: *size }),
+        (Chunk::Extension | Chunk::Trailer, _)
+            if byte == b'\t' || (byte >= b' ' && byte != 127) =>
+        {
+            Ok(at)
+        }
+        (Chunk::SizeLf { value }, b'\n') => {
+            *line = 0;
+            Ok(match value {
+                0 => Chunk::TrailerStart,
+                left => Chunk::Data { left },
+            })
+        }
+        (Chunk::DataCr, b'\r') => Ok(Chunk::DataLf),
+        (Chunk::DataLf, b'\n') => {
+            *line = 0;
+            Ok(Chunk::SizeFirst)
+        }
+        (Chunk::TrailerStart, b'\r') => Ok(Chunk::EndLf),
+        (Chunk::TrailerStart, b' ' | b'\t') => Err(BodyError::Control),
+        (Chunk::TrailerStart, _) if byte > b' ' && byte != 127 => Ok(Chunk::Trailer),
+        (Chunk::Trailer, b'\r') => Ok(Chunk::TrailerLf),
+        (Chunk::TrailerLf, b'\n') => Ok(Chunk::TrailerStart),
+        (Chunk::EndLf, b'\n') => Ok(Chunk::Done),
+        (Chunk::Extension | Chunk::Trailer | Chunk::TrailerStart, _) => Err(BodyError::Control),
+        _ => Err(BodyError::LineEnd),
+    }
+}
+
+const fn hex(byte: u8) -> Option<u64> {
+    match byte {
+        b'0'..=b'9' => Some((byte - b'0') as u64),
+        b'a'..=b'f' => Some((byte - b'a' + 10) as u64),
+        b'A'..=b'F' => Some((byte - b'A' + 10) as u64),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(
+        mut decoder: BodyDecoder,
+        pieces: &[&[u8]],
+    ) -> Result<(Vec<u8>, bool, usize), BodyError> {
+        let mut body = Vec::new();
+        let mut left_over = 0;
+        for piece in pieces {
+            let mut rest = *piece;
+            loop {
+                let step = decoder.step(rest)?;
+                body.extend_from_slice(&rest[step.data.clone()]);
+                rest = &rest[step.consumed..];
+                if step.consumed == 0 || rest.is_empty() {
+                    break;
+                }
+            }
+            left_over += rest.len();
+        }
+        Ok((body, decoder.is_complete(), left_over))
+    }
+
+    #[test]
+    fn chunked_bodies_decode_the_same_at_every_split() {
+        let whole = b"5;name=\"v\"\r\nhello\r\n0006\r\n world\r\n0\r\nTrailer: x\r\n\r\n";
+        for split in 0..whole.len() {
+            let (head, tail) = whole.split_at(split);
+            let (body, complete, left) = decode(BodyDecoder::chunked(), &[head, tail]).unwrap();
+            assert_eq!(
+                (body.as_slice(), complete, left),
+                (&b"hello world"[..], true, 0)
+            );
+        }
+    }
+
+    #[test]
+    fn odd_chunk_framing_is_refused() {
+        let cases: [(&[u8], BodyError); 12] = [
+            (b"+5\r\nhello", BodyError::ChunkSize),
+            (b"-1\r\n", BodyError::ChunkSize),
+            (b"0x5\r\nhello", BodyError::ChunkSize),
+            (b" 5\r\nhello", BodyError::ChunkSize),
+            (b"5 \r\nhello", BodyError::ChunkSize),
+            (b"\r\n", BodyError::ChunkSize),
+            (b"ffffffffffffffff\r\n", BodyError::ChunkSize),
+            (b"5\nhello", BodyError::ChunkSize),
+            (b"5\r\nhello\n", BodyError::LineEnd),
+            (b"5\r\nhelloX", BodyError::LineEnd),
+            (b"5;a\nb", BodyError::Control),
+            (b"0\r\n folded\r\n\r\n", BodyError::Control),
+        ];
+        for (input, expected) in cases {
+            let found = decode(BodyDecoder::chunked(), &[input]).unwrap_err();
+            assert_eq!(found, expected, "{}", String::from_utf8_lossy(input));
+        }
+    }
+
+    #[test]
+    fn what_follows_a_body_stays_in_the_input() {
+        let found = decode(BodyDecoder::length(3), &[b"abcGET"]).unwrap();
+        assert_eq!(found, (b"abc".to_vec(), true, 3));
+        let found = decode(BodyDecoder::chunked(), &[b"1\r\na\r\n0\r\n\r\nGET"]).unwrap();
+        assert_eq!(found, (b"a".to_vec(), true, 3));
+    }
+}

@@ -1,0 +1,287 @@
+//! Writes message heads and chunk framing; nothing here decides what to send.
+
+use super::error::Refusal;
+use super::headers::Headers;
+use super::request::{Persistence, Version};
+use super::response::ResponseHead;
+
+/// How a response of ours tells its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponseFraming {
+    /// `Content-Length`, then the body.
+    Length(u64),
+    /// Chunked.
+    Chunked,
+    /// The connection's end.
+    Close,
+    /// No body follows; whatever length the headers tell stays.
+    Bodiless,
+}
+
+/// Standard reason phrases of the statuses that TSLP itself sends.
+#[must_use]
+pub const fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        204 => "No Content",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        408 => "Request Timeout",
+        411 => "Length Required",
+        413 => "Content Too Large",
+        414 => "URI Too Long",
+        415 => "Unsupported Media Type",
+        417 => "Expectation Failed",
+        421 => "Misdirected Request",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        _ => "",
+    }
+}
+
+/// The interim response to `Expect: 100-continue`.
+pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+/// The last chunk and the empty trailer section.
+pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
+
+/// Appends one header line.
+pub fn field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
+}
+
+fn number(out: &mut Vec<u8>, name: &str, value: u64) {
+    let mut digits = [0; 20];
+    field(out, name, decimal(value, &mut digits));
+}
+
+fn decimal(mut value: u64, digits: &mut [u8; 20]) -> &[u8] {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            return &digits[at..];
+        }
+    }
+}
+
+fn status_line(out: &mut Vec<u8>, status: u16, reason: &str) {
+    let mut digits = [0; 20];
+    out.extend_from_slice(b"HTTP/1.1 ");
+    out.extend_from_slice(decimal(u64::from(status), &mut digits));
+    out.push(b' ');
+    out.extend_from_slice(reason.as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+fn persistence_field(out: &mut Vec<u8>, version: Version, persistence: Persistence) {
+    match (version, persistence) {
+        (_, Persistence::Close) => field(out, "connection", b"close"),
+        (Version::Http10, Persistence::KeepAlive) => field(out, "connection", b"keep-alive"),
+        (Version::Http11, Persistence::KeepAlive) => {}
+    }
+}
+
+/// What a response of ours depends on, besides its content.
+#[derive(Clone, Copy, Debug)]
+pub struct ResponseTo {
+    /// The request's version.
+    pub version: Version,
+    /// What happens to the connection afterwards.
+    pub persistence: Persistence,
+    /// Whether the body is sent or only measured (HEAD).
+    pub content: Content,
+}
+
+/// Whether a response carries its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Head and body.
+    Whole,
+    /// The head of what a GET would have got.
+    HeadOnly,
+}
+
+/// Appends a complete JSON response of our own.
+pub fn own_response(
+    out: &mut Vec<u8>,
+    to: ResponseTo,
+    status: u16,
+    extra: &[(&str, &str)],
+    body: &[u8],
+) {
+    status_line(out, status, reason(status));
+    if status != 204 {
+        field(out, "content-type", b"application/json");
+        number(out, "content-length", body.len() as u64);
+    }
+    field(out, "cache-control", b"no-store");
+    field(out, "x-content-type-options", b"nosniff");
+    for (name, value) in extra {
+        field(out, name, value.as_bytes());
+    }
+    persistence_field(out, to.version, to.persistence);
+    out.extend_from_slice(b"\r\n");
+    if to.content == Content::Whole && status != 204 {
+        out.extend_from_slice(body);
+    }
+}
+
+/// Appends a complete refusal.
+pub fn refusal(out: &mut Vec<u8>, to: ResponseTo, refusal: &Refusal, extra: &[(&str, &str)]) {
+    let mut fields: Vec<(&str, &str)> = extra.to_vec();
+    fields.extend(refusal.header);
+    if refusal.code == "ledger_failed" {
+        // The SDKs repeat a 503 unless told not to.
+        fields.push(("x-should-retry", "false"));
+    }
+    own_response(out, to, refusal.status, &fields, &refusal.body());
+}
+
+/// Appends the upstream's response head with framing of ours.
+pub fn relayed_response(
+    out: &mut Vec<u8>,
+    to: ResponseTo,
+    head: &ResponseHead,
+    framing: ResponseFraming,
+    extra: &[(&str, &str)],
+) {
+    status_line(out, head.status, &head.reason);
+    for (name, value) in head.headers.iter() {
+        let ours =
+            name.eq_ignore_ascii_case("content-length") && framing != ResponseFraming::Bodiless;
+        // Which pages may read a response is for this proxy's own configuration to say.
+        let cors = name
+            .get(..15)
+            .is_some_and(|start| start.eq_ignore_ascii_case("access-control-"));
+        if !ours && !cors && !head.headers.is_hop_by_hop(name) {
+            field(out, name, value);
+        }
+    }
+    match framing {
+        ResponseFraming::Length(bytes) => number(out, "content-length", bytes),
+        ResponseFraming::Chunked => field(out, "transfer-encoding", b"chunked"),
+        ResponseFraming::Close | ResponseFraming::Bodiless => {}
+    }
+    for (name, value) in extra {
+        field(out, name, value.as_bytes());
+    }
+    persistence_field(out, to.version, to.persistence);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Where a relayed request goes and what is added to its headers.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestTo<'a> {
+    /// The `Host` header.
+    pub host: &'a str,
+    /// The whole origin-form target.
+    pub target: &'a str,
+    /// Replaces the client's `Authorization`.
+    pub authorization: Option<&'a [u8]>,
+    /// How the body is framed.
+    pub framing: RequestFraming,
+    /// What is asked of the upstream's content codings.
+    pub coding: Coding,
+}
+
+/// How a request of ours tells the end of its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestFraming {
+    /// No body and no length.
+    Bodiless,
+    /// `Content-Length`.
+    Length(u64),
+    /// Chunked.
+    Chunked,
+}
+
+/// What becomes of the client's `Accept-Encoding`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// Relayed as it is.
+    AsAsked,
+    /// Replaced by `identity`, because the engine reads along.
+    Identity,
+}
+
+/// Appends a request head made from the client's: end-to-end headers stay in order, the framing is ours. `dropped`
+/// says which further headers stay behind.
+pub fn relayed_request(
+    out: &mut Vec<u8>,
+    method: &str,
+    headers: &Headers,
+    to: &RequestTo<'_>,
+    dropped: impl Fn(&str, &[u8]) -> Drop,
+) {
+    out.extend_from_slice(method.as_bytes());
+    out.push(b' ');
+    out.extend_from_slice(to.target.as_bytes());
+    out.extend_from_slice(b" HTTP/1.1\r\n");
+    field(out, "host", to.host.as_bytes());
+    for (name, value) in headers.iter() {
+        let replaced = ["host", "content-length", "expect"]
+            .iter()
+            .any(|own| name.eq_ignore_ascii_case(own))
+            || (to.coding == Coding::Identity && name.eq_ignore_ascii_case("accept-encoding"))
+            || (to.authorization.is_some() && name.eq_ignore_ascii_case("authorization"));
+        let stays = !replaced && !headers.is_hop_by_hop(name) && dropped(name, value) == Drop::No;
+        if stays {
+            field(out, name, value);
+        }
+    }
+    if let Some(value) = to.authorization {
+        field(out, "authorization", value);
+    }
+    if to.coding == Coding::Identity {
+        field(out, "accept-encoding", b"identity");
+    }
+    match to.framing {
+        RequestFraming::Bodiless => {}
+        RequestFraming::Length(bytes) => number(out, "content-length", bytes),
+        RequestFraming::Chunked => field(out, "transfer-encoding", b"chunked"),
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Whether a header stays behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drop {
+    /// It is relayed.
+    No,
+    /// It isn't.
+    Yes,
+}
+
+/// Appends one chunk; an empty one is passed over, since it would end the body.
+pub fn chunk(out: &mut Vec<u8>, data: &[u8]) {
+    if data.is_empty() {
+        return;
+    }
+    let mut digits = [0; 16];
+    let mut at = digits.len();
+    let mut size = data.len();
+    while size > 0 {
+        at -= 1;
+        digits[at] = b"0123456789abcdef"[size % 16];
+        size /= 16;
+    }
+    out.extend_from_slice(&digits[at..]);
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(data);
+    out.extend_from_slice(b"\r\n");
+}

@@ -1,0 +1,85 @@
+//! Finds the end of a message head, byte by byte, and refuses line ends that two parsers could read differently.
+
+/// Why a head can't be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeadFault {
+    /// A line feed without a carriage return before it.
+    #[error("a line of the head ends with a bare LF; CR LF is needed")]
+    BareLf,
+    /// A carriage return without a line feed after it.
+    #[error("a bare CR stands in the head")]
+    BareCr,
+    /// A NUL byte.
+    #[error("a NUL byte stands in the head")]
+    Nul,
+    /// A header line begins with a blank (obsolete line folding).
+    #[error("a header line is folded or begins with a blank")]
+    Fold,
+    /// The start line begins with a blank.
+    #[error("the start line begins with a blank")]
+    BlankStart,
+}
+
+/// Resumes where the bytes ended last time, so that a head that trickles in costs linear time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HeadScan {
+    position: usize,
+    line_start: usize,
+    lines: usize,
+    first_line: usize,
+}
+
+impl HeadScan {
+    /// The offset just after the empty line that ends the head, once it has arrived. `bytes` must begin with what the
+    /// previous calls were given.
+    pub fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, HeadFault> {
+        while let Some(byte) = bytes.get(self.position) {
+            match byte {
+                0 => return Err(HeadFault::Nul),
+                b'\n' => return Err(HeadFault::BareLf),
+                b' ' | b'\t' if self.position == self.line_start => {
+                    return Err(match self.lines {
+                        0 => HeadFault::BlankStart,
+                        _ => HeadFault::Fold,
+                    });
+                }
+                b'\r' => match bytes.get(self.position + 1) {
+                    None => return Ok(None),
+                    Some(b'\n') => {
+                        let empty = self.position == self.line_start;
+                        if self.lines == 0 {
+                            self.first_line = self.position;
+                        }
+                        self.position += 2;
+                        self.line_start = self.position;
+                        self.lines += 1;
+                        if empty {
+                            return Ok(Some(self.position));
+                        }
+                        continue;
+                    }
+                    Some(_) => return Err(HeadFault::BareCr),
+                },
+                _ => {}
+            }
+            self.position += 1;
+        }
+        Ok(None)
+    }
+
+    /// The start line's length, as far as it has been seen.
+    #[must_use]
+    pub const fn first_line_bytes(&self) -> usize {
+        if self.lines == 0 {
+            self.position
+        } else {
+            self.first_line
+        }
+    }
+
+    /// How many whole lines have been seen.
+    #[must_use]
+    pub const fn lines(&self) -> usize {
+        self.lines
+    }
+}

@@ -1,0 +1,12 @@
+//! HTTP/1.1 as pure state machines (bytes in, enum out), and the one socket type below them.
+
+pub mod body;
+pub mod error;
+pub mod head;
+pub mod head_scan;
+pub mod headers;
+pub mod outgoing;
+pub mod request;
+pub mod response;
+pub mod server_connection;
+pub mod socket;

@@ -1,0 +1,97 @@
+//! Bytes on their way to a peer: one growing buffer, how much of it may go out, and how far it has gone.
+
+/// What of the buffer may be written now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Release {
+    /// Everything.
+    #[default]
+    All,
+    /// Only what lies before this offset from the buffer's start.
+    Before(usize),
+}
+
+/// Above this capacity a buffer gives its memory back once it is empty.
+const KEPT_CAPACITY_BYTES: usize = 64 * 1024;
+
+/// An output buffer. Appending never blocks and never fails; whoever appends looks at [`Outgoing::len`] first.
+#[derive(Debug, Default)]
+pub struct Outgoing {
+    bytes: Vec<u8>,
+    start: usize,
+    release: Release,
+}
+
+impl Outgoing {
+    /// The buffer to append to.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// How many bytes still have to go, released or not.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len() - self.start
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes that may be written now.
+    #[must_use]
+    pub fn released(&self) -> &[u8] {
+        let end = match self.release {
+            Release::All => self.bytes.len(),
+            Release::Before(offset) => offset.clamp(self.start, self.bytes.len()),
+        };
+        &self.bytes[self.start..end]
+    }
+
+    /// Notes that the peer's socket took `count` bytes.
+    pub fn sent(&mut self, count: usize) {
+        self.start += count;
+        debug_assert!(self.start <= self.bytes.len(), "sent more than there was");
+        if self.start < self.bytes.len() {
+            return;
+        }
+        self.start = 0;
+        if let Release::Before(_) = self.release {
+            self.release = Release::Before(0);
+        }
+        if self.bytes.capacity() > KEPT_CAPACITY_BYTES {
+            self.bytes = Vec::new();
+        } else {
+            self.bytes.clear();
+        }
+    }
+
+    /// Keeps back everything that is appended from now on.
+    pub fn hold_from_here(&mut self) {
+        self.release = Release::Before(self.bytes.len());
+    }
+
+    /// Lets everything go.
+    pub fn release(&mut self) {
+        self.release = Release::All;
+    }
+
+    /// Whether something is kept back.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.released().len() < self.len()
+    }
+
+    /// Forgets what hasn't gone out.
+    pub fn discard(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Gives the memory of an empty buffer back, for connections that fall idle.
+    pub fn shrink(&mut self) {
+        if self.is_empty() {
+            self.discard();
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! Request heads: bytes in, a head or a refusal out.
+
+use super::body::BodyDecoder;
+use super::error::Refusal;
+use super::head_scan::HeadScan;
+use super::headers::Headers;
+
+/// HTTP version of a message; anything else is refused with 505.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// HTTP/1.0.
+    Http10,
+    /// HTTP/1.1.
+    Http11,
+}
+
+/// Bounds on a request head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeadLimits {
+    /// Longest request line; longer is 414.
+    pub line_bytes_max: usize,
+    /// Largest head; larger is 431.
+    pub head_bytes_max: usize,
+    /// Most header fields; more is 431.
+    pub fields_max: usize,
+}
+
+impl Default for HeadLimits {
+    fn default() -> Self {
+        Self {
+            // Twice the length that RFC 9112 §3 recommends.
+            line_bytes_max: 16 * 1024,
+            // Cookies of other local servers on the same host name can reach tens of KB.
+            head_bytes_max: 64 * 1024,
+            fields_max: 128,
+        }
+    }
+}
+
+/// Upper bound on [`HeadLimits::fields_max`]: the parser's table lies on the stack.
+pub const FIELDS_MAX: usize = 256;
+
+/// How a request says where its body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyLength {
+    /// Neither `Content-Length` nor `Transfer-Encoding`.
+    Absent,
+    /// `Content-Length`.
+    Known(u64),
+    /// `Transfer-Encoding: chunked`.
+    Chunked,
+}
+
+impl BodyLength {
+    /// The decoder for it.
+    #[must_use]
+    pub const fn decoder(self) -> BodyDecoder {
+        match self {
+            Self::Absent => BodyDecoder::length(0),
+            Self::Known(bytes) => BodyDecoder::length(bytes),
+            Self::Chunked => BodyDecoder::chunked(),
+        }
+    }
+}
+
+/// What happens to the connection after this message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Persistence {
+    /// It stays open for the next request.
+    KeepAlive,
+    /// It ends.
+    Close,
+}
+
+/// A request's head; its framing has been checked and is unambiguous.
+#[derive(Clone, Debug)]
+pub struct RequestHead {
+    /// As sent; methods are case-sensitive.
+    pub method: String,
+    /// In origin form (`/path?query`); an absolute-form target was reduced to it.
+    pub target: String,
+    /// The authority of an absolute-form target.
+    pub authority: Option<String>,
+    /// As sent.
+    pub version: Version,
+    /// As sent.
+    pub headers: Headers,
+    /// Where the body ends.
+    pub body: BodyLength,
+    /// Whether the client waits for `100 Continue`.
+    pub expects_continue: Expectation,
+    /// What the client wants of the connection.
+    pub persistence: Persistence,
+}
+
+/// The `Expect` header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// Not there.
+    None,
+    /// `100-continue`.
+    Continue,
+}
+
+impl RequestHead {
+    /// The target without its query.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+
+    /// What follows the first `?`.
+    #[must_use]
+    pub fn query(&self) -> Option<&str> {
+        self.target.split_once('?').map(|(_, query)| query)
+    }
+}
+
+/// Result of looking at the bytes received so far.
+#[derive(Debug)]
+pub enum HeadProgress {
+    /// More bytes are needed.
+    Partial,
+    /// A head, and how many bytes it took.
+    Complete(Box<RequestHead>, usize),
+    /// Answer with this and close: nothing after these bytes can be trusted.
+    Refused(Refusal),
+}
+
+/// Looks for a request head at the start of `bytes`; `scan` is fresh for each request and carries on between calls.
+pub fn parse_head(bytes: &[u8], scan: &mut HeadScan, limits: &HeadLimits) -> HeadProgress {
+    let end = match scan.end(bytes) {
+        Ok(end) => end,
+        Err(fault) => return HeadProgress::Refused(Refusal::malformed(fault.to_string())),
+    };
+    if scan.first_line_bytes() > limits.line_bytes_max {
+        return refused(414, "target_too_long", "the request line is too long");
+    }
+    if end.unwrap_or(bytes.len()) > limits.head_bytes_max {
+        return refused(431, "head_too_large", "the request's headers are too large");
+    }
+    match end {
+        None => HeadProgress::Partial,
+        Some(end) => match read_head(&bytes[..end], limits) {
+            Ok(head) => HeadProgress::Complete(Box::new(head), end),
+            Err(refusal) => HeadProgress::Refused(refusal),
+        },
+    }
+}
+
+fn refused(status: u16, code: &'static str, message: &'static str) -> HeadProgress {
+    HeadProgress::Refused(Refusal::new(status, code, message))
+}
+
+fn read_head(bytes: &[u8], limits: &HeadLimits) -> Result<RequestHead, Refusal> {
+    let mut table = [httparse::EMPTY_HEADER; FIELDS_MAX];
+    let fields = limits.fields_max.min(FIELDS_MAX);
+    let mut parsed = httparse::Request::new(&mut table[..fields]);
+    match parsed.parse(bytes) {
+        Ok(httparse::Status::Complete(length)) if length == bytes.len() => {}
+        Ok(_) => return Err(Refusal::malformed("the request's head is malformed")),
+        Err(error) => return Err(parse_refusal(error, bytes)),
+    }
+    let version = match parsed.version {
+        Some(0) => Version::Http10,
+        _ => Version::Http11,
+    };
+    let mut headers = Headers::default();
+    for field in parsed.headers.iter() {
+        check_value(field.value)?;
+        headers.push(field.name, field.value);
+    }
+    let method = parsed.method.unwrap_or_default().to_owned();
+    let (target, authority) = read_target(parsed.path.unwrap_or_default(), &method)?;
+    Ok(RequestHead {
+        body: read_length(&headers, version)?,
+        expects_continue: read_expectation(&headers, version)?,
+        persistence: read_persistence(&headers, version),
+        method,
+        target,
+        authority,
+        version,
+        headers,
+    })
+}
+
+fn parse_refusal(error: httparse::Error, bytes: &[u8]) -> Refusal {
+    match error {
+        httparse::Error::TooManyHeaders => {
+            Refusal::new(431, "too_many_headers", "the request has too many headers")
+        }
+        httparse::Error::Version => version_refusal(bytes),
+        httparse::Error::HeaderName => Refusal::malformed(
+            "a header name is malformed (only token characters, and no blank before the colon)",
+        ),
+        httparse::Error::HeaderValue => {
+            Refusal::malformed("a header value holds a control character")
+        }
+        _ => Refusal::malformed("the request line is malformed"),
+    }
+}
+
+fn version_refusal(bytes: &[u8]) -> Refusal {
+    let line = bytes
+        .split(|byte| *byte == b'\r')
+        .next()
+        .unwrap_or_default();
+    let name = line.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+    let well_formed = line.iter().filter(|byte| **byte == b' ').count() == 2
+        && name.len() == 8
+        && name.starts_with(b"HTTP/")
+        && name[5].is_ascii_digit()
+        && name[6] == b'.'
+        && name[7].is_ascii_digit();
+    if well_formed {
+        Refusal::new(
+            505,
+            "http_version",
+            "only HTTP/1.0 and HTTP/1.1 are spoken here",
+        )
+    } else {
+        Refusal::malformed("the request line is malformed")
+    }
+}
+
+fn check_value(value: &[u8]) -> Result<(), Refusal> {
+    if value
+        .iter()
+        .any(|byte| (*byte < b' ' && *byte != b'\t') || *byte == 127)
+    {
+        return Err(Refusal::malformed(
+            "a header value holds a control character",
+        ));
+    }
+    Ok(())
+}
+
+fn read_target(target: &str, method: &str) -> Result<(String, Option<String>), Refusal> {
+    if method == "CONNECT" {
+        return Err(Refusal::new(
+            501,
+            "method_not_implemented",
+            "this is no forward proxy: CONNECT is not spoken here",
+        ));
+    }
+    let odd =
+        |byte: u8| byte <= b' ' || byte >= 127 || matches!(byte, b'#' | b'\\' | b'"' | b'<' | b'>');
+    if target.bytes().any(odd) {
+        return Err(Refusal::malformed(
+            "the request target holds a character that must be percent-encoded",
+        ));
+    }
+    if target.starts_with('/') {
+        return Ok((target.to_owned(), None));
+    }
+    let absolute = target
+        .get(..7)
+        .filter(|scheme| scheme.eq_ignore_ascii_case("http://"))
+        .map(|_| &target[7..]);
+    let Some(rest) = absolute else {
+        return Err(Refusal::malformed(
+            "the request target must be a path that begins with /",
+        ));
+    };
+    let cut = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(cut);
+    let path = if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("/{path}")
+    };
+    Ok((path, Some(authority.to_owned())))
+}
+
+/// RFC 9112 §6.3, with everything doubtful refused rather than repaired.
+fn read_length(headers: &Headers, version: Version) -> Result<BodyLength, Refusal> {
+    let mut lengths = headers.all("content-length");
+    let length = lengths.next();
+    if lengths.next().is_some() {
+        return Err(Refusal::malformed("more than one Content-Length"));
+    }
+    let mut codings = headers.all("transfer-encoding");
+    match (codings.next(), length) {
+        (Some(_), Some(_)) => Err(Refusal::malformed(
+            "both Content-Length and Transfer-Encoding",
+        )),
+        (Some(_), None) if version == Version::Http10 => Err(Refusal::malformed(
+            "Transfer-Encoding in an HTTP/1.0 request",
+        )),
+        (Some(_), None) if codings.next().is_some() => {
+            Err(Refusal::malformed("more than one Transfer-Encoding"))
+        }
+        (Some(coding), None) => read_coding(coding),
+        (None, Some(length)) => parse_length(length)
+            .map(BodyLength::Known)
+            .ok_or_else(|| Refusal::malformed("Content-Length is not a plain decimal number")),
+        (None, None) => Ok(BodyLength::Absent),
+    }
+}
+
+fn read_coding(coding: &[u8]) -> Result<BodyLength, Refusal> {
+    if coding.eq_ignore_ascii_case(b"chunked") {
+        return Ok(BodyLength::Chunked);
+    }
+    let known = |name: &&[u8]| {
+        [
+            &b"gzip"[..],
+            b"x-gzip",
+            b"deflate",
+            b"compress",
+            b"x-compress",
+        ]
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
+    };
+    let members: Vec<&[u8]> = coding
+        .split(|byte| *byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .collect();
+    match members.split_last() {
+        Some((last, others))
+            if last.eq_ignore_ascii_case(b"chunked") && others.iter().all(known) =>
+        {
+            Err(Refusal::new(
+                501,
+                "transfer_coding",
+                "the only transfer coding spoken here is chunked",
+            ))
+        }
+        _ => Err(Refusal::malformed(
+            "Transfer-Encoding is not exactly `chunked`",
+        )),
+    }
+}
+
+/// Digits only, and small enough for arithmetic without overflow.
+#[must_use]
+pub fn parse_length(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || value.len() > 18 || !value.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    core::str::from_utf8(value).ok()?.parse().ok()
+}
+
+fn read_expectation(headers: &Headers, version: Version) -> Result<Expectation, Refusal> {
+    match headers.first("expect") {
+        None => Ok(Expectation::None),
+        Some(_) if version == Version::Http10 => Ok(Expectation::None),
+        Some(value) if value.eq_ignore_ascii_case(b"100-continue") => Ok(Expectation::Continue),
+        Some(_) => Err(Refusal::new(
+            417,
+            "expectation",
+            "the only expectation spoken here is 100-continue",
+        )),
+    }
+}
+
+fn read_persistence(headers: &Headers, version: Version) -> Persistence {
+    match version {
+        Version::Http11 if headers.has_member("connection", "close") => Persistence::Close,
+        Version::Http11 => Persistence::KeepAlive,
+        Version::Http10
+            if headers.has_member("connection", "keep-alive")
+                && !headers.has_member("connection", "close") =>
+        {
+            Persistence::KeepAlive
+        }
+        Version::Http10 => Persistence::Close,
+    }
+}

@@ -1,0 +1,203 @@
+//! Response heads from the upstream: bytes in, a head or a fault out.
+
+use super::body::BodyDecoder;
+use super::head_scan::{HeadFault, HeadScan};
+use super::headers::Headers;
+use super::request::{FIELDS_MAX, Persistence, Version, parse_length};
+
+/// Largest response head; model servers send well under 4 KB.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// Why an upstream's response can't be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResponseFault {
+    /// Line ends or control characters.
+    #[error("{0}")]
+    Head(HeadFault),
+    /// Not an HTTP/1 response.
+    #[error("it is not an HTTP/1 response")]
+    NotHttp,
+    /// Over 64 KB or too many fields.
+    #[error("its head is too large")]
+    TooLarge,
+    /// The end of the body can't be told for sure.
+    #[error("its framing is ambiguous")]
+    Framing,
+    /// A switch of protocols that nobody asked for.
+    #[error("it switches protocols")]
+    Switch,
+}
+
+/// Where a response's body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponseBody {
+    /// There is none, whatever the headers say (HEAD, 204, 304).
+    Absent,
+    /// `Content-Length`.
+    Known(u64),
+    /// Chunked.
+    Chunked,
+    /// With the connection.
+    UntilClose,
+}
+
+impl ResponseBody {
+    /// The decoder for it.
+    #[must_use]
+    pub const fn decoder(self) -> BodyDecoder {
+        match self {
+            Self::Absent => BodyDecoder::length(0),
+            Self::Known(bytes) => BodyDecoder::length(bytes),
+            Self::Chunked => BodyDecoder::chunked(),
+            Self::UntilClose => BodyDecoder::until_close(),
+        }
+    }
+}
+
+/// A final (not 1xx) response's head.
+#[derive(Clone, Debug)]
+pub struct ResponseHead {
+    /// Status code.
+    pub status: u16,
+    /// Reason phrase as sent; may be empty.
+    pub reason: String,
+    /// All fields as sent.
+    pub headers: Headers,
+    /// Where the body ends.
+    pub body: ResponseBody,
+    /// Whether the upstream keeps the connection open.
+    pub persistence: Persistence,
+}
+
+impl ResponseHead {
+    /// Whether the body is a stream of server-sent events.
+    #[must_use]
+    pub fn is_event_stream(&self) -> bool {
+        self.headers
+            .first_text("content-type")
+            .is_some_and(|value| {
+                let media_type = value.split(';').next().unwrap_or_default().trim();
+                media_type.eq_ignore_ascii_case("text/event-stream")
+            })
+    }
+}
+
+/// What was asked, as far as it decides whether the response has a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// HEAD.
+    HeadOnly,
+    /// Any other method.
+    WithBody,
+}
+
+/// Result of looking at the bytes received so far.
+#[derive(Debug)]
+pub enum ResponseProgress {
+    /// More bytes are needed.
+    Partial,
+    /// An interim response (1xx) took this many bytes; look again behind it with a fresh scan.
+    Interim(usize),
+    /// The final head, and how many bytes it took.
+    Complete(Box<ResponseHead>, usize),
+}
+
+/// Looks for a response head at the start of `bytes`.
+pub fn parse_head(
+    bytes: &[u8],
+    scan: &mut HeadScan,
+    asked: Asked,
+) -> Result<ResponseProgress, ResponseFault> {
+    let end = scan.end(bytes).map_err(ResponseFault::Head)?;
+    if end.unwrap_or(bytes.len()) > HEAD_BYTES_MAX {
+        return Err(ResponseFault::TooLarge);
+    }
+    if !bytes.starts_with(&b"HTTP/1."[..bytes.len().min(7)]) {
+        return Err(ResponseFault::NotHttp);
+    }
+    let Some(end) = end else {
+        return Ok(ResponseProgress::Partial);
+    };
+    let mut table = [httparse::EMPTY_HEADER; FIELDS_MAX];
+    let mut parsed = httparse::Response::new(&mut table);
+    match parsed.parse(&bytes[..end]) {
+        Ok(httparse::Status::Complete(length)) if length == end => {}
+        Err(httparse::Error::TooManyHeaders) => return Err(ResponseFault::TooLarge),
+        _ => return Err(ResponseFault::NotHttp),
+    }
+    let status = parsed.code.unwrap_or(0);
+    match status {
+        101 => return Err(ResponseFault::Switch),
+        100..=199 => return Ok(ResponseProgress::Interim(end)),
+        200..=599 => {}
+        _ => return Err(ResponseFault::NotHttp),
+    }
+    let head = read_head(&parsed, status, asked)?;
+    Ok(ResponseProgress::Complete(Box::new(head), end))
+}
+
+fn read_head(
+    parsed: &httparse::Response<'_, '_>,
+    status: u16,
+    asked: Asked,
+) -> Result<ResponseHead, ResponseFault> {
+    let version = match parsed.version {
+        Some(0) => Version::Http10,
+        _ => Version::Http11,
+    };
+    let mut headers = Headers::default();
+    for field in parsed.headers.iter() {
+        headers.push(field.name, field.value);
+    }
+    let body = read_body(&headers, status, asked, version)?;
+    let closes = match version {
+        Version::Http11 => headers.has_member("connection", "close"),
+        Version::Http10 => !headers.has_member("connection", "keep-alive"),
+    };
+    let persistence = if closes || body == ResponseBody::UntilClose {
+        Persistence::Close
+    } else {
+        Persistence::KeepAlive
+    };
+    Ok(ResponseHead {
+        status,
+        reason: parsed.reason.unwrap_or_default().to_owned(),
+        headers,
+        body,
+        persistence,
+    })
+}
+
+fn read_body(
+    headers: &Headers,
+    status: u16,
+    asked: Asked,
+    version: Version,
+) -> Result<ResponseBody, ResponseFault> {
+    if asked == Asked::HeadOnly || matches!(status, 204 | 304) {
+        return Ok(ResponseBody::Absent);
+    }
+    let mut codings = headers.members("transfer-encoding");
+    let mut lengths = headers.all("content-length");
+    match (codings.next(), lengths.next()) {
+        (Some(_), Some(_)) => Err(ResponseFault::Framing),
+        (Some(_), None) if version == Version::Http10 || codings.next().is_some() => {
+            Err(ResponseFault::Framing)
+        }
+        (Some(coding), None) if coding.eq_ignore_ascii_case(b"chunked") => {
+            Ok(ResponseBody::Chunked)
+        }
+        (Some(_), None) => Err(ResponseFault::Framing),
+        (None, Some(length)) => {
+            // Repeated but equal lengths are unambiguous, and some servers behind caches send them.
+            if lengths.any(|other| other != length) {
+                return Err(ResponseFault::Framing);
+            }
+            parse_length(length)
+                .map(ResponseBody::Known)
+                .ok_or(ResponseFault::Framing)
+        }
+        (None, None) if headers.first("transfer-encoding").is_some() => Err(ResponseFault::Framing),
+        (None, None) => Ok(ResponseBody::UntilClose),
+    }
+}

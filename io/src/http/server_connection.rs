@@ -1,0 +1,206 @@
+//! The client's side of one connection: received bytes in, request heads and body pieces out, one request at a time.
+
+use super::body::BodyDecoder;
+use super::error::Refusal;
+use super::head_scan::HeadScan;
+use super::request::{HeadLimits, HeadProgress, RequestHead, parse_head};
+
+/// Received bytes that may wait while a response is under way; a client that pipelines more is read no further.
+pub const PIPELINE_BYTES_MAX: usize = 64 * 1024;
+
+#[derive(Debug)]
+enum Phase {
+    Head,
+    Body(BodyDecoder),
+    /// The request is complete; what follows waits for its response to end.
+    Answering,
+}
+
+/// What a client's bytes amount to.
+#[derive(Debug)]
+pub enum ClientEvent<'a> {
+    /// Nothing more can be told from the bytes so far.
+    NeedMore,
+    /// A request has begun.
+    Head(Box<RequestHead>),
+    /// A piece of its body, transfer coding undone.
+    Body(&'a [u8]),
+    /// It is complete.
+    End,
+    /// The bytes can't be understood: answer with this, then close.
+    Refused(Refusal),
+}
+
+/// Whether a client is in the middle of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expecting {
+    /// The first byte of a request.
+    Request,
+    /// The rest of a head.
+    Head,
+    /// The rest of a body.
+    Body,
+    /// Nothing: the request is complete.
+    Nothing,
+}
+
+/// Parser state of one client connection. Holds no memory while the connection is idle.
+#[derive(Debug)]
+pub struct ServerConnection {
+    input: Vec<u8>,
+    start: usize,
+    scan: HeadScan,
+    phase: Phase,
+}
+
+impl Default for ServerConnection {
+    fn default() -> Self {
+        Self {
+            input: Vec::new(),
+            start: 0,
+            scan: HeadScan::default(),
+            phase: Phase::Head,
+        }
+    }
+}
+
+impl ServerConnection {
+    /// Takes bytes from the socket.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        if self.start > 0 {
+            self.input.drain(..self.start);
+            self.start = 0;
+        }
+        self.input.extend_from_slice(bytes);
+    }
+
+    /// How many received bytes aren't understood yet.
+    #[must_use]
+    pub fn waiting_bytes(&self) -> usize {
+        self.input.len() - self.start
+    }
+
+    /// What the client is expected to send.
+    #[must_use]
+    pub fn expecting(&self) -> Expecting {
+        match self.phase {
+            Phase::Head if self.waiting_bytes() == 0 => Expecting::Request,
+            Phase::Head => Expecting::Head,
+            Phase::Body(_) => Expecting::Body,
+            Phase::Answering => Expecting::Nothing,
+        }
+    }
+
+    /// Whether all of the current request's bytes have been understood.
+    #[must_use]
+    pub fn request_is_complete(&self) -> bool {
+        match &self.phase {
+            Phase::Head => false,
+            Phase::Body(decoder) => decoder.is_complete(),
+            Phase::Answering => true,
+        }
+    }
+
+    /// The response to the last request is complete: the next one may be read.
+    pub fn start_next(&mut self) {
+        self.phase = Phase::Head;
+        self.scan = HeadScan::default();
+        if self.waiting_bytes() == 0 {
+            self.input = Vec::new();
+            self.start = 0;
+        }
+    }
+
+    /// The next event; call until it is [`ClientEvent::NeedMore`].
+    pub fn next_event(&mut self, limits: &HeadLimits) -> ClientEvent<'_> {
+        match &mut self.phase {
+            Phase::Head => self.next_head(limits),
+            Phase::Body(decoder) if decoder.is_complete() => {
+                self.phase = Phase::Answering;
+                ClientEvent::End
+            }
+            Phase::Body(_) => self.next_body(),
+            Phase::Answering => ClientEvent::NeedMore,
+        }
+    }
+
+    fn next_head(&mut self, limits: &HeadLimits) -> ClientEvent<'_> {
+        // RFC 9112 §2.2: an empty line before a request line is passed over.
+        while self.scan.lines() == 0 && self.input[self.start..].starts_with(b"\r\n") {
+            self.start += 2;
+            self.scan = HeadScan::default();
+        }
+        match parse_head(&self.input[self.start..], &mut self.scan, limits) {
+            HeadProgress::Partial => ClientEvent::NeedMore,
+            HeadProgress::Refused(refusal) => ClientEvent::Refused(refusal),
+            HeadProgress::Complete(head, length) => {
+                self.start += length;
+                self.phase = Phase::Body(head.body.decoder());
+                ClientEvent::Head(head)
+            }
+        }
+    }
+
+    fn next_body(&mut self) -> ClientEvent<'_> {
+        let Phase::Body(decoder) = &mut self.phase else {
+            return ClientEvent::NeedMore;
+        };
+        let pending = self.start;
+        match decoder.step(&self.input[pending..]) {
+            Err(fault) => ClientEvent::Refused(Refusal::malformed(fault.to_string())),
+            Ok(step) => {
+                self.start += step.consumed;
+                if step.consumed == 0 && !decoder.is_complete() {
+                    return ClientEvent::NeedMore;
+                }
+                ClientEvent::Body(&self.input[pending + step.data.start..pending + step.data.end])
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(pieces: &[&[u8]]) -> String {
+        let limits = HeadLimits::default();
+        let mut connection = ServerConnection::default();
+        let mut story = String::new();
+        let mut body = Vec::new();
+        for piece in pieces {
+            connection.receive(piece);
+            loop {
+                match connection.next_event(&limits) {
+                    ClientEvent::NeedMore => break,
+                    ClientEvent::Head(head) => {
+                        story.push_str(&format!("{} {}\n", head.method, head.target));
+                    }
+                    ClientEvent::Body(bytes) => body.extend_from_slice(bytes),
+                    ClientEvent::End => {
+                        story.push_str(&format!("{:?}\n", String::from_utf8_lossy(&body)));
+                        body.clear();
+                        connection.start_next();
+                    }
+                    ClientEvent::Refused(refusal) => {
+                        return format!("{story}{} {}", refusal.status, refusal.message);
+                    }
+                }
+            }
+        }
+        story
+    }
+
+    #[test]
+    fn pipelined_requests_read_the_same_at_every_split() {
+        let whole = b"\r\nPOST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc\
+            POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n0\r\n\r\nGET /c HTTP/1.0\r\n\r\n";
+        let expected = "POST /a\n\"abc\"\nPOST /b\n\"de\"\nGET /c\n\"\"\n";
+        for split in 0..=whole.len() {
+            let (head, tail) = whole.split_at(split);
+            assert_eq!(events(&[head, tail]), expected, "split at {split}");
+        }
+        let bytes: Vec<&[u8]> = whole.chunks(1).collect();
+        assert_eq!(events(&bytes), expected);
+    }
+}

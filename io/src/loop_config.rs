@@ -1,0 +1,165 @@
+//! Everything the network loop can be told: limits, timeouts, the upstream, who may ask.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::http::request::HeadLimits;
+use crate::upstream::url::UpstreamUrl;
+
+/// Configuration of the network loop, parsed wholly before anything is bound.
+#[derive(Clone, Debug)]
+pub struct LoopConfig {
+    /// Bounds on sizes and counts.
+    pub limits: Limits,
+    /// Bounds on waiting.
+    pub timeouts: Timeouts,
+    /// Where requests go.
+    pub upstream: UpstreamConfig,
+    /// Who may ask.
+    pub guard: GuardConfig,
+    /// Whether `/debug/last-prompt` exists.
+    pub debug_pages: DebugPages,
+}
+
+impl LoopConfig {
+    /// Defaults for this upstream.
+    #[must_use]
+    pub fn new(upstream: UpstreamUrl) -> Self {
+        Self {
+            limits: Limits::default(),
+            timeouts: Timeouts::default(),
+            upstream: UpstreamConfig {
+                url: upstream,
+                api_key: None,
+                extra_ca_file: None,
+            },
+            guard: GuardConfig::default(),
+            debug_pages: DebugPages::Hidden,
+        }
+    }
+}
+
+/// Bounds on sizes and counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bounds on a request head.
+    pub head: HeadLimits,
+    /// Largest chat request body. Bodies of 2 MB are seen; 32 MiB leaves room for inlined images.
+    pub chat_body_bytes_max: u64,
+    /// Largest body of a relayed request. It is streamed, so this bounds time rather than memory; audio files and
+    /// model uploads fit.
+    pub relay_body_bytes_max: u64,
+    /// Bytes that may wait for one slow peer before the other side is read no further.
+    pub buffered_bytes_max: usize,
+    /// Most client connections; more are accepted and closed at once.
+    pub connections_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            head: HeadLimits::default(),
+            chat_body_bytes_max: 32 << 20,
+            relay_body_bytes_max: 1 << 30,
+            buffered_bytes_max: 256 << 10,
+            connections_max: 1024,
+        }
+    }
+}
+
+/// Bounds on waiting, by the monotonic clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// From a request's first byte to the end of its head; then 408.
+    pub head: Duration,
+    /// Between two pieces of a request body; then 408.
+    pub body_idle: Duration,
+    /// Between two requests on a kept-alive connection; then it is closed.
+    pub keep_alive: Duration,
+    /// How long a client may take no byte of what waits for it.
+    pub write_stall: Duration,
+    /// To resolve and connect to the upstream (`upstream.connect_timeout`).
+    pub connect: Duration,
+    /// From the whole request to the response's first byte (`upstream.first_byte_timeout`). A cold model may take
+    /// minutes to load.
+    pub first_byte: Duration,
+    /// Between two pieces of a response (`upstream.idle_timeout`).
+    pub upstream_idle: Duration,
+    /// How long an upstream connection is kept for the next request. Below llama.cpp's 5 s, so that the server's
+    /// close doesn't cross a request.
+    pub pool: Duration,
+    /// How long responses under way may go on after a shutdown was asked for.
+    pub shutdown: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(10),
+            body_idle: Duration::from_secs(60),
+            keep_alive: Duration::from_secs(75),
+            write_stall: Duration::from_secs(120),
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(600),
+            upstream_idle: Duration::from_secs(300),
+            pool: Duration::from_secs(4),
+            shutdown: Duration::from_secs(20),
+        }
+    }
+}
+
+/// The upstream. It is fixed here and never by a request.
+#[derive(Clone, Debug)]
+pub struct UpstreamConfig {
+    /// Base address.
+    pub url: UpstreamUrl,
+    /// Sent as `Authorization: Bearer …` in place of what clients send.
+    pub api_key: Option<Secret>,
+    /// A PEM file with certificates that are trusted besides the system's.
+    pub extra_ca_file: Option<PathBuf>,
+}
+
+/// Who may ask.
+#[derive(Clone, Debug, Default)]
+pub struct GuardConfig {
+    /// Host header values (`name` or `name:port`) that are accepted besides the loopback names.
+    pub extra_hosts: Vec<String>,
+    /// Origins (`https://example.org`) of web pages that may use the proxy; they get CORS headers.
+    pub origins: Vec<String>,
+    /// Bearer token; needed for any bind that isn't loopback.
+    pub token: Option<Secret>,
+}
+
+/// Whether the debug pages exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DebugPages {
+    /// They are 404.
+    Hidden,
+    /// They answer.
+    Shown,
+}
+
+/// A credential; never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a credential.
+    #[must_use]
+    pub const fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The credential itself, for putting it on the wire or comparing it.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}

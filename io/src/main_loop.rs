@@ -1,0 +1,392 @@
+//! The network thread: one poll over all sockets, the other threads' messages and the timers.
+
+mod advance;
+mod answering;
+mod client;
+mod deadlines;
+mod inbox;
+mod replies;
+mod upstreams;
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use hashbrown::HashMap;
+use mio::net::TcpListener;
+use mio::{Events, Interest, Poll, Token, Waker};
+use tslp_core::ids::Seq;
+
+use crate::channel::{DiagnosticQuery, ExchangeId, ToEngine, ToLoop};
+use crate::guard::{Guard, GuardError};
+use crate::http::socket::{Ready, Socket};
+use crate::loop_config::LoopConfig;
+use crate::upstream::pool::Pool;
+use crate::upstream::resolve::{Resolved, Resolver};
+use client::{Client, Link, Stage};
+
+/// Read buffer shared by all connections.
+const SCRATCH_BYTES: usize = 64 * 1024;
+
+/// Messages that may wait for the loop; senders block beyond that, and the loop never waits for them.
+const INBOX_MESSAGES: usize = 1024;
+
+/// Events taken from one poll.
+const EVENTS_PER_POLL: usize = 256;
+
+/// How soon a full engine channel, or a listener without free descriptors, is tried again.
+const ENGINE_RETRY: Duration = Duration::from_millis(1);
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
+
+const LISTENER: Token = Token(0);
+const INBOX: Token = Token(1);
+const FIRST_KEY: usize = 2;
+
+/// Why the loop can't be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// The guard refuses the configuration.
+    #[error("{0}")]
+    Guard(#[from] GuardError),
+    /// The address can't be had.
+    #[error("can't listen on {address}: {error}")]
+    Listen {
+        /// What was asked for.
+        address: SocketAddr,
+        /// The system's answer.
+        error: io::Error,
+    },
+    /// The system gives no poll.
+    #[error("can't set up polling: {0}")]
+    Poll(#[from] io::Error),
+}
+
+/// Why the loop runs on.
+#[derive(Clone, Copy, Debug)]
+enum Wake {
+    /// A client waits to be accepted.
+    Listener,
+    /// Another thread has sent something.
+    Inbox,
+    /// A socket of this key can do something.
+    Socket(usize, Ready),
+}
+
+impl From<&mio::event::Event> for Wake {
+    fn from(event: &mio::event::Event) -> Self {
+        match event.token() {
+            LISTENER => Self::Listener,
+            INBOX => Self::Inbox,
+            Token(key) => Self::Socket(key, Ready::from(event)),
+        }
+    }
+}
+
+/// What the loop is told.
+#[derive(Debug)]
+enum Inbox {
+    /// By the engine, the ledger's writer, or the diagnostics.
+    Message(ToLoop),
+    /// By the resolver's thread.
+    Route(Resolved),
+    /// By whoever ends the process.
+    Shutdown,
+}
+
+/// The channels that the loop sends to. It never waits on either.
+#[derive(Clone, Debug)]
+pub struct LoopChannels {
+    /// Prompts and replies.
+    pub to_engine: Sender<ToEngine>,
+    /// Diagnostics; a full channel is answered with 503.
+    pub to_diagnostics: Sender<DiagnosticQuery>,
+}
+
+/// Sends to the loop from any thread.
+#[derive(Clone, Debug)]
+pub struct LoopHandle {
+    sender: Sender<Inbox>,
+    waker: Arc<Waker>,
+    woken: Arc<AtomicBool>,
+}
+
+impl LoopHandle {
+    /// Hands a message over and wakes the loop. Waits while the loop has too many messages; a message to a loop that
+    /// has ended is dropped.
+    pub fn send(&self, message: ToLoop) {
+        self.hand_over(Inbox::Message(message));
+    }
+
+    /// Asks for a graceful end: no new connections, responses under way may finish until the deadline, then the engine
+    /// is told and [`MainLoop::run`] returns.
+    pub fn shutdown(&self) {
+        self.hand_over(Inbox::Shutdown);
+    }
+
+    fn hand_over(&self, item: Inbox) {
+        if self.sender.send(item).is_err() || self.woken.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        if let Err(error) = self.waker.wake() {
+            tracing::error!(%error, "the network loop can't be woken");
+        }
+    }
+}
+
+/// Whether the loop goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Again,
+    Over,
+}
+
+/// What the loop is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Course {
+    Serving,
+    /// Nothing new is taken; what is under way may go on until then.
+    Stopping(Instant),
+    /// The engine has to be told that it was the last; then the loop ends.
+    Telling,
+}
+
+/// The network thread's state.
+#[derive(Debug)]
+pub struct MainLoop {
+    poll: Poll,
+    listener: Option<TcpListener>,
+    accept_retry: Option<Instant>,
+    inbox: Receiver<Inbox>,
+    handle: LoopHandle,
+    channels: LoopChannels,
+    config: LoopConfig,
+    guard: Guard,
+    clients: HashMap<usize, Box<Client>>,
+    links: HashMap<usize, Link>,
+    exchanges: HashMap<ExchangeId, usize>,
+    pool: Pool,
+    resolver: Resolver,
+    /// Clients whose request waits for the upstream's address.
+    unrouted: Vec<usize>,
+    /// Messages that found the engine's channel full, in order.
+    engine_queue: VecDeque<ToEngine>,
+    /// Clients whose upstream isn't read because of that.
+    engine_waiters: Vec<usize>,
+    /// Clients whose response waits for durability.
+    gated: Vec<usize>,
+    durable: Seq,
+    ledger_failure: Option<String>,
+    scratch: Vec<u8>,
+    /// Clients that used up their turn with more to do.
+    again: Vec<usize>,
+    next_key: usize,
+    next_exchange: u64,
+    next_deadline: Option<Instant>,
+    now: Instant,
+    course: Course,
+}
+
+impl MainLoop {
+    /// Binds the listener. Returns the loop, the address it really has, and the handle to send to it.
+    pub fn bind(
+        address: SocketAddr,
+        config: LoopConfig,
+        channels: LoopChannels,
+    ) -> Result<(Self, SocketAddr, LoopHandle), BindError> {
+        // The guard may refuse an address that must not even be bound for a moment.
+        Guard::new(address, &config.guard)?;
+        let listen = |error| BindError::Listen { address, error };
+        let mut listener = TcpListener::bind(address).map_err(listen)?;
+        let bound = listener.local_addr().map_err(listen)?;
+        let guard = Guard::new(bound, &config.guard)?;
+        let poll = Poll::new()?;
+        poll.registry()
+            .register(&mut listener, LISTENER, Interest::READABLE)?;
+        let (sender, inbox) = bounded(INBOX_MESSAGES);
+        let handle = LoopHandle {
+            sender,
+            waker: Arc::new(Waker::new(poll.registry(), INBOX)?),
+            woken: Arc::new(AtomicBool::new(false)),
+        };
+        let main_loop = Self {
+            poll,
+            listener: Some(listener),
+            accept_retry: None,
+            inbox,
+            handle: handle.clone(),
+            channels,
+            guard,
+            clients: HashMap::new(),
+            links: HashMap::new(),
+            exchanges: HashMap::new(),
+            pool: Pool::default(),
+            resolver: Resolver::new(config.upstream.clone()),
+            config,
+            unrouted: Vec::new(),
+            engine_queue: VecDeque::new(),
+            engine_waiters: Vec::new(),
+            gated: Vec::new(),
+            durable: Seq(0),
+            ledger_failure: None,
+            scratch: vec![0; SCRATCH_BYTES],
+            again: Vec::new(),
+            next_key: FIRST_KEY,
+            next_exchange: 1,
+            next_deadline: None,
+            now: Instant::now(),
+            course: Course::Serving,
+        };
+        Ok((main_loop, bound, handle))
+    }
+
+    /// Serves until [`LoopHandle::shutdown`]; an error is a failure of polling itself.
+    pub fn run(mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS_PER_POLL);
+        while self.turn(&mut events)? == Turn::Again {}
+        Ok(())
+    }
+
+    fn turn(&mut self, events: &mut Events) -> io::Result<Turn> {
+        let timeout = self.timeout();
+        match self.poll.poll(events, timeout) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+        self.now = Instant::now();
+        for event in events.iter() {
+            self.dispatch(Wake::from(event));
+        }
+        for key in std::mem::take(&mut self.again) {
+            self.drive(key);
+        }
+        self.pump_engine();
+        self.fire_timers();
+        Ok(self.follow_course())
+    }
+
+    fn dispatch(&mut self, wake: Wake) {
+        match wake {
+            Wake::Listener => self.accept(),
+            Wake::Inbox => self.drain_inbox(),
+            Wake::Socket(key, ready) => self.socket_ready(key, ready),
+        }
+    }
+
+    fn socket_ready(&mut self, key: usize, ready: Ready) {
+        if let Some(client) = self.clients.get_mut(&key) {
+            client.socket.note(ready);
+            return self.drive(key);
+        }
+        let Some(link) = self.links.get_mut(&key) else {
+            // The socket was closed earlier in this turn.
+            return;
+        };
+        link.transport.note(ready);
+        match link.client {
+            Some(client) => self.drive(client),
+            // A server has nothing to say between requests: it closes, or it is out of step.
+            None if link.transport.socket().may_read() => self.close_link(key),
+            None => {}
+        }
+    }
+
+    fn accept(&mut self) {
+        self.accept_retry = None;
+        while let Some(listener) = &self.listener {
+            match listener.accept() {
+                Ok((stream, _)) => self.take_client(stream),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    tracing::warn!(%error, "can't accept a connection");
+                    self.accept_retry = Some(self.now + ACCEPT_RETRY);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take_client(&mut self, stream: mio::net::TcpStream) {
+        if self.clients.len() >= self.config.limits.connections_max {
+            tracing::warn!(
+                limit = self.config.limits.connections_max,
+                "too many connections; one is closed"
+            );
+            return;
+        }
+        let key = self.fresh_key();
+        match Socket::accepted(stream, self.poll.registry(), key) {
+            Ok(socket) => {
+                self.clients.insert(key, Box::new(Client::new(socket)));
+                self.drive(key);
+            }
+            Err(error) => tracing::debug!(%error, "a connection ended before it began"),
+        }
+    }
+
+    /// Keys count up and are never used twice, so that a late event can't reach the wrong connection.
+    fn fresh_key(&mut self) -> usize {
+        let key = self.next_key;
+        self.next_key += 1;
+        key
+    }
+
+    fn follow_course(&mut self) -> Turn {
+        if let Course::Stopping(until) = self.course {
+            let quiet = self
+                .clients
+                .values()
+                .all(|client| client.exchange.is_none() && client.out.is_empty());
+            if quiet || self.now >= until {
+                for (_, client) in std::mem::take(&mut self.clients) {
+                    self.drop_client(client);
+                }
+                self.tell_engine(ToEngine::Shutdown);
+                self.course = Course::Telling;
+            }
+        }
+        match self.course {
+            Course::Telling if self.engine_queue.is_empty() => Turn::Over,
+            _ => Turn::Again,
+        }
+    }
+
+    fn begin_stop(&mut self) {
+        if self.course != Course::Serving {
+            return;
+        }
+        self.listener = None;
+        self.course = Course::Stopping(self.now + self.config.timeouts.shutdown);
+        let idle = |client: &Client| {
+            client.exchange.is_none() && client.stage == Stage::Open && client.out.is_empty()
+        };
+        self.clients.retain(|_, client| !idle(client));
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        if !self.again.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let engine = (!self.engine_queue.is_empty()).then(|| self.now + ENGINE_RETRY);
+        let stop = match self.course {
+            Course::Stopping(until) => Some(until),
+            Course::Serving | Course::Telling => None,
+        };
+        [
+            engine,
+            stop,
+            self.accept_retry,
+            self.next_deadline,
+            self.pool.next_expiry(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+        .map(|at| at.saturating_duration_since(Instant::now()))
+    }
+}

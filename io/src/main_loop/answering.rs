@@ -1,0 +1,448 @@
+//! From a client's request to the one who answers it, and the answers that are the loop's own.
+
+use super::client::{Call, Client, Downstream, Exchange, Lane, Line, Retry, Stage, Upload, Work};
+use super::{Course, MainLoop};
+use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ExchangeId, ToEngine};
+use crate::guard::{Caller, check_chat_content};
+use crate::http::error::Refusal;
+use crate::http::head::{self, CONTINUE, Coding, LAST_CHUNK, RequestFraming, RequestTo};
+use crate::http::request::{BodyLength, Expectation, Persistence, RequestHead};
+use crate::http::response::Asked;
+use crate::http::server_connection::ClientEvent;
+use crate::loop_config::Limits;
+use crate::routes::{Route, route};
+use crate::upstream::connection::{RequestBytes, ResponseReader};
+
+/// Longest session name; it is stored with every episode.
+const SESSION_NAME_BYTES_MAX: usize = 200;
+
+/// Memory taken at once for a body whose length was announced; the rest grows as bytes really come.
+const BODY_RESERVED_BYTES_MAX: u64 = 1 << 20;
+
+/// One client event, without its borrow.
+enum Understood {
+    Head(Box<RequestHead>),
+    Moved,
+    End,
+    Refused(Refusal),
+}
+
+impl MainLoop {
+    /// Reads requests out of what the client has sent.
+    pub(super) fn understand(&mut self, key: usize, client: &mut Client) {
+        while client.stage == Stage::Open && self.may_understand(client) {
+            let Client { http, exchange, .. } = client;
+            let understood = match http.next_event(&self.config.limits.head) {
+                ClientEvent::NeedMore => return,
+                ClientEvent::Head(head) => Understood::Head(head),
+                ClientEvent::End => Understood::End,
+                ClientEvent::Refused(refusal) => Understood::Refused(refusal),
+                ClientEvent::Body(bytes) => match exchange.as_deref_mut() {
+                    Some(exchange) => take_body(&self.config.limits, exchange, bytes),
+                    None => Understood::Moved,
+                },
+            };
+            client.moves += 1;
+            match understood {
+                Understood::Head(head) => self.begin(key, client, *head),
+                Understood::Moved => {}
+                Understood::End => self.request_complete(client),
+                Understood::Refused(refusal) => self.refuse_and_close(client, &refusal),
+            }
+        }
+    }
+
+    fn may_understand(&self, client: &Client) -> bool {
+        match client.exchange.as_deref().map(|exchange| &exchange.work) {
+            // One response at a time: the next request is looked at once the last response has left.
+            None => client.out.is_empty(),
+            Some(Work::Upstream(call)) => {
+                call.request.rest_len() < self.config.limits.buffered_bytes_max
+            }
+            Some(_) => true,
+        }
+    }
+
+    fn begin(&mut self, key: usize, client: &mut Client, head: RequestHead) {
+        client.requests += 1;
+        let id = ExchangeId(self.next_exchange);
+        self.next_exchange += 1;
+        tracing::debug!(exchange = id.0, method = %head.method, path = head.path(), "request");
+        let persistence = match self.course {
+            Course::Serving => head.persistence,
+            Course::Stopping(_) | Course::Telling => Persistence::Close,
+        };
+        let mut exchange = Box::new(Exchange {
+            id,
+            head,
+            persistence,
+            caller: Caller::Plain,
+            work: Work::Routing,
+        });
+        let checked = self.guard.check(&exchange.head);
+        if checked.is_err() {
+            // Whoever isn't let in gets no further use of the connection.
+            exchange.persistence = Persistence::Close;
+        }
+        let routed = checked.and_then(|caller| {
+            exchange.caller = caller;
+            let preflight = exchange.head.method == "OPTIONS" && exchange.caller != Caller::Plain;
+            if preflight {
+                Ok(None)
+            } else {
+                route(&exchange.head, self.config.debug_pages).map(Some)
+            }
+        });
+        let begun = match routed {
+            Err(refusal) => Err((exchange, refusal)),
+            Ok(None) => {
+                self.answer_preflight(client, exchange);
+                Ok(())
+            }
+            Ok(Some(Route::Health)) => {
+                self.answer(client, exchange, 200, br#"{"status":"ok"}"#);
+                Ok(())
+            }
+            Ok(Some(Route::Diagnostic(page))) => self.diagnose(key, client, exchange, page),
+            Ok(Some(Route::Chat)) => self.collect(key, client, exchange),
+            Ok(Some(Route::Relay)) => self.relay(key, client, exchange),
+        };
+        if let Err((exchange, refusal)) = begun {
+            self.refuse(client, exchange, &refusal);
+        }
+    }
+
+    fn collect(&mut self, key: usize, client: &mut Client, mut exchange: Box<Exchange>) -> Begun {
+        let limit = self.config.limits.chat_body_bytes_max;
+        let checked = check_chat_content(&exchange.head)
+            .and_then(|()| check_session_name(&exchange.head))
+            .and_then(|()| self.check_ledger())
+            .and_then(|()| match exchange.head.body {
+                BodyLength::Absent => Err(Refusal::new(
+                    411,
+                    "length_required",
+                    "a chat request needs a body with Content-Length or chunked",
+                )),
+                BodyLength::Known(bytes) if bytes > limit => Err(too_large(limit)),
+                BodyLength::Known(bytes) => Ok(bytes.min(BODY_RESERVED_BYTES_MAX)),
+                BodyLength::Chunked => Ok(0),
+            });
+        match checked {
+            Err(refusal) => {
+                exchange.persistence = Persistence::Close;
+                Err((exchange, refusal))
+            }
+            Ok(reserved) => {
+                exchange.work = Work::Collecting(Vec::with_capacity(reserved as usize));
+                self.install(key, client, exchange);
+                Ok(())
+            }
+        }
+    }
+
+    fn diagnose(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        mut exchange: Box<Exchange>,
+        page: DiagnosticPage,
+    ) -> Begun {
+        let query = DiagnosticQuery {
+            exchange: exchange.id,
+            page,
+        };
+        if self.channels.to_diagnostics.try_send(query).is_err() {
+            let refusal = Refusal::new(
+                503,
+                "diagnostics_busy",
+                "the diagnostics are busy or have ended; try again",
+            );
+            return Err((exchange, refusal));
+        }
+        if !client.http.request_is_complete() {
+            exchange.persistence = Persistence::Close;
+        }
+        exchange.work = Work::Diagnosing;
+        self.install(key, client, exchange);
+        Ok(())
+    }
+
+    fn relay(&mut self, key: usize, client: &mut Client, mut exchange: Box<Exchange>) -> Begun {
+        let limit = self.config.limits.relay_body_bytes_max;
+        let (framing, upload) = match exchange.head.body {
+            BodyLength::Known(bytes) if bytes > limit => return Err((exchange, too_large(limit))),
+            BodyLength::Absent => (RequestFraming::Bodiless, Upload::Complete),
+            BodyLength::Known(0) => (RequestFraming::Length(0), Upload::Complete),
+            BodyLength::Known(bytes) => (RequestFraming::Length(bytes), Upload::Length),
+            BodyLength::Chunked => (RequestFraming::Chunked, Upload::Chunked(0)),
+        };
+        let target = format!(
+            "{}{}",
+            self.config.upstream.url.base_path, exchange.head.target
+        );
+        let head = self.request_head(&exchange.head, &target, framing, Coding::AsAsked);
+        let idempotent = matches!(
+            exchange.head.method.as_str(),
+            "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE"
+        );
+        let repeatable = idempotent && upload == Upload::Complete;
+        let asked = if exchange.head.method == "HEAD" {
+            Asked::HeadOnly
+        } else {
+            Asked::WithBody
+        };
+        exchange.work = Work::Upstream(Box::new(Call {
+            request: RequestBytes::new(head, Vec::new()),
+            upload,
+            line: Line::Off,
+            retry: if repeatable {
+                Retry::Possible
+            } else {
+                Retry::Never
+            },
+            reader: ResponseReader::new(asked),
+            lane: Lane::Relay,
+            downstream: Downstream::Waiting,
+        }));
+        self.install(key, client, exchange);
+        self.start_call(key, client);
+        Ok(())
+    }
+
+    fn install(&mut self, key: usize, client: &mut Client, exchange: Box<Exchange>) {
+        let waits = exchange.head.expects_continue == Expectation::Continue;
+        if waits && client.http.waiting_bytes() == 0 && !client.http.request_is_complete() {
+            client.out.buffer().extend_from_slice(CONTINUE);
+        }
+        self.exchanges.insert(exchange.id, key);
+        client.exchange = Some(exchange);
+    }
+
+    /// The head of a request to the upstream, made from the client's.
+    pub(super) fn request_head(
+        &self,
+        head: &RequestHead,
+        target: &str,
+        framing: RequestFraming,
+        coding: Coding,
+    ) -> Vec<u8> {
+        let upstream = &self.config.upstream;
+        let authorization = upstream
+            .api_key
+            .as_ref()
+            .map(|key| format!("Bearer {}", key.reveal()));
+        let to = RequestTo {
+            host: &upstream.url.authority(),
+            target,
+            authorization: authorization.as_deref().map(str::as_bytes),
+            framing,
+            coding,
+        };
+        let mut out = Vec::with_capacity(1024);
+        head::relayed_request(&mut out, &head.method, &head.headers, &to, |name, value| {
+            self.guard.keeps_back(name, value)
+        });
+        out
+    }
+
+    fn request_complete(&mut self, client: &mut Client) {
+        let Some(exchange) = client.exchange.as_deref_mut() else {
+            return;
+        };
+        match &mut exchange.work {
+            Work::Upstream(call) => {
+                if let Upload::Chunked(_) = call.upload {
+                    call.request.body().extend_from_slice(LAST_CHUNK);
+                }
+                if call.upload != Upload::Broken {
+                    call.upload = Upload::Complete;
+                }
+            }
+            Work::Collecting(body) => {
+                let body = std::mem::take(body);
+                match self.check_ledger() {
+                    Ok(()) => self.prompt(exchange, body),
+                    Err(refusal) => self.refuse_current(client, &refusal),
+                }
+            }
+            Work::Routing | Work::Composing | Work::Diagnosing => {}
+        }
+    }
+
+    fn prompt(&mut self, exchange: &mut Exchange, body: Vec<u8>) {
+        let headers = &exchange.head.headers;
+        let retries = headers
+            .first_text("x-stainless-retry-count")
+            .and_then(|count| count.parse::<u32>().ok());
+        let prompt = ToEngine::Prompt {
+            exchange: exchange.id,
+            session_name: headers.first_text("x-tslp-session").map(str::to_owned),
+            retry: retries.is_some_and(|count| count > 0),
+            body,
+        };
+        exchange.work = Work::Composing;
+        self.tell_engine(prompt);
+    }
+
+    fn check_ledger(&self) -> Result<(), Refusal> {
+        match &self.ledger_failure {
+            None => Ok(()),
+            Some(message) => Err(Refusal::new(503, "ledger_failed", message.clone())),
+        }
+    }
+
+    /// Answers an exchange that the engine or the diagnostics decided.
+    pub(super) fn deliver(&mut self, client: &mut Client, answer: &Answer) {
+        if let Some(exchange) = client.exchange.take() {
+            self.answer(client, exchange, answer.status, &answer.body);
+        }
+    }
+
+    fn answer(&mut self, client: &mut Client, exchange: Box<Exchange>, status: u16, body: &[u8]) {
+        let exchange = close_if_unread(client, exchange);
+        let fields = exchange.caller_fields();
+        head::own_response(
+            client.out.buffer(),
+            exchange.response_to(),
+            status,
+            &fields,
+            body,
+        );
+        self.finish(client, &exchange);
+    }
+
+    fn answer_preflight(&mut self, client: &mut Client, exchange: Box<Exchange>) {
+        let exchange = close_if_unread(client, exchange);
+        let mut fields = exchange.caller_fields();
+        fields.push(("access-control-allow-methods", "GET, HEAD, POST"));
+        fields.push((
+            "access-control-allow-headers",
+            "authorization, content-type, x-tslp-session, x-tslp-token",
+        ));
+        head::own_response(
+            client.out.buffer(),
+            exchange.response_to(),
+            204,
+            &fields,
+            b"",
+        );
+        self.finish(client, &exchange);
+    }
+
+    fn refuse(&mut self, client: &mut Client, exchange: Box<Exchange>, refusal: &Refusal) {
+        let exchange = close_if_unread(client, exchange);
+        tracing::debug!(
+            exchange = exchange.id.0,
+            status = refusal.status,
+            code = refusal.code,
+            "refused"
+        );
+        head::refusal(
+            client.out.buffer(),
+            exchange.response_to(),
+            refusal,
+            &exchange.caller_fields(),
+        );
+        self.finish(client, &exchange);
+    }
+
+    /// Refuses the exchange that is under way; its response has not begun.
+    pub(super) fn refuse_current(&mut self, client: &mut Client, refusal: &Refusal) {
+        if let Some(exchange) = client.exchange.take() {
+            self.refuse(client, exchange, refusal);
+        }
+    }
+
+    /// Refuses what can't be read on. A response that has begun is cut instead.
+    pub(super) fn refuse_and_close(&mut self, client: &mut Client, refusal: &Refusal) {
+        let begun = client
+            .call()
+            .is_some_and(|call| call.downstream != Downstream::Waiting);
+        if begun {
+            client.stage = Stage::Over;
+            return;
+        }
+        match client.exchange.take() {
+            Some(mut exchange) => {
+                self.abandon(&mut exchange);
+                exchange.persistence = Persistence::Close;
+                self.refuse(client, exchange, refusal);
+            }
+            None => {
+                let to = head::ResponseTo {
+                    version: crate::http::request::Version::Http11,
+                    persistence: Persistence::Close,
+                    content: head::Content::Whole,
+                };
+                head::refusal(client.out.buffer(), to, refusal, &[]);
+                client.stage = Stage::Finishing;
+            }
+        }
+    }
+
+    /// The response is in the output buffer, whole.
+    pub(super) fn finish(&mut self, client: &mut Client, exchange: &Exchange) {
+        self.exchanges.remove(&exchange.id);
+        client.moves += 1;
+        match exchange.persistence {
+            Persistence::Close => client.stage = Stage::Finishing,
+            Persistence::KeepAlive => client.http.start_next(),
+        }
+    }
+}
+
+/// Either the exchange is on its way, or it comes back with the refusal.
+type Begun = Result<(), (Box<Exchange>, Refusal)>;
+
+/// A response before the end of its request ends the connection: what follows can't be waited for.
+fn close_if_unread(client: &Client, mut exchange: Box<Exchange>) -> Box<Exchange> {
+    if !client.http.request_is_complete() {
+        exchange.persistence = Persistence::Close;
+    }
+    exchange
+}
+
+fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> Understood {
+    match &mut exchange.work {
+        Work::Collecting(body) => {
+            if (body.len() + bytes.len()) as u64 > limits.chat_body_bytes_max {
+                return Understood::Refused(too_large(limits.chat_body_bytes_max));
+            }
+            body.extend_from_slice(bytes);
+        }
+        Work::Upstream(call) => match &mut call.upload {
+            Upload::Length => call.request.body().extend_from_slice(bytes),
+            Upload::Chunked(total) => {
+                *total += bytes.len() as u64;
+                if *total > limits.relay_body_bytes_max {
+                    return Understood::Refused(too_large(limits.relay_body_bytes_max));
+                }
+                head::chunk(call.request.body(), bytes);
+            }
+            Upload::Complete | Upload::Broken => {}
+        },
+        Work::Routing | Work::Composing | Work::Diagnosing => {}
+    }
+    Understood::Moved
+}
+
+fn check_session_name(head: &RequestHead) -> Result<(), Refusal> {
+    match head.headers.first("x-tslp-session") {
+        Some(name)
+            if name.len() > SESSION_NAME_BYTES_MAX || core::str::from_utf8(name).is_err() =>
+        {
+            Err(Refusal::malformed(format!(
+                "x-tslp-session must be UTF-8 of at most {SESSION_NAME_BYTES_MAX} bytes"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn too_large(limit: u64) -> Refusal {
+    Refusal::new(
+        413,
+        "body_too_large",
+        format!("the request's body is larger than {limit} bytes"),
+    )
+}

@@ -1,0 +1,261 @@
+//! What the loop knows of each connection: clients with their exchange, and upstream connections.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use tslp_core::ids::{EpisodeId, Seq};
+
+use super::deadlines::Due;
+use crate::channel::ExchangeId;
+use crate::guard::Caller;
+use crate::http::head::{Content, ResponseFraming, ResponseTo};
+use crate::http::outgoing::Outgoing;
+use crate::http::request::{Persistence, RequestHead};
+use crate::http::server_connection::ServerConnection;
+use crate::http::socket::Socket;
+use crate::upstream::connection::{RequestBytes, ResponseReader};
+use crate::upstream::tls::Transport;
+
+/// One client connection.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) socket: Socket,
+    pub(super) http: ServerConnection,
+    pub(super) out: Outgoing,
+    pub(super) exchange: Option<Box<Exchange>>,
+    pub(super) stage: Stage,
+    pub(super) due: Option<Armed>,
+    /// Counts everything that moved on; a turn ends when it stands still.
+    pub(super) moves: u64,
+    /// Counts requests, so that a deadline can't outlive its request.
+    pub(super) requests: u64,
+}
+
+/// A deadline, and what it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Armed {
+    pub(super) due: Due,
+    pub(super) at: Instant,
+    pub(super) request: u64,
+    pub(super) moves: u64,
+}
+
+/// How a client connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Requests are read.
+    Open,
+    /// What is buffered goes out, then our side is closed.
+    Finishing,
+    /// Our side is closed; what still comes is thrown away, so that the last response isn't lost to a reset.
+    Lingering,
+    /// To be dropped.
+    Over,
+}
+
+impl Client {
+    pub(super) fn new(socket: Socket) -> Self {
+        Self {
+            socket,
+            http: ServerConnection::default(),
+            out: Outgoing::default(),
+            exchange: None,
+            stage: Stage::Open,
+            due: None,
+            moves: 0,
+            requests: 0,
+        }
+    }
+
+    /// The exchange's way to the upstream, if it has one.
+    pub(super) fn call(&mut self) -> Option<&mut Call> {
+        match self.exchange.as_deref_mut() {
+            Some(Exchange {
+                work: Work::Upstream(call),
+                ..
+            }) => Some(call),
+            _ => None,
+        }
+    }
+}
+
+/// One request and its response.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) id: ExchangeId,
+    pub(super) head: RequestHead,
+    pub(super) persistence: Persistence,
+    pub(super) caller: Caller,
+    pub(super) work: Work,
+}
+
+impl Exchange {
+    pub(super) fn response_to(&self) -> ResponseTo {
+        let content = if self.head.method == "HEAD" {
+            Content::HeadOnly
+        } else {
+            Content::Whole
+        };
+        ResponseTo {
+            version: self.head.version,
+            persistence: self.persistence,
+            content,
+        }
+    }
+
+    /// CORS headers for a configured page.
+    pub(super) fn caller_fields(&self) -> Vec<(&str, &str)> {
+        match &self.caller {
+            Caller::Plain => Vec::new(),
+            Caller::Page(origin) => {
+                vec![("access-control-allow-origin", origin), ("vary", "origin")]
+            }
+        }
+    }
+}
+
+/// How far an exchange is.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// The route isn't decided yet.
+    Routing,
+    /// A chat request's body is coming in.
+    Collecting(Vec<u8>),
+    /// The engine has the prompt.
+    Composing,
+    /// The diagnostics thread has the question.
+    Diagnosing,
+    /// The upstream is spoken to.
+    Upstream(Box<Call>),
+}
+
+/// A request to the upstream and its response on the way back.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) request: RequestBytes,
+    pub(super) upload: Upload,
+    pub(super) line: Line,
+    pub(super) retry: Retry,
+    pub(super) reader: ResponseReader,
+    pub(super) lane: Lane,
+    pub(super) downstream: Downstream,
+}
+
+/// The request body's way to the upstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Upload {
+    /// More comes from the client, sent on with its length told.
+    Length,
+    /// More comes from the client, sent on chunked; so many bytes so far.
+    Chunked(u64),
+    /// All of it is in the request's bytes.
+    Complete,
+    /// The upstream takes no more of it; a response may still come.
+    Broken,
+}
+
+/// The connection that a call uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// The address is being looked up.
+    Resolving,
+    /// The link with this key.
+    Linked(usize),
+    /// None any more.
+    Off,
+}
+
+/// Whether a call may be repeated on a fresh connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Retry {
+    /// Once, if a reused connection turns out to be dead.
+    Possible,
+    /// It was, or repeating could do something twice.
+    Never,
+}
+
+/// What kind of traffic a call is.
+#[derive(Debug)]
+pub(super) enum Lane {
+    /// Bytes through.
+    Relay,
+    /// A chat response with a side copy.
+    Chat(ChatReply),
+}
+
+/// What a chat response needs besides relaying.
+#[derive(Debug)]
+pub(super) struct ChatReply {
+    pub(super) durable_at: Seq,
+    pub(super) episode: EpisodeId,
+    pub(super) side: Vec<u8>,
+    pub(super) told: Told,
+    pub(super) gate: Gate,
+}
+
+/// Whether the engine has been told that the reply is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    NotYet,
+    Ended,
+}
+
+/// What keeps response bytes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate {
+    /// The prompt isn't durable.
+    Closed,
+    /// Nothing.
+    Open,
+    /// `[DONE]` has come, but not the message's end: the client mustn't be quicker than the engine's copy.
+    LastPiece,
+}
+
+/// How far the response to the client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Downstream {
+    /// No head yet.
+    Waiting,
+    /// The head is out; the body follows.
+    Streaming {
+        framing: ResponseFraming,
+        media: Media,
+        status: u16,
+        upstream: Persistence,
+    },
+    /// Everything is in the output buffer.
+    Done,
+}
+
+/// Whether a broken response can carry an error event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Media {
+    EventStream,
+    Other,
+}
+
+/// One upstream connection.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) transport: Transport,
+    pub(super) stage: LinkStage,
+    /// The client that uses it; none while it is in the pool.
+    pub(super) client: Option<usize>,
+    pub(super) origin: Origin,
+}
+
+/// How far a link is.
+#[derive(Debug)]
+pub(super) enum LinkStage {
+    /// Connecting; these addresses are left to try.
+    Connecting(Vec<SocketAddr>),
+    /// Connected.
+    Open,
+}
+
+/// Whether a link has carried a request before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Fresh,
+    Reused,
+}

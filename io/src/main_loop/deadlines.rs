@@ -1,0 +1,215 @@
+//! Deadlines of client connections, by the monotonic clock.
+
+use std::time::{Duration, Instant};
+
+use super::MainLoop;
+use super::client::{
+    Armed, Call, Client, Downstream, Gate, Lane, Line, LinkStage, Stage, Upload, Work,
+};
+use crate::http::error::Refusal;
+use crate::http::server_connection::Expecting;
+use crate::upstream::connection::Begun;
+
+/// How long a closed connection's leftovers are read.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// How long the piece with `[DONE]` may wait for the end of its message.
+const LAST_PIECE: Duration = Duration::from_millis(200);
+
+/// What a connection is waiting for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// The next request.
+    KeepAlive,
+    /// The rest of a head.
+    Head,
+    /// More of a request body.
+    Body,
+    /// The client to take bytes.
+    Write,
+    /// A connection to the upstream.
+    Connect,
+    /// The upstream to take bytes of the request.
+    Upload,
+    /// The response's first byte.
+    FirstByte,
+    /// More of the response.
+    UpstreamIdle,
+    /// The end of a message whose last event has come.
+    LastPiece,
+    /// The client to close.
+    Linger,
+}
+
+impl Due {
+    /// Whether every moved byte begins the wait anew.
+    const fn is_renewed(self) -> bool {
+        matches!(
+            self,
+            Self::Body | Self::Write | Self::Upload | Self::UpstreamIdle
+        )
+    }
+}
+
+impl MainLoop {
+    /// Sets the client's deadline to what it waits for now.
+    pub(super) fn rearm(&mut self, client: &mut Client) {
+        let Some((due, limit)) = self.awaited(client) else {
+            client.due = None;
+            return;
+        };
+        let armed = Armed {
+            due,
+            at: self.now + limit,
+            request: client.requests,
+            moves: client.moves,
+        };
+        let stays = client.due.is_some_and(|old| {
+            old.due == due
+                && old.request == armed.request
+                && (!due.is_renewed() || old.moves == armed.moves)
+        });
+        if stays {
+            return;
+        }
+        client.due = Some(armed);
+        self.next_deadline = Some(
+            self.next_deadline
+                .map_or(armed.at, |next| next.min(armed.at)),
+        );
+    }
+
+    fn awaited(&self, client: &Client) -> Option<(Due, Duration)> {
+        let limits = &self.config.timeouts;
+        match client.stage {
+            Stage::Over => return None,
+            Stage::Lingering => return Some((Due::Linger, LINGER)),
+            Stage::Open | Stage::Finishing if !client.out.released().is_empty() => {
+                return Some((Due::Write, limits.write_stall));
+            }
+            Stage::Open | Stage::Finishing => {}
+        }
+        match client.exchange.as_deref().map(|exchange| &exchange.work) {
+            None => match client.http.expecting() {
+                Expecting::Request => Some((Due::KeepAlive, limits.keep_alive)),
+                _ => Some((Due::Head, limits.head)),
+            },
+            Some(Work::Collecting(_)) => Some((Due::Body, limits.body_idle)),
+            Some(Work::Routing | Work::Composing | Work::Diagnosing) => None,
+            Some(Work::Upstream(call)) => self.awaited_of_call(client, call),
+        }
+    }
+
+    fn awaited_of_call(&self, client: &Client, call: &Call) -> Option<(Due, Duration)> {
+        let limits = &self.config.timeouts;
+        if let Lane::Chat(reply) = &call.lane
+            && reply.gate == Gate::LastPiece
+        {
+            return Some((Due::LastPiece, LAST_PIECE));
+        }
+        // Whoever waits for durability, or for room, doesn't wait for the upstream.
+        if call.downstream == Downstream::Done
+            || client.out.len() >= self.config.limits.buffered_bytes_max
+        {
+            return None;
+        }
+        let link = match call.line {
+            Line::Linked(key) => self.links.get(&key),
+            Line::Resolving | Line::Off => None,
+        };
+        match link.map(|link| &link.stage) {
+            None | Some(LinkStage::Connecting(_)) => Some((Due::Connect, limits.connect)),
+            Some(LinkStage::Open) if call.request.rest_len() > 0 => {
+                Some((Due::Upload, limits.upstream_idle))
+            }
+            Some(LinkStage::Open) => match (call.upload, call.reader.begun()) {
+                (Upload::Length | Upload::Chunked(_), _) => Some((Due::Body, limits.body_idle)),
+                (_, Begun::Nothing) => Some((Due::FirstByte, limits.first_byte)),
+                (_, Begun::Bytes | Begun::Head) => Some((Due::UpstreamIdle, limits.upstream_idle)),
+            },
+        }
+    }
+
+    /// Ends what has waited too long, and closes expired pooled connections.
+    pub(super) fn fire_timers(&mut self) {
+        for key in self.pool.expire(self.now) {
+            self.links.remove(&key);
+        }
+        if self.accept_retry.is_some_and(|at| at <= self.now) {
+            self.accept();
+        }
+        if self.next_deadline.is_none_or(|next| next > self.now) {
+            return;
+        }
+        let late = |armed: &Option<Armed>, now: Instant| armed.is_some_and(|armed| armed.at <= now);
+        let keys: Vec<usize> = self
+            .clients
+            .iter()
+            .filter(|(_, client)| late(&client.due, self.now))
+            .map(|(key, _)| *key)
+            .collect();
+        for key in keys {
+            self.expire(key);
+        }
+        self.next_deadline = self
+            .clients
+            .values()
+            .filter_map(|client| client.due.map(|armed| armed.at))
+            .min();
+    }
+
+    fn expire(&mut self, key: usize) {
+        let Some(mut client) = self.clients.remove(&key) else {
+            return;
+        };
+        let Some(armed) = client.due.take() else {
+            self.clients.insert(key, client);
+            return;
+        };
+        tracing::debug!(key, due = ?armed.due, "a deadline has passed");
+        self.give_up(key, &mut client, armed.due);
+        self.clients.insert(key, client);
+        self.drive(key);
+    }
+
+    fn give_up(&mut self, key: usize, client: &mut Client, due: Due) {
+        let url = &self.config.upstream.url;
+        let limits = &self.config.timeouts;
+        match due {
+            Due::KeepAlive | Due::Write | Due::Linger => client.stage = Stage::Over,
+            Due::Head => self.refuse_and_close(
+                client,
+                &Refusal::new(408, "head_timeout", "the request's head took too long"),
+            ),
+            Due::Body => self.refuse_and_close(
+                client,
+                &Refusal::new(408, "body_timeout", "the request's body took too long"),
+            ),
+            Due::Connect => {
+                let reason = format!(
+                    "no connection within {} s (`upstream.connect_timeout`)",
+                    limits.connect.as_secs()
+                );
+                self.call_unreachable(client, &reason);
+            }
+            Due::FirstByte => {
+                let message = format!(
+                    "the model server at {url} sent no byte of a response within {} s; if the model takes that long, raise `upstream.first_byte_timeout`",
+                    limits.first_byte.as_secs()
+                );
+                self.call_refused(
+                    client,
+                    &Refusal::new(504, "upstream_first_byte_timeout", message),
+                );
+            }
+            Due::Upload | Due::UpstreamIdle => {
+                let reason = format!(
+                    "it was silent for {} s (`upstream.idle_timeout`)",
+                    limits.upstream_idle.as_secs()
+                );
+                self.call_broke(key, client, &reason);
+            }
+            Due::LastPiece => self.release_last_piece(client),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Messages from the other threads, and the queue to the engine.
+
+use std::sync::atomic::Ordering;
+
+use crossbeam_channel::TrySendError;
+use tslp_core::ids::{EpisodeId, Seq};
+
+use super::client::{
+    Call, ChatReply, Client, Downstream, Gate, Lane, Line, Retry, Told, Upload, Work,
+};
+use super::{Inbox, MainLoop};
+use crate::channel::{Ending, ExchangeId, ToEngine, ToLoop};
+use crate::http::error::Refusal;
+use crate::http::head::{Coding, RequestFraming};
+use crate::http::response::Asked;
+use crate::upstream::connection::{RequestBytes, ResponseReader};
+
+impl MainLoop {
+    /// Takes everything that the other threads have sent.
+    pub(super) fn drain_inbox(&mut self) {
+        // Before the look, so that a message sent during it wakes the loop again.
+        self.handle.woken.swap(false, Ordering::AcqRel);
+        while let Ok(item) = self.inbox.try_recv() {
+            match item {
+                Inbox::Message(message) => self.take_message(message),
+                Inbox::Route(resolved) => self.take_route(&resolved),
+                Inbox::Shutdown => self.begin_stop(),
+            }
+        }
+    }
+
+    fn take_message(&mut self, message: ToLoop) {
+        match message {
+            ToLoop::Forward {
+                exchange,
+                body,
+                durable_at,
+                episode,
+            } => self.forward(exchange, body, durable_at, episode),
+            ToLoop::Answer { exchange, answer } => {
+                if let Some(key) = self.exchanges.get(&exchange).copied() {
+                    self.with_client(key, |main_loop, client| main_loop.deliver(client, &answer));
+                }
+            }
+            ToLoop::Durable(seq) => {
+                self.durable = self.durable.max(seq);
+                for key in std::mem::take(&mut self.gated) {
+                    self.drive(key);
+                    if self
+                        .clients
+                        .get_mut(&key)
+                        .is_some_and(|client| is_gated(client))
+                    {
+                        self.gated.push(key);
+                    }
+                }
+            }
+            ToLoop::LedgerFailed { message } => self.ledger_failed(message),
+        }
+    }
+
+    fn forward(&mut self, id: ExchangeId, body: Vec<u8>, durable_at: Seq, episode: EpisodeId) {
+        let Some(key) = self.exchanges.get(&id).copied() else {
+            return self.tell_engine(ToEngine::ReplyEnd {
+                exchange: id,
+                ending: Ending::ClientGone,
+            });
+        };
+        let reply = ChatReply {
+            durable_at,
+            episode,
+            side: Vec::new(),
+            told: Told::NotYet,
+            gate: Gate::Closed,
+        };
+        self.gated.push(key);
+        self.with_client(key, |main_loop, client| {
+            main_loop.begin_chat_call(key, client, body, reply)
+        });
+    }
+
+    fn begin_chat_call(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        body: Vec<u8>,
+        reply: ChatReply,
+    ) {
+        let Some(exchange) = client.exchange.as_deref_mut() else {
+            return;
+        };
+        debug_assert!(
+            matches!(exchange.work, Work::Composing),
+            "one Forward for each prompt"
+        );
+        let target = format!("{}/v1/chat/completions", self.config.upstream.url.base_path);
+        let framing = RequestFraming::Length(body.len() as u64);
+        let head = self.request_head(&exchange.head, &target, framing, Coding::Identity);
+        exchange.work = Work::Upstream(Box::new(Call {
+            request: RequestBytes::new(head, body),
+            upload: Upload::Complete,
+            line: Line::Off,
+            retry: Retry::Possible,
+            reader: ResponseReader::new(Asked::WithBody),
+            lane: Lane::Chat(reply),
+            downstream: Downstream::Waiting,
+        }));
+        client.out.hold_from_here();
+        if self.ledger_failure.is_some() {
+            return self.withdraw(client);
+        }
+        self.start_call(key, client);
+    }
+
+    fn ledger_failed(&mut self, message: String) {
+        tracing::error!(%message, "the ledger failed; chat requests are refused from now on");
+        self.ledger_failure = Some(message);
+        let keys: Vec<usize> = self.exchanges.values().copied().collect();
+        for key in keys {
+            self.with_client(key, |main_loop, client| main_loop.withdraw(client));
+        }
+        self.gated.clear();
+    }
+
+    /// Ends a chat exchange that waits for the ledger; one whose prompt is durable goes on.
+    fn withdraw(&mut self, client: &mut Client) {
+        let message = self.ledger_failure.clone().unwrap_or_default();
+        let refusal = Refusal::new(503, "ledger_failed", message);
+        if let Some(exchange) = client.exchange.as_deref() {
+            match &exchange.work {
+                Work::Composing => return self.refuse_current(client, &refusal),
+                Work::Upstream(_) if is_gated(client) => {}
+                _ => return,
+            }
+        }
+        self.withdraw_call(client, &refusal);
+    }
+
+    /// Queues a message for the engine, behind everything queued before.
+    pub(super) fn tell_engine(&mut self, message: ToEngine) {
+        self.engine_queue.push_back(message);
+        self.pump_engine();
+    }
+
+    /// Hands queued messages over as far as the channel takes them.
+    pub(super) fn pump_engine(&mut self) {
+        while let Some(message) = self.engine_queue.pop_front() {
+            match self.channels.to_engine.try_send(message) {
+                Ok(()) => {}
+                Err(TrySendError::Full(message)) => return self.engine_queue.push_front(message),
+                Err(TrySendError::Disconnected(_)) => {
+                    self.engine_queue.clear();
+                    if self.ledger_failure.is_none() {
+                        let message =
+                            "the engine has stopped; restart tslp and see its log".to_owned();
+                        // Not at once: a client may be in the middle of its turn.
+                        if self
+                            .handle
+                            .sender
+                            .try_send(Inbox::Message(ToLoop::LedgerFailed { message }))
+                            .is_ok()
+                        {
+                            let _ = self.handle.waker.wake();
+                        }
+                    }
+                }
+            }
+        }
+        self.again.append(&mut self.engine_waiters);
+    }
+}
+
+/// Whether a chat response waits for durability.
+pub(super) fn is_gated(client: &Client) -> bool {
+    match client.exchange.as_deref().map(|exchange| &exchange.work) {
+        Some(Work::Upstream(call)) => match &call.lane {
+            Lane::Chat(reply) => reply.gate == Gate::Closed,
+            Lane::Relay => false,
+        },
+        _ => false,
+    }
+}

@@ -1,0 +1,414 @@
+//! The upstream's response on its way to the client, and everything that can cut it short.
+
+use super::MainLoop;
+use super::client::{
+    Call, Client, Downstream, Exchange, Gate, Lane, Line, LinkStage, Media, Retry, Stage, Upload,
+    Work,
+};
+use super::inbox::is_gated;
+use crate::channel::{Ending, ToEngine};
+use crate::http::error::Refusal;
+use crate::http::head::{self, Content, LAST_CHUNK, ResponseFraming};
+use crate::http::request::{Persistence, Version};
+use crate::http::response::{ResponseBody, ResponseHead};
+use crate::http::socket::Transfer;
+use crate::upstream::connection::{Begun, Fed, RequestBytes};
+use crate::upstream::pool::Kept;
+
+/// The engine's copy is handed over in pieces of at least this size.
+const SIDE_BYTES: usize = 16 * 1024;
+
+/// What the last event of a stream holds.
+const DONE: &[u8] = b"[DONE]";
+
+/// Whether the upstream's connection can carry another request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leftover {
+    None,
+    Bytes,
+}
+
+impl MainLoop {
+    /// Reads from the upstream once and passes it on.
+    pub(super) fn pull_response(&mut self, key: usize, client: &mut Client) {
+        if client.stage == Stage::Over || client.out.len() >= self.config.limits.buffered_bytes_max
+        {
+            return;
+        }
+        let Some(call) = client.call() else {
+            return;
+        };
+        let Line::Linked(link_key) = call.line else {
+            return;
+        };
+        if matches!(call.lane, Lane::Chat(_)) && !self.engine_queue.is_empty() {
+            self.engine_waiters.push(key);
+            return;
+        }
+        let broken = call.upload == Upload::Broken;
+        let Some(link) = self.links.get_mut(&link_key) else {
+            return;
+        };
+        if matches!(link.stage, LinkStage::Connecting(_)) {
+            return;
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        match link.transport.read(&mut scratch) {
+            Transfer::Blocked if broken => self.call_broke(key, client, "it closed the connection"),
+            Transfer::Blocked => {}
+            Transfer::Bytes(count) => {
+                client.moves += 1;
+                self.take_response(key, client, &scratch[..count]);
+            }
+            Transfer::Ended => self.response_ended(key, client),
+            Transfer::Failed => {
+                let reason = link
+                    .transport
+                    .fault()
+                    .unwrap_or_else(|| "the connection broke".to_owned());
+                self.call_broke(key, client, &reason);
+            }
+        }
+        self.scratch = scratch;
+    }
+
+    fn take_response(&mut self, key: usize, client: &mut Client, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some(call) = client.call() {
+            match call.reader.feed(rest) {
+                Ok(Fed::More) => return,
+                Ok(Fed::Head { head, consumed }) => {
+                    self.relay_head(client, &head);
+                    rest = &rest[consumed..];
+                }
+                Ok(Fed::Body { data, consumed }) => {
+                    self.relay_body(client, &rest[data]);
+                    rest = &rest[consumed..];
+                }
+                Ok(Fed::End) => {
+                    let leftover = if rest.is_empty() {
+                        Leftover::None
+                    } else {
+                        Leftover::Bytes
+                    };
+                    return self.response_complete(client, leftover);
+                }
+                Err(error) => {
+                    return self.call_broke(
+                        key,
+                        client,
+                        &format!("its response can't be read: {error}"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn relay_head(&mut self, client: &mut Client, response: &ResponseHead) {
+        let Client { exchange, out, .. } = client;
+        let Some(exchange) = exchange.as_deref_mut() else {
+            return;
+        };
+        let framing = match (response.body, exchange.head.version) {
+            (ResponseBody::Absent, _) => ResponseFraming::Bodiless,
+            (ResponseBody::Known(bytes), _) => ResponseFraming::Length(bytes),
+            (ResponseBody::Chunked | ResponseBody::UntilClose, Version::Http11) => {
+                ResponseFraming::Chunked
+            }
+            (ResponseBody::Chunked | ResponseBody::UntilClose, Version::Http10) => {
+                exchange.persistence = Persistence::Close;
+                ResponseFraming::Close
+            }
+        };
+        let mut episode = String::new();
+        if let Work::Upstream(call) = &mut exchange.work {
+            call.retry = Retry::Never;
+            if call.request.rest_len() == 0 && call.upload == Upload::Complete {
+                call.request = RequestBytes::default();
+            }
+            if let Lane::Chat(reply) = &call.lane {
+                episode = reply.episode.to_string();
+            }
+            call.downstream = Downstream::Streaming {
+                framing,
+                media: if response.is_event_stream() {
+                    Media::EventStream
+                } else {
+                    Media::Other
+                },
+                status: response.status,
+                upstream: response.persistence,
+            };
+        }
+        tracing::debug!(
+            exchange = exchange.id.0,
+            status = response.status,
+            "the upstream answers"
+        );
+        let mut fields = exchange.caller_fields();
+        if !episode.is_empty() {
+            fields.push(("x-tslp-episode", &episode));
+        }
+        head::relayed_response(
+            out.buffer(),
+            exchange.response_to(),
+            response,
+            framing,
+            &fields,
+        );
+    }
+
+    fn relay_body(&mut self, client: &mut Client, data: &[u8]) {
+        let Client { exchange, out, .. } = client;
+        let Some(exchange) = exchange.as_deref_mut() else {
+            return;
+        };
+        let id = exchange.id;
+        let Work::Upstream(call) = &mut exchange.work else {
+            return;
+        };
+        let Downstream::Streaming { framing, media, .. } = call.downstream else {
+            return;
+        };
+        if let Lane::Chat(reply) = &mut call.lane {
+            reply.side.extend_from_slice(data);
+            let ends = media == Media::EventStream
+                && data.windows(DONE.len()).any(|window| window == DONE);
+            if ends && reply.gate == Gate::Open {
+                reply.gate = Gate::LastPiece;
+                out.hold_from_here();
+            }
+            if ends || reply.side.len() >= SIDE_BYTES {
+                let bytes = std::mem::take(&mut reply.side);
+                self.tell_engine(ToEngine::ReplyBytes {
+                    exchange: id,
+                    bytes,
+                });
+            }
+        }
+        match framing {
+            ResponseFraming::Chunked => head::chunk(out.buffer(), data),
+            ResponseFraming::Length(_) | ResponseFraming::Close => {
+                out.buffer().extend_from_slice(data)
+            }
+            ResponseFraming::Bodiless => {}
+        }
+    }
+
+    fn response_ended(&mut self, key: usize, client: &mut Client) {
+        let proper = client.call().is_some_and(|call| call.reader.may_end());
+        if proper {
+            self.response_complete(client, Leftover::Bytes);
+        } else {
+            self.call_broke(
+                key,
+                client,
+                "it closed the connection before the end of its response",
+            );
+        }
+    }
+
+    fn response_complete(&mut self, client: &mut Client, leftover: Leftover) {
+        let Client { exchange, out, .. } = client;
+        let Some(exchange) = exchange.as_deref_mut() else {
+            return;
+        };
+        let Exchange {
+            id,
+            work: Work::Upstream(call),
+            persistence,
+            ..
+        } = exchange
+        else {
+            return;
+        };
+        let Downstream::Streaming {
+            framing,
+            status,
+            upstream,
+            ..
+        } = call.downstream
+        else {
+            return;
+        };
+        // Queued before the last bytes are let go: the client's next prompt can't overtake it.
+        self.end_reply(*id, call, Ending::Complete { status });
+        if framing == ResponseFraming::Chunked {
+            out.buffer().extend_from_slice(LAST_CHUNK);
+        }
+        if call.upload != Upload::Complete {
+            *persistence = Persistence::Close;
+        }
+        let idle = upstream == Persistence::KeepAlive
+            && leftover == Leftover::None
+            && call.upload == Upload::Complete
+            && call.request.rest_len() == 0;
+        if let Line::Linked(link) = call.line {
+            if idle {
+                self.keep_link(link)
+            } else {
+                self.close_link(link)
+            }
+        }
+        call.line = Line::Off;
+        call.downstream = Downstream::Done;
+        self.release_last_piece(client);
+    }
+
+    fn keep_link(&mut self, key: usize) {
+        match self.pool.put(key, self.now + self.config.timeouts.pool) {
+            Kept::No => self.close_link(key),
+            Kept::Yes => {
+                if let Some(link) = self.links.get_mut(&key) {
+                    link.client = None;
+                }
+            }
+        }
+    }
+
+    /// Lets the piece with `[DONE]` go; the engine has its copy.
+    pub(super) fn release_last_piece(&mut self, client: &mut Client) {
+        client.moves += 1;
+        if let Some(Call {
+            lane: Lane::Chat(reply),
+            ..
+        }) = client.call()
+            && reply.gate == Gate::LastPiece
+        {
+            reply.gate = Gate::Open;
+            client.out.release();
+        }
+    }
+
+    /// Opens the gate of a durable prompt, and ends an exchange whose response is complete.
+    pub(super) fn settle(&mut self, client: &mut Client) {
+        let durable = self.durable;
+        let Some(call) = client.call() else {
+            return;
+        };
+        let done = call.downstream == Downstream::Done;
+        if let Lane::Chat(reply) = &mut call.lane
+            && reply.gate == Gate::Closed
+        {
+            if reply.durable_at > durable {
+                return;
+            }
+            reply.gate = Gate::Open;
+            client.out.release();
+            client.moves += 1;
+        }
+        if done && let Some(exchange) = client.exchange.take() {
+            self.finish(client, &exchange);
+        }
+    }
+
+    /// The upstream can't be connected to.
+    pub(super) fn call_unreachable(&mut self, client: &mut Client, reason: &str) {
+        let url = &self.config.upstream.url;
+        let message = format!(
+            "the model server at {url} can't be reached ({reason}): start it, or name another with `--upstream`"
+        );
+        self.call_refused(client, &Refusal::new(502, "upstream_unreachable", message));
+    }
+
+    /// The upstream's connection ended, or was given up, before the response was complete.
+    pub(super) fn call_broke(&mut self, key: usize, client: &mut Client, reason: &str) {
+        if self.retried(key, client) {
+            return;
+        }
+        let url = &self.config.upstream.url;
+        let message = format!("the model server at {url} broke off: {reason}");
+        tracing::warn!(%message, "upstream");
+        let refusal = Refusal::new(502, "upstream_broke", message);
+        match client.call().map(|call| call.reader.begun()) {
+            None => {}
+            Some(Begun::Nothing | Begun::Bytes) => self.call_refused(client, &refusal),
+            Some(Begun::Head) => self.response_broke(client, &refusal),
+        }
+    }
+
+    /// Answers in the upstream's place; no byte of a response has been passed on.
+    pub(super) fn call_refused(&mut self, client: &mut Client, refusal: &Refusal) {
+        tracing::warn!(status = refusal.status, message = %refusal.message, "upstream");
+        self.replace_response(client, refusal, Ending::UpstreamUnreachable);
+    }
+
+    /// Throws away a response that was never let go: the ledger failed.
+    pub(super) fn withdraw_call(&mut self, client: &mut Client, refusal: &Refusal) {
+        debug_assert!(is_gated(client), "only a gated response can be withdrawn");
+        client.out.discard();
+        if let Some(Call {
+            lane: Lane::Chat(reply),
+            ..
+        }) = client.call()
+        {
+            reply.gate = Gate::Open;
+        }
+        self.replace_response(client, refusal, Ending::LedgerFailed);
+    }
+
+    fn replace_response(&mut self, client: &mut Client, refusal: &Refusal, ending: Ending) {
+        let Client {
+            exchange,
+            out,
+            http,
+            ..
+        } = client;
+        let Some(exchange) = exchange.as_deref_mut() else {
+            return;
+        };
+        if !http.request_is_complete() {
+            exchange.persistence = Persistence::Close;
+        }
+        let to = exchange.response_to();
+        head::refusal(out.buffer(), to, refusal, &exchange.caller_fields());
+        let id = exchange.id;
+        if let Work::Upstream(call) = &mut exchange.work {
+            if let Line::Linked(link) = call.line {
+                self.close_link(link);
+            }
+            call.line = Line::Off;
+            call.downstream = Downstream::Done;
+            self.end_reply(id, call, ending);
+        }
+        client.moves += 1;
+    }
+
+    /// Cuts a response that the client has seen the beginning of, so that it can't pass for complete.
+    fn response_broke(&mut self, client: &mut Client, refusal: &Refusal) {
+        let Client { exchange, out, .. } = client;
+        let Some(exchange) = exchange.as_deref_mut() else {
+            return;
+        };
+        exchange.persistence = Persistence::Close;
+        let whole = exchange.response_to().content == Content::Whole;
+        let id = exchange.id;
+        let Work::Upstream(call) = &mut exchange.work else {
+            return;
+        };
+        if let Downstream::Streaming {
+            framing,
+            media: Media::EventStream,
+            ..
+        } = call.downstream
+            && whole
+        {
+            // The blank line ends whatever the upstream left half-said.
+            let mut event = b"\n\n".to_vec();
+            event.extend_from_slice(&refusal.event());
+            match framing {
+                // Without the last chunk: the message stays visibly incomplete.
+                ResponseFraming::Chunked => head::chunk(out.buffer(), &event),
+                ResponseFraming::Close => out.buffer().extend_from_slice(&event),
+                ResponseFraming::Length(_) | ResponseFraming::Bodiless => {}
+            }
+        }
+        if let Line::Linked(link) = call.line {
+            self.close_link(link);
+        }
+        call.line = Line::Off;
+        call.downstream = Downstream::Done;
+        self.end_reply(id, call, Ending::UpstreamBroken);
+        self.release_last_piece(client);
+    }
+}

@@ -1,0 +1,253 @@
+//! Links to the upstream: choosing, connecting, writing requests, closing.
+
+use super::client::{
+    Call, Client, Exchange, Lane, Line, Link, LinkStage, Origin, Retry, Told, Upload, Work,
+};
+use super::{Inbox, MainLoop};
+use crate::channel::{Ending, ToEngine};
+use crate::http::socket::{Peer, Socket, Transfer};
+use crate::upstream::connection::Begun;
+use crate::upstream::resolve::{LookUp, Resolved, Route};
+use crate::upstream::tls::Transport;
+
+impl MainLoop {
+    /// Finds the client's call a connection. Only a request that may be repeated gets a used one, since that may turn
+    /// out to be dead.
+    pub(super) fn start_call(&mut self, key: usize, client: &mut Client) {
+        let reuse = client
+            .call()
+            .is_some_and(|call| call.retry == Retry::Possible);
+        if reuse && let Some(link) = self.take_pooled(key) {
+            return set_line(client, Line::Linked(link));
+        }
+        let handle = self.handle.clone();
+        let answer = move |resolved| handle.hand_over(Inbox::Route(resolved));
+        match self.resolver.look_up(self.now, answer) {
+            LookUp::Ready(route) => self.connect(key, client, route),
+            LookUp::Pending => {
+                set_line(client, Line::Resolving);
+                self.unrouted.push(key);
+            }
+        }
+    }
+
+    fn take_pooled(&mut self, client: usize) -> Option<usize> {
+        while let Some(key) = self.pool.take(self.now) {
+            let link = self.links.get_mut(&key)?;
+            if link.transport.socket().peer() == Peer::Open {
+                link.client = Some(client);
+                link.origin = Origin::Reused;
+                return Some(key);
+            }
+            self.links.remove(&key);
+        }
+        None
+    }
+
+    pub(super) fn take_route(&mut self, resolved: &Resolved) {
+        self.resolver.answered(resolved, self.now);
+        for key in std::mem::take(&mut self.unrouted) {
+            self.with_client(key, |main_loop, client| {
+                if client
+                    .call()
+                    .is_none_or(|call| call.line != Line::Resolving)
+                {
+                    return;
+                }
+                match resolved {
+                    Ok(route) => main_loop.connect(key, client, route.clone()),
+                    Err(reason) => main_loop.call_unreachable(client, reason),
+                }
+            });
+        }
+    }
+
+    fn connect(&mut self, client_key: usize, client: &mut Client, route: Route) {
+        let key = self.fresh_key();
+        let mut addresses = route.addresses.clone();
+        addresses.reverse();
+        let mut reason = "it has no address".to_owned();
+        while let Some(address) = addresses.pop() {
+            let opened = Socket::connect(address, self.poll.registry(), key)
+                .map_err(|error| error.to_string())
+                .and_then(|socket| self.transport(socket, &route));
+            match opened {
+                Err(error) => reason = error,
+                Ok(transport) => {
+                    let link = Link {
+                        transport,
+                        stage: LinkStage::Connecting(addresses),
+                        client: Some(client_key),
+                        origin: Origin::Fresh,
+                    };
+                    self.links.insert(key, link);
+                    return set_line(client, Line::Linked(key));
+                }
+            }
+        }
+        self.call_unreachable(client, &reason);
+    }
+
+    fn transport(&self, socket: Socket, route: &Route) -> Result<Transport, String> {
+        match &route.tls {
+            None => Ok(Transport::Plain(socket)),
+            Some(config) => Transport::tls(socket, config, &self.config.upstream.url.host)
+                .map_err(|error| error.to_string()),
+        }
+    }
+
+    /// Writes what the upstream takes of the request.
+    pub(super) fn push_request(&mut self, key: usize, client: &mut Client) {
+        let Some(Line::Linked(link_key)) = client.call().map(|call| call.line) else {
+            return;
+        };
+        if !self.is_open(key, link_key, client) {
+            return;
+        }
+        let Some(link) = self.links.get_mut(&link_key) else {
+            return;
+        };
+        link.transport.flush();
+        let mut moves = 0;
+        if let Some(call) = client.call() {
+            while call.upload != Upload::Broken && call.request.rest_len() > 0 {
+                let (head, body) = call.request.rest();
+                match link.transport.write(head, body) {
+                    Transfer::Bytes(count) => {
+                        call.request.sent(count);
+                        moves += 1;
+                    }
+                    Transfer::Blocked => break,
+                    // A response may have come before the connection broke: the reading side finds out.
+                    Transfer::Ended | Transfer::Failed => {
+                        call.upload = Upload::Broken;
+                        moves += 1;
+                    }
+                }
+            }
+            if call.retry == Retry::Never {
+                call.request.forget_sent();
+            }
+        }
+        client.moves += moves;
+    }
+
+    /// Whether the link is connected; one that failed goes on to its next address, or fails the call.
+    fn is_open(&mut self, key: usize, link_key: usize, client: &mut Client) -> bool {
+        let Some(link) = self.links.get_mut(&link_key) else {
+            return false;
+        };
+        let LinkStage::Connecting(addresses) = &mut link.stage else {
+            return true;
+        };
+        match link.transport.socket().connected() {
+            None => false,
+            Some(Ok(())) => {
+                link.stage = LinkStage::Open;
+                client.moves += 1;
+                true
+            }
+            Some(Err(error)) => {
+                let mut addresses = std::mem::take(addresses);
+                self.links.remove(&link_key);
+                set_line(client, Line::Off);
+                addresses.reverse();
+                if addresses.is_empty() {
+                    self.call_unreachable(client, &error.to_string());
+                } else {
+                    self.connect_rest(key, client, addresses);
+                }
+                false
+            }
+        }
+    }
+
+    fn connect_rest(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        addresses: Vec<std::net::SocketAddr>,
+    ) {
+        let handle = self.handle.clone();
+        let answer = move |resolved| handle.hand_over(Inbox::Route(resolved));
+        match self.resolver.look_up(self.now, answer) {
+            LookUp::Ready(route) => self.connect(key, client, Route { addresses, ..route }),
+            LookUp::Pending => {
+                set_line(client, Line::Resolving);
+                self.unrouted.push(key);
+            }
+        }
+        client.moves += 1;
+    }
+
+    /// Tries again on a fresh connection, if a reused one died before it gave anything.
+    pub(super) fn retried(&mut self, key: usize, client: &mut Client) -> bool {
+        let Some(call) = client.call() else {
+            return false;
+        };
+        let Line::Linked(link_key) = call.line else {
+            return false;
+        };
+        let reused = self
+            .links
+            .get(&link_key)
+            .is_some_and(|link| link.origin == Origin::Reused);
+        if !reused || call.retry == Retry::Never || call.reader.begun() != Begun::Nothing {
+            return false;
+        }
+        tracing::debug!("a kept connection to the upstream was dead; trying a fresh one");
+        call.retry = Retry::Never;
+        call.request.rewind();
+        call.upload = Upload::Complete;
+        self.close_link(link_key);
+        set_line(client, Line::Off);
+        self.start_call(key, client);
+        client.moves += 1;
+        true
+    }
+
+    /// Closes an upstream connection at once; that is what stops a model.
+    pub(super) fn close_link(&mut self, key: usize) {
+        self.pool.remove(key);
+        self.links.remove(&key);
+    }
+
+    /// Ends an exchange whose client won't see its end.
+    pub(super) fn abandon(&mut self, exchange: &mut Exchange) {
+        let id = exchange.id;
+        if let Work::Upstream(call) = &mut exchange.work {
+            if let Line::Linked(key) = call.line {
+                self.close_link(key);
+            }
+            call.line = Line::Off;
+            self.end_reply(id, call, Ending::ClientGone);
+        }
+    }
+
+    /// Tells the engine how a chat reply ended, exactly once, behind the last of its bytes.
+    pub(super) fn end_reply(
+        &mut self,
+        exchange: crate::channel::ExchangeId,
+        call: &mut Call,
+        ending: Ending,
+    ) {
+        let Lane::Chat(reply) = &mut call.lane else {
+            return;
+        };
+        if reply.told == Told::Ended {
+            return;
+        }
+        reply.told = Told::Ended;
+        let bytes = std::mem::take(&mut reply.side);
+        if !bytes.is_empty() {
+            self.tell_engine(ToEngine::ReplyBytes { exchange, bytes });
+        }
+        self.tell_engine(ToEngine::ReplyEnd { exchange, ending });
+    }
+}
+
+fn set_line(client: &mut Client, line: Line) {
+    if let Some(call) = client.call() {
+        call.line = line;
+    }
+}

@@ -1,0 +1,93 @@
+//! The routes table: which request goes where, and nothing else.
+
+use crate::channel::DiagnosticPage;
+use crate::http::error::Refusal;
+use crate::http::request::RequestHead;
+use crate::loop_config::DebugPages;
+
+/// Episodes that `/recent` shows unless asked otherwise, and at most.
+const RECENT_DEFAULT: usize = 20;
+const RECENT_MAX: usize = 1000;
+
+/// Where a request goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// The whole body to the engine.
+    Chat,
+    /// To the upstream as it is, streamed both ways.
+    Relay,
+    /// Answered on the loop.
+    Health,
+    /// Answered by the diagnostics thread.
+    Diagnostic(DiagnosticPage),
+}
+
+/// The table.
+pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
+    let method = head.method.as_str();
+    match (head.path(), debug) {
+        ("/v1/chat/completions", _) => only(method, &["POST"], "POST", Route::Chat),
+        ("/health", _) => readable(method, Route::Health),
+        ("/doctor", _) => readable(method, Route::Diagnostic(DiagnosticPage::Doctor)),
+        ("/recent", _) => {
+            let limit = recent_limit(head.query())?;
+            readable(method, Route::Diagnostic(DiagnosticPage::Recent { limit }))
+        }
+        ("/state", _) => readable(method, Route::Diagnostic(DiagnosticPage::State)),
+        ("/debug/last-prompt", DebugPages::Shown) => {
+            readable(method, Route::Diagnostic(DiagnosticPage::LastPrompt))
+        }
+        (path, _) if path.starts_with("/v1/") => relay(path),
+        _ => Err(Refusal::new(
+            404,
+            "unknown_route",
+            "no such route; chat goes to /v1/chat/completions, and other /v1/ routes are the upstream's",
+        )),
+    }
+}
+
+fn readable(method: &str, route: Route) -> Result<Route, Refusal> {
+    only(method, &["GET", "HEAD"], "GET, HEAD", route)
+}
+
+fn only(
+    method: &str,
+    allowed: &[&str],
+    allow: &'static str,
+    route: Route,
+) -> Result<Route, Refusal> {
+    if allowed.contains(&method) {
+        return Ok(route);
+    }
+    let message = format!("this route takes {allow} only");
+    Err(Refusal::new(405, "method_not_allowed", message).with_header("allow", allow))
+}
+
+/// A path that the upstream could resolve to a place outside `/v1/` is refused.
+fn relay(path: &str) -> Result<Route, Refusal> {
+    let climbs = path.split('/').any(|segment| {
+        let plain = segment.replace("%2e", ".").replace("%2E", ".");
+        plain == ".." || plain == "."
+    });
+    if climbs {
+        return Err(Refusal::malformed("the path has dot segments"));
+    }
+    Ok(Route::Relay)
+}
+
+fn recent_limit(query: Option<&str>) -> Result<usize, Refusal> {
+    let value = query
+        .unwrap_or_default()
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("limit="));
+    match value {
+        None => Ok(RECENT_DEFAULT),
+        Some(digits) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Ok(digits
+                .parse::<usize>()
+                .unwrap_or(RECENT_MAX)
+                .min(RECENT_MAX))
+        }
+        Some(_) => Err(Refusal::malformed("limit must be a number")),
+    }
+}

@@ -1,0 +1,222 @@
+//! One request to the upstream and the reading of its response; knows no socket.
+
+use core::ops::Range;
+
+use crate::http::body::{BodyDecoder, BodyError};
+use crate::http::head_scan::HeadScan;
+use crate::http::response::{Asked, ResponseFault, ResponseHead, ResponseProgress, parse_head};
+
+/// Interim responses (1xx) before the final one; more is no honest server.
+const INTERIM_MAX: usize = 16;
+
+/// A request's bytes on their way to the upstream: a head and a body, or as much of the body as has arrived.
+#[derive(Debug, Default)]
+pub struct RequestBytes {
+    head: Vec<u8>,
+    body: Vec<u8>,
+    sent: usize,
+}
+
+impl RequestBytes {
+    /// A head with a whole body, or with the body's beginning.
+    #[must_use]
+    pub const fn new(head: Vec<u8>, body: Vec<u8>) -> Self {
+        Self {
+            head,
+            body,
+            sent: 0,
+        }
+    }
+
+    /// Where more of the body is appended, transfer coding applied.
+    pub fn body(&mut self) -> &mut Vec<u8> {
+        &mut self.body
+    }
+
+    /// What still has to be written, in two pieces.
+    #[must_use]
+    pub fn rest(&self) -> (&[u8], &[u8]) {
+        let head = self.head.get(self.sent..).unwrap_or_default();
+        let body_sent = self.sent.saturating_sub(self.head.len());
+        (head, self.body.get(body_sent..).unwrap_or_default())
+    }
+
+    /// How many bytes still have to be written.
+    #[must_use]
+    pub fn rest_len(&self) -> usize {
+        self.head.len() + self.body.len() - self.sent
+    }
+
+    /// Notes that the socket took `count` bytes.
+    pub fn sent(&mut self, count: usize) {
+        self.sent += count;
+        debug_assert!(
+            self.sent <= self.head.len() + self.body.len(),
+            "sent more than there was"
+        );
+    }
+
+    /// Starts over on another connection.
+    pub fn rewind(&mut self) {
+        self.sent = 0;
+    }
+
+    /// Forgets what was sent, once it can't be needed again.
+    pub fn forget_sent(&mut self) {
+        if self.rest_len() == 0 && self.sent > 0 {
+            self.head = Vec::new();
+            self.sent = 0;
+            if self.body.capacity() > 64 * 1024 {
+                self.body = Vec::new();
+            } else {
+                self.body.clear();
+            }
+        }
+    }
+}
+
+/// Why a response can't be read on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResponseError {
+    /// In its head.
+    #[error("{0}")]
+    Head(#[from] ResponseFault),
+    /// In its body.
+    #[error("{0}")]
+    Body(#[from] BodyError),
+}
+
+/// What a piece of the upstream's bytes amounts to. `consumed` of the input are used up.
+#[derive(Debug)]
+pub enum Fed {
+    /// All of the input was used, and more is needed.
+    More,
+    /// The final head.
+    Head {
+        /// It.
+        head: Box<ResponseHead>,
+        /// Input bytes used.
+        consumed: usize,
+    },
+    /// Body bytes, transfer coding undone.
+    Body {
+        /// Where in the input.
+        data: Range<usize>,
+        /// Input bytes used.
+        consumed: usize,
+    },
+    /// The message is complete; what is left of the input doesn't belong to it.
+    End,
+}
+
+#[derive(Debug)]
+enum At {
+    Head {
+        bytes: Vec<u8>,
+        scan: HeadScan,
+        interim: usize,
+    },
+    Body(BodyDecoder),
+}
+
+/// Reads one response.
+#[derive(Debug)]
+pub struct ResponseReader {
+    at: At,
+    asked: Asked,
+    begun: Begun,
+}
+
+/// Whether anything of a response has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// No byte.
+    Nothing,
+    /// Bytes, but not the final head.
+    Bytes,
+    /// The final head.
+    Head,
+}
+
+impl ResponseReader {
+    /// A reader for the response to a request of this kind.
+    #[must_use]
+    pub fn new(asked: Asked) -> Self {
+        Self {
+            at: At::Head {
+                bytes: Vec::new(),
+                scan: HeadScan::default(),
+                interim: 0,
+            },
+            asked,
+            begun: Begun::Nothing,
+        }
+    }
+
+    /// How far the response has come.
+    #[must_use]
+    pub const fn begun(&self) -> Begun {
+        self.begun
+    }
+
+    /// Whether the connection may end here without cutting the message.
+    #[must_use]
+    pub const fn may_end(&self) -> bool {
+        match &self.at {
+            At::Head { .. } => false,
+            At::Body(decoder) => decoder.ends_with_connection(),
+        }
+    }
+
+    /// Takes the next bytes; call again with what wasn't consumed.
+    pub fn feed(&mut self, input: &[u8]) -> Result<Fed, ResponseError> {
+        if self.begun == Begun::Nothing && !input.is_empty() {
+            self.begun = Begun::Bytes;
+        }
+        match &mut self.at {
+            At::Head { .. } => self.feed_head(input),
+            At::Body(decoder) if decoder.is_complete() => Ok(Fed::End),
+            At::Body(decoder) => {
+                let step = decoder.step(input)?;
+                if step.consumed == 0 {
+                    return Ok(Fed::More);
+                }
+                Ok(Fed::Body {
+                    data: step.data,
+                    consumed: step.consumed,
+                })
+            }
+        }
+    }
+
+    fn feed_head(&mut self, input: &[u8]) -> Result<Fed, ResponseError> {
+        let At::Head {
+            bytes,
+            scan,
+            interim,
+        } = &mut self.at
+        else {
+            return Ok(Fed::More);
+        };
+        bytes.extend_from_slice(input);
+        loop {
+            match parse_head(bytes, scan, self.asked)? {
+                ResponseProgress::Partial => return Ok(Fed::More),
+                ResponseProgress::Interim(length) => {
+                    bytes.drain(..length);
+                    *scan = HeadScan::default();
+                    *interim += 1;
+                    if *interim > INTERIM_MAX {
+                        return Err(ResponseFault::TooLarge.into());
+                    }
+                }
+                ResponseProgress::Complete(head, length) => {
+                    let consumed = input.len() - (bytes.len() - length);
+                    self.at = At::Body(head.body.decoder());
+                    self.begun = Begun::Head;
+                    return Ok(Fed::Head { head, consumed });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Prepares the way to the upstream off the loop: name resolution, and the trusted roots for TLS.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustls::ClientConfig;
+
+use super::tls::load_config;
+use super::url::Scheme;
+use crate::loop_config::UpstreamConfig;
+
+/// How long a looked-up address is believed. Local and container names change when things restart.
+const ADDRESS_LIFE: Duration = Duration::from_secs(30);
+
+/// Enough for the C library's resolver.
+const STACK_BYTES: usize = 512 * 1024;
+
+/// What is needed to connect.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// To be tried in order; never empty.
+    pub addresses: Vec<SocketAddr>,
+    /// For https.
+    pub tls: Option<Arc<ClientConfig>>,
+}
+
+/// Result of a look-up, or why there is none.
+pub type Resolved = Result<Route, String>;
+
+/// What [`Resolver::look_up`] can say at once.
+#[derive(Debug)]
+pub enum LookUp {
+    /// Connect there.
+    Ready(Route),
+    /// The answer comes later.
+    Pending,
+}
+
+#[derive(Debug)]
+enum State {
+    Unknown,
+    Pending,
+    Known {
+        route: Route,
+        until: Option<Instant>,
+    },
+}
+
+/// Knows the way to the one configured upstream.
+#[derive(Debug)]
+pub struct Resolver {
+    config: UpstreamConfig,
+    state: State,
+}
+
+impl Resolver {
+    /// Asks nothing yet.
+    #[must_use]
+    pub fn new(config: UpstreamConfig) -> Self {
+        let literal = literal_addresses(&config.url.host, config.url.port);
+        let state = match (literal, config.url.scheme) {
+            (Some(addresses), Scheme::Http) => State::Known {
+                route: Route {
+                    addresses,
+                    tls: None,
+                },
+                until: None,
+            },
+            _ => State::Unknown,
+        };
+        Self { config, state }
+    }
+
+    /// The way, if it is known; else one look-up is started, and `answer` is called with its result on another thread.
+    pub fn look_up(
+        &mut self,
+        now: Instant,
+        answer: impl FnOnce(Resolved) + Send + 'static,
+    ) -> LookUp {
+        match &self.state {
+            State::Known { route, until } if until.is_none_or(|until| until > now) => {
+                LookUp::Ready(route.clone())
+            }
+            State::Pending => LookUp::Pending,
+            State::Known { .. } | State::Unknown => {
+                self.start(answer);
+                LookUp::Pending
+            }
+        }
+    }
+
+    fn start(&mut self, answer: impl FnOnce(Resolved) + Send + 'static) {
+        let config = self.config.clone();
+        let known = match &self.state {
+            State::Known { route, .. } => route.tls.clone(),
+            _ => None,
+        };
+        self.state = State::Pending;
+        let thread = thread::Builder::new()
+            .name("tslp-resolve".to_owned())
+            .stack_size(STACK_BYTES);
+        if let Err(error) = thread.spawn(move || answer(resolve(&config, known))) {
+            tracing::error!(%error, "no thread for name resolution");
+            self.state = State::Unknown;
+        }
+    }
+
+    /// Takes the answer.
+    pub fn answered(&mut self, resolved: &Resolved, now: Instant) {
+        let literal = literal_addresses(&self.config.url.host, self.config.url.port).is_some();
+        self.state = match resolved {
+            Ok(route) => State::Known {
+                route: route.clone(),
+                until: (!literal).then(|| now + ADDRESS_LIFE),
+            },
+            Err(_) => State::Unknown,
+        };
+    }
+}
+
+fn resolve(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) -> Resolved {
+    let url = &config.url;
+    let addresses = match literal_addresses(&url.host, url.port) {
+        Some(addresses) => addresses,
+        None => (url.host.as_str(), url.port)
+            .to_socket_addrs()
+            .map_err(|error| format!("its name can't be resolved ({error})"))?
+            .collect(),
+    };
+    if addresses.is_empty() {
+        return Err("its name has no address".to_owned());
+    }
+    let tls = match (url.scheme, known) {
+        (Scheme::Http, _) => None,
+        (Scheme::Https, Some(known)) => Some(known),
+        (Scheme::Https, None) => {
+            Some(load_config(config.extra_ca_file.as_deref()).map_err(|error| error.to_string())?)
+        }
+    };
+    Ok(Route { addresses, tls })
+}
+
+/// Addresses that need no look-up. `localhost` is loopback by RFC 6761; IPv4 first, as model servers bind that.
+fn literal_addresses(host: &str, port: u16) -> Option<Vec<SocketAddr>> {
+    if host == "localhost" {
+        let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+        return Some(
+            loopback
+                .iter()
+                .map(|ip| SocketAddr::new(*ip, port))
+                .collect(),
+        );
+    }
+    host.parse()
+        .ok()
+        .map(|ip: IpAddr| vec![SocketAddr::new(ip, port)])
+}

@@ -1,0 +1,200 @@
+//! An upstream connection's transport: a plain socket, or TLS over one.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
+
+use crate::http::socket::{Ready, Socket, Transfer};
+
+/// Why TLS can't be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// The extra certificate file.
+    #[error("the extra CA file can't be read: {0}")]
+    ExtraCa(rustls::pki_types::pem::Error),
+    /// The library refuses.
+    #[error("{0}")]
+    Rustls(#[from] rustls::Error),
+    /// The upstream's host can't be a certificate's name.
+    #[error("the upstream's host is no valid name for a certificate")]
+    Name,
+}
+
+/// Reads the trusted roots (blocking: not for the loop). The system's roots; the bundled ones where it has none; and
+/// the extra file's. Certificates are always verified.
+pub fn load_config(extra_ca_file: Option<&Path>) -> Result<Arc<ClientConfig>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    let (native, _) =
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if native == 0 {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    if let Some(path) = extra_ca_file {
+        for certificate in CertificateDer::pem_file_iter(path).map_err(TlsError::ExtraCa)? {
+            roots.add(certificate.map_err(TlsError::ExtraCa)?)?;
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
+/// A connection to the upstream.
+#[derive(Debug)]
+pub enum Transport {
+    /// Plain TCP.
+    Plain(Socket),
+    /// TLS.
+    Tls(Box<TlsStream>),
+}
+
+/// A TLS session on its socket.
+#[derive(Debug)]
+pub struct TlsStream {
+    socket: Socket,
+    session: ClientConnection,
+    fault: Option<rustls::Error>,
+}
+
+impl Transport {
+    /// TLS to this host, over a socket that may still be connecting.
+    pub fn tls(socket: Socket, config: &Arc<ClientConfig>, host: &str) -> Result<Self, TlsError> {
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| TlsError::Name)?;
+        let session = ClientConnection::new(Arc::clone(config), name)?;
+        Ok(Self::Tls(Box::new(TlsStream {
+            socket,
+            session,
+            fault: None,
+        })))
+    }
+
+    /// The socket below.
+    pub fn socket(&mut self) -> &mut Socket {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Tls(stream) => &mut stream.socket,
+        }
+    }
+
+    /// Takes note of an event.
+    pub fn note(&mut self, ready: Ready) {
+        self.socket().note(ready);
+    }
+
+    /// Reads once.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Transfer {
+        match self {
+            Self::Plain(socket) => socket.read(buffer),
+            Self::Tls(stream) => stream.read(buffer),
+        }
+    }
+
+    /// Writes once, from two pieces in order.
+    pub fn write(&mut self, first: &[u8], second: &[u8]) -> Transfer {
+        match self {
+            Self::Plain(socket) => socket.write(first, second),
+            Self::Tls(stream) => stream.write(if first.is_empty() { second } else { first }),
+        }
+    }
+
+    /// Moves what TLS has buffered, handshake included.
+    pub fn flush(&mut self) {
+        if let Self::Tls(stream) = self {
+            stream.flush();
+        }
+    }
+
+    /// What went wrong in TLS, in words.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Tls(stream) => stream.fault.as_ref().map(|fault| format!("TLS: {fault}")),
+        }
+    }
+}
+
+impl TlsStream {
+    fn read(&mut self, buffer: &mut [u8]) -> Transfer {
+        loop {
+            match self.session.reader().read(buffer) {
+                Ok(0) => return Transfer::Ended,
+                Ok(count) => return Transfer::Bytes(count),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // The peer closed without saying so in TLS: the message may have been cut by anyone.
+                Err(_) => return Transfer::Failed,
+            }
+            match self.session.read_tls(&mut SocketBytes(&mut self.socket)) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Transfer::Blocked;
+                }
+                Err(_) => return Transfer::Failed,
+            }
+            if let Err(fault) = self.session.process_new_packets() {
+                self.fault = Some(fault);
+                self.flush();
+                return Transfer::Failed;
+            }
+            self.flush();
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Transfer {
+        let taken = self.session.writer().write(bytes);
+        self.flush();
+        match taken {
+            Ok(0) => Transfer::Blocked,
+            Ok(count) => Transfer::Bytes(count),
+            Err(_) => Transfer::Failed,
+        }
+    }
+
+    fn flush(&mut self) {
+        while self.session.wants_write() {
+            // A broken socket shows at the next read.
+            if self
+                .session
+                .write_tls(&mut SocketBytes(&mut self.socket))
+                .is_err()
+            {
+                return;
+            }
+        }
+    }
+}
+
+/// The socket as rustls wants it.
+struct SocketBytes<'a>(&'a mut Socket);
+
+fn as_io(transfer: Transfer) -> io::Result<usize> {
+    match transfer {
+        Transfer::Bytes(count) => Ok(count),
+        Transfer::Blocked => Err(io::ErrorKind::WouldBlock.into()),
+        Transfer::Ended => Ok(0),
+        Transfer::Failed => Err(io::ErrorKind::ConnectionReset.into()),
+    }
+}
+
+impl Read for SocketBytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        as_io(self.0.read(buffer))
+    }
+}
+
+impl Write for SocketBytes<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        as_io(self.0.write(bytes, &[]))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

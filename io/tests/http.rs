@@ -1,0 +1,19 @@
+//! Drives the network loop over real sockets, with a fake engine behind it and a scripted upstream.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test helper that fails is a test that fails"
+)]
+
+#[path = "http/harness.rs"]
+mod harness;
+
+#[path = "http/chat.rs"]
+mod chat;
+#[path = "http/guarded.rs"]
+mod guarded;
+#[path = "http/relay.rs"]
+mod relay;
+#[path = "http/requests.rs"]
+mod requests;
+#[path = "http/upstreams.rs"]
+mod upstreams;

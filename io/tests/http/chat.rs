@@ -1,0 +1,400 @@
+//! Chat requests through the engine: gate, side copy, endings, back-pressure.
+
+use tslp_core::ids::Seq;
+use tslp_io::channel::{Answer, ToEngine, ToLoop};
+
+use crate::harness::{Engine, OK, Proxy, Upstream};
+
+const STREAM_HEAD: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+fn chunk(text: &str) -> String {
+    format!("{:x}\r\n{text}\r\n", text.len())
+}
+
+#[test]
+fn a_chat_request_goes_through_the_engine_and_back() {
+    let upstream = Upstream::answering(OK);
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    for round in 1..=3 {
+        client.send(proxy.chat("{\"n\":1}"));
+        let response = client.message();
+        assert_eq!((response.status(), response.text().as_str()), (200, "{}"));
+        assert_eq!(
+            response.header("x-tslp-episode"),
+            Some(format!("e{round}").as_str())
+        );
+        let seen = upstream.next();
+        assert!(
+            seen.head
+                .starts_with("POST /v1/chat/completions HTTP/1.1\r\n"),
+            "{}",
+            seen.head
+        );
+        assert_eq!(seen.header("accept-encoding"), Some("identity"));
+        assert_eq!(seen.text(), "{\"n\":1}");
+        assert_eq!(proxy.note(), "prompt {\"n\":1} - retry=false");
+        assert_eq!(proxy.note(), "bytes {}");
+        assert_eq!(proxy.note(), "end Complete { status: 200 }");
+    }
+}
+
+#[test]
+fn headers_pass_but_for_those_of_the_connection_and_ours() {
+    let upstream = Upstream::answering(OK);
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let request = proxy.at(
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json; charset=utf-8\r\n\
+         Authorization: Bearer sk-upstream\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nAccept-Encoding: br, gzip\r\n\
+         x-tslp-session: mine\r\nX-Stainless-Retry-Count: 1\r\nX-Custom: kept\r\nContent-Length: 2\r\n\r\n{}",
+    );
+    let mut client = proxy.client();
+    assert_eq!(client.send(request).message().status(), 200);
+    assert_eq!(proxy.note(), "prompt {} mine retry=true");
+    let seen = upstream.next();
+    assert_eq!(seen.header("authorization"), Some("Bearer sk-upstream"));
+    assert_eq!(seen.header("x-custom"), Some("kept"));
+    assert_eq!(
+        seen.header("host"),
+        Some(upstream.url.strip_prefix("http://").unwrap())
+    );
+    for gone in ["x-hop", "connection", "x-tslp-session"] {
+        assert_eq!(seen.header(gone), None, "{gone}");
+    }
+}
+
+#[test]
+fn a_stream_arrives_byte_for_byte_and_in_step() {
+    let upstream = Upstream::start(|visit| {
+        visit.request();
+        visit.wire.send(STREAM_HEAD);
+        for piece in [
+            "data: {\"a\":1}\n\n",
+            ": ping\r\n\r\n",
+            "data: \u{fc}",
+            "\n\n",
+        ] {
+            visit.wire.send(chunk(piece));
+            visit.wire.exactly(0);
+        }
+        visit.wire.send(chunk("data: [DONE]\n\n")).send("0\r\n\r\n");
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    let response = client.send(proxy.chat("{\"stream\":true}")).message();
+    let whole = "data: {\"a\":1}\n\n: ping\r\n\r\ndata: \u{fc}\n\ndata: [DONE]\n\n";
+    assert_eq!(response.text(), whole);
+    assert_eq!(response.header("content-type"), Some("text/event-stream"));
+    assert!(proxy.note().starts_with("prompt"));
+    let mut copy = String::new();
+    loop {
+        match proxy.note() {
+            note if note.starts_with("bytes ") => copy.push_str(&note[6..]),
+            note => {
+                assert_eq!(note, "end Complete { status: 200 }");
+                break;
+            }
+        }
+    }
+    assert_eq!(copy, whole);
+}
+
+#[test]
+fn the_first_event_is_not_held_back_for_the_second() {
+    let (go, wait) = crossbeam_channel::bounded::<()>(0);
+    let upstream = Upstream::start(move |visit| {
+        visit.request();
+        visit.wire.send(STREAM_HEAD).send(chunk("data: 1\n\n"));
+        wait.recv().unwrap();
+        visit.wire.send(chunk("data: 2\n\n")).send("0\r\n\r\n");
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    client.until(b"data: 1\n\n");
+    go.send(()).unwrap();
+    client.until(b"data: 2\n\n\r\n0\r\n\r\n");
+}
+
+#[test]
+fn the_end_is_told_before_the_client_can_see_it() {
+    // An SDK stops reading at [DONE]; its next prompt must come behind the end of this reply.
+    let (go, wait) = crossbeam_channel::bounded::<()>(0);
+    let upstream = Upstream::start(move |visit| {
+        visit.request();
+        visit.wire.send(STREAM_HEAD).send(chunk("data: [DONE]\n\n"));
+        wait.recv().unwrap();
+        visit.wire.send("0\r\n\r\n");
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    proxy.wait_for("bytes data: [DONE]\n\n");
+    go.send(()).unwrap();
+    client.until(b"[DONE]");
+    proxy.wait_for("end Complete { status: 200 }");
+}
+
+#[test]
+fn no_byte_comes_before_the_prompt_is_durable() {
+    let upstream = Upstream::answering(OK);
+    let proxy = Proxy::start(&upstream.url, Engine::EchoUndurable);
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    proxy.wait_for("end Complete { status: 200 }");
+    // A later request of another client is answered; this one still isn't.
+    assert_eq!(
+        proxy.client().send(proxy.get("/health")).message().status(),
+        200
+    );
+    client.stream.set_nonblocking(true).unwrap();
+    let mut byte = [0];
+    let early = std::io::Read::read(&mut client.stream, &mut byte);
+    assert_eq!(early.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    client.stream.set_nonblocking(false).unwrap();
+    proxy.handle.send(ToLoop::Durable(Seq(1)));
+    assert_eq!(client.message().text(), "{}");
+    // The connection lives on.
+    client.send(proxy.get("/health"));
+    assert_eq!(client.message().status(), 200);
+}
+
+#[test]
+fn a_gated_response_is_bounded() {
+    let upstream = Upstream::start(|visit| {
+        visit.request();
+        visit
+            .wire
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 33554432\r\n\r\n");
+        let block = vec![b'x'; 65536];
+        // The proxy stops reading: the sockets' buffers fill and stay full.
+        let short = Some(std::time::Duration::from_millis(300));
+        visit.wire.stream.set_write_timeout(short).unwrap();
+        let mut sent = 0;
+        while sent < 33_554_432 {
+            match std::io::Write::write(&mut visit.wire.stream, &block) {
+                Ok(count) => sent += count,
+                Err(_) => break,
+            }
+        }
+        visit.say(if sent < 33_554_432 {
+            "stuck"
+        } else {
+            "through"
+        });
+        visit
+            .wire
+            .stream
+            .set_write_timeout(Some(crate::harness::PATIENCE))
+            .unwrap();
+        while sent < 33_554_432 {
+            let count = block.len().min(33_554_432 - sent);
+            visit.wire.send(&block[..count]);
+            sent += count;
+        }
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::EchoUndurable);
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    assert_eq!(upstream.hears(), "stuck");
+    proxy.handle.send(ToLoop::Durable(Seq(1)));
+    assert_eq!(client.message().body.len(), 33_554_432);
+    proxy.wait_for("end Complete { status: 200 }");
+}
+
+#[test]
+fn a_client_that_goes_closes_the_upstream() {
+    // While the upstream thinks, and in the middle of its stream; closing and half-closing.
+    for begin in [
+        &b""[..],
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n",
+    ] {
+        for half in [false, true] {
+            let upstream = Upstream::start(move |visit| {
+                visit.request();
+                visit.wire.send(begin);
+                visit.wire.rest();
+                visit.say("closed");
+            });
+            let proxy = Proxy::start(&upstream.url, Engine::Echo);
+            let mut client = proxy.client();
+            client.send(proxy.chat("{}"));
+            upstream.next();
+            if !begin.is_empty() {
+                client.until(b"data: 1\n\n");
+            }
+            if half {
+                client.half_close();
+            } else {
+                drop(client);
+            }
+            assert_eq!(upstream.hears(), "closed");
+            proxy.wait_for("end ClientGone");
+        }
+    }
+}
+
+#[test]
+fn a_client_that_goes_before_the_engine_answers() {
+    let upstream = Upstream::answering(OK);
+    let proxy = Proxy::start(&upstream.url, Engine::Silent);
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    assert!(proxy.note().starts_with("prompt"));
+    let Ok(ToEngine::Prompt { exchange, .. }) = proxy.raw.recv() else {
+        panic!("a prompt");
+    };
+    client.half_close();
+    assert_eq!(client.closed(), "");
+    proxy.handle.send(ToLoop::Forward {
+        exchange,
+        body: b"{}".to_vec(),
+        durable_at: Seq(0),
+        episode: tslp_core::ids::EpisodeId(1),
+    });
+    assert_eq!(proxy.note(), "end ClientGone");
+    assert!(upstream.seen.is_empty());
+}
+
+#[test]
+fn the_engine_can_answer_itself() {
+    let proxy = Proxy::start("http://127.0.0.1:9", Engine::Silent);
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    let Ok(ToEngine::Prompt { exchange, .. }) = proxy.raw.recv() else {
+        panic!("a prompt");
+    };
+    let answer = Answer {
+        status: 400,
+        body: b"{\"error\":{}}".to_vec(),
+    };
+    proxy.handle.send(ToLoop::Answer { exchange, answer });
+    let response = client.message();
+    assert_eq!(
+        (response.status(), response.text().as_str()),
+        (400, "{\"error\":{}}")
+    );
+}
+
+#[test]
+fn a_stream_that_breaks_gets_an_error_event_and_no_end() {
+    let upstream = Upstream::start(|visit| {
+        visit.request();
+        visit
+            .wire
+            .send(STREAM_HEAD)
+            .send(chunk("data: {\"half"))
+            .send("7\r\ndat");
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    let text = client.closed();
+    assert!(
+        text.contains("\n\ndata: {\"error\":{\"message\":\"the model server at"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("[DONE]") && !text.ends_with("0\r\n\r\n"),
+        "{text}"
+    );
+    proxy.wait_for("bytes data: {\"halfdat");
+    assert_eq!(proxy.note(), "end UpstreamBroken");
+}
+
+#[test]
+fn a_body_that_breaks_is_visibly_cut() {
+    let upstream = Upstream::start(|visit| {
+        visit.request();
+        visit
+            .wire
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{\"a\"");
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    assert!(client.closed().ends_with("\r\n\r\n{\"a\""));
+    proxy.wait_for("end UpstreamBroken");
+}
+
+#[test]
+fn a_failed_ledger_refuses_chat_and_nothing_else() {
+    let upstream = Upstream::answering(OK);
+    let proxy = Proxy::start(&upstream.url, Engine::EchoUndurable);
+    let mut waiting = proxy.client();
+    waiting.send(proxy.chat("{}"));
+    proxy.wait_for("end Complete { status: 200 }");
+    proxy.handle.send(ToLoop::LedgerFailed {
+        message: "the disk is full".to_owned(),
+    });
+    let response = waiting.message();
+    assert_eq!(response.status(), 503);
+    assert!(response.text().contains("the disk is full"));
+    assert_eq!(response.header("x-should-retry"), Some("false"));
+    let mut later = proxy.client();
+    assert_eq!(later.send(proxy.chat("{}")).message().status(), 503);
+    assert_eq!(
+        proxy
+            .client()
+            .send(proxy.get("/v1/models"))
+            .message()
+            .status(),
+        200
+    );
+    assert_eq!(
+        proxy.client().send(proxy.get("/doctor")).message().status(),
+        200
+    );
+}
+
+#[test]
+fn a_full_engine_channel_holds_the_upstream_back_and_loses_nothing() {
+    // The engine's channel takes four messages; the reply is hundreds of side copies.
+    let upstream = Upstream::start(|visit| {
+        visit.request();
+        visit
+            .wire
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n");
+        for index in 0..128_u8 {
+            visit.wire.send(vec![index; 65536]);
+        }
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    let body = client.send(proxy.chat("{}")).message().body;
+    assert_eq!(body.len(), 8 << 20);
+    let mut copy = Vec::new();
+    for message in &proxy.raw {
+        match message {
+            ToEngine::ReplyBytes { bytes, .. } => copy.extend(bytes),
+            ToEngine::ReplyEnd { .. } => break,
+            _ => {}
+        }
+    }
+    assert!(copy == body);
+}
+
+#[test]
+fn shutdown_lets_streams_finish_and_tells_the_engine_last() {
+    let (go, wait) = crossbeam_channel::bounded::<()>(0);
+    let upstream = Upstream::start(move |visit| {
+        visit.request();
+        visit.wire.send(STREAM_HEAD).send(chunk("data: 1\n\n"));
+        wait.recv().unwrap();
+        visit.wire.send(chunk("data: [DONE]\n\n")).send("0\r\n\r\n");
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut idle = proxy.client();
+    idle.send(proxy.get("/health")).message();
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    client.until(b"data: 1\n\n");
+    proxy.handle.shutdown();
+    assert_eq!(idle.closed(), "");
+    go.send(()).unwrap();
+    client.until(b"data: [DONE]\n\n\r\n0\r\n\r\n");
+    proxy.wait_for("end Complete { status: 200 }");
+    assert_eq!(proxy.note(), "shutdown");
+    proxy.ended();
+}

@@ -1,0 +1,176 @@
+//! Upstreams that are missing, slow, or gone; connections that are kept and reused.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use crate::harness::{Engine, OK, Proxy, Upstream};
+
+#[test]
+fn an_upstream_that_is_not_there_is_named_with_what_to_do() {
+    let free = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let url = format!("http://{free}");
+    let proxy = Proxy::start(&url, Engine::Echo);
+    for request in [proxy.chat("{}"), proxy.get("/v1/models")] {
+        let mut client = proxy.client();
+        let response = client.send(request).message();
+        assert_eq!(response.status(), 502);
+        let text = response.text();
+        assert!(text.contains(&url) && text.contains("--upstream"), "{text}");
+        assert_eq!(
+            client.send(proxy.get("/health")).message().status(),
+            200,
+            "the connection lives on"
+        );
+    }
+    proxy.wait_for("end UpstreamUnreachable");
+}
+
+#[test]
+fn a_name_that_does_not_resolve() {
+    let proxy = Proxy::start("http://nowhere.invalid:1", Engine::Echo);
+    let response = proxy.client().send(proxy.chat("{}")).message();
+    assert_eq!(response.status(), 502);
+    assert!(
+        response.text().contains("http://nowhere.invalid:1"),
+        "{}",
+        response.text()
+    );
+}
+
+#[test]
+fn localhost_needs_no_resolver() {
+    let upstream = Upstream::answering(OK);
+    let proxy = Proxy::start(
+        &upstream.url.replace("127.0.0.1", "localhost"),
+        Engine::Echo,
+    );
+    assert_eq!(
+        proxy
+            .client()
+            .send(proxy.get("/v1/models"))
+            .message()
+            .status(),
+        200
+    );
+}
+
+#[test]
+fn a_silent_upstream_is_504_and_names_the_key() {
+    let upstream = Upstream::start(|visit| {
+        visit.request();
+        visit.wire.rest();
+        visit.say("closed");
+    });
+    let proxy = Proxy::with(&upstream.url, Engine::Echo, |config| {
+        config.timeouts.first_byte = Duration::from_millis(50);
+    });
+    let response = proxy.client().send(proxy.chat("{}")).message();
+    assert_eq!(response.status(), 504);
+    assert!(
+        response.text().contains("upstream.first_byte_timeout"),
+        "{}",
+        response.text()
+    );
+    assert_eq!(upstream.hears(), "closed");
+    proxy.wait_for("end UpstreamUnreachable");
+}
+
+#[test]
+fn a_stream_that_falls_silent_is_cut() {
+    let upstream = Upstream::start(|visit| {
+        visit.request();
+        visit
+            .wire
+            .send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n");
+        visit.wire.rest();
+    });
+    let proxy = Proxy::with(&upstream.url, Engine::Echo, |config| {
+        config.timeouts.upstream_idle = Duration::from_millis(50);
+    });
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    assert!(client.closed().contains("upstream.idle_timeout"));
+    proxy.wait_for("end UpstreamBroken");
+}
+
+#[test]
+fn a_connection_is_used_again() {
+    let upstream = Upstream::start(|visit| {
+        while visit.request() {
+            visit.say(&visit.number.to_string());
+            visit.wire.try_send(OK);
+        }
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    for request in [
+        proxy.get("/v1/models"),
+        proxy.chat("{}"),
+        proxy.get("/v1/models"),
+    ] {
+        assert_eq!(client.send(request).message().status(), 200);
+        assert_eq!(upstream.hears(), "1");
+    }
+}
+
+#[test]
+fn a_kept_connection_that_died_costs_one_more_try() {
+    // The first connection takes a second request and resets without an answer.
+    let upstream = Upstream::start(|visit| {
+        visit.request();
+        visit.wire.try_send(OK);
+        if visit.number == 1 {
+            visit.request();
+            visit.say("dropped");
+        } else {
+            while visit.request() {
+                visit.wire.try_send(OK);
+            }
+        }
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    for _ in 0..3 {
+        assert_eq!(client.send(proxy.chat("{\"a\":1}")).message().status(), 200);
+    }
+    assert_eq!(upstream.hears(), "dropped");
+    for _ in 0..4 {
+        assert_eq!(upstream.next().text(), "{\"a\":1}");
+    }
+}
+
+#[test]
+fn what_cannot_be_repeated_is_not() {
+    let upstream = Upstream::start(|visit| {
+        visit.request();
+        visit.say("closed without a word");
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let request =
+        proxy.at("POST /v1/files HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: 1\r\n\r\nx");
+    assert_eq!(proxy.client().send(request).message().status(), 502);
+    assert_eq!(upstream.hears(), "closed without a word");
+    assert!(upstream.said.is_empty() && upstream.seen.len() == 1);
+}
+
+#[test]
+fn an_early_answer_to_an_upload_reaches_the_client() {
+    let upstream = Upstream::start(|visit| {
+        visit.wire.until(b"\r\n\r\n");
+        visit
+            .wire
+            .send("HTTP/1.1 413 Too Much\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig");
+        visit.wire.rest();
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    client.send(proxy.at(
+        "POST /v1/files HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: 100000\r\n\r\nx",
+    ));
+    let response = client.message();
+    assert_eq!((response.status(), response.text().as_str()), (413, "big"));
+    assert_eq!(client.closed(), "");
+}
