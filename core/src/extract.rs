@@ -1,11 +1,13 @@
 //! What the engine asks of a parser; `grammars` answers with tree-sitter, tests may answer with anything.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::entity::Symbol;
+use crate::hash::SliceHash;
 use crate::path::RelPath;
-use crate::slice::{Figures, Span};
+use crate::slice::{self, Figures, Span};
 
 /// A language with a grammar: an index into the implementor's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +52,34 @@ pub struct Extraction {
     pub preamble: bool,
     /// Whether the parser met no error at all.
     pub clean: bool,
+}
+
+impl Extraction {
+    /// The hash of each symbol's canonical form; several definitions of one symbol count together, in source order.
+    #[must_use]
+    pub fn slices(&self, source: &[u8]) -> BTreeMap<&Symbol, SliceHash> {
+        let mut spans: BTreeMap<&Symbol, Vec<Span>> = BTreeMap::new();
+        for definition in &self.definitions {
+            spans
+                .entry(&definition.symbol)
+                .or_default()
+                .push(definition.span);
+        }
+        spans
+            .into_iter()
+            .map(|(symbol, spans)| (symbol, slice::hash_of_spans(source, &spans)))
+            .collect()
+    }
+
+    /// The distinct symbols that stand at the top level.
+    #[must_use]
+    pub fn top_level(&self) -> BTreeSet<&Symbol> {
+        self.definitions
+            .iter()
+            .filter(|definition| definition.top_level)
+            .map(|definition| &definition.symbol)
+            .collect()
+    }
 }
 
 /// Why a text gave no extraction.

@@ -1,18 +1,27 @@
 //! The edge of TSLP: sockets, files, SQLite, threads, the command line. The `tslp` binary is a thin call into here.
 
 pub mod channel;
+
+pub mod main_loop;
+
+pub mod guard;
+pub mod http;
+pub mod loop_config;
+pub mod routes;
+pub mod upstream;
+
+pub mod engine_thread;
+
 pub mod chat;
+pub mod contents;
+pub mod observer;
+
 pub mod ledger;
+pub mod startup;
+
 pub mod cli;
 pub mod config;
 pub mod data_dir;
 pub mod exit;
 pub mod logging;
-pub mod observer;
 pub mod out;
-pub mod guard;
-pub mod http;
-pub mod loop_config;
-pub mod main_loop;
-pub mod routes;
-pub mod upstream;

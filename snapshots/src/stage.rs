@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use tslp_core::decide::compose::Outgoing;
-use tslp_core::decide::observe::fingerprint;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{DiskFinding, Event, Recorded, ReplyOutcome};
+use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, Recorded, ReplyOutcome};
+use tslp_core::extract::Grammars;
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::message::{Attempt, Message, Request, Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
 use tslp_projections::table::{Changes, Value};
@@ -187,12 +188,7 @@ impl Stage {
             .map(|check| {
                 let finding = match self.disk.get(&check.path) {
                     None => DiskFinding::Missing,
-                    Some(text) => DiskFinding::File(fingerprint(
-                        &TreeSitterGrammars,
-                        &check.path,
-                        text.as_bytes(),
-                        &check.symbols,
-                    )),
+                    Some(text) => DiskFinding::File(fingerprint(check, text.as_bytes())),
                 };
                 (check.path.clone(), finding)
             })
@@ -224,22 +220,36 @@ impl Stage {
             );
         }
     }
+}
 
-    /// One line for each event, for people.
-    #[must_use]
-    pub fn events(&self) -> Vec<&'static str> {
-        self.ledger
+/// What a file holds, as the observer of the real disk would say it.
+fn fingerprint(check: &DiskCheck, bytes: &[u8]) -> DiskFile {
+    let whole = slice::hash_of(bytes);
+    let grammars = TreeSitterGrammars;
+    let extraction = grammars
+        .language_of_path(&check.path)
+        .and_then(|language| grammars.extract(language, bytes).ok());
+    let Some(extraction) = extraction else {
+        return DiskFile {
+            whole,
+            slices: Vec::new(),
+            definitions: 0,
+            grammar: None,
+        };
+    };
+    let slices = extraction.slices(bytes);
+    DiskFile {
+        whole,
+        slices: check
+            .symbols
             .iter()
-            .map(|recorded| recorded.event.name())
-            .collect()
-    }
-
-    /// Whether the last prompt's text showed this.
-    #[must_use]
-    pub fn has_content(&self, bytes: &[u8]) -> bool {
-        self.ledger.iter().any(
-            |recorded| matches!(&recorded.event, Event::Content(content) if content.bytes == bytes),
-        )
+            .map(|symbol| DiskSlice {
+                symbol: symbol.clone(),
+                slice: slices.get(symbol).copied(),
+            })
+            .collect(),
+        definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
+        grammar: Some(extraction.grammar.clone()),
     }
 }
 

@@ -207,12 +207,7 @@ impl Shares {
         disk: Option<&DiskFinding>,
     ) -> Self {
         let tracked = view.symbols_of(path);
-        let top_level: BTreeSet<&Symbol> = extraction
-            .definitions
-            .iter()
-            .filter(|definition| definition.top_level)
-            .map(|definition| &definition.symbol)
-            .collect();
+        let top_level = extraction.top_level();
         let file = match disk {
             Some(DiskFinding::File(file)) if file.grammar.is_some() => Some(file),
             _ => None,

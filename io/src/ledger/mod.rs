@@ -28,6 +28,9 @@ mod connection;
 #[cfg(test)]
 mod tests;
 
+pub use durable::{DurableHead, Stopped};
 pub use error::{LedgerError, Mismatch};
 pub use open::{DataFiles, MissingAnchor, OpenLedger, OpenOptions, open};
+pub use reader::{LedgerReader, ReaderFactory};
 pub use sqlite_log::{Batch, Checkpoint, Rebuild, SqliteLog, WalState};
+pub use tables::TablesState;

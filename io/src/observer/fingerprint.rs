@@ -1,13 +1,13 @@
 //! What is remembered of a file's content: hashes of the whole and of each definition, no text.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskSlice};
 use tslp_core::extract::{Extraction, GrammarTag};
 use tslp_core::hash::{ArtifactHash, SliceHash};
-use tslp_core::slice::{self, Span};
+use tslp_core::slice;
 
 /// A symbol's name in 16 bytes. Names are only ever looked up within one file.
 type SymbolKey = [u8; 16];
@@ -84,25 +84,15 @@ impl Fingerprint {
 
 impl Parsed {
     fn of(bytes: &[u8], extraction: &Extraction) -> Self {
-        let mut spans: BTreeMap<&Symbol, Vec<Span>> = BTreeMap::new();
-        let mut top_level: BTreeSet<&Symbol> = BTreeSet::new();
-        for definition in &extraction.definitions {
-            spans
-                .entry(&definition.symbol)
-                .or_default()
-                .push(definition.span);
-            if definition.top_level {
-                top_level.insert(&definition.symbol);
-            }
-        }
-        let mut slices: Vec<(SymbolKey, SliceHash)> = spans
+        let mut slices: Vec<(SymbolKey, SliceHash)> = extraction
+            .slices(bytes)
             .into_iter()
-            .map(|(symbol, spans)| (key(symbol), slice::hash_of_spans(bytes, &spans)))
+            .map(|(symbol, slice)| (key(symbol), slice))
             .collect();
         slices.sort_unstable_by_key(|(key, _)| *key);
         Self {
             grammar: Arc::new(extraction.grammar.clone()),
-            definitions: u32::try_from(top_level.len()).unwrap_or(u32::MAX),
+            definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
             slices: slices.into_boxed_slice(),
         }
     }

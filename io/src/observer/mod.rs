@@ -21,10 +21,9 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFinding, ReadFailure};
 use tslp_core::extract::Grammars;
-use tslp_core::path::RelPath;
+use tslp_replay::engine::DiskCheck;
 
 use crate::config::settings::EtvConfig;
 use beneath::Root;
@@ -36,15 +35,6 @@ pub use examine::Counters;
 
 /// Threads that may be stuck in a file system at one time; with more, every check counts as timed out at once.
 const STUCK_THREADS_MAX: usize = 4;
-
-/// What somebody wants to know of one path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DiskCheck {
-    /// Which file.
-    pub path: RelPath,
-    /// Which of its symbols.
-    pub symbols: Vec<Symbol>,
-}
 
 /// Looks at the workspace's files. One caller at a time.
 pub struct Observer {

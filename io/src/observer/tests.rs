@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use tslp_core::entity::Symbol;
 use tslp_core::extract::{Definition, ExtractError, Extraction, GrammarTag, LanguageId};
 use tslp_core::ids::UnixMillis;
 use tslp_core::limits::PARSE_BYTES_MAX;
+use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
 
 use super::beneath::Resolution;

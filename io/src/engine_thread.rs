@@ -1,0 +1,271 @@
+//! The engine's thread: prompts and replies in the order of the sockets, decided on one state, handed to the writer.
+//!
+//! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
+//! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crossbeam_channel::{Receiver, Sender};
+use tslp_core::decide::reply::Reply;
+use tslp_core::event::{Event, ReplyOutcome};
+use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::limits::REPLY_SEGMENT_BYTES;
+use tslp_core::message::Attempt;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_replay::engine::{Batch, DiskCheck, Engine, Finding};
+
+use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};
+use crate::chat::reply::ReplyDecoder;
+use crate::chat::request::{self, BadRequest, Envelope};
+use crate::contents::StoredContents;
+use crate::http::error::Refusal;
+use crate::ledger::writer::Commit;
+use crate::ledger::{DurableHead, Stopped};
+use crate::main_loop::LoopHandle;
+use crate::observer::Observer;
+
+/// What the model was last given to see; kept only if `debug` is on.
+#[derive(Clone, Debug)]
+pub struct LastPrompt {
+    /// The prompt's episode.
+    pub episode: EpisodeId,
+    /// The request body as it went to the upstream.
+    pub body: Vec<u8>,
+}
+
+/// Where the last prompt is left for the diagnostics.
+pub type LastPromptSlot = Arc<Mutex<Option<LastPrompt>>>;
+
+/// What the thread talks to.
+pub struct Wiring {
+    /// Prompts and replies.
+    pub from_loop: Receiver<ToEngine>,
+    /// Answers.
+    pub to_loop: LoopHandle,
+    /// Batches to append.
+    pub commits: Sender<Commit>,
+    /// How far they are on disk.
+    pub durable: Arc<DurableHead>,
+    /// Where the last prompt goes, if `debug` is on.
+    pub last_prompt: Option<LastPromptSlot>,
+}
+
+/// The engine with its surroundings.
+pub struct EngineThread {
+    engine: Engine<TreeSitterGrammars, StoredContents>,
+    observer: Observer,
+    wiring: Wiring,
+    running: HashMap<ExchangeId, Running>,
+    last_transition: Seq,
+}
+
+/// A reply under way.
+struct Running {
+    episode: EpisodeId,
+    decoder: ReplyDecoder,
+    reply: Reply,
+}
+
+/// Why a prompt can't go on.
+enum Refused {
+    Request(BadRequest),
+    Ledger(Stopped),
+}
+
+impl EngineThread {
+    /// An engine that goes on from its state.
+    #[must_use]
+    pub fn new(
+        engine: Engine<TreeSitterGrammars, StoredContents>,
+        observer: Observer,
+        wiring: Wiring,
+    ) -> Self {
+        Self {
+            engine,
+            observer,
+            wiring,
+            running: HashMap::new(),
+            last_transition: Seq(0),
+        }
+    }
+
+    /// Works until the network loop says that no more will come, or is gone.
+    pub fn run(mut self) {
+        while let Ok(message) = self.wiring.from_loop.recv() {
+            self.engine.settled(self.wiring.durable.reached());
+            match message {
+                ToEngine::Prompt {
+                    exchange,
+                    session_name,
+                    retry,
+                    body,
+                } => {
+                    let envelope = Envelope {
+                        session_name,
+                        attempt: if retry {
+                            Attempt::Retry
+                        } else {
+                            Attempt::First
+                        },
+                    };
+                    self.prompt(exchange, envelope, &body);
+                }
+                ToEngine::ReplyBytes { exchange, bytes } => self.reply_bytes(exchange, &bytes),
+                ToEngine::ReplyEnd { exchange, ending } => self.reply_end(exchange, ending),
+                ToEngine::Shutdown => break,
+            }
+        }
+    }
+
+    fn prompt(&mut self, exchange: ExchangeId, envelope: Envelope, body: &[u8]) {
+        let message = match self.compose(exchange, envelope, body) {
+            Ok(forward) => forward,
+            Err(refused) => ToLoop::Answer {
+                exchange,
+                answer: refused.answer(),
+            },
+        };
+        self.wiring.to_loop.send(message);
+    }
+
+    fn compose(
+        &mut self,
+        exchange: ExchangeId,
+        envelope: Envelope,
+        body: &[u8],
+    ) -> Result<ToLoop, Refused> {
+        let (wire, request) = request::read(body, envelope).map_err(Refused::Request)?;
+        self.wiring
+            .durable
+            .wait_for(self.last_transition)
+            .map_err(Refused::Ledger)?;
+        let pending = self.engine.receive(now(), request);
+        let findings = self.look(&pending.checks);
+        let composed = self.engine.compose(pending, findings);
+        let body = wire.with(&composed.request, &composed.outgoing);
+        if let Some(slot) = &self.wiring.last_prompt {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastPrompt {
+                episode: composed.episode,
+                body: body.clone(),
+            });
+        }
+        let running = Running {
+            episode: composed.episode,
+            decoder: ReplyDecoder::default(),
+            reply: Reply::default(),
+        };
+        self.running.insert(exchange, running);
+        let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
+        self.commit(composed.batch);
+        Ok(ToLoop::Forward {
+            exchange,
+            body,
+            durable_at,
+            episode: composed.episode,
+        })
+    }
+
+    fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8]) {
+        let Some(running) = self.running.get_mut(&exchange) else {
+            return;
+        };
+        let said = running.decoder.push(bytes);
+        running.reply.tail.push_str(&said.text);
+        if running.reply.tail.len() >= REPLY_SEGMENT_BYTES {
+            let batch = self
+                .engine
+                .segment(now(), running.episode, &mut running.reply);
+            self.commit(batch);
+        }
+    }
+
+    fn reply_end(&mut self, exchange: ExchangeId, ending: Ending) {
+        let Some(mut running) = self.running.remove(&exchange) else {
+            return;
+        };
+        if matches!(ending, Ending::Complete { .. }) {
+            running.reply.tail.push_str(&running.decoder.end().text);
+        }
+        let Some(outcome) = outcome(ending, &running.decoder) else {
+            return;
+        };
+        let (tool_calls, finish_reason) = running.decoder.into_parts();
+        running.reply.tool_calls = tool_calls;
+        running.reply.finish_reason = finish_reason;
+        let pending = self
+            .engine
+            .end(now(), running.episode, running.reply, outcome);
+        let findings = self.look(&pending.checks);
+        let batch = self.engine.judge(pending, findings);
+        self.commit(batch);
+    }
+
+    fn look(&mut self, checks: &[DiskCheck]) -> Vec<Finding> {
+        let findings = self.observer.check(checks.to_vec());
+        checks
+            .iter()
+            .map(|check| check.path.clone())
+            .zip(findings)
+            .collect()
+    }
+
+    /// Hands a batch to the writer. When the writer has stopped, the loop has been told by the writer itself.
+    fn commit(&mut self, batch: Batch) {
+        let Some(last) = batch.last() else { return };
+        let moves = |recorded: &tslp_core::event::Recorded| {
+            matches!(recorded.event, Event::Transitioned(_))
+        };
+        if batch.recorded.iter().any(moves) {
+            self.last_transition = last;
+        }
+        let commit = Commit {
+            recorded: batch.recorded,
+            changes: batch.changes,
+        };
+        if self.wiring.commits.send(commit).is_err() {
+            tracing::error!(%last, "a decision could not be recorded: the ledger's writer has stopped");
+        }
+    }
+}
+
+impl Refused {
+    fn answer(self) -> Answer {
+        let refusal = match self {
+            Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
+            Self::Ledger(Stopped(message)) => Refusal::new(503, "ledger_failed", message),
+        };
+        Answer {
+            status: refusal.status,
+            body: refusal.body(),
+        }
+    }
+}
+
+/// What an ending on the sockets means for the reply. A reply that said itself that it is done is complete, whoever
+/// closed first. `None`: the ledger takes nothing more.
+fn outcome(ending: Ending, decoder: &ReplyDecoder) -> Option<ReplyOutcome> {
+    Some(match ending {
+        Ending::Complete { status } if !(200..300).contains(&status) => {
+            ReplyOutcome::UpstreamRefused(status)
+        }
+        Ending::Complete { .. } | Ending::ClientGone | Ending::UpstreamBroken
+            if decoder.is_finished() =>
+        {
+            ReplyOutcome::Completed
+        }
+        Ending::Complete { .. } | Ending::UpstreamBroken => ReplyOutcome::UpstreamBroken,
+        Ending::ClientGone => ReplyOutcome::ClientGone,
+        Ending::UpstreamUnreachable => ReplyOutcome::UpstreamUnreachable,
+        Ending::LedgerFailed => return None,
+    })
+}
+
+/// The wall clock, for people who read the ledger; nothing is decided by it.
+fn now() -> UnixMillis {
+    let since_epoch = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    UnixMillis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+}
