@@ -9,11 +9,15 @@ mod harness;
 
 #[path = "http/chat.rs"]
 mod chat;
+#[path = "http/demo.rs"]
+mod demo;
 #[path = "http/guarded.rs"]
 mod guarded;
 #[path = "http/relay.rs"]
 mod relay;
 #[path = "http/requests.rs"]
 mod requests;
+#[path = "http/tls.rs"]
+mod tls;
 #[path = "http/upstreams.rs"]
 mod upstreams;
