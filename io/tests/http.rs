@@ -17,6 +17,8 @@ mod guarded;
 mod relay;
 #[path = "http/requests.rs"]
 mod requests;
+#[path = "http/slow.rs"]
+mod slow;
 #[path = "http/tls.rs"]
 mod tls;
 #[path = "http/upstreams.rs"]

@@ -320,6 +320,11 @@ impl Wire {
         String::from_utf8_lossy(&self.rest()).into_owned()
     }
 
+    /// True if anything comes, false if the peer closes first.
+    pub(crate) fn answers_at_all(&mut self) -> bool {
+        self.fill()
+    }
+
     pub(crate) fn half_close(&self) {
         self.stream.shutdown(Shutdown::Write).unwrap();
     }
