@@ -9,7 +9,8 @@ use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 use tslp_io::config::settings::EtvConfig;
-use tslp_io::observer::{DiskCheck, Observer, WallClock};
+use tslp_io::observer::{Observer, WallClock};
+use tslp_replay::engine::DiskCheck;
 use tslp_io::out::Out;
 
 const FILES: usize = 20;

@@ -4,10 +4,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use constant_time_eq::constant_time_eq;
 
+use crate::config::secret::Secret;
 use crate::http::error::Refusal;
 use crate::http::head::Drop;
 use crate::http::request::{RequestHead, Version};
-use crate::loop_config::{GuardConfig, Secret};
+use crate::loop_config::GuardConfig;
 
 /// Why the guard can't be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

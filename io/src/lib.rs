@@ -19,9 +19,16 @@ pub mod observer;
 pub mod ledger;
 pub mod startup;
 
+pub mod diagnostics;
+pub mod probe;
+
+pub mod demo_model;
+pub mod demo_tour;
+
 pub mod cli;
 pub mod config;
 pub mod data_dir;
 pub mod exit;
 pub mod logging;
 pub mod out;
+pub mod serve;

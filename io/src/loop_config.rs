@@ -1,11 +1,11 @@
 //! Everything the network loop can be told: limits, timeouts, the upstream, who may ask.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::config::secret::Secret;
+use crate::config::upstream::UpstreamUrl;
 use crate::http::request::HeadLimits;
-use crate::upstream::url::UpstreamUrl;
 
 /// Configuration of the network loop, parsed wholly before anything is bound.
 #[derive(Clone, Debug)]
@@ -138,28 +138,4 @@ pub enum DebugPages {
     Hidden,
     /// They answer.
     Shown,
-}
-
-/// A credential; never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a credential.
-    #[must_use]
-    pub const fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The credential itself, for putting it on the wire or comparing it.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
 }

@@ -9,11 +9,17 @@ mod harness;
 
 #[path = "http/chat.rs"]
 mod chat;
+#[path = "http/demo.rs"]
+mod demo;
 #[path = "http/guarded.rs"]
 mod guarded;
 #[path = "http/relay.rs"]
 mod relay;
 #[path = "http/requests.rs"]
 mod requests;
+#[path = "http/slow.rs"]
+mod slow;
+#[path = "http/tls.rs"]
+mod tls;
 #[path = "http/upstreams.rs"]
 mod upstreams;

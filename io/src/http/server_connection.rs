@@ -203,4 +203,36 @@ mod tests {
         let bytes: Vec<&[u8]> = whole.chunks(1).collect();
         assert_eq!(events(&bytes), expected);
     }
+
+    #[test]
+    fn damaged_requests_read_the_same_in_one_piece_and_byte_by_byte() {
+        let whole = b"POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nX: y\r\n\r\nabcPOST /b HTTP/1.1\r\n\
+            Transfer-Encoding: chunked\r\n\r\n2;e=f\r\nde\r\n0\r\nT: t\r\n\r\nGET /c HTTP/1.0\r\n\r\n";
+        let odd = *b"\0\r\n\t :;,+-09afgPH/.\x7f\x80\xff";
+        let mut state = 1_u64;
+        let mut random = |below: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        for _ in 0..20_000 {
+            let mut damaged = whole.to_vec();
+            for _ in 0..=random(3) {
+                let at = random(damaged.len());
+                let byte = odd[random(odd.len())];
+                match random(3) {
+                    0 => damaged[at] = byte,
+                    1 => damaged.insert(at, byte),
+                    _ => drop(damaged.remove(at)),
+                }
+            }
+            let bytes: Vec<&[u8]> = damaged.chunks(1).collect();
+            // Which of several faults is seen first may differ; what was understood before it may not.
+            let understood =
+                |story: String| story.rsplit_once('\n').map(|(before, _)| before.to_owned());
+            let (one, many) = (understood(events(&[&damaged])), understood(events(&bytes)));
+            assert_eq!(one, many, "{:?}", String::from_utf8_lossy(&damaged));
+        }
+    }
 }

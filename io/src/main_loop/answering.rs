@@ -178,7 +178,7 @@ impl MainLoop {
         };
         let target = format!(
             "{}{}",
-            self.config.upstream.url.base_path, exchange.head.target
+            self.config.upstream.url.prefix, exchange.head.target
         );
         let head = self.request_head(&exchange.head, &target, framing, Coding::AsAsked);
         let idempotent = matches!(

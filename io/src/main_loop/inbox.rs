@@ -93,7 +93,7 @@ impl MainLoop {
             matches!(exchange.work, Work::Composing),
             "one Forward for each prompt"
         );
-        let target = format!("{}/v1/chat/completions", self.config.upstream.url.base_path);
+        let target = format!("{}/v1/chat/completions", self.config.upstream.url.prefix);
         let framing = RequestFraming::Length(body.len() as u64);
         let head = self.request_head(&exchange.head, &target, framing, Coding::Identity);
         exchange.work = Work::Upstream(Box::new(Call {

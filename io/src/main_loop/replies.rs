@@ -42,7 +42,9 @@ impl MainLoop {
             return;
         };
         if matches!(call.lane, Lane::Chat(_)) && !self.engine_queue.is_empty() {
-            self.engine_waiters.push(key);
+            if !self.engine_waiters.contains(&key) {
+                self.engine_waiters.push(key);
+            }
             return;
         }
         let broken = call.upload == Upload::Broken;

@@ -1,7 +1,6 @@
-//! The way to the upstream: its address, its connections, one request and its response.
+//! The way to the upstream: its connections, one request and its response.
 
 pub mod connection;
 pub mod pool;
 pub mod resolve;
 pub mod tls;
-pub mod url;

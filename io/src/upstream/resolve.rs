@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustls::ClientConfig;
 
 use super::tls::load_config;
-use super::url::Scheme;
+use crate::config::upstream::Scheme;
 use crate::loop_config::UpstreamConfig;
 
 /// How long a looked-up address is believed. Local and container names change when things restart.

@@ -1,7 +1,8 @@
 //! Requests that must reach neither the engine nor the upstream: strange hosts, pages, types, tokens.
 
+use tslp_io::config::secret::Secret;
 use tslp_io::guard::{Guard, GuardError};
-use tslp_io::loop_config::{DebugPages, GuardConfig, Secret};
+use tslp_io::loop_config::{DebugPages, GuardConfig};
 
 use crate::harness::{Engine, OK, Proxy, Upstream};
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_io::channel::{Answer, DiagnosticQuery, ToEngine, ToLoop};
+use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
-use tslp_io::upstream::url::UpstreamUrl;
 
 /// Bound on every wait; only a failing test reaches it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -318,6 +318,11 @@ impl Wire {
     /// Waits for the peer to close, and gives what it still sent.
     pub(crate) fn closed(&mut self) -> String {
         String::from_utf8_lossy(&self.rest()).into_owned()
+    }
+
+    /// True if anything comes, false if the peer closes first.
+    pub(crate) fn answers_at_all(&mut self) -> bool {
+        self.fill()
     }
 
     pub(crate) fn half_close(&self) {

@@ -1,0 +1,393 @@
+//! What the demo model says: a pure function of the composed prompt.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// Words by which a person asks for a change.
+const CHANGE_VERBS: [&str; 14] = [
+    "update", "change", "improve", "rename", "add", "fix", "refactor", "rewrite", "make", "edit",
+    "modify", "optimise", "optimize", "simplify",
+];
+
+const BLOCK_START: &str = "[CURRENT STATE: AUTHORITATIVE]";
+const BLOCK_END: &str = "[END CURRENT STATE]";
+
+/// One entity that the prompt showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Shown<'a> {
+    entity: &'a str,
+    hash: &'a str,
+    code: &'a str,
+}
+
+impl<'a> Shown<'a> {
+    fn path(&self) -> &'a str {
+        self.entity.split("::").next().unwrap_or_default()
+    }
+
+    /// The last part of the symbol's name, which is how people mention it.
+    fn name(&self) -> &'a str {
+        let symbol = self
+            .entity
+            .split_once("::")
+            .map_or("", |(_, symbol)| symbol);
+        symbol.rsplit(['.', ':']).next().unwrap_or_default()
+    }
+
+    fn extension(&self) -> &'a str {
+        self.path()
+            .rsplit_once('.')
+            .map_or("", |(_, extension)| extension)
+    }
+}
+
+/// The answer to a chat request.
+#[must_use]
+pub(super) fn answer(request: &Value) -> String {
+    let texts = message_texts(request);
+    let prompt = texts
+        .iter()
+        .rev()
+        .find(|(role, _)| role == "user")
+        .map_or("", |(_, text)| text.as_str());
+    let shown: Vec<Shown<'_>> = texts.iter().flat_map(|(_, text)| shown_in(text)).collect();
+    let asked = question(prompt);
+    let words = asked.to_lowercase();
+    let has = |word: &str| {
+        words
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|found| found == word)
+    };
+    let Some(target) = target(&shown, asked) else {
+        return nothing_shown(texts.len());
+    };
+    if has("lazy") {
+        return lazy(target);
+    }
+    if has("rename")
+        && let Some(name) = new_name(asked)
+    {
+        return renamed(target, name);
+    }
+    if CHANGE_VERBS.iter().any(|verb| has(verb)) {
+        return changed(target);
+    }
+    explained(&shown)
+}
+
+fn message_texts(request: &Value) -> Vec<(String, String)> {
+    let messages = request["messages"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    messages
+        .iter()
+        .map(|message| {
+            let role = message["role"].as_str().unwrap_or_default().to_owned();
+            let text = match &message["content"] {
+                Value::String(text) => text.clone(),
+                Value::Array(parts) => parts
+                    .iter()
+                    .filter_map(|part| part["text"].as_str())
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+                _ => String::new(),
+            };
+            (role, text)
+        })
+        .collect()
+}
+
+/// The prompt without the blocks that may have been put before it.
+fn question(prompt: &str) -> &str {
+    prompt.rsplit(BLOCK_END).next().unwrap_or_default()
+}
+
+fn shown_in(text: &str) -> Vec<Shown<'_>> {
+    let mut shown = Vec::new();
+    for part in text.split(BLOCK_START).skip(1) {
+        let block = part.split(BLOCK_END).next().unwrap_or_default();
+        let (header, code) = block.split_once("\n\n").unwrap_or((block, ""));
+        let field = |name: &str| {
+            header
+                .lines()
+                .find_map(|line| line.strip_prefix(name))
+                .map_or("", str::trim)
+        };
+        let entity = field("Entity:");
+        if !entity.is_empty() {
+            shown.push(Shown {
+                entity,
+                hash: field("Artifact:"),
+                code: code.trim_end_matches('\n'),
+            });
+        }
+    }
+    shown
+}
+
+/// The entity that the question names; else the first one shown.
+fn target<'a>(shown: &'a [Shown<'a>], asked: &str) -> Option<&'a Shown<'a>> {
+    let named = |entity: &&Shown<'_>| asked.contains(entity.entity);
+    let mentioned = |entity: &&Shown<'_>| {
+        !entity.name().is_empty()
+            && asked
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .any(|word| word == entity.name())
+    };
+    let filed = |entity: &&Shown<'_>| asked.contains(entity.path());
+    shown
+        .iter()
+        .find(named)
+        .or_else(|| shown.iter().find(mentioned))
+        .or_else(|| shown.iter().find(filed))
+        .or_else(|| shown.first())
+}
+
+fn new_name(asked: &str) -> Option<&str> {
+    let after = asked.split_once(" to ")?.1;
+    let name = after
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .find(|word| !word.is_empty())?;
+    name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        .then_some(name)
+}
+
+fn fenced(target: &Shown<'_>, code: &str) -> String {
+    let language = match target.extension() {
+        "rs" => "rust",
+        "py" => "python",
+        "js" | "jsx" | "mjs" => "javascript",
+        "ts" | "tsx" => "typescript",
+        "h" => "c",
+        "cc" | "cxx" | "hpp" => "cpp",
+        other => other,
+    };
+    let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}:{}\n{code}\n{fence}\n", target.path())
+}
+
+fn changed(target: &Shown<'_>) -> String {
+    let code = with_statement(target.code, target.extension());
+    format!(
+        "Here is `{}` with one statement added at its beginning:\n\n{}",
+        target.entity,
+        fenced(target, &code)
+    )
+}
+
+fn renamed(target: &Shown<'_>, name: &str) -> String {
+    let mut code = String::new();
+    let mut word = String::new();
+    let flush = |word: &mut String, code: &mut String| {
+        code.push_str(if word == target.name() { name } else { word });
+        word.clear();
+    };
+    for character in target.code.chars() {
+        if character.is_alphanumeric() || character == '_' {
+            word.push(character);
+        } else {
+            flush(&mut word, &mut code);
+            code.push(character);
+        }
+    }
+    flush(&mut word, &mut code);
+    format!(
+        "`{}` under its new name `{name}`:\n\n{}",
+        target.entity,
+        fenced(target, &code)
+    )
+}
+
+fn lazy(target: &Shown<'_>) -> String {
+    let comment = comment_mark(target.extension());
+    let code = match body_start(target.code, target.extension()) {
+        Some(at) if comment == "#" => format!("{}    # ... rest unchanged ...", &target.code[..at]),
+        Some(at) => format!("{}    // ... rest unchanged ...\n}}", &target.code[..at]),
+        None => format!("{comment} ... rest unchanged ..."),
+    };
+    format!(
+        "Here is the gist of `{}`:\n\n{}",
+        target.entity,
+        fenced(target, &code)
+    )
+}
+
+fn explained(shown: &[Shown<'_>]) -> String {
+    let mut text = String::from("I was shown the current code of:\n\n");
+    for entity in shown {
+        let hash: String = entity.hash.chars().take(12).collect();
+        let lines = entity.code.lines().count();
+        // Writing to a string can't fail.
+        let _ = writeln!(text, "- `{}` ({hash}), {lines} lines", entity.entity);
+    }
+    text.push_str("\nAs the demo model I don't understand code, but what I was shown is the authoritative version.\n");
+    text
+}
+
+fn nothing_shown(messages: usize) -> String {
+    format!(
+        "I am TSLP's built-in demo model. I got {messages} message(s) and no authoritative code.\n\n\
+         To try the state ledger, paste a function and name its file on the fence:\n\n\
+         ```c:src/ring.c\nint ring_put(struct ring *r, int value) {{\n    return 0;\n}}\n```\n\n\
+         Then ask: \"improve `ring_put`\".\n"
+    )
+}
+
+fn comment_mark(extension: &str) -> &'static str {
+    match extension {
+        "py" | "rb" | "sh" | "toml" | "yml" | "yaml" => "#",
+        _ => "//",
+    }
+}
+
+/// A statement without effect, or a bare comment where the language isn't known.
+fn statement(extension: &str) -> &'static str {
+    match extension {
+        "py" => "assert True  # checked by the demo model",
+        "rs" => "let () = (); // checked by the demo model",
+        "js" | "jsx" | "mjs" | "ts" | "tsx" => "void 0; // checked by the demo model",
+        "go" => "_ = 0 // checked by the demo model",
+        "java" => "assert true; // checked by the demo model",
+        "c" | "h" | "cc" | "cpp" | "cxx" | "hpp" => "(void)0; // checked by the demo model",
+        "rb" | "sh" | "toml" | "yml" | "yaml" => "# checked by the demo model",
+        _ => "// checked by the demo model",
+    }
+}
+
+fn with_statement(code: &str, extension: &str) -> String {
+    let statement = statement(extension);
+    match body_start(code, extension) {
+        None => format!(
+            "{} changed by the demo model\n{code}",
+            comment_mark(extension)
+        ),
+        Some(at) => {
+            let (head, body) = code.split_at(at);
+            let first = body
+                .lines()
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or_default();
+            let indent = match first.len() - first.trim_start().len() {
+                0 => "    ",
+                width => &first[..width],
+            };
+            let gap = if body.is_empty() || body.starts_with('\n') {
+                ""
+            } else {
+                "\n"
+            };
+            let body = body
+                .strip_prefix('\n')
+                .filter(|_| head.ends_with('\n'))
+                .unwrap_or(body);
+            format!("{head}{indent}{statement}{gap}{body}")
+        }
+    }
+}
+
+/// Where a function's body begins: behind the first brace, or behind the line that ends a Python header.
+fn body_start(code: &str, extension: &str) -> Option<usize> {
+    let mut offset = 0;
+    for line in code.split_inclusive('\n') {
+        let text = line.trim_start();
+        let comment = ["//", "/*", "*", "#", "@"]
+            .iter()
+            .any(|mark| text.starts_with(mark));
+        if !comment {
+            match extension {
+                "py" if line.trim_end().ends_with(':') => return Some(offset + line.len()),
+                "py" => {}
+                _ if line.trim_end().ends_with('{') => return Some(offset + line.len()),
+                _ => {}
+            }
+        }
+        offset += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const STATE: &str = "[CURRENT STATE: AUTHORITATIVE]\nEntity: src/ring.c::ring_put\nArtifact: 0123456789abcdef0123\n\
+        Source: Confirmed via AST\n\nint ring_put(int v)\n{\n    return v;\n}\n[END CURRENT STATE]\n";
+
+    fn check(system: &str, prompt: &str, expected: &str) {
+        let request = json!({"messages": [
+            {"role": "system", "content": system},
+            {"role": "user", "content": [{"type": "text", "text": prompt}]},
+        ]});
+        assert_eq!(answer(&request), expected);
+    }
+
+    #[test]
+    fn a_change_keeps_everything_and_adds_a_statement() {
+        check(
+            STATE,
+            "Please improve `ring_put`",
+            "Here is `src/ring.c::ring_put` with one statement added at its beginning:\n\n```c:src/ring.c\n\
+             int ring_put(int v)\n{\n    (void)0; // checked by the demo model\n    return v;\n}\n```\n",
+        );
+    }
+
+    #[test]
+    fn a_lazy_answer_elides() {
+        check(
+            STATE,
+            "improve ring_put, be lazy",
+            "Here is the gist of `src/ring.c::ring_put`:\n\n```c:src/ring.c\nint ring_put(int v)\n{\n    \
+             // ... rest unchanged ...\n}\n```\n",
+        );
+    }
+
+    #[test]
+    fn a_rename_renames() {
+        check(
+            STATE,
+            "rename ring_put to ring_push",
+            "`src/ring.c::ring_put` under its new name `ring_push`:\n\n```c:src/ring.c\nint ring_push(int v)\n{\n    \
+             return v;\n}\n```\n",
+        );
+    }
+
+    #[test]
+    fn a_question_is_answered_with_what_was_shown() {
+        check(
+            STATE,
+            "What does ring_put do?",
+            "I was shown the current code of:\n\n- `src/ring.c::ring_put` (0123456789ab), 4 lines\n\nAs the demo model \
+             I don't understand code, but what I was shown is the authoritative version.\n",
+        );
+    }
+
+    #[test]
+    fn without_code_it_says_what_to_do() {
+        let text = answer(&json!({"messages": [{"role": "user", "content": "update x"}]}));
+        assert!(
+            text.contains("1 message(s)") && text.contains("```c:src/ring.c\n"),
+            "{text}"
+        );
+        assert!(answer(&json!(null)).contains("demo model"));
+    }
+
+    #[test]
+    fn bodies_on_one_line_and_python() {
+        assert_eq!(
+            with_statement("int f(void) { return 1; }", "c"),
+            "// changed by the demo model\nint f(void) { return 1; }"
+        );
+        assert_eq!(
+            with_statement("def f(x):\n  return x", "py"),
+            "def f(x):\n  assert True  # checked by the demo model\n  return x"
+        );
+        assert_eq!(
+            with_statement("fn f() {\n}", "rs"),
+            "fn f() {\n    let () = (); // checked by the demo model\n}"
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! Upstreams behind TLS: verified with the extra CA, refused without.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use crate::harness::{Engine, Proxy};
+
+/// How the server ends a response that has no length.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goodbye {
+    Said,
+    Missing,
+}
+
+/// A TLS server for `localhost`; gives its base address and its certificate's file.
+fn server(goodbye: Goodbye) -> (String, PathBuf) {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let config = Arc::clone(&config);
+            thread::spawn(move || serve(config, stream.unwrap(), goodbye));
+        }
+    });
+    let file = std::env::temp_dir().join(format!("tslp-tls-{}-{port}.pem", std::process::id()));
+    std::fs::write(&file, made.cert.pem()).unwrap();
+    (format!("https://localhost:{port}"), file)
+}
+
+fn serve(config: Arc<ServerConfig>, stream: std::net::TcpStream, goodbye: Goodbye) {
+    let mut stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
+    let mut seen = Vec::new();
+    let mut piece = [0; 4096];
+    while !seen.windows(4).any(|window| window == b"\r\n\r\n") {
+        match stream.read(&mut piece) {
+            Ok(count) if count > 0 => seen.extend_from_slice(&piece[..count]),
+            _ => return,
+        }
+    }
+    let body = vec![b'x'; 300_000];
+    let _ = stream
+        .write_all(b"HTTP/1.1 200 OK\r\n\r\n")
+        .and_then(|()| stream.write_all(&body));
+    if goodbye == Goodbye::Said {
+        stream.conn.send_close_notify();
+    }
+    let _ = stream.flush();
+}
+
+#[test]
+fn the_extra_ca_is_trusted() {
+    let (url, file) = server(Goodbye::Said);
+    let proxy = Proxy::with(&url, Engine::Echo, |config| {
+        config.upstream.extra_ca_file = Some(file.clone())
+    });
+    for request in [proxy.get("/v1/models"), proxy.chat("{}")] {
+        let response = proxy.client().send(request).message();
+        assert_eq!(
+            (response.status(), response.body.len()),
+            (200, 300_000),
+            "{}",
+            response.text()
+        );
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn an_unknown_certificate_is_refused() {
+    let (url, file) = server(Goodbye::Said);
+    let proxy = Proxy::start(&url, Engine::Echo);
+    let response = proxy.client().send(proxy.get("/v1/models")).message();
+    assert_eq!(response.status(), 502);
+    assert!(
+        response.text().contains("TLS: invalid peer certificate"),
+        "{}",
+        response.text()
+    );
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_close_without_goodbye_is_no_end() {
+    // Anyone on the path can cut a TCP connection; only TLS's own goodbye ends a body without a length.
+    let (url, file) = server(Goodbye::Missing);
+    let proxy = Proxy::with(&url, Engine::Echo, |config| {
+        config.upstream.extra_ca_file = Some(file.clone())
+    });
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    let text = client.closed();
+    assert!(text.starts_with("HTTP/1.1 200 OK") && !text.ends_with("0\r\n\r\n"));
+    proxy.wait_for("end UpstreamBroken");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_missing_ca_file_is_named() {
+    let (url, file) = server(Goodbye::Said);
+    std::fs::remove_file(&file).unwrap();
+    let proxy = Proxy::with(&url, Engine::Echo, |config| {
+        config.upstream.extra_ca_file = Some(file)
+    });
+    let response = proxy.client().send(proxy.get("/v1/models")).message();
+    assert!(response.text().contains("CA file"), "{}", response.text());
+}
