@@ -10,8 +10,8 @@ use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::observer::{Observer, WallClock};
-use tslp_replay::engine::DiskCheck;
 use tslp_io::out::Out;
+use tslp_replay::engine::DiskCheck;
 
 const FILES: usize = 20;
 const ROUNDS: usize = 2001;

@@ -1,1 +1,183 @@
-//! Being written.
+//! The diagnostics of spec §14: `/doctor`, `/recent`, `/state`, `/debug/last-prompt`, and the same on the command line.
+//!
+//! They hold a read-only connection and nothing else of the ledger: reporting is all they can do.
+
+pub mod doctor;
+pub mod recent;
+pub mod state;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::PoisonError;
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::Receiver;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ToLoop};
+use crate::config::secret::Secret;
+use crate::config::upstream::UpstreamUrl;
+use crate::engine_thread::LastPromptSlot;
+use crate::http::error::Refusal;
+use crate::ledger::{LedgerError, ReaderFactory};
+use crate::main_loop::LoopHandle;
+
+/// What the diagnostics look at.
+pub struct Subject {
+    /// Makes read-only connections.
+    pub readers: ReaderFactory,
+    /// Where the ledger lies.
+    pub data_dir: PathBuf,
+    /// The project folder.
+    pub workspace: PathBuf,
+    /// The model server; `None` stands for the embedded demo.
+    pub upstream: Option<UpstreamUrl>,
+    /// Its key.
+    pub api_key: Option<Secret>,
+    /// Certificates to trust besides the system's.
+    pub ca_file: Option<PathBuf>,
+    /// Why the proxy is in safe mode, if it is.
+    pub safe_mode: Option<String>,
+}
+
+/// Answers questions on a thread of its own, because checks take time.
+pub struct Diagnostics {
+    subject: Subject,
+    last_prompt: Option<LastPromptSlot>,
+}
+
+impl Diagnostics {
+    /// Diagnostics of a running proxy.
+    #[must_use]
+    pub const fn new(subject: Subject, last_prompt: Option<LastPromptSlot>) -> Self {
+        Self {
+            subject,
+            last_prompt,
+        }
+    }
+
+    /// Answers until nobody can ask any more.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn spawn(
+        self,
+        questions: Receiver<DiagnosticQuery>,
+        to_loop: LoopHandle,
+    ) -> io::Result<JoinHandle<()>> {
+        thread::Builder::new()
+            .name("diagnostics".into())
+            .spawn(move || {
+                for DiagnosticQuery { exchange, page } in questions {
+                    let answer = self.answer(page);
+                    to_loop.send(ToLoop::Answer { exchange, answer });
+                }
+            })
+    }
+
+    fn answer(&self, page: DiagnosticPage) -> Answer {
+        let json = match page {
+            DiagnosticPage::Doctor => Ok(doctor::examine(&self.subject).json()),
+            DiagnosticPage::Recent { limit } => {
+                recent::read(&self.subject, limit).map(|episodes| recent::json(&episodes))
+            }
+            DiagnosticPage::State => {
+                state::read(&self.subject).map(|entities| state::json(&entities))
+            }
+            DiagnosticPage::LastPrompt => return self.last_prompt(),
+        };
+        match json {
+            Ok(json) => answer(&json),
+            Err(error) => refuse(&error),
+        }
+    }
+
+    fn last_prompt(&self) -> Answer {
+        let slot = self.last_prompt.as_ref();
+        let last =
+            slot.and_then(|slot| slot.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let Some(last) = last else {
+            return refusal(
+                404,
+                "no_prompt_yet",
+                "no prompt has gone to the model since the proxy started",
+            );
+        };
+        let request: Result<Box<RawValue>, _> = serde_json::from_slice(&last.body);
+        match request {
+            Ok(request) => Answer {
+                status: 200,
+                body: format!("{{\"episode\":{},\"request\":{request}}}", last.episode.0)
+                    .into_bytes(),
+            },
+            Err(_) => refusal(500, "not_json", "the last prompt can't be shown"),
+        }
+    }
+}
+
+fn answer(json: &Value) -> Answer {
+    Answer {
+        status: 200,
+        body: json.to_string().into_bytes(),
+    }
+}
+
+fn refuse(error: &LedgerError) -> Answer {
+    refusal(503, "ledger_unreadable", &error.to_string())
+}
+
+fn refusal(status: u16, code: &'static str, message: &str) -> Answer {
+    let refusal = Refusal::new(status, code, message.to_owned());
+    Answer {
+        status,
+        body: refusal.body(),
+    }
+}
+
+/// A recorded moment as people and programs read it: RFC 3339, UTC, milliseconds.
+fn moment(millis: i64) -> String {
+    jiff::Timestamp::from_millisecond(millis)
+        .map_or_else(|_| millis.to_string(), |at| format!("{at:.3}"))
+}
+
+/// Typed access to a row of a projection's table.
+trait Row {
+    fn text(&self, column: usize) -> Option<&str>;
+    fn number(&self, column: usize) -> i64;
+    fn hash(&self, column: usize) -> String;
+}
+
+impl Row for Vec<tslp_projections::table::Value> {
+    fn text(&self, column: usize) -> Option<&str> {
+        match self.get(column) {
+            Some(tslp_projections::table::Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn number(&self, column: usize) -> i64 {
+        match self.get(column) {
+            Some(tslp_projections::table::Value::Integer(number)) => *number,
+            _ => 0,
+        }
+    }
+
+    fn hash(&self, column: usize) -> String {
+        match self.get(column) {
+            Some(tslp_projections::table::Value::Blob(bytes)) => {
+                bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// `path::symbol`, or the path alone for a whole file.
+fn entity_name(path: &str, symbol: &str) -> String {
+    if symbol.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{path}::{symbol}")
+    }
+}

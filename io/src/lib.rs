@@ -26,6 +26,7 @@ pub mod demo_model;
 pub mod demo_tour;
 
 pub mod cli;
+pub mod command;
 pub mod config;
 pub mod data_dir;
 pub mod exit;

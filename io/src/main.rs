@@ -1,3 +1,7 @@
 //! The `tslp` binary.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tslp_io::command::run(std::env::args_os()).into()
+}

@@ -1,1 +1,176 @@
-//! Being written.
+//! Asks a model server one short question over a blocking connection: is it there, and how large is its context?
+//!
+//! For start-up, `doctor` and the search for a local server; never on the network loop.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::config::secret::Secret;
+use crate::config::upstream::{Scheme, UpstreamUrl};
+use crate::upstream::tls;
+
+/// Longest wait for each step of a probe.
+const STEP: Duration = Duration::from_secs(2);
+
+/// Longest wait for each step while looking for a local server: loopback answers at once or not at all.
+const LOCAL_STEP: Duration = Duration::from_millis(300);
+
+/// Largest answer that is read.
+const ANSWER_BYTES_MAX: u64 = 4 << 20;
+
+/// Local servers and their default ports, in the order in which they are looked for.
+pub const LOCAL_SERVERS: [(&str, u16); 4] = [
+    ("Ollama", 11434),
+    ("llama.cpp", 8080),
+    ("LM Studio", 1234),
+    ("vLLM", 8000),
+];
+
+/// What a server said of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelServer {
+    /// Names of its models.
+    pub models: Vec<String>,
+    /// Tokens of its context, if it told.
+    pub context_tokens: Option<u32>,
+}
+
+/// How to reach a server.
+pub struct Target<'t> {
+    /// Its address.
+    pub url: &'t UpstreamUrl,
+    /// Its key.
+    pub api_key: Option<&'t Secret>,
+    /// Certificates to trust besides the system's.
+    pub ca_file: Option<&'t Path>,
+}
+
+/// The first model server on its default local port.
+#[must_use]
+pub fn find_local() -> Option<(&'static str, UpstreamUrl)> {
+    LOCAL_SERVERS.into_iter().find_map(|(name, port)| {
+        let url = UpstreamUrl {
+            scheme: Scheme::Http,
+            host: "127.0.0.1".into(),
+            port,
+            prefix: String::new(),
+        };
+        let target = Target {
+            url: &url,
+            api_key: None,
+            ca_file: None,
+        };
+        let models = models(&target, LOCAL_STEP).ok()?;
+        models["data"].is_array().then_some((name, url))
+    })
+}
+
+/// Asks a server for its models and its context size.
+///
+/// # Errors
+/// In words for people, why it gave no answer.
+pub fn ask(target: &Target<'_>) -> Result<ModelServer, String> {
+    let models = models(target, STEP).map_err(|error| error.to_string())?;
+    let listed = models["data"].as_array().cloned().unwrap_or_default();
+    let names = listed.iter().filter_map(|model| model["id"].as_str());
+    // vLLM tells with the model; llama.cpp has a page of its own, which others answer with 404.
+    let told_by_model = listed
+        .first()
+        .and_then(|model| model["max_model_len"].as_u64());
+    let told = told_by_model.or_else(|| {
+        let props = get(target, "/props", STEP).ok()?;
+        props["default_generation_settings"]["n_ctx"]
+            .as_u64()
+            .or_else(|| props["n_ctx"].as_u64())
+    });
+    Ok(ModelServer {
+        models: names.map(str::to_owned).collect(),
+        context_tokens: told.and_then(|tokens| u32::try_from(tokens).ok()),
+    })
+}
+
+fn models(target: &Target<'_>, step: Duration) -> io::Result<Value> {
+    get(target, "/v1/models", step)
+}
+
+/// One `GET` of a JSON document.
+fn get(target: &Target<'_>, path: &str, step: Duration) -> io::Result<Value> {
+    let url = target.url;
+    let address = (url.host.as_str(), url.port)
+        .to_socket_addrs()?
+        .next()
+        .ok_or_else(|| io::Error::other(format!("{} has no address", url.host)))?;
+    let tcp = TcpStream::connect_timeout(&address, step)?;
+    tcp.set_read_timeout(Some(step))?;
+    tcp.set_write_timeout(Some(step))?;
+    let request = request(target, path);
+    match url.scheme {
+        Scheme::Http => exchange(tcp, &request),
+        Scheme::Https => {
+            let config = tls::load_config(target.ca_file).map_err(io::Error::other)?;
+            let name = url.host.clone().try_into().map_err(io::Error::other)?;
+            let session = rustls::ClientConnection::new(Arc::clone(&config), name)
+                .map_err(io::Error::other)?;
+            exchange(rustls::StreamOwned::new(session, tcp), &request)
+        }
+    }
+}
+
+fn request(target: &Target<'_>, path: &str) -> String {
+    let UpstreamUrl { prefix, .. } = target.url;
+    let authority = target.url.authority();
+    let key = target.api_key.map_or_else(String::new, |key| {
+        format!("Authorization: Bearer {}\r\n", key.reveal())
+    });
+    // HTTP/1.0, so that the answer comes without chunks and ends with the connection.
+    format!(
+        "GET {prefix}{path} HTTP/1.0\r\nHost: {authority}\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n{key}\r\n"
+    )
+}
+
+fn exchange(mut stream: impl Read + Write, request: &str) -> io::Result<Value> {
+    stream.write_all(request.as_bytes())?;
+    let mut answer = Vec::new();
+    match stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer) {
+        Ok(_) => {}
+        // Some servers keep the connection open, or close it without saying so; what came is looked at.
+        Err(_) if !answer.is_empty() => {}
+        Err(error) => return Err(error),
+    }
+    let mut headers = [httparse::EMPTY_HEADER; 64];
+    let mut head = httparse::Response::new(&mut headers);
+    let httparse::Status::Complete(body_at) = head.parse(&answer).map_err(io::Error::other)? else {
+        return Err(io::Error::other("the answer is no HTTP response"));
+    };
+    match head.code {
+        Some(200) => {
+            serde_json::from_slice(body(head.headers, &answer[body_at..])).map_err(io::Error::other)
+        }
+        Some(code) => Err(io::Error::other(format!("it answers with status {code}"))),
+        None => Err(io::Error::other("the answer has no status")),
+    }
+}
+
+/// The body; a server that answers HTTP/1.0 with chunks all the same sends small lists in one.
+fn body<'a>(headers: &[httparse::Header<'_>], bytes: &'a [u8]) -> &'a [u8] {
+    let chunked = headers.iter().any(|header| {
+        header.name.eq_ignore_ascii_case("transfer-encoding")
+            && header.value.eq_ignore_ascii_case(b"chunked")
+    });
+    if !chunked {
+        return bytes;
+    }
+    match httparse::parse_chunk_size(bytes) {
+        Ok(httparse::Status::Complete((at, length))) => {
+            let end =
+                usize::try_from(length).map_or(bytes.len(), |length| at.saturating_add(length));
+            &bytes[at..end.min(bytes.len())]
+        }
+        _ => bytes,
+    }
+}

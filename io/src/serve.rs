@@ -1,1 +1,432 @@
-//! Being written.
+//! `tslp serve`: puts the threads together, says where it listens, and takes them apart in order.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{Receiver, bounded};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use tslp_core::policy::Policy;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_replay::engine::Engine;
+use tslp_replay::state::State;
+
+use crate::channel::{ToEngine, ToLoop};
+use crate::config::ServeConfig;
+use crate::config::settings::Budget;
+use crate::config::upstream::{Upstream, UpstreamUrl};
+use crate::contents::StoredContents;
+use crate::data_dir::{self, DataDirError};
+use crate::demo_model::DemoModel;
+use crate::diagnostics::{Diagnostics, Subject};
+use crate::engine_thread::{EngineThread, LastPromptSlot, Wiring};
+use crate::exit::Exit;
+use crate::ledger::writer::{self, Durability, LedgerWriter, WriterLimits};
+use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
+use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, UpstreamConfig};
+use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
+use crate::observer::{Observer, SystemClock};
+use crate::out::Out;
+use crate::probe::{self, Target};
+use crate::startup::{self, StartError};
+
+/// Messages that may wait for the engine; replies come in pieces of 16 KiB and more.
+const ENGINE_QUEUE: usize = 256;
+
+/// Batches that may wait for the writer. The engine waits when it is full.
+const COMMIT_QUEUE: usize = 256;
+
+/// Questions that may wait for the diagnostics.
+const DIAGNOSTICS_QUEUE: usize = 16;
+
+/// Why the proxy doesn't run, or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// No data directory.
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
+    /// No state.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// No ledger.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// No listener.
+    #[error("{error}{}", advice(.error))]
+    Bind {
+        /// What happened.
+        #[from]
+        error: BindError,
+    },
+    /// No demo model, no signals, no output, or no polling.
+    #[error("{0}")]
+    System(#[from] io::Error),
+    /// The writer stopped.
+    #[error("{0}")]
+    Writer(String),
+}
+
+fn advice(error: &BindError) -> &'static str {
+    match error {
+        BindError::Listen { error, .. } if error.kind() == io::ErrorKind::AddrInUse => {
+            "; another process has that port: stop it, or choose another port with --listen"
+        }
+        _ => "",
+    }
+}
+
+impl ServeError {
+    /// The exit code.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        let in_use = |error: &LedgerError| matches!(error, LedgerError::InUse { .. });
+        match self {
+            Self::Ledger(error) | Self::Start(StartError::Ledger(error)) if in_use(error) => {
+                Exit::InUse
+            }
+            Self::Start(error) if error.asks_for_safe_mode() => Exit::LedgerDamaged,
+            Self::Bind(BindError::Listen { error, .. })
+                if error.kind() == io::ErrorKind::AddrInUse =>
+            {
+                Exit::InUse
+            }
+            Self::Bind {
+                error: BindError::Guard(_),
+            } => Exit::Usage,
+            _ => Exit::Failure,
+        }
+    }
+}
+
+/// Where the model was found.
+struct Chosen {
+    url: UpstreamUrl,
+    banner: String,
+    demo: Option<DemoModel>,
+}
+
+/// A proxy that listens but doesn't serve yet.
+pub struct Server {
+    main_loop: MainLoop,
+    address: SocketAddr,
+    handle: LoopHandle,
+    banner: Vec<String>,
+    threads: Threads,
+    demo: Option<DemoModel>,
+}
+
+/// What must end after the network loop, in this order.
+struct Threads {
+    engine: Option<JoinHandle<()>>,
+    writer: Option<LedgerWriter>,
+    diagnostics: JoinHandle<()>,
+    /// Keeps the channel of a proxy without an engine open.
+    _unheard: Option<Receiver<ToEngine>>,
+    _ledger: Option<OpenLedgerGuard>,
+}
+
+/// Holds the data directory's lock as long as anything may write.
+struct OpenLedgerGuard(
+    #[expect(dead_code, reason = "held for its lock")] Arc<crate::ledger::lock::DataDirLock>,
+);
+
+/// Runs the proxy until it is asked to stop.
+///
+/// # Errors
+/// See [`ServeError`].
+pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
+    let server = Server::bind(config)?;
+    server.announce()?;
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let handle = server.handle();
+    let stop = signals.handle();
+    let listener = thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            if signals.forever().next().is_some() {
+                handle.shutdown();
+            }
+        })?;
+    let outcome = server.run();
+    stop.close();
+    join(listener, "signals");
+    outcome
+}
+
+impl Server {
+    /// Opens the ledger, finds the model, binds the port and starts all threads but the network loop.
+    ///
+    /// # Errors
+    /// See [`ServeError`].
+    pub fn bind(config: &ServeConfig) -> Result<Self, ServeError> {
+        data_dir::prepare(&config.data_dir)?;
+        let started = match startup::start(&config.data_dir, &config.workspace) {
+            Ok(started) => Ok(started),
+            Err(error) if error.asks_for_safe_mode() => Err(error.to_string()),
+            Err(error) => return Err(error.into()),
+        };
+        let chosen = choose(&config.upstream.place)?;
+        let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
+        let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
+        let channels = LoopChannels {
+            to_engine,
+            to_diagnostics,
+        };
+        let (main_loop, address, handle) =
+            MainLoop::bind(config.listen, loop_config(config, &chosen.url), channels)?;
+        let mut banner = vec![chosen.banner];
+        banner.push(format!("workspace {}", config.workspace.display()));
+        let last_prompt = config.debug.then(LastPromptSlot::default);
+        let safe_mode = started.as_ref().err().cloned();
+        if let Some(reason) = &safe_mode {
+            banner.push(format!("SAFE MODE: {reason}"));
+        }
+        let diagnostics = Diagnostics::new(
+            Subject {
+                readers: ReaderFactory::new(
+                    &DataFiles::of(&config.data_dir),
+                    &OpenOptions::default(),
+                ),
+                data_dir: config.data_dir.clone(),
+                workspace: config.workspace.clone(),
+                upstream: Some(chosen.url.clone()),
+                api_key: config.upstream.api_key.clone(),
+                ca_file: config.upstream.ca_file.clone(),
+                safe_mode: safe_mode.clone(),
+            },
+            last_prompt.clone(),
+        );
+        let diagnostics = diagnostics.spawn(questions, handle.clone())?;
+        let (engine, writer, unheard, ledger) = match started {
+            Ok((opened, state)) => {
+                let lock = Arc::clone(&opened.lock);
+                let policy = policy(config, &chosen.url);
+                let (engine, writer) = start_engine(
+                    config,
+                    policy,
+                    opened,
+                    state,
+                    from_loop,
+                    &handle,
+                    last_prompt,
+                )?;
+                (
+                    Some(engine),
+                    Some(writer),
+                    None,
+                    Some(OpenLedgerGuard(lock)),
+                )
+            }
+            Err(message) => {
+                handle.send(ToLoop::LedgerFailed { message });
+                (None, None, Some(from_loop), None)
+            }
+        };
+        Ok(Self {
+            main_loop,
+            address,
+            handle,
+            banner,
+            threads: Threads {
+                engine,
+                writer,
+                diagnostics,
+                _unheard: unheard,
+                _ledger: ledger,
+            },
+            demo: chosen.demo,
+        })
+    }
+
+    /// Where it really listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// For ending it from another thread.
+    #[must_use]
+    pub fn handle(&self) -> LoopHandle {
+        self.handle.clone()
+    }
+
+    /// Says where it listens, and what a person should know.
+    ///
+    /// # Errors
+    /// If standard output can't be written to.
+    pub fn announce(&self) -> io::Result<()> {
+        let mut out = Out::stdout();
+        out.line(format_args!("listening on http://{}", self.address))?;
+        for line in &self.banner {
+            out.line(line)?;
+        }
+        Ok(())
+    }
+
+    /// Serves until it is asked to stop, then ends every thread and closes the ledger.
+    ///
+    /// # Errors
+    /// If polling fails or the ledger's writer has stopped.
+    pub fn run(self) -> Result<Exit, ServeError> {
+        let polled = self.main_loop.run();
+        if let Some(engine) = self.threads.engine {
+            join(engine, "engine");
+        }
+        let written = self.threads.writer.map(LedgerWriter::join).transpose();
+        join(self.threads.diagnostics, "diagnostics");
+        drop(self.demo);
+        polled?;
+        written.map_err(ServeError::Writer)?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn join(thread: JoinHandle<()>, name: &str) {
+    if thread.join().is_err() {
+        tracing::error!(name, "a thread ended by a panic");
+    }
+}
+
+/// The model server to talk to.
+fn choose(place: &Upstream) -> Result<Chosen, ServeError> {
+    let found = match place {
+        Upstream::Url(url) => Some(("", url.clone())),
+        Upstream::Auto => probe::find_local(),
+        Upstream::Demo => None,
+    };
+    if let Some((name, url)) = found {
+        let banner = match name {
+            "" => format!("upstream {url}"),
+            name => format!("upstream {url} ({name}, found on its default port)"),
+        };
+        return Ok(Chosen {
+            url,
+            banner,
+            demo: None,
+        });
+    }
+    let demo = DemoModel::start()?;
+    let url = UpstreamUrl::parse(&demo.url()).map_err(io::Error::other)?;
+    let why = match place {
+        Upstream::Auto => {
+            "no model server answered on the ports of Ollama, llama.cpp, LM Studio or vLLM"
+        }
+        _ => "as asked",
+    };
+    Ok(Chosen {
+        url,
+        banner: format!(
+            "upstream DEMO: the embedded scripted model, not a real one ({why}); name your model server with --upstream URL"
+        ),
+        demo: Some(demo),
+    })
+}
+
+fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
+    let mut loop_config = LoopConfig::new(upstream.clone());
+    loop_config.limits.connections_max = config.http.connections_max;
+    loop_config.limits.head.head_bytes_max = config.http.request_head_bytes_max;
+    loop_config.limits.chat_body_bytes_max = config.http.request_body_bytes_max as u64;
+    loop_config.timeouts.head = config.http.request_head;
+    loop_config.timeouts.body_idle = config.http.request_body;
+    loop_config.timeouts.keep_alive = config.http.keep_alive;
+    loop_config.timeouts.shutdown = config.http.shutdown;
+    loop_config.timeouts.connect = config.upstream.connect;
+    loop_config.timeouts.first_byte = config.upstream.first_byte;
+    loop_config.timeouts.upstream_idle = config.upstream.idle;
+    loop_config.upstream = UpstreamConfig {
+        url: upstream.clone(),
+        api_key: config.upstream.api_key.clone(),
+        extra_ca_file: config.upstream.ca_file.clone(),
+    };
+    loop_config.guard = GuardConfig {
+        extra_hosts: config.access.hosts_allowed.clone(),
+        origins: config.access.origins_allowed.clone(),
+        token: config.access.token.clone(),
+    };
+    loop_config.debug_pages = if config.debug {
+        DebugPages::Shown
+    } else {
+        DebugPages::Hidden
+    };
+    loop_config
+}
+
+/// The policy with the token budget that fits the model, where it tells its context size.
+fn policy(config: &ServeConfig, url: &UpstreamUrl) -> Policy {
+    let mut policy = config.policy.clone();
+    if config.budget == Budget::Auto {
+        let target = Target {
+            url,
+            api_key: config.upstream.api_key.as_ref(),
+            ca_file: config.upstream.ca_file.as_deref(),
+        };
+        match probe::ask(&target) {
+            Ok(server) => {
+                if let Some(tokens) = server.context_tokens {
+                    policy.budget_tokens = tokens / 2;
+                    tracing::info!(
+                        tokens,
+                        budget = policy.budget_tokens,
+                        "hydration gets half of the model's context"
+                    );
+                }
+            }
+            Err(error) => tracing::warn!(%url, %error, "the model server doesn't answer yet"),
+        }
+    }
+    policy
+}
+
+fn start_engine(
+    config: &ServeConfig,
+    policy: Policy,
+    opened: OpenLedger,
+    state: State,
+    from_loop: Receiver<ToEngine>,
+    handle: &LoopHandle,
+    last_prompt: Option<Arc<Mutex<Option<crate::engine_thread::LastPrompt>>>>,
+) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
+    let contents = StoredContents::new(opened.readers.open()?);
+    let (commits, queue) = writer::queue(COMMIT_QUEUE);
+    let tell = handle.clone();
+    let writer = writer::spawn(
+        opened.log,
+        queue,
+        WriterLimits::default(),
+        Box::new(move |durability| {
+            tell.send(match durability {
+                Durability::Reached(seq) => ToLoop::Durable(seq),
+                Durability::Failed(message) => ToLoop::LedgerFailed { message },
+            });
+        }),
+    )?;
+    handle.send(ToLoop::Durable(state.head()));
+    let observer = Observer::new(
+        &config.workspace,
+        config.etv,
+        Arc::new(TreeSitterGrammars),
+        Arc::new(SystemClock),
+    );
+    let wiring = Wiring {
+        from_loop,
+        to_loop: handle.clone(),
+        commits,
+        durable: Arc::clone(writer.durable()),
+        last_prompt,
+    };
+    let engine = Engine::new(state, TreeSitterGrammars, policy, contents);
+    let failed = handle.clone();
+    let engine = thread::Builder::new().name("engine".into()).spawn(move || {
+        let work = std::panic::AssertUnwindSafe(|| EngineThread::new(engine, observer, wiring).run());
+        if std::panic::catch_unwind(work).is_err() {
+            let message = "the engine stopped by a defect of tslp; everything acknowledged is safe: restart tslp";
+            failed.send(ToLoop::LedgerFailed {
+                message: message.into(),
+            });
+        }
+    })?;
+    Ok((engine, writer))
+}

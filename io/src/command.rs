@@ -1,0 +1,191 @@
+//! From the command line to an exit code.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use crate::cli::{self, Command, Output};
+use crate::config::layers::{Flags, Layers};
+use crate::config::surroundings::Surroundings;
+use crate::config::upstream::{Upstream, UpstreamUrl};
+use crate::config::{ServeConfig, page};
+use crate::diagnostics::doctor::{self, Report};
+use crate::diagnostics::{Subject, recent, state};
+use crate::exit::Exit;
+use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
+use crate::out::Out;
+use crate::{demo_tour, logging, probe, serve};
+
+/// Runs the command; `line` begins with the program's own name.
+#[must_use]
+pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
+    let command = match cli::parse(line) {
+        Ok(command) => command,
+        Err(error) => return cli::refusal(&error),
+    };
+    match carry_out(command) {
+        Ok(exit) => exit,
+        Err(Failed { exit, message }) => {
+            // Standard error may be closed; the exit code still tells.
+            let _ = writeln!(io::stderr(), "tslp: {message}");
+            exit
+        }
+    }
+}
+
+/// Why a command failed, in words, and its exit code.
+struct Failed {
+    exit: Exit,
+    message: String,
+}
+
+impl Failed {
+    fn new(exit: Exit, error: impl ToString) -> Self {
+        Self {
+            exit,
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::new(Exit::Failure, error)
+    }
+}
+
+impl From<LedgerError> for Failed {
+    fn from(error: LedgerError) -> Self {
+        Self::new(Exit::Failure, error)
+    }
+}
+
+fn carry_out(command: Command) -> Result<Exit, Failed> {
+    match command {
+        Command::Serve { flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            serve::serve(&config).map_err(|error| Failed::new(error.exit(), error))
+        }
+        Command::Demo { flags } => {
+            let layers = layers(&flags.0)?;
+            start_logging(&layers)?;
+            demo_tour::run(&mut Out::stdout())
+                .map_err(|error| Failed::new(Exit::CheckFailed, error))
+        }
+        Command::Doctor { flags, output } => {
+            let (config, _) = prepare(&flags.0)?;
+            show_doctor(&config, output)
+        }
+        Command::State { flags, output } => {
+            let (config, _) = prepare(&flags.0)?;
+            let entities = if has_ledger(&config) {
+                state::read(&subject(&config))?
+            } else {
+                Vec::new()
+            };
+            print(
+                output,
+                || state::json(&entities).to_string(),
+                || state::human(&entities),
+            )
+        }
+        Command::Recent {
+            limit,
+            flags,
+            output,
+        } => {
+            let (config, _) = prepare(&flags.0)?;
+            let episodes = if has_ledger(&config) {
+                recent::read(&subject(&config), limit)?
+            } else {
+                Vec::new()
+            };
+            print(
+                output,
+                || recent::json(&episodes).to_string(),
+                || recent::human(&episodes),
+            )
+        }
+        Command::Config { flags, output } => {
+            let (_, layers) = prepare(&flags.0)?;
+            print(output, || page::json(&layers), || page::human(&layers))
+        }
+        Command::Completions { shell } => {
+            cli::completions(shell, &mut Out::stdout())?;
+            Ok(Exit::Ok)
+        }
+    }
+}
+
+/// Reads the whole configuration and starts the log.
+fn prepare(flags: &Flags) -> Result<(ServeConfig, Layers), Failed> {
+    let loaded = ServeConfig::load(flags, &Surroundings::of_process());
+    let (config, layers) = loaded.map_err(|error| Failed::new(Exit::Usage, error))?;
+    start_logging(&layers)?;
+    Ok((config, layers))
+}
+
+fn layers(flags: &Flags) -> Result<Layers, Failed> {
+    Layers::read(flags, &Surroundings::of_process())
+        .map_err(|error| Failed::new(Exit::Usage, error))
+}
+
+fn start_logging(layers: &Layers) -> Result<(), Failed> {
+    logging::start(&layers.settings.log).map_err(|error| Failed::new(Exit::Failure, error))?;
+    for warning in &layers.warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok(())
+}
+
+fn has_ledger(config: &ServeConfig) -> bool {
+    DataFiles::of(&config.data_dir).database.exists()
+}
+
+/// What the diagnostics of a workspace look at, whether its proxy runs or not.
+fn subject(config: &ServeConfig) -> Subject {
+    Subject {
+        readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
+        data_dir: config.data_dir.clone(),
+        workspace: config.workspace.clone(),
+        upstream: upstream(&config.upstream.place),
+        api_key: config.upstream.api_key.clone(),
+        ca_file: config.upstream.ca_file.clone(),
+        safe_mode: None,
+    }
+}
+
+/// The configured server, or the local one that `auto` would take.
+fn upstream(place: &Upstream) -> Option<UpstreamUrl> {
+    match place {
+        Upstream::Url(url) => Some(url.clone()),
+        Upstream::Auto => probe::find_local().map(|(_, url)| url),
+        Upstream::Demo => None,
+    }
+}
+
+fn show_doctor(config: &ServeConfig, output: Output) -> Result<Exit, Failed> {
+    let report: Report = if has_ledger(config) {
+        doctor::examine(&subject(config))
+    } else {
+        doctor::examine_without_ledger(&subject(config))
+    };
+    print(output, || report.json().to_string(), || report.human())?;
+    Ok(if report.is_healthy() {
+        Exit::Ok
+    } else {
+        Exit::CheckFailed
+    })
+}
+
+fn print(
+    output: Output,
+    json: impl FnOnce() -> String,
+    human: impl FnOnce() -> String,
+) -> Result<Exit, Failed> {
+    let text = match output {
+        Output::Json => json(),
+        Output::Human => human(),
+    };
+    Out::stdout().line(text.trim_end())?;
+    Ok(Exit::Ok)
+}

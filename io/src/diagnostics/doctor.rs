@@ -1,0 +1,354 @@
+//! `/doctor`: looks deep into everything that the proxy stands on, and changes nothing (spec §14.3).
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use serde_json::{Value, json};
+use tslp_core::extract::Grammars;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_migrations::schema;
+use tslp_projections::{ANOMALIES, DISK, STALE, STATE_MAP};
+
+use super::{Row, Subject};
+use crate::ledger::anchor::{self, Reading};
+use crate::ledger::{DataFiles, LedgerError, LedgerReader};
+use crate::probe::{self, Target};
+use crate::startup;
+
+/// Free bytes below which the disk is as good as full.
+const FREE_BYTES_MIN: u64 = 64 << 20;
+
+/// How a check came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// All is well.
+    Ok,
+    /// Something to know; the proxy works.
+    Warning,
+    /// Something is broken.
+    Failed,
+}
+
+impl Health {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What was looked at.
+    pub name: &'static str,
+    /// How it came out.
+    pub health: Health,
+    /// In words.
+    pub detail: String,
+}
+
+/// All checks, and the counts that spec §15.7 asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// In a fixed order.
+    pub checks: Vec<Check>,
+    /// Entities in the State Map.
+    pub entities: usize,
+    /// STALE entities.
+    pub stale: usize,
+    /// Paths that could not be read when they were last looked at, by reason.
+    pub read_failures: BTreeMap<String, usize>,
+}
+
+impl Report {
+    /// Whether nothing is broken.
+    #[must_use]
+    pub fn is_healthy(&self) -> bool {
+        self.checks
+            .iter()
+            .all(|check| check.health != Health::Failed)
+    }
+
+    /// The page.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let checks: Vec<Value> = self
+            .checks
+            .iter()
+            .map(|check| json!({ "check": check.name, "detail": check.detail, "status": check.health.as_str() }))
+            .collect();
+        json!({
+            "checks": checks,
+            "entities": self.entities,
+            "ok": self.is_healthy(),
+            "read_failures": self.read_failures,
+            "stale": self.stale,
+        })
+    }
+
+    /// The page for people.
+    #[must_use]
+    pub fn human(&self) -> String {
+        let lines: Vec<String> = self
+            .checks
+            .iter()
+            .map(|check| {
+                format!(
+                    "{:<8} {:<17} {}",
+                    check.health.as_str(),
+                    check.name,
+                    check.detail
+                )
+            })
+            .collect();
+        lines.join("\n")
+    }
+
+    fn add(&mut self, name: &'static str, outcome: Result<String, String>) {
+        let (health, detail) = match outcome {
+            Ok(detail) => (Health::Ok, detail),
+            Err(detail) => (Health::Failed, detail),
+        };
+        self.checks.push(Check {
+            name,
+            health,
+            detail,
+        });
+    }
+
+    fn warn(&mut self, name: &'static str, outcome: Result<String, String>) {
+        self.add(name, outcome);
+        if let Some(check) = self.checks.last_mut()
+            && check.health == Health::Failed
+        {
+            check.health = Health::Warning;
+        }
+    }
+}
+
+/// Looks at everything.
+#[must_use]
+pub fn examine(subject: &Subject) -> Report {
+    let mut report = Report::default();
+    if let Some(reason) = &subject.safe_mode {
+        report.add("safe mode", Err(reason.clone()));
+    }
+    match subject.readers.open() {
+        Ok(reader) => examine_ledger(subject, &reader, &mut report),
+        Err(error) => report.add("ledger", Err(error.to_string())),
+    }
+    report.add("disk space", free_space(subject));
+    examine_surroundings(subject, &mut report);
+    report
+}
+
+/// Looks at everything but a ledger, because there is none yet.
+#[must_use]
+pub fn examine_without_ledger(subject: &Subject) -> Report {
+    let mut report = Report::default();
+    report.add(
+        "ledger",
+        Ok(format!(
+            "none yet: `tslp serve` will make one in {}",
+            subject.data_dir.display()
+        )),
+    );
+    examine_surroundings(subject, &mut report);
+    report
+}
+
+fn examine_surroundings(subject: &Subject, report: &mut Report) {
+    report.add("workspace", workspace(subject));
+    report.add("grammars", grammars());
+    report.warn("upstream", upstream(subject));
+}
+
+fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) {
+    report.add("sqlite integrity", integrity(reader));
+    report.add("journal mode", expect("wal", reader.journal_mode()));
+    report.add(
+        "schema version",
+        expect(
+            &schema::CURRENT.to_string(),
+            reader.user_version().map(|version| version.to_string()),
+        ),
+    );
+    let chain = startup::verify(reader);
+    report.add(
+        "hash chain",
+        match &chain {
+            Ok(head) => Ok(format!("{} events verified", head.0)),
+            Err(error) => Err(error.to_string()),
+        },
+    );
+    report.add("head anchor", head_anchor(subject, reader));
+    report.add("projections", anomalies(reader));
+    match truths(reader, report) {
+        Ok(()) => report.warn("stale entities", stale_words(report)),
+        Err(error) => report.add("stale entities", Err(error.to_string())),
+    }
+    report.warn("file reads", failure_words(report));
+}
+
+fn integrity(reader: &LedgerReader) -> Result<String, String> {
+    match reader.integrity_check() {
+        Ok(defects) if defects.is_empty() => Ok("no defects".into()),
+        Ok(defects) => Err(defects.join("; ")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn expect(expected: &str, found: Result<String, LedgerError>) -> Result<String, String> {
+    match found {
+        Ok(found) if found == expected => Ok(found),
+        Ok(found) => Err(format!("{found}, not {expected}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The anchor may lag behind a crash; it may never be ahead, or on another chain.
+fn head_anchor(subject: &Subject, reader: &LedgerReader) -> Result<String, String> {
+    let files = DataFiles::of(&subject.data_dir);
+    let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
+    let Reading::Head(anchored) = anchored else {
+        return Err(format!("{} is missing or damaged", files.anchor.display()));
+    };
+    let head = reader.head().map_err(|error| error.to_string())?;
+    if anchored.seq > head.seq {
+        return Err(format!(
+            "the anchor stands at {} and the ledger ends at {}: acknowledged events were lost",
+            anchored.seq, head.seq
+        ));
+    }
+    let mut same = anchored.seq.0 == 0;
+    let visit = &mut |stored: tslp_replay::log::Stored| {
+        same = stored.seq == anchored.seq && stored.chain == anchored.chain;
+        ControlFlow::Break(())
+    };
+    if anchored.seq.0 > 0 {
+        reader
+            .read(anchored.seq, visit)
+            .map_err(|error| error.to_string())?;
+    }
+    if same {
+        Ok(format!("agrees with the chain at {}", anchored.seq))
+    } else {
+        Err(format!(
+            "the chain at {} is not the one that was anchored",
+            anchored.seq
+        ))
+    }
+}
+
+fn anomalies(reader: &LedgerReader) -> Result<String, String> {
+    match reader.rows(ANOMALIES) {
+        Ok(rows) if rows.is_empty() => Ok("no anomalies".into()),
+        Ok(rows) => Err(format!(
+            "{} events contradict the state before them, the first at #{}",
+            rows.len(),
+            rows[0].number(0)
+        )),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Counts what is true, STALE and unreadable.
+fn truths(reader: &LedgerReader, report: &mut Report) -> Result<(), LedgerError> {
+    reader.read_table(STATE_MAP, &mut |_| {
+        report.entities += 1;
+        ControlFlow::Continue(())
+    })?;
+    for row in reader.rows(STALE)? {
+        report.stale += usize::from(row.text(2) != Some("unreadable"));
+    }
+    for row in reader.rows(DISK)? {
+        let finding = row.text(1).unwrap_or_default();
+        if !matches!(finding, "file" | "missing") {
+            *report.read_failures.entry(finding.to_owned()).or_default() += 1;
+        }
+    }
+    Ok(())
+}
+
+fn stale_words(report: &Report) -> Result<String, String> {
+    let words = format!("{} of {} entities are STALE", report.stale, report.entities);
+    if report.stale == 0 {
+        Ok(words)
+    } else {
+        Err(words)
+    }
+}
+
+fn failure_words(report: &Report) -> Result<String, String> {
+    if report.read_failures.is_empty() {
+        return Ok("no failures".into());
+    }
+    let failures = report
+        .read_failures
+        .iter()
+        .map(|(reason, count)| format!("{reason}: {count}"));
+    Err(failures.collect::<Vec<_>>().join(", "))
+}
+
+fn free_space(subject: &Subject) -> Result<String, String> {
+    let space = rustix::fs::statvfs(&subject.data_dir).map_err(|error| error.to_string())?;
+    let free = space.f_bavail.saturating_mul(space.f_frsize);
+    // Coarse on purpose: the page stays the same while other programs write their small files.
+    let words = format!("{} GiB free for {}", free >> 30, subject.data_dir.display());
+    if free >= FREE_BYTES_MIN {
+        Ok(words)
+    } else {
+        Err(format!("{words}: free some space"))
+    }
+}
+
+fn workspace(subject: &Subject) -> Result<String, String> {
+    match std::fs::read_dir(&subject.workspace) {
+        Ok(_) => Ok(format!("{} can be read", subject.workspace.display())),
+        Err(error) => Err(format!(
+            "{} can't be read: {error}",
+            subject.workspace.display()
+        )),
+    }
+}
+
+/// Each grammar must find the one definition of a sample.
+fn grammars() -> Result<String, String> {
+    const SAMPLES: [(&str, &str); 2] = [
+        ("c", "int f(void) { return 0; }"),
+        ("cpp", "struct S { int f() { return 0; } };"),
+    ];
+    let grammars = TreeSitterGrammars;
+    let works = |tag: &str, sample: &str| {
+        let language = grammars.language_of_tag(tag)?;
+        let extraction = grammars.extract(language, sample.as_bytes()).ok()?;
+        (extraction.clean && !extraction.definitions.is_empty()).then_some(extraction.grammar)
+    };
+    let mut names = Vec::new();
+    for (tag, sample) in SAMPLES {
+        let grammar = works(tag, sample)
+            .ok_or_else(|| format!("the grammar for {tag} doesn't read its sample"))?;
+        names.push(format!("{} {}", grammar.language, grammar.version));
+    }
+    Ok(names.join(", "))
+}
+
+fn upstream(subject: &Subject) -> Result<String, String> {
+    let Some(url) = &subject.upstream else {
+        return Err("the embedded demo: no model server is configured or found".into());
+    };
+    let target = Target {
+        url,
+        api_key: subject.api_key.as_ref(),
+        ca_file: subject.ca_file.as_deref(),
+    };
+    match probe::ask(&target) {
+        Ok(server) => Ok(format!("{url} answers with {} models", server.models.len())),
+        Err(error) => Err(format!("{url} doesn't answer: {error}")),
+    }
+}

@@ -1,0 +1,129 @@
+//! `/recent`: what the last episodes were about and what became of their code, without any content (spec §14.3).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use tslp_projections::{EPISODE_ENTRIES, EPISODES};
+
+use super::{Row, Subject, entity_name, moment};
+use crate::ledger::LedgerError;
+
+/// One episode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Episode {
+    /// Its number.
+    pub id: i64,
+    /// Its session's number.
+    pub session: i64,
+    /// When its prompt came in.
+    pub at: String,
+    /// The model that was asked for.
+    pub model: String,
+    /// How its reply ended; `None` while it hasn't.
+    pub outcome: Option<String>,
+    /// How older messages were treated.
+    pub history: Option<String>,
+    /// What happened, in order.
+    pub entries: Vec<Entry>,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// An artifact state, or `hydrated`, `withheld`, `notice`.
+    pub what: String,
+    /// What it happened to.
+    pub entity: Option<String>,
+    /// The reason code.
+    pub reason: String,
+}
+
+/// The last episodes, newest first.
+///
+/// # Errors
+/// When the ledger can't be read.
+pub fn read(subject: &Subject, limit: usize) -> Result<Vec<Episode>, LedgerError> {
+    let reader = subject.readers.open()?;
+    let mut entries: BTreeMap<i64, Vec<Entry>> = BTreeMap::new();
+    for row in reader.rows(EPISODE_ENTRIES)? {
+        entries.entry(row.number(0)).or_default().push(Entry {
+            what: row.text(2).unwrap_or_default().to_owned(),
+            entity: row
+                .text(3)
+                .map(|path| entity_name(path, row.text(4).unwrap_or_default())),
+            reason: row.text(5).unwrap_or_default().to_owned(),
+        });
+    }
+    let rows = reader.rows(EPISODES)?;
+    let episodes = rows.iter().rev().take(limit).map(|row| Episode {
+        id: row.number(0),
+        session: row.number(1),
+        at: moment(row.number(2)),
+        model: row.text(3).unwrap_or_default().to_owned(),
+        outcome: row.text(4).map(str::to_owned),
+        history: row.text(5).map(str::to_owned),
+        entries: entries.remove(&row.number(0)).unwrap_or_default(),
+    });
+    Ok(episodes.collect())
+}
+
+/// The page.
+#[must_use]
+pub fn json(episodes: &[Episode]) -> Value {
+    let episodes: Vec<Value> = episodes.iter().map(episode_json).collect();
+    json!({ "episodes": episodes })
+}
+
+fn episode_json(episode: &Episode) -> Value {
+    let entities: BTreeSet<&String> = episode
+        .entries
+        .iter()
+        .filter_map(|entry| entry.entity.as_ref())
+        .collect();
+    let of = |wanted: &dyn Fn(&str) -> bool, name: &str| -> Vec<Value> {
+        let entries = episode.entries.iter().filter(|entry| wanted(&entry.what));
+        entries
+            .map(|entry| match name {
+                "state" => {
+                    json!({ "entity": entry.entity, "reason": entry.reason, "state": entry.what })
+                }
+                _ => json!({ "entity": entry.entity, "reason": entry.reason }),
+            })
+            .collect()
+    };
+    let is_state = |what: &str| what.chars().all(|c| c.is_ascii_uppercase());
+    json!({
+        "artifact_states": of(&is_state, "state"),
+        "at": episode.at,
+        "entities": entities,
+        "episode_id": episode.id,
+        "history": episode.history,
+        "hydrated": of(&|what| what == "hydrated", ""),
+        "model": episode.model,
+        "notices": of(&|what| what == "notice", ""),
+        "outcome": episode.outcome,
+        "session_id": episode.session,
+        "withheld": of(&|what| what == "withheld", ""),
+    })
+}
+
+/// The page for people.
+#[must_use]
+pub fn human(episodes: &[Episode]) -> String {
+    if episodes.is_empty() {
+        return "Nothing has happened yet.".into();
+    }
+    let mut lines = Vec::new();
+    for episode in episodes {
+        let outcome = episode.outcome.as_deref().unwrap_or("open");
+        lines.push(format!(
+            "episode {} of session {}, {}, model {}: {outcome}",
+            episode.id, episode.session, episode.at, episode.model
+        ));
+        for entry in &episode.entries {
+            let entity = entry.entity.as_deref().unwrap_or("-");
+            lines.push(format!("  {:<13} {entity}  ({})", entry.what, entry.reason));
+        }
+    }
+    lines.join("\n")
+}
