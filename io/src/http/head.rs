@@ -164,11 +164,13 @@ pub fn relayed_response(
     for (name, value) in head.headers.iter() {
         let ours =
             name.eq_ignore_ascii_case("content-length") && framing != ResponseFraming::Bodiless;
-        // Which pages may read a response is for this proxy's own configuration to say.
-        let cors = name
-            .get(..15)
-            .is_some_and(|start| start.eq_ignore_ascii_case("access-control-"));
-        if !ours && !cors && !head.headers.is_hop_by_hop(name) {
+        // Which pages may read a response is for this proxy's own configuration to say, as is what it calls an episode.
+        let starts = |with: &str| {
+            name.get(..with.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(with))
+        };
+        let withheld = starts("access-control-") || starts("x-tslp-");
+        if !ours && !withheld && !head.headers.is_hop_by_hop(name) {
             field(out, name, value);
         }
     }

@@ -100,7 +100,7 @@ impl Transport {
     pub fn write(&mut self, first: &[u8], second: &[u8]) -> Transfer {
         match self {
             Self::Plain(socket) => socket.write(first, second),
-            Self::Tls(stream) => stream.write(if first.is_empty() { second } else { first }),
+            Self::Tls(stream) => stream.write(first, second),
         }
     }
 
@@ -147,13 +147,25 @@ impl TlsStream {
         }
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Transfer {
-        let taken = self.session.writer().write(bytes);
+    fn write(&mut self, first: &[u8], second: &[u8]) -> Transfer {
+        let taken = self
+            .take(first)
+            .and_then(|count| match count == first.len() {
+                true => Ok(count + self.take(second)?),
+                false => Ok(count),
+            });
         self.flush();
         match taken {
             Ok(0) => Transfer::Blocked,
             Ok(count) => Transfer::Bytes(count),
             Err(_) => Transfer::Failed,
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match bytes {
+            [] => Ok(0),
+            _ => self.session.writer().write(bytes),
         }
     }
 

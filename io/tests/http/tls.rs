@@ -61,6 +61,9 @@ fn serve(config: Arc<ServerConfig>, stream: std::net::TcpStream, goodbye: Goodby
         stream.conn.send_close_notify();
     }
     let _ = stream.flush();
+    // Closing with unread bytes would reset the connection and destroy the response.
+    let _ = stream.sock.shutdown(std::net::Shutdown::Write);
+    while stream.sock.read(&mut piece).is_ok_and(|count| count > 0) {}
 }
 
 #[test]
