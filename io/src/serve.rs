@@ -87,11 +87,9 @@ impl ServeError {
                 Exit::InUse
             }
             Self::Start(error) if error.asks_for_safe_mode() => Exit::LedgerDamaged,
-            Self::Bind(BindError::Listen { error, .. })
-                if error.kind() == io::ErrorKind::AddrInUse =>
-            {
-                Exit::InUse
-            }
+            Self::Bind {
+                error: BindError::Listen { error, .. },
+            } if error.kind() == io::ErrorKind::AddrInUse => Exit::InUse,
             Self::Bind {
                 error: BindError::Guard(_),
             } => Exit::Usage,
