@@ -310,9 +310,11 @@ pub(super) fn directive_name(text: &[u8]) -> &[u8] {
 
 /// Macros are written in capitals. One letter is rather a type parameter.
 fn is_macro_like(word: &[u8]) -> bool {
-    word.len() > 1
-        && word
-            .iter()
-            .all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
-        && word.iter().any(u8::is_ascii_uppercase)
+    word.ends_with(b"_API")
+        || word.ends_with(b"_EXPORT")
+        || word.len() > 1
+            && word
+                .iter()
+                .all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
+            && word.iter().any(u8::is_ascii_uppercase)
 }

@@ -16,32 +16,81 @@ impl Pass<'_> {
         }
     }
 
-    /// A macro call at the start of a statement, without a semicolon. Says whether it was made readable.
-    pub(super) fn macro_statement(&mut self, index: usize) -> bool {
+    /// A macro call that no function call could stand for. Says whether it was made readable.
+    pub(super) fn macro_call(&mut self, index: usize) -> bool {
         let Some(close) = self.mate(index + 1).filter(|_| self.is(index + 1, b'(')) else {
             return false;
         };
+        let upper = self.tokens[index].kind == Kind::Upper;
         let next = self.token(close + 1);
+        if !self.at_start() {
+            return upper && self.macro_in_expression(index, close, next);
+        }
+        if self.jumps(index, close) {
+            self.blank_tokens(index + 2..close);
+        }
+        if !upper && !self.is_defined_here(self.text(index)) {
+            return false;
+        }
         match self.inside() {
             Inside::Body => self.macro_in_body(index, close, next),
             Inside::Space => self.macro_in_space(index, close, next),
             Inside::Type => self.macro_in_type(index, close, next),
+            Inside::Enum => {
+                self.blank_tokens(index..close + 1);
+                true
+            }
             _ => false,
         }
     }
 
     fn macro_in_body(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
-        let holds_statements = (index + 2..close).any(|inner| self.is(inner, b';'));
-        if holds_statements {
+        if self.is(close - 1, b'=') {
+            self.blank_tokens(index..close + 1);
+            return true;
+        }
+        let declares = self.token(index + 2).is_some_and(Token::is_word)
+            && self.token(index + 3).is_some_and(Token::is_word);
+        if declares || (index + 2..close).any(|inner| self.is(inner, b';')) {
             self.blank_tokens(index + 2..close);
         }
         let Some(next) = next else { return false };
+        if self.text(close + 1) == b"while"
+            && self
+                .before()
+                .is_some_and(|before| self.text(before) == b"do")
+        {
+            return self.end_statement_after(close);
+        }
         if next.is(b'{') {
             return self.end_statement_after(close) || self.as_loop(index, close);
         }
         let is_next_line =
             next.begins_line && (next.is_word() || next.is(b'}') || is_directive(next));
         is_next_line && self.end_statement_after(close)
+    }
+
+    /// `ASSERT_IO(return FAILED);`: a call whose arguments leave the function.
+    fn jumps(&self, index: usize, close: usize) -> bool {
+        let is_call = !matches!(self.text(index), b"if" | b"for" | b"while" | b"switch");
+        is_call
+            && index + 2 < close
+            && matches!(
+                self.text(index + 2),
+                b"return" | b"goto" | b"break" | b"continue"
+            )
+    }
+
+    /// `"a" NAME(x) "b"` becomes `"a" NAME "b"`; `{ LIST(X) }` among enumerators goes.
+    fn macro_in_expression(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
+        let is_literal =
+            |token: Option<Token>| token.is_some_and(|token| token.kind == Kind::Literal);
+        let joins =
+            is_literal(next) || is_literal(self.before().and_then(|before| self.token(before)));
+        if joins {
+            self.blank_tokens(index + 1..close + 1);
+        }
+        joins
     }
 
     /// `FOREACH(x){` becomes `if (1){`.
@@ -75,8 +124,16 @@ impl Pass<'_> {
         }
         let is_own_paragraph = self.lines_between(close, next) > 1;
         let stands_alone = next.begins_line
-            && (next.is(b'}') || is_directive(next) || next.is_word() && is_own_paragraph);
+            && (next.is(b'}')
+                || is_directive(next)
+                || next.is_word() && (is_own_paragraph || self.is_macro_call(close + 1)));
         stands_alone && self.end_statement_after(close)
+    }
+
+    fn is_macro_call(&mut self, index: usize) -> bool {
+        let is_call = self.is(index + 1, b'(');
+        is_call
+            && (self.tokens[index].kind == Kind::Upper || self.is_defined_here(self.text(index)))
     }
 
     /// `TEST(Suite, name) {`: a function. The parser sees `T ST( ) {`, the walk names it by the whole call.
@@ -130,10 +187,11 @@ impl Pass<'_> {
             }
             Inside::MacroCall | Inside::Group if begins => {
                 let mut end = index;
-                while end < index + 3 && self.token(end).is_some_and(is_operator) {
+                while end < index + 4 && self.token(end).is_some_and(is_operator) {
                     end += 1;
                 }
-                if end > index && ends(end) && self.is(index - 1, b',') {
+                let in_macro = self.inside() == Inside::MacroCall;
+                if end > index && ends(end) && (in_macro || self.is(index - 1, b',')) {
                     self.blank_tokens(index..end);
                     let span = self.tokens[index].span();
                     self.replace(span, b"0");

@@ -414,7 +414,15 @@ impl<'a> Pass<'a> {
     /// Whether whole items may stand here, as the grammar's conditionals hold them.
     fn between_items(&self) -> bool {
         match self.inside() {
-            Inside::Space | Inside::Type | Inside::Body => self.state.at_start,
+            Inside::Space | Inside::Type => self.state.at_start,
+            // A label needs a statement, which the grammar doesn't look for inside of a conditional.
+            Inside::Body => {
+                self.state.at_start
+                    && !self
+                        .state
+                        .before
+                        .is_some_and(|before| self.is(before, b':'))
+            }
             Inside::Enum => self
                 .state
                 .before
