@@ -44,6 +44,11 @@ pub(crate) struct Outer<'tree, 'walk> {
 }
 
 impl<'tree> Outer<'tree, '_> {
+    /// All nodes around this one that the walk has opened, innermost first.
+    pub(crate) fn enclosing(&self) -> impl Iterator<Item = Node<'tree>> {
+        self.frames.iter().rev().map(|frame| frame.node)
+    }
+
     /// The nodes that wrap this one directly, innermost first.
     pub(crate) fn wrappers(&self) -> impl Iterator<Item = Node<'tree>> {
         chain(self.frames, self.depth)

@@ -3,7 +3,7 @@
 use tslp_core::slice::Span;
 
 use super::lex::{self, Kind, Token};
-use super::pass::{Inside, Pass, defined_name};
+use super::pass::{Dialect, Inside, Pass, defined_name};
 
 impl Pass<'_> {
     /// Numbers may have a unit: `8 KB`.
@@ -14,6 +14,73 @@ impl Pass<'_> {
         {
             self.blank(next.span());
         }
+        self.joined_literal(index, token);
+    }
+
+    /// `"%" PRIu64`: a macro that is part of a string literal.
+    fn joined_literal(&mut self, index: usize, token: Token) {
+        let Some(next) = self.token(index + 1).filter(|next| next.is_word()) else {
+            return;
+        };
+        let among_values = !matches!(
+            self.inside(),
+            Inside::Space | Inside::Type | Inside::Enum | Inside::Body
+        );
+        let is_macro =
+            next.kind == Kind::Upper || among_values && !is_operator_word(self.text(index + 1));
+        let goes_on = self.token(index + 2).is_some_and(|after| {
+            after.kind == Kind::Literal || after.is(b',') || after.is(b')') || after.is(b';')
+        });
+        if token.kind == Kind::Literal && is_macro && goes_on {
+            self.blank(next.span());
+        }
+    }
+
+    /// `Class::*member` becomes `*member`; the grammar knows neither type nor use of member pointers.
+    pub(super) fn member_pointer(&mut self, index: usize) {
+        if !self.is(index + 1, b'*') {
+            return;
+        }
+        let mut begin = index;
+        while begin > 0
+            && (self.tokens[begin - 1].is_word() || self.tokens[begin - 1].kind == Kind::Colons)
+        {
+            let is_pair = self.tokens[begin - 1].is_word() != self.tokens[begin].is_word();
+            if !is_pair {
+                break;
+            }
+            begin -= 1;
+        }
+        self.blank_tokens(begin..index + 1);
+    }
+
+    /// `a->*b` and `a.*b` become `a+b`.
+    pub(super) fn member_access(&mut self, index: usize) {
+        let arrow = self.is(index, b'-') && self.is(index + 1, b'>') && self.is(index + 2, b'*');
+        let dot = self.is(index, b'.') && self.is(index + 1, b'*');
+        let length = if arrow { 3 } else { 2 };
+        let touch = (index + 1..index + length)
+            .all(|at| at < self.tokens.len() && self.tokens[at].start == self.tokens[at - 1].end);
+        if (arrow || dot) && touch && self.dialect == Dialect::Cpp {
+            self.blank_tokens(index..index + length);
+            let span = self.tokens[index].span();
+            self.replace(span, b"+");
+        }
+    }
+
+    /// `enum : int {` becomes `enum {`.
+    pub(super) fn enum_base(&mut self, index: usize) -> usize {
+        let mut end = index + 1;
+        while self
+            .token(end)
+            .is_some_and(|token| token.is_word() || token.kind == Kind::Colons)
+        {
+            end += 1;
+        }
+        if self.is(end, b'{') {
+            self.blank_tokens(index..end);
+        }
+        end
     }
 
     /// A macro call that no function call could stand for. Says whether it was made readable.
@@ -168,6 +235,7 @@ impl Pass<'_> {
 
     /// Arguments that no function takes: types, operators, members.
     pub(super) fn odd_argument(&mut self, index: usize) {
+        self.member_access(index);
         let begins = index
             .checked_sub(1)
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
@@ -327,6 +395,13 @@ impl Pass<'_> {
 
 fn is_directive(token: Token) -> bool {
     matches!(token.kind, Kind::Directive(_))
+}
+
+fn is_operator_word(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"and" | b"or" | b"not" | b"xor" | b"if" | b"else" | b"not_eq" | b"bitand" | b"bitor"
+    )
 }
 
 fn is_operator(token: Token) -> bool {

@@ -12,4 +12,4 @@ mod macros;
 mod pass;
 mod specifiers;
 
-pub(crate) use pass::readable;
+pub(crate) use pass::{Dialect, readable};

@@ -62,7 +62,15 @@ struct Group {
     for_cpp: bool,
 }
 
+/// Which of the two languages a text is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    C,
+    Cpp,
+}
+
 pub(super) struct Pass<'a> {
+    pub(super) dialect: Dialect,
     pub(super) source: &'a [u8],
     pub(super) tokens: Vec<Token>,
     pub(super) readable: Readable,
@@ -78,9 +86,10 @@ pub(super) struct Pass<'a> {
 }
 
 /// The text to be parsed in place of `source`.
-pub(crate) fn readable(source: &[u8]) -> Readable {
+pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
     let tokens = lex::tokens(source);
     let mut pass = Pass {
+        dialect,
         source,
         mates: mates(&tokens),
         solid: solid(&tokens),
@@ -118,8 +127,12 @@ impl<'a> Pass<'a> {
                 Kind::Word | Kind::Upper => self.word(index, token),
                 Kind::Mark(mark) => self.mark(index, token, mark),
                 Kind::Dots => self.dots(index, token),
-                Kind::Number | Kind::Literal | Kind::Colons => {
+                Kind::Number | Kind::Literal => {
                     self.units(index, token);
+                    self.passed(index)
+                }
+                Kind::Colons => {
+                    self.member_pointer(index);
                     self.passed(index)
                 }
             };
@@ -320,6 +333,9 @@ impl<'a> Pass<'a> {
                     self.inside() != Inside::Group && self.inside() != Inside::Control;
                 next
             }
+            b':' if self.dialect == Dialect::Cpp && self.text(index.wrapping_sub(1)) == b"enum" => {
+                self.enum_base(index)
+            }
             b':' => {
                 let next = self.passed(index);
                 self.state.at_start = self.ends_label(index);
@@ -460,6 +476,7 @@ impl<'a> Pass<'a> {
             return index + 1;
         };
         let dead = is_never(token.text(self.source));
+        let dead = dead || self.repeats_value(index);
         let dissolved = !self.between_items() || !self.holds_items(index, dead);
         let for_cpp = token
             .text(self.source)
@@ -487,6 +504,26 @@ impl<'a> Pass<'a> {
             return next + 1;
         }
         next
+    }
+
+    /// Whether a conditional among values brings one where a comma is due: it is the twin of another conditional.
+    fn repeats_value(&self, index: usize) -> bool {
+        let is_value = |token: Token| {
+            matches!(
+                token.kind,
+                Kind::Number | Kind::Literal | Kind::Word | Kind::Upper
+            )
+        };
+        let after_value = self
+            .state
+            .before
+            .and_then(|before| self.token(before))
+            .is_some_and(|token| is_value(token) || token.is(b'}'));
+        self.inside() == Inside::Values
+            && after_value
+            && self.token(index + 1).is_some_and(|token| {
+                is_value(token) && token.kind != Kind::Literal || token.is(b'{')
+            })
     }
 
     fn branch(&mut self, index: usize, token: Token) -> usize {

@@ -38,6 +38,11 @@ impl Pass<'_> {
     /// Looks at the run of words that begins at `index`; blanks its macros. Returns the end of the run.
     pub(super) fn specifiers(&mut self, index: usize) -> usize {
         let upper = self.tokens[index].kind == Kind::Upper;
+        if self.text(index) == b"template" && self.token(index + 1).is_some_and(Token::is_word) {
+            // An explicit instantiation, which the grammar doesn't know.
+            self.blank_tokens(index..index + 1);
+            return index + 1;
+        }
         if self.macro_call(index) {
             return index + 1;
         }
@@ -129,13 +134,17 @@ impl Pass<'_> {
             return false;
         };
         matches!(self.inside(), Inside::Space | Inside::Type)
-            && open >= 2
-            && (self.tokens[open - 1].is_word() || self.is(open - 1, b')'))
-            && (self.tokens[open - 2].is_word()
+            && open >= 1
+            && (self.tokens[open - 1].kind == Kind::Word
                 || self.is(open - 1, b')')
-                || self.is(open - 2, b'*')
-                || self.is(open - 2, b'&')
-                || self.tokens[open - 2].kind == Kind::Colons)
+                || (2..5).any(|back| open >= back && self.text(open - back) == b"operator")
+                || self.tokens[open - 1].is_word() && open >= 2 && self.continues(open - 2))
+    }
+
+    /// Whether a declaration goes on after the token at `index`.
+    fn continues(&self, index: usize) -> bool {
+        let token = self.tokens[index];
+        token.is_word() || token.is(b'*') || token.is(b'&') || token.kind == Kind::Colons
     }
 
     fn is_typelike_argument(&self, index: usize, end: usize) -> bool {
@@ -193,6 +202,7 @@ impl Pass<'_> {
     /// The end of a tag that begins at `at`: `struct` takes one name along, and `class EXPORT Name {` two.
     fn tag_end(&self, at: usize) -> usize {
         match (self.token(at), self.token(at + 1)) {
+            (Some(tag), Some(next)) if tag.kind == Kind::Upper && next.is(b'(') => at,
             (Some(tag), Some(next)) if tag.is_word() && !self.is_class_macro(at, tag, next) => {
                 at + 1
             }
