@@ -15,6 +15,10 @@ pub(crate) struct Readable {
     pub(crate) elisions: Vec<Span>,
     /// Macro definitions blanked because they stand in the middle of something else, and their names.
     pub(crate) macros: Vec<(Span, Span)>,
+    /// How many tokens the source has.
+    pub(crate) tokens: usize,
+    /// How deep brackets nest.
+    pub(crate) depth: u32,
     /// Whether words of C++ occur.
     pub(crate) looks_cpp: bool,
 }

@@ -42,6 +42,7 @@ struct Statement {
 #[derive(Clone, Copy, Debug)]
 struct Level {
     parent: u32,
+    depth: u32,
     inside: Inside,
     outer: Statement,
 }
@@ -88,6 +89,7 @@ pub(super) struct Pass<'a> {
 /// The text to be parsed in place of `source`.
 pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
     let tokens = lex::tokens(source);
+    let count = tokens.len();
     let mut pass = Pass {
         dialect,
         source,
@@ -95,9 +97,13 @@ pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
         solid: solid(&tokens),
         conditionals: conditionals(&tokens),
         tokens,
-        readable: Readable::default(),
+        readable: Readable {
+            tokens: count,
+            ..Readable::default()
+        },
         levels: vec![Level {
             parent: 0,
+            depth: 0,
             inside: Inside::Space,
             outer: Statement::default(),
         }],
@@ -364,8 +370,11 @@ impl<'a> Pass<'a> {
 
     fn open(&mut self, inside: Inside) {
         let outer = self.state.statement;
+        let depth = self.levels[self.state.level as usize].depth + 1;
+        self.readable.depth = self.readable.depth.max(depth);
         self.levels.push(Level {
             parent: self.state.level,
+            depth,
             inside,
             outer,
         });
