@@ -8,6 +8,7 @@
 mod lex;
 
 mod conditionals;
+mod directives;
 mod macros;
 mod pass;
 mod specifiers;

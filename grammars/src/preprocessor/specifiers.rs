@@ -49,8 +49,8 @@ impl Pass<'_> {
         let Some(second) = self.token(index + 1) else {
             return index + 1;
         };
-        if !second.is_word() && !(upper && second.is(b'(')) && !matches!(second.kind, Kind::Colons)
-        {
+        let has_arguments = second.is(b'(') && (upper || is_attribute(self.text(index)));
+        if !(second.is_word() || has_arguments || second.kind == Kind::Colons) {
             return self.lone_word(index, second);
         }
         let parts = self.parts(index);
@@ -265,8 +265,7 @@ impl Pass<'_> {
             let keep = specifiers
                 .iter()
                 .copied()
-                .filter(|part| part.kind == PartKind::Upper)
-                .last();
+                .rfind(|part| part.kind == PartKind::Upper);
             macros.extend(uppers.filter(|part| keep.is_some_and(|keep| keep.begin != part.begin)));
         }
         let declared_before = if has_type || after_pointer {
