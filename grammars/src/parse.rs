@@ -11,9 +11,9 @@ use crate::language::Language;
 /// considers; code that people write nests a few dozen deep.
 pub(crate) const NESTING_MAX: u32 = 10_000;
 
-/// Most tokens that are parsed. A megabyte of code holds about 200,000; text denser than that is a table, and costs a
-/// parser several hundred bytes for each token.
-pub(crate) const TOKENS_MAX: usize = 1 << 18;
+/// Most tokens and comments that are parsed, since each costs a parser about 300 bytes. A megabyte of ordinary code holds
+/// 120,000 to 250,000.
+pub(crate) const TOKENS_MAX: usize = 200_000;
 
 /// Progress calls (one per hundred parser operations) granted before any byte is read.
 const CALLS_BASE: usize = 400;

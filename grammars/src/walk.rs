@@ -324,7 +324,12 @@ impl<'tree> Walk<'tree, '_> {
                 nodes: self.totals.nodes - open.at_entry.nodes,
                 tokens: self.totals.tokens - open.at_entry.tokens,
             };
-            definition.damaged = self.totals.errors > open.at_entry.errors;
+            let suspects = &self.readable.suspects;
+            let first = suspects.partition_point(|at| *at < definition.span.start);
+            definition.damaged = self.totals.errors > open.at_entry.errors
+                || suspects
+                    .get(first)
+                    .is_some_and(|at| *at < definition.span.end);
         }
         while let Some(frame) = self.frames.pop_if(|frame| frame.depth == depth) {
             self.place = frame.outer_place;
@@ -335,6 +340,8 @@ impl<'tree> Walk<'tree, '_> {
     }
 
     fn finish(mut self) -> Walked {
+        let suspects = u32::try_from(self.readable.suspects.len()).unwrap_or(u32::MAX);
+        self.totals.errors = self.totals.errors.saturating_add(suspects);
         self.take_blanked_macros();
         self.definitions
             .sort_by_key(|definition| (definition.span.start, u32::MAX - definition.span.end));

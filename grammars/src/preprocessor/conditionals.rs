@@ -9,6 +9,8 @@ pub(super) struct Branch {
     pub(super) next: u32,
     /// Whether the branch closes exactly the brackets that it opens.
     pub(super) balanced: bool,
+    /// How many more brackets it opens than it closes, and how far below its start it goes in between.
+    pub(super) effect: (i32, i32),
 }
 
 /// All branches, by the index of the directive token that begins them.
@@ -115,6 +117,7 @@ impl Open {
             return Branch {
                 next: id(next),
                 balanced: true,
+                effect: (0, 0),
             };
         }
         if self.is_first {
@@ -124,6 +127,7 @@ impl Open {
         Branch {
             next: id(next),
             balanced: depth == self.depth && self.lowest >= self.depth,
+            effect: (depth - self.depth, self.lowest - self.depth),
         }
     }
 }

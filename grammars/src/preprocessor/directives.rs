@@ -68,6 +68,7 @@ impl Pass<'_> {
             entry: self.state,
             dissolved,
             for_cpp,
+            seen: if dead { first.next as usize } else { index },
         });
         if dissolved {
             self.blank(token.span());
@@ -116,6 +117,7 @@ impl Pass<'_> {
             self.tidy_condition(token);
             return index + 1;
         }
+        let seen = group.seen;
         let mut end = index;
         while self.tokens[end].kind != Kind::Directive(Directive::End) {
             match self.conditionals.branch(end) {
@@ -124,6 +126,7 @@ impl Pass<'_> {
             }
         }
         self.blank_tokens(index..end);
+        self.compare_branches(seen, index);
         end
     }
 
@@ -139,6 +142,18 @@ impl Pass<'_> {
             self.tidy_end(token);
         }
         index + 1
+    }
+
+    /// Branches that the parser doesn't see must at least do the same to brackets as the one that it sees.
+    fn compare_branches(&mut self, seen: usize, unseen: usize) {
+        let effect = self.conditionals.branch(seen).map(|branch| branch.effect);
+        let mut unseen = unseen;
+        while let Some(branch) = self.conditionals.branch(unseen) {
+            if Some(branch.effect) != effect {
+                self.readable.suspects.push(self.tokens[unseen].start);
+            }
+            unseen = branch.next as usize;
+        }
     }
 
     /// Whether each branch of the group holds nothing but whole items.

@@ -112,10 +112,12 @@ impl Lexer<'_> {
                     continue;
                 }
                 b'/' if self.peek(1) == Some(b'/') => {
+                    self.hidden += 1;
                     self.line_comment();
                     continue;
                 }
                 b'/' if self.peek(1) == Some(b'*') => {
+                    self.hidden += 1;
                     begins_line |= self.block_comment();
                     continue;
                 }

@@ -62,6 +62,8 @@ pub(super) struct Group {
     pub(super) entry: State,
     pub(super) dissolved: bool,
     pub(super) for_cpp: bool,
+    /// The directive whose branch the parser sees if the group is dissolved.
+    pub(super) seen: usize,
 }
 
 /// Which of the two languages a text is read as.

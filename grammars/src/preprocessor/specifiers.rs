@@ -72,6 +72,9 @@ impl Pass<'_> {
             self.blank_tokens(index..index + 1);
             return index + 1;
         }
+        if !self.may_declare() {
+            return end;
+        }
         let macros = self.macros_among(&parts, end);
         for part in macros {
             self.blank_part(part);
@@ -123,6 +126,22 @@ impl Pass<'_> {
         let is_name_apart = !next.is_word() || self.is(index + 2, b'(');
         ends_case && text.contains(&b'_')
             || !(is_name_apart && next.is_word()) && self.is_defined_here(text)
+    }
+
+    /// Whether a declaration can begin, or go on, where the pass is: not in the middle of an expression.
+    fn may_declare(&self) -> bool {
+        let Some(before) = self.before().filter(|_| !self.at_start()) else {
+            return true;
+        };
+        let token = self.tokens[before];
+        token.is_word()
+            || matches!(token.kind, Kind::Colons | Kind::Literal)
+            || matches!(
+                token.kind,
+                Kind::Mark(
+                    b'(' | b',' | b'*' | b'&' | b'<' | b'>' | b')' | b']' | b'~' | b':' | b'}'
+                )
+            )
     }
 
     /// Whether the last token closes the parameters of a declaration outside of functions.
@@ -276,6 +295,7 @@ impl Pass<'_> {
         if let Some(name) = name
             && name.kind == PartKind::Upper
             && declared_before
+            && self.inside() != Inside::Body
             && macros.iter().all(|part| part.kind != PartKind::Name)
         {
             macros.push(name);

@@ -121,3 +121,23 @@ fn real_errors_stay_and_touch_only_their_own_definition() {
 fn a_function_cut_short_is_no_definition() {
     check("int f(void) {\n  if (x) {\n    return 1;\n", "not clean");
 }
+
+#[test]
+fn errors_next_to_macros_and_in_unseen_branches_stay() {
+    let head = "int f(int a) ";
+    for body in [
+        "{\n  int rc SQLITE_OK;\n}",
+        "{\n  int rc = SQLITE_OK\n  Cursor *p = 0;\n}",
+        "{\n#ifdef X\n  if (a) {\n#else\n  if (b {\n#endif\n  }\n}",
+    ] {
+        let extraction = shown::extract("a.c", format!("{head}{body}\n").as_bytes());
+        assert!(!extraction.clean, "{body}");
+        assert!(
+            extraction
+                .definitions
+                .iter()
+                .all(|definition| definition.damaged),
+            "{body}"
+        );
+    }
+}
