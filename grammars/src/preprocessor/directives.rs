@@ -144,16 +144,29 @@ impl Pass<'_> {
         index + 1
     }
 
-    /// Branches that the parser doesn't see must at least do the same to brackets as the one that it sees.
+    /// Branches that the parser doesn't see must do the same to brackets as the one that it sees, and leave statements
+    /// as finished or unfinished as that one.
     fn compare_branches(&mut self, seen: usize, unseen: usize) {
-        let effect = self.conditionals.branch(seen).map(|branch| branch.effect);
+        let Some(expected) = self.conditionals.branch(seen) else {
+            return;
+        };
+        let finishes = self.finishes_statement(seen, expected.next as usize);
         let mut unseen = unseen;
         while let Some(branch) = self.conditionals.branch(unseen) {
-            if Some(branch.effect) != effect {
+            let next = branch.next as usize;
+            let other_finishes = self.finishes_statement(unseen, next);
+            let agrees = finishes.zip(other_finishes).is_none_or(|(a, b)| a == b);
+            if branch.effect != expected.effect || !agrees {
                 self.readable.suspects.push(self.tokens[unseen].start);
             }
-            unseen = branch.next as usize;
+            unseen = next;
         }
+    }
+
+    /// Whether the branch between two directives ends with a statement's end; nothing, if it is empty.
+    fn finishes_statement(&self, begin: usize, next: usize) -> Option<bool> {
+        let last = self.solid[next] as usize;
+        (last > begin).then(|| self.is(last, b';') || self.is(last, b'}') || self.is(last, b'{'))
     }
 
     /// Whether each branch of the group holds nothing but whole items.
