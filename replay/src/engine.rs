@@ -149,6 +149,11 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         &self.state
     }
 
+    /// Sets the token budget of hydration, once the model's context size is known.
+    pub const fn set_budget_tokens(&mut self, tokens: u32) {
+        self.policy.budget_tokens = tokens;
+    }
+
     /// Lets go of the bytes that the store can give from now on.
     pub fn settled(&mut self, durable: Seq) {
         self.contents.fresh = self.contents.fresh.split_off(&durable.next());
