@@ -150,62 +150,56 @@ fn complaint(
     refused.map(|(reason, entity)| (reason, Some(entity)))
 }
 
-/// The tracked symbols of the block's file, and those of them that the block defines.
+/// The tracked symbols of the block's file, and what the block does to them.
 struct Base<'v> {
     view: &'v dyn View,
     tracked: Vec<Symbol>,
-    in_block: BTreeSet<Symbol>,
-    missing: usize,
+    in_block: BTreeSet<&'v Symbol>,
+    damaged: &'v [Symbol],
 }
 
 impl<'v> Base<'v> {
-    fn of(view: &'v dyn View, resolution: &Resolution) -> Self {
-        let tracked = resolution
-            .path
-            .as_ref()
-            .map_or_else(Vec::new, |path| view.symbols_of(path));
-        let in_block: BTreeSet<Symbol> = resolution
-            .candidates
-            .iter()
-            .filter_map(|candidate| candidate.entity.symbol.clone())
-            .collect();
-        let missing = tracked
-            .iter()
-            .filter(|symbol| !in_block.contains(*symbol))
-            .count();
+    fn of(view: &'v dyn View, resolution: &'v Resolution) -> Self {
         Self {
             view,
-            tracked,
-            in_block,
-            missing,
+            tracked: resolution
+                .path
+                .as_ref()
+                .map_or_else(Vec::new, |path| view.symbols_of(path)),
+            in_block: resolution
+                .candidates
+                .iter()
+                .filter_map(|candidate| candidate.entity.symbol.as_ref())
+                .collect(),
+            damaged: &resolution.damaged,
         }
     }
 
-    /// How many symbols must still be there, and how many of them aren't: the whole file's, or those nested in the
-    /// definition that is replaced.
-    fn symbols(
+    /// How many definitions must still be there, and how many of them aren't. Of a whole file these are all of its
+    /// symbols; of a fragment those nested in the definition that is replaced, and those that the block would damage.
+    /// Several definitions of one symbol count each.
+    fn definitions(
         &self,
         extent: Extent,
         candidate: &Candidate,
         current: Option<&Current>,
     ) -> (usize, usize) {
-        match (extent, current) {
-            (Extent::WholeFile, _) => (self.tracked.len(), self.missing),
-            (Extent::Fragment, None) => (0, 0),
-            (Extent::Fragment, Some(current)) => {
-                let path = &candidate.entity.path;
-                let nested = self
-                    .tracked
-                    .iter()
-                    .filter(|symbol| self.is_within(path, symbol, current));
-                nested.fold((0, 0), |(all, missing), symbol| {
-                    (
-                        all + 1,
-                        missing + usize::from(!self.in_block.contains(symbol)),
-                    )
-                })
-            }
-        }
+        let path = &candidate.entity.path;
+        let concerns = |symbol: &Symbol| {
+            extent == Extent::WholeFile
+                || self.damaged.contains(symbol)
+                || current.is_some_and(|current| self.is_within(path, symbol, current))
+        };
+        let symbols = self.tracked.iter().filter(|symbol| concerns(symbol));
+        let (all, missing) = symbols.fold((0, 0), |(all, missing), symbol| {
+            (
+                all + 1,
+                missing + usize::from(!self.in_block.contains(symbol)),
+            )
+        });
+        let before = current.map_or(1, |current| current.spans.len());
+        let lost = before.saturating_sub(candidate.spans.len());
+        (all + before.saturating_sub(1), missing + lost)
     }
 
     /// Whether the symbol's current definition stands inside `outer`, or is it.
@@ -225,7 +219,8 @@ impl<'v> Base<'v> {
 
 fn facts(finding: &Finding<'_>, base: &Base<'_>, candidate: &Candidate) -> Facts {
     let current = base.view.current(&candidate.entity);
-    let (symbols, missing) = base.symbols(finding.resolution.extent, candidate, current.as_ref());
+    let (definitions, missing) =
+        base.definitions(finding.resolution.extent, candidate, current.as_ref());
     Facts {
         origin: Origin::Model,
         level: finding.resolution.level,
@@ -233,7 +228,7 @@ fn facts(finding: &Finding<'_>, base: &Base<'_>, candidate: &Candidate) -> Facts
         figures: candidate.figures,
         base: current.map(|current| current.figures),
         symbols_missing: count(missing),
-        symbols_of_base: count(symbols),
+        symbols_of_base: count(definitions),
         disk: disk_verdict(base.view, candidate),
     }
 }
