@@ -38,6 +38,8 @@ pub struct Proposal {
     pub slice: SliceHash,
     /// The session that it arose in.
     pub session: SessionId,
+    /// Who supplied it.
+    pub origin: Origin,
 }
 
 /// A point that a session's conversation has reached.

@@ -262,5 +262,6 @@ fn proposal(proposed: &Proposed) -> Proposal {
         entity: proposed.version.entity.clone(),
         slice: proposed.version.slice,
         session: proposed.session,
+        origin: proposed.origin,
     }
 }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::Recorder;
 use super::found_code::FoundCode;
+use super::observe;
 use super::promote::{self, Containers, Finding};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
@@ -244,16 +245,8 @@ fn disk_verdict(view: &dyn View, candidate: &Candidate) -> DiskVerdict {
             DiskVerdict::Unreadable
         }
         (Some(_), _) => DiskVerdict::Stale,
-        (None, Some(DiskFinding::File(file))) if view.current(entity).is_none() => {
-            let on_disk = match &entity.symbol {
-                None => Some(file.whole),
-                Some(symbol) => file
-                    .slices
-                    .iter()
-                    .find(|slice| slice.symbol == *symbol)
-                    .and_then(|slice| slice.slice),
-            };
-            match on_disk {
+        (None, Some(DiskFinding::File(_))) if view.current(entity).is_none() => {
+            match observe::slice_on_disk(view, entity) {
                 Some(slice) if slice != candidate.slice => DiskVerdict::Unacknowledged,
                 _ => DiskVerdict::Agrees,
             }
