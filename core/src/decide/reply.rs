@@ -7,7 +7,7 @@ use super::Recorder;
 use crate::event::{ContentKind, Event, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef};
 use crate::hash::ArtifactHash;
 use crate::ids::EpisodeId;
-use crate::message::{Role, ToolCall, key_of};
+use crate::message::{self, Role, ToolCall, key_of};
 use crate::redact;
 use crate::view::View;
 
@@ -80,7 +80,11 @@ impl Reply {
             episode,
             outcome,
             finish_reason: self.finish_reason.clone(),
-            key: key_of(Role::Assistant, &self.text, &self.tool_calls),
+            key: key_of(
+                Role::Assistant,
+                &message::recordable(&self.text),
+                &self.tool_calls,
+            ),
             segments: self.segments.iter().map(|(content, _)| *content).collect(),
             tool_calls,
         }));
