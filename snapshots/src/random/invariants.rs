@@ -47,7 +47,7 @@ pub fn nonsense_folds(data: &[u8]) {
             assert_eq!(rows, tables.rows(index), "{}", table.name);
         }
     }
-    assert!(!format!("{state}").is_empty() || ledger.is_empty());
+    let _ = format!("{state}");
 }
 
 /// A naive model of the law, fed with a story's events.
