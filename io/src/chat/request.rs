@@ -10,6 +10,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
 use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
+use tslp_core::redact;
 
 /// Why a body is no chat request. The text is for the person whose client sent it.
 #[derive(Debug, thiserror::Error)]
@@ -82,10 +83,11 @@ pub fn read(bytes: &[u8], envelope: Envelope) -> Result<(Body<'_>, Request), Bad
         }
         read.push(message);
     }
-    let model = field("model").and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let model: Option<String> =
+        field("model").and_then(|raw| serde_json::from_str(raw.get()).ok());
     let offers = |name| field(name).is_some_and(|raw| !matches!(raw.get(), "null" | "[]"));
     let request = Request {
-        model: model.unwrap_or_default(),
+        model: redact::redacted(&model.unwrap_or_default()).into_owned(),
         messages: read,
         session_name: envelope.session_name,
         attempt: envelope.attempt,
