@@ -54,12 +54,9 @@ fn the_configuration_says_what_is_in_force_and_from_where() {
     let places = Places::new();
     let file = places.path("tslp.toml");
     std::fs::write(&file, "profile = \"strict\"\n").unwrap();
-    let output = places
-        .in_workspace(&["config", "--json", "--budget-tokens", "77", "--config"])
-        .arg(&file)
-        .env("TSLP_PLACEMENT", "user")
-        .output()
-        .unwrap();
+    let mut command = places.in_workspace(&["config", "--json", "--budget-tokens", "77"]);
+    command.arg("--config").arg(&file);
+    let output = command.env("TSLP_PLACEMENT", "user").output().unwrap();
     let page: Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = page.to_string();
     for word in ["strict", "tslp.toml", "77", "TSLP_PLACEMENT"] {

@@ -40,6 +40,11 @@ fn bodies_that_are_no_chat_requests_are_refused_before_ledger_and_upstream() {
     check(br#"{"messages":[]}"#, "non-empty array");
     check(br#"{"messages":{"role":"user"}}"#, "non-empty array");
     check(br#"{"messages":["hello"]}"#, "messages[0]");
+    check(br#"{"messages":[["user","hello"]]}"#, "messages[0]");
+    check(
+        br#"{"messages":[{"role":"user","content":[["x"]]}]}"#,
+        "messages[0]",
+    );
     check(br#"{"messages":[{"content":"x"}]}"#, "messages[0]");
     check(
         br#"{"messages":[{"role":"user","content":"x"},{"role":7,"content":"x"}]}"#,

@@ -12,10 +12,15 @@ fn by_hand() -> String {
     RING.replace("return 0;", "return r->head;")
 }
 
+/// A file of which the paste is a part.
+fn file_with(code: &str) -> String {
+    format!("int ring_size(struct ring *r) {{\n    return r->size;\n}}\n\n{code}")
+}
+
 #[test]
 fn an_edited_file_is_withheld_until_it_is_put_back() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    places.write("src/ring.c", RING);
+    places.write("src/ring.c", &file_with(RING));
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
     upstream.next();
@@ -23,7 +28,7 @@ fn an_edited_file_is_withheld_until_it_is_put_back() {
     tslp.say("explain `ring_put`");
     assert_eq!(upstream.next().system(), block);
 
-    places.write("src/ring.c", &by_hand());
+    places.write("src/ring.c", &file_with(&by_hand()));
     tslp.say("explain `ring_put`");
     assert_eq!(upstream.next().system(), NOTICE);
     let entity = &tslp.state()[RING_PUT];
@@ -38,7 +43,7 @@ fn an_edited_file_is_withheld_until_it_is_put_back() {
     assert_eq!(doctor["stale"], 1, "{doctor}");
     assert_eq!(doctor["ok"], true, "{doctor}");
 
-    places.write("src/ring.c", RING);
+    places.write("src/ring.c", &file_with(RING));
     tslp.say("explain `ring_put`");
     assert_eq!(upstream.next().system(), block);
     assert_eq!(tslp.state()[RING_PUT]["stale"], false);
