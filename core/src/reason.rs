@@ -100,6 +100,8 @@ reasons! {
     // Transitions.
     /// A newer authoritative version took its place.
     Replaced = "replaced",
+    /// A part of the file changed by itself, so the older whole is no longer true.
+    PartReplaced = "part_replaced",
     /// An authoritative update of the whole file left the symbol out.
     OmittedByUpdate = "omitted_by_update",
     /// What the model proposed became moot when the user supplied the code.
@@ -120,8 +122,6 @@ reasons! {
     OverBudget = "over_budget",
     /// The whole file is hydrated already.
     CoveredByFile = "covered_by_file",
-    /// Parts of the file are newer than the file as a whole; the parts are hydrated instead.
-    FileOutdated = "file_outdated",
     /// The current prompt itself holds the code.
     InPrompt = "in_prompt",
     /// The content is missing from the Vault.

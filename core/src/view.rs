@@ -123,8 +123,6 @@ pub trait View {
     fn current(&self, entity: &EntityId) -> Option<Current>;
     /// All authoritative symbols of a file, sorted by symbol.
     fn symbols_of(&self, path: &RelPath) -> Vec<Symbol>;
-    /// Whether the file as a whole is authoritative and no part of it is newer.
-    fn file_is_current(&self, path: &RelPath) -> bool;
     /// Whether anything of the file is authoritative.
     fn tracks(&self, path: &RelPath) -> bool;
     /// Tracked files with this base name, at most `limit`.

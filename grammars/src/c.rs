@@ -10,7 +10,7 @@ use tslp_core::slice::Span;
 
 use crate::declarator::{self, Declared};
 use crate::language::{Kinds, Language, Opened, Place, Role};
-use crate::preprocessor;
+use crate::preprocessor::{self, Dialect};
 use crate::readable::Readable;
 use crate::walk::Outer;
 
@@ -41,7 +41,7 @@ impl Language for C {
     }
 
     fn readable(&self, source: &[u8]) -> Readable {
-        preprocessor::readable(source)
+        preprocessor::readable(Dialect::C, source)
     }
 
     fn takes_semicolon(&self, node: Node<'_>) -> bool {

@@ -11,7 +11,7 @@ use tree_sitter::Node;
 use crate::c::{self, qualified, text, tightened};
 use crate::declarator;
 use crate::language::{Kinds, Language, Opened, Place, Role};
-use crate::preprocessor;
+use crate::preprocessor::{self, Dialect};
 use crate::readable::Readable;
 use crate::walk::Outer;
 
@@ -50,7 +50,7 @@ impl Language for Cpp {
     }
 
     fn readable(&self, source: &[u8]) -> Readable {
-        preprocessor::readable(source)
+        preprocessor::readable(Dialect::Cpp, source)
     }
 
     fn takes_semicolon(&self, node: Node<'_>) -> bool {
@@ -176,7 +176,7 @@ fn without_parameters(name: &str, outer: &Outer<'_, '_>) -> String {
         return name.to_owned();
     }
     let parameters: Vec<Vec<String>> = outer
-        .wrappers()
+        .enclosing()
         .filter_map(|wrapper| wrapper.child_by_field_name("parameters"))
         .map(|list| parameter_names(list, outer))
         .filter(|names| !names.is_empty())

@@ -69,6 +69,9 @@ fn extract_as(
 
 fn walked(language: &dyn language::Language, source: &[u8]) -> Result<walk::Walked, ExtractError> {
     let readable = language.readable(source);
+    if readable.depth > parse::NESTING_MAX || readable.tokens > parse::TOKENS_MAX {
+        return Err(ExtractError::Unparsable);
+    }
     let tree = parse::bounded(language, readable.text(source))?;
     Ok(walk::walk(language, &tree, source, &readable))
 }

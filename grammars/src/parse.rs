@@ -7,14 +7,25 @@ use tslp_core::extract::ExtractError;
 
 use crate::language::Language;
 
-/// Progress calls (one per hundred parser operations) granted to any text.
-const CALLS_BASE: usize = 2_000;
+/// Deepest nesting of brackets that is parsed. Each open level costs a parser about 300 bytes in any reading it
+/// considers; code that people write nests a few dozen deep.
+pub(crate) const NESTING_MAX: u32 = 10_000;
 
-/// Source bytes that earn one more progress call. Ordinary code needs one call for 200 to 400 bytes; text full of
-/// errors needs up to twenty times as many, and beyond that the parser is no longer getting anywhere.
-const BYTES_PER_CALL: usize = 12;
+/// Most tokens and comments that are parsed, since each costs a parser about 300 bytes. A megabyte of ordinary code holds
+/// 120,000 to 250,000.
+pub(crate) const TOKENS_MAX: usize = 200_000;
+
+/// Progress calls (one per hundred parser operations) granted before any byte is read.
+const CALLS_BASE: usize = 400;
+
+/// Bytes read that earn one more progress call. Ordinary code, with errors or not, needs one call for 90 to 700
+/// bytes; where a parser needs
+/// one for fewer than this it is multiplying readings of nonsense, and memory with them.
+const BYTES_PER_CALL: usize = 24;
 
 /// Parses `text`; the budget counts parser operations, never time, so that the answer is the same on every machine.
+///
+/// The budget grows with the bytes read, so that a parser that gets nowhere stops early.
 ///
 /// # Errors
 /// [`ExtractError::Unparsable`] when the budget is spent.
@@ -23,10 +34,10 @@ pub(crate) fn bounded(language: &dyn Language, text: &[u8]) -> Result<Tree, Extr
     parser
         .set_language(&language.grammar())
         .map_err(|_| ExtractError::Unparsable)?;
-    let mut calls_left = CALLS_BASE + text.len() / BYTES_PER_CALL;
-    let mut progress = |_: &ParseState| {
-        calls_left = calls_left.saturating_sub(1);
-        if calls_left == 0 {
+    let mut calls = 0;
+    let mut progress = |state: &ParseState| {
+        calls += 1;
+        if calls > CALLS_BASE + state.current_byte_offset() / BYTES_PER_CALL {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

@@ -15,6 +15,12 @@ pub(crate) struct Readable {
     pub(crate) elisions: Vec<Span>,
     /// Macro definitions blanked because they stand in the middle of something else, and their names.
     pub(crate) macros: Vec<(Span, Span)>,
+    /// Places in blanked text that look wrong: errors as good as the parser's, in source order.
+    pub(crate) suspects: Vec<u32>,
+    /// How many tokens the source has.
+    pub(crate) tokens: usize,
+    /// How deep brackets nest.
+    pub(crate) depth: u32,
     /// Whether words of C++ occur.
     pub(crate) looks_cpp: bool,
 }

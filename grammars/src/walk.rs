@@ -44,6 +44,11 @@ pub(crate) struct Outer<'tree, 'walk> {
 }
 
 impl<'tree> Outer<'tree, '_> {
+    /// All nodes around this one that the walk has opened, innermost first.
+    pub(crate) fn enclosing(&self) -> impl Iterator<Item = Node<'tree>> {
+        self.frames.iter().rev().map(|frame| frame.node)
+    }
+
     /// The nodes that wrap this one directly, innermost first.
     pub(crate) fn wrappers(&self) -> impl Iterator<Item = Node<'tree>> {
         chain(self.frames, self.depth)
@@ -319,7 +324,12 @@ impl<'tree> Walk<'tree, '_> {
                 nodes: self.totals.nodes - open.at_entry.nodes,
                 tokens: self.totals.tokens - open.at_entry.tokens,
             };
-            definition.damaged = self.totals.errors > open.at_entry.errors;
+            let suspects = &self.readable.suspects;
+            let first = suspects.partition_point(|at| *at < definition.span.start);
+            definition.damaged = self.totals.errors > open.at_entry.errors
+                || suspects
+                    .get(first)
+                    .is_some_and(|at| *at < definition.span.end);
         }
         while let Some(frame) = self.frames.pop_if(|frame| frame.depth == depth) {
             self.place = frame.outer_place;
@@ -330,6 +340,8 @@ impl<'tree> Walk<'tree, '_> {
     }
 
     fn finish(mut self) -> Walked {
+        let suspects = u32::try_from(self.readable.suspects.len()).unwrap_or(u32::MAX);
+        self.totals.errors = self.totals.errors.saturating_add(suspects);
         self.take_blanked_macros();
         self.definitions
             .sort_by_key(|definition| (definition.span.start, u32::MAX - definition.span.end));

@@ -34,6 +34,8 @@ pub enum ToEngine {
         /// How.
         ending: Ending,
     },
+    /// The model server told the size of its context.
+    ContextTokens(u32),
     /// No more requests will come; what was sent before still counts.
     Shutdown,
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 
 use crate::cli::{self, Command, Output};
-use crate::config::layers::{Flags, Layers};
+use crate::config::layers::{Flags, Layers, Source};
 use crate::config::surroundings::Surroundings;
 use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::config::{ServeConfig, page};
@@ -66,7 +66,11 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             serve::serve(&config).map_err(|error| Failed::new(error.exit(), error))
         }
         Command::Demo { flags } => {
-            let layers = layers(&flags.0)?;
+            let mut layers = layers(&flags.0)?;
+            // The tour tells its own story; the log stays quiet unless somebody asks for it.
+            if layers.source("log_level") == Some(&Source::Default) {
+                "warn".clone_into(&mut layers.settings.log.level);
+            }
             start_logging(&layers)?;
             demo_tour::run(&mut Out::stdout())
                 .map_err(|error| Failed::new(Exit::CheckFailed, error))

@@ -114,6 +114,7 @@ impl EngineThread {
                 }
                 ToEngine::ReplyBytes { exchange, bytes } => self.reply_bytes(exchange, &bytes),
                 ToEngine::ReplyEnd { exchange, ending } => self.reply_end(exchange, ending),
+                ToEngine::ContextTokens(tokens) => self.engine.set_budget_tokens(tokens / 2),
                 ToEngine::Shutdown => break,
             }
         }

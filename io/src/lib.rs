@@ -20,6 +20,7 @@ pub mod ledger;
 pub mod startup;
 
 pub mod diagnostics;
+pub mod json_client;
 pub mod probe;
 
 pub mod demo_model;

@@ -1,8 +1,6 @@
-//! Asks a model server one short question over a blocking connection: is it there, and how large is its context?
-//!
-//! For start-up, `doctor` and the search for a local server; never on the network loop.
+//! Asks a model server: is it there, and how large is its context?
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +10,7 @@ use serde_json::Value;
 
 use crate::config::secret::Secret;
 use crate::config::upstream::{Scheme, UpstreamUrl};
+use crate::json_client;
 use crate::upstream::tls;
 
 /// Longest wait for each step of a probe.
@@ -19,9 +18,6 @@ const STEP: Duration = Duration::from_secs(2);
 
 /// Longest wait for each step while looking for a local server: loopback answers at once or not at all.
 const LOCAL_STEP: Duration = Duration::from_millis(300);
-
-/// Largest answer that is read.
-const ANSWER_BYTES_MAX: u64 = 4 << 20;
 
 /// Local servers and their default ports, in the order in which they are looked for.
 pub const LOCAL_SERVERS: [(&str, u16); 4] = [
@@ -110,13 +106,13 @@ fn get(target: &Target<'_>, path: &str, step: Duration) -> io::Result<Value> {
     tcp.set_write_timeout(Some(step))?;
     let request = request(target, path);
     match url.scheme {
-        Scheme::Http => exchange(tcp, &request),
+        Scheme::Http => json_client::exchange(tcp, request.as_bytes()),
         Scheme::Https => {
             let config = tls::load_config(target.ca_file).map_err(io::Error::other)?;
             let name = url.host.clone().try_into().map_err(io::Error::other)?;
             let session = rustls::ClientConnection::new(Arc::clone(&config), name)
                 .map_err(io::Error::other)?;
-            exchange(rustls::StreamOwned::new(session, tcp), &request)
+            json_client::exchange(rustls::StreamOwned::new(session, tcp), request.as_bytes())
         }
     }
 }
@@ -131,46 +127,4 @@ fn request(target: &Target<'_>, path: &str) -> String {
     format!(
         "GET {prefix}{path} HTTP/1.0\r\nHost: {authority}\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n{key}\r\n"
     )
-}
-
-fn exchange(mut stream: impl Read + Write, request: &str) -> io::Result<Value> {
-    stream.write_all(request.as_bytes())?;
-    let mut answer = Vec::new();
-    match stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer) {
-        Ok(_) => {}
-        // Some servers keep the connection open, or close it without saying so; what came is looked at.
-        Err(_) if !answer.is_empty() => {}
-        Err(error) => return Err(error),
-    }
-    let mut headers = [httparse::EMPTY_HEADER; 64];
-    let mut head = httparse::Response::new(&mut headers);
-    let httparse::Status::Complete(body_at) = head.parse(&answer).map_err(io::Error::other)? else {
-        return Err(io::Error::other("the answer is no HTTP response"));
-    };
-    match head.code {
-        Some(200) => {
-            serde_json::from_slice(body(head.headers, &answer[body_at..])).map_err(io::Error::other)
-        }
-        Some(code) => Err(io::Error::other(format!("it answers with status {code}"))),
-        None => Err(io::Error::other("the answer has no status")),
-    }
-}
-
-/// The body; a server that answers HTTP/1.0 with chunks all the same sends small lists in one.
-fn body<'a>(headers: &[httparse::Header<'_>], bytes: &'a [u8]) -> &'a [u8] {
-    let chunked = headers.iter().any(|header| {
-        header.name.eq_ignore_ascii_case("transfer-encoding")
-            && header.value.eq_ignore_ascii_case(b"chunked")
-    });
-    if !chunked {
-        return bytes;
-    }
-    match httparse::parse_chunk_size(bytes) {
-        Ok(httparse::Status::Complete((at, length))) => {
-            let end =
-                usize::try_from(length).map_or(bytes.len(), |length| at.saturating_add(length));
-            &bytes[at..end.min(bytes.len())]
-        }
-        _ => bytes,
-    }
 }

@@ -2,13 +2,12 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::state::State;
@@ -169,7 +168,7 @@ impl Server {
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
         let channels = LoopChannels {
-            to_engine,
+            to_engine: to_engine.clone(),
             to_diagnostics,
         };
         let (main_loop, address, handle) =
@@ -200,16 +199,9 @@ impl Server {
         let (engine, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
                 let lock = Arc::clone(&opened.lock);
-                let policy = policy(config, &chosen.url);
-                let (engine, writer) = start_engine(
-                    config,
-                    policy,
-                    opened,
-                    state,
-                    from_loop,
-                    &handle,
-                    last_prompt,
-                )?;
+                let (engine, writer) =
+                    start_engine(config, opened, state, from_loop, &handle, last_prompt)?;
+                ask_for_context(config, &chosen.url, to_engine)?;
                 (
                     Some(engine),
                     Some(writer),
@@ -352,40 +344,47 @@ fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
     loop_config
 }
 
-/// The policy with the token budget that fits the model, where it tells its context size.
-fn policy(config: &ServeConfig, url: &UpstreamUrl) -> Policy {
-    let mut policy = config.policy.clone();
-    if config.budget == Budget::Auto {
+/// Asks the model server, off the way of anything else, how large its context is: hydration gets half of it.
+fn ask_for_context(
+    config: &ServeConfig,
+    url: &UpstreamUrl,
+    to_engine: Sender<ToEngine>,
+) -> io::Result<()> {
+    if config.budget != Budget::Auto {
+        return Ok(());
+    }
+    let upstream = config.upstream.clone();
+    let url = url.clone();
+    thread::Builder::new().name("probe".into()).spawn(move || {
         let target = Target {
-            url,
-            api_key: config.upstream.api_key.as_ref(),
-            ca_file: config.upstream.ca_file.as_deref(),
+            url: &url,
+            api_key: upstream.api_key.as_ref(),
+            ca_file: upstream.ca_file.as_deref(),
         };
         match probe::ask(&target) {
             Ok(server) => {
                 if let Some(tokens) = server.context_tokens {
-                    policy.budget_tokens = tokens / 2;
                     tracing::info!(
                         tokens,
-                        budget = policy.budget_tokens,
-                        "hydration gets half of the model's context"
+                        "the model told its context size; hydration gets half of it"
                     );
+                    // The engine may have ended meanwhile; then nobody needs to know.
+                    let _ = to_engine.send(ToEngine::ContextTokens(tokens));
                 }
             }
             Err(error) => tracing::warn!(%url, %error, "the model server doesn't answer yet"),
         }
-    }
-    policy
+    })?;
+    Ok(())
 }
 
 fn start_engine(
     config: &ServeConfig,
-    policy: Policy,
     opened: OpenLedger,
     state: State,
     from_loop: Receiver<ToEngine>,
     handle: &LoopHandle,
-    last_prompt: Option<Arc<Mutex<Option<crate::engine_thread::LastPrompt>>>>,
+    last_prompt: Option<LastPromptSlot>,
 ) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
     let contents = StoredContents::new(opened.readers.open()?);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);
@@ -415,7 +414,7 @@ fn start_engine(
         durable: Arc::clone(writer.durable()),
         last_prompt,
     };
-    let engine = Engine::new(state, TreeSitterGrammars, policy, contents);
+    let engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
     let failed = handle.clone();
     let engine = thread::Builder::new().name("engine".into()).spawn(move || {
         let work = std::panic::AssertUnwindSafe(|| EngineThread::new(engine, observer, wiring).run());

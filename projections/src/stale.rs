@@ -65,10 +65,10 @@ impl Stale {
                     (Transition::Promote | Transition::Remove, _) => {
                         self.acknowledged.remove(entity);
                     }
-                    (Transition::Supersede | Transition::Discard, _) => return,
+                    (Transition::Supersede, _) => {}
+                    (Transition::Discard, _) => return,
                 }
                 self.compare(entity, state_map, disk, changes);
-                self.compare_file_of(entity, state_map, disk, changes);
             }
             _ => {}
         }
@@ -83,24 +83,6 @@ impl Stale {
             _ => {
                 self.acknowledged.remove(entity);
             }
-        }
-    }
-
-    /// A file that is no longer the truth as a whole isn't compared as a whole.
-    fn compare_file_of(
-        &mut self,
-        entity: &EntityId,
-        state_map: &StateMap,
-        disk: &Disk,
-        changes: &mut Changes,
-    ) {
-        if entity.symbol.is_some() {
-            self.compare(
-                &EntityId::file(entity.path.clone()),
-                state_map,
-                disk,
-                changes,
-            );
         }
     }
 
@@ -132,11 +114,9 @@ impl Stale {
         disk: &Disk,
     ) -> Option<Divergence> {
         let truth = state_map.slice(entity)?;
-        let is_outdated_file = entity.symbol.is_none() && !state_map.file_is_current(&entity.path);
         match disk.finding(&entity.path)? {
             DiskFinding::Missing => None,
             DiskFinding::Unreadable(_) => Some(Divergence::Unreadable),
-            DiskFinding::File(_) if is_outdated_file => None,
             DiskFinding::File(_) => {
                 let seen = on_disk(disk, entity)?;
                 let is_acknowledged = self

@@ -89,8 +89,6 @@ struct File {
     entries: Vec<u32>,
     /// The file as a whole.
     whole: Option<u32>,
-    /// Whether a part was promoted after the whole.
-    outdated: bool,
 }
 
 /// Bytes that versions were promoted out of.
@@ -112,7 +110,7 @@ pub struct StateMap {
     by_path: HashTable<u32>,
     by_basename: BTreeMap<alloc::boxed::Box<str>, Vec<u32>>,
     by_artifact: HashTable<u32>,
-    superseded: BTreeMap<u32, Vec<SliceHash>>,
+    superseded: BTreeMap<EntityId, Vec<SliceHash>>,
     hasher: DefaultHashBuilder,
     count: usize,
 }
@@ -134,8 +132,8 @@ impl StateMap {
                 Some(proposed) => self.promote(recorded, transitioned, proposed, changes),
                 None => false,
             },
-            Transition::Supersede => self.supersede(transitioned),
-            Transition::Remove => self.remove(transitioned, changes),
+            Transition::Supersede => self.supersede(transitioned, changes),
+            Transition::Remove => self.leave(transitioned, changes).is_some(),
             Transition::Discard => true,
         }
     }
@@ -166,35 +164,16 @@ impl StateMap {
             at: recorded.at,
             namesake: None,
         };
-        let was_superseded = match self.find(entity) {
-            Some(id) => self.replace(id, entry),
-            None => {
-                self.insert(entry);
-                true
-            }
-        };
-        self.note_freshness(file, entity, proposed.source);
+        let is_free = self.find(entity).is_none();
         if let Some(id) = self.find(entity) {
-            changes.put(crate::STATE_MAP, || self.row(id));
+            self.take(id);
         }
-        was_superseded
+        let id = self.insert(entry);
+        changes.put(crate::STATE_MAP, || self.row(id));
+        is_free
     }
 
-    /// Replaces an entry in place. True if the old version had been superseded before, as it must.
-    fn replace(&mut self, id: u32, mut entry: Entry) -> bool {
-        let Some(old) = &self.entries[id as usize] else {
-            return false;
-        };
-        entry.namesake = old.namesake;
-        let was_superseded = self
-            .superseded
-            .get(&id)
-            .is_some_and(|slices| slices.last() == Some(&old.slice));
-        self.entries[id as usize] = Some(entry);
-        was_superseded
-    }
-
-    fn insert(&mut self, entry: Entry) {
+    fn insert(&mut self, entry: Entry) -> u32 {
         let file = entry.path as usize;
         let is_whole = entry.symbol.is_none();
         let id = match self.free.pop() {
@@ -223,69 +202,51 @@ impl StateMap {
             ..
         } = self;
         by_entity.insert_unique(hash, id, |id| entity_hash(hasher, entries, files, *id));
+        id
     }
 
-    /// A file as a whole stays the truth about itself only until a part of it is promoted out of other bytes.
-    fn note_freshness(&mut self, file: u32, entity: &EntityId, source: ArtifactHash) {
-        let whole_source = self.files[file as usize]
-            .whole
-            .and_then(|id| self.entries[id as usize].as_ref())
-            .map(|entry| self.sources[entry.source as usize].artifact);
-        let file = &mut self.files[file as usize];
-        if entity.symbol.is_none() {
-            file.outdated = false;
-        } else if whole_source.is_some_and(|whole| whole != source) {
-            file.outdated = true;
-        }
-    }
-
-    fn supersede(&mut self, transitioned: &Transitioned) -> bool {
-        let Some(id) = self.find(&transitioned.entity) else {
+    fn supersede(&mut self, transitioned: &Transitioned, changes: &mut Changes) -> bool {
+        let entity = &transitioned.entity;
+        let Some(entry) = self.leave(transitioned, changes) else {
             return false;
         };
-        let Some(entry) = &self.entries[id as usize] else {
-            return false;
-        };
-        if entry.version != transitioned.version {
-            return false;
-        }
-        let source = entry.source as usize;
-        let slice = entry.slice;
-        self.sources[source].live = self.sources[source].live.saturating_sub(1);
-        let slices = self.superseded.entry(id).or_default();
-        slices.retain(|known| *known != slice);
-        slices.push(slice);
+        let slices = self.superseded.entry(entity.clone()).or_default();
+        slices.retain(|known| *known != entry.slice);
+        slices.push(entry.slice);
         if slices.len() > SUPERSEDED_KEPT {
             slices.remove(0);
         }
         true
     }
 
-    fn remove(&mut self, transitioned: &Transitioned, changes: &mut Changes) -> bool {
-        let entity = &transitioned.entity;
-        let Some(id) = self.find(entity) else {
-            return false;
-        };
-        changes.remove(crate::STATE_MAP, || table::entity_key(entity));
+    /// Takes out the version that the event names, if it is the authoritative one.
+    fn leave(&mut self, transitioned: &Transitioned, changes: &mut Changes) -> Option<Entry> {
+        let id = self.find(&transitioned.entity)?;
+        if self.entry(id)?.version != transitioned.version {
+            return None;
+        }
+        changes.remove(crate::STATE_MAP, || table::entity_key(&transitioned.entity));
+        self.take(id)
+    }
+
+    fn take(&mut self, id: u32) -> Option<Entry> {
         let hash = self.entity_hash_of(id);
         if let Ok(slot) = self.by_entity.find_entry(hash, |other| *other == id) {
             slot.remove();
         }
         self.unlink_name(id);
-        let Some(entry) = self.entries[id as usize].take() else {
-            return false;
-        };
+        let entry = self.entries[id as usize].take()?;
         let source = &mut self.sources[entry.source as usize];
         source.live = source.live.saturating_sub(1);
         let file = &mut self.files[entry.path as usize];
         if entry.symbol.is_none() {
             file.whole = None;
+        } else {
+            file.entries.retain(|other| *other != id);
         }
-        file.entries.retain(|other| *other != id);
-        self.superseded.remove(&id);
         self.free.push(id);
         self.count -= 1;
-        true
+        Some(entry)
     }
 
     fn file_id(&mut self, path: &RelPath) -> u32 {
@@ -297,7 +258,6 @@ impl StateMap {
             path: path.clone(),
             entries: Vec::new(),
             whole: None,
-            outdated: false,
         });
         self.by_basename
             .entry(path.basename().into())
@@ -488,8 +448,8 @@ impl StateMap {
     /// Whether an earlier version of the entity had this hash.
     #[must_use]
     pub fn was(&self, entity: &EntityId, slice: SliceHash) -> bool {
-        self.find(entity)
-            .and_then(|id| self.superseded.get(&id))
+        self.superseded
+            .get(entity)
             .is_some_and(|slices| slices.contains(&slice))
     }
 
@@ -513,15 +473,6 @@ impl StateMap {
     pub fn tracks(&self, path: &RelPath) -> bool {
         self.find_file(path)
             .is_some_and(|id| self.files[id as usize].is_tracked())
-    }
-
-    /// Whether the file as a whole is authoritative and no part of it is newer.
-    #[must_use]
-    pub fn file_is_current(&self, path: &RelPath) -> bool {
-        self.find_file(path).is_some_and(|id| {
-            let file = &self.files[id as usize];
-            file.whole.is_some() && !file.outdated
-        })
     }
 
     /// Tracked files with this base name, at most `limit`.

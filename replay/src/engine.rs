@@ -149,6 +149,11 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         &self.state
     }
 
+    /// Sets the token budget of hydration, once the model's context size is known.
+    pub const fn set_budget_tokens(&mut self, tokens: u32) {
+        self.policy.budget_tokens = tokens;
+    }
+
     /// Lets go of the bytes that the store can give from now on.
     pub fn settled(&mut self, durable: Seq) {
         self.contents.fresh = self.contents.fresh.split_off(&durable.next());
@@ -160,7 +165,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         let received = receive::receive(&self.view(), &self.policy, &request);
         self.fold(at, received.events.clone(), &mut work);
         let pastes = self.pastes(&request, &received);
-        let mentions = self.mentions(&request);
+        let mentions = self.mentions(&request, &pastes);
         let mut checks = Checks::default();
         for paste in &pastes {
             checks.add_code(&self.view(), &paste.found);
@@ -328,14 +333,23 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         pastes
     }
 
-    fn mentions(&self, request: &Request) -> Mentions {
+    /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
+    /// file.
+    fn mentions(&self, request: &Request, pastes: &[Paste]) -> Mentions {
         let current = &request.messages[request.current_from()..];
         let texts: Vec<_> = current
             .iter()
             .filter(|message| message.role == Role::User)
             .map(tslp_core::message::Message::recordable)
             .collect();
-        mention::scan(&texts.join("\n"), &self.policy.workspace_root, &self.view())
+        let text = texts.join("\n");
+        let mut mentions = mention::scan(&text, &self.policy.workspace_root, &self.view());
+        mentions.files.retain(|path| {
+            pastes
+                .iter()
+                .all(|paste| paste.found.usable_path() != Some(path))
+        });
+        mentions
     }
 
     fn observe(&mut self, at: UnixMillis, findings: Vec<Finding>, work: &mut Work) {

@@ -199,10 +199,6 @@ impl View for StateView<'_> {
         self.state.state_map.symbols_of(path)
     }
 
-    fn file_is_current(&self, path: &RelPath) -> bool {
-        self.state.state_map.file_is_current(path)
-    }
-
     fn tracks(&self, path: &RelPath) -> bool {
         self.state.state_map.tracks(path)
     }

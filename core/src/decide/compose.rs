@@ -117,8 +117,10 @@ pub fn candidates(
         add(proposal.entity, Reason::UnderProposal);
     }
     for path in &mentions.files {
-        add(EntityId::file(path.clone()), Reason::FileMentioned);
-        if !view.file_is_current(path) {
+        let file = EntityId::file(path.clone());
+        if view.current(&file).is_some() {
+            add(file, Reason::FileMentioned);
+        } else {
             for symbol in view.symbols_of(path) {
                 add(
                     EntityId::symbol(path.clone(), symbol),
@@ -214,9 +216,6 @@ fn admit(
             Divergence::Superseded => Reason::DiskHoldsSuperseded,
             Divergence::Unreadable => Reason::DiskUnreadable,
         });
-    }
-    if entity.symbol.is_none() && !view.file_is_current(&entity.path) {
-        return Err(Reason::FileOutdated);
     }
     if in_prompt.contains(&current.artifact) {
         return Err(Reason::InPrompt);

@@ -163,6 +163,34 @@ pub fn promote(
     recorder.push(step(version.id, Transition::Promote, grant, Some(report)));
 }
 
+/// A file as a whole stays the truth about itself only until a part of it is promoted out of other bytes; then its
+/// parts are the truth, until the whole is supplied again.
+pub fn supersede_older_whole(
+    recorder: &mut Recorder<'_>,
+    finding: &Finding<'_>,
+    promoted: &[Version],
+) {
+    let Some(path) = &finding.resolution.path else {
+        return;
+    };
+    let whole = EntityId::file(path.clone());
+    if promoted.is_empty() || promoted.iter().any(|version| version.entity == whole) {
+        return;
+    }
+    let Some(current) = recorder.view.current(&whole) else {
+        return;
+    };
+    recorder.push(Event::Transitioned(Transitioned {
+        episode: finding.episode,
+        version: current.version,
+        entity: whole,
+        transition: Transition::Supersede,
+        origin: finding.origin,
+        cause: Reason::PartReplaced,
+        report: None,
+    }));
+}
+
 /// Takes an entity out of the State Map, because an authoritative update of its whole file left it out (spec §9.2).
 pub fn remove(recorder: &mut Recorder<'_>, episode: EpisodeId, entity: EntityId) {
     let Some(current) = recorder.view.current(&entity) else {

@@ -60,6 +60,7 @@ pub fn propose(
             for (version, report) in versions.iter().zip(reports) {
                 promote::promote(&mut recorder, episode, Origin::Model, version, report);
             }
+            promote::supersede_older_whole(&mut recorder, &finding, &versions);
         }
         Some(first) => refuse(&mut recorder, episode, &versions, reports, first),
     }

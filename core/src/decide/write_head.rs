@@ -62,6 +62,7 @@ pub fn write_head(
             );
             promote::promote(&mut recorder, episode, Origin::User, version, report);
         }
+        promote::supersede_older_whole(&mut recorder, &finding, &versions);
         remove_omitted(&mut recorder, view, episode, &resolution);
     } else if let Some(reason) = complaint(found, &resolution) {
         recorder.push(Event::NoticeIssued(NoticeIssued {

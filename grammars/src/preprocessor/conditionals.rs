@@ -1,6 +1,6 @@
 //! Conditional groups: which directives belong together, and whether each branch closes what it opens.
 
-use super::lex::{Directive, Kind, Token};
+use super::lex::{Directive, Kind, Token, directive_name};
 
 /// What is known of the branch that a directive begins.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,21 +9,31 @@ pub(super) struct Branch {
     pub(super) next: u32,
     /// Whether the branch closes exactly the brackets that it opens.
     pub(super) balanced: bool,
+    /// How many more brackets it opens than it closes, and how far below its start it goes in between.
+    pub(super) effect: (i32, i32),
 }
 
 /// All branches, by the index of the directive token that begins them.
 #[derive(Debug)]
-pub(super) struct Conditionals(Vec<(u32, Branch)>);
+pub(super) struct Conditionals {
+    branches: Vec<(u32, Branch)>,
+    depth: usize,
+}
 
 impl Conditionals {
+    /// How deep groups nest.
+    pub(super) fn depth(&self) -> u32 {
+        u32::try_from(self.depth).unwrap_or(u32::MAX)
+    }
+
     /// The branch that the token at `index` begins.
     pub(super) fn branch(&self, index: usize) -> Option<Branch> {
         let index = u32::try_from(index).ok()?;
         let at = self
-            .0
+            .branches
             .binary_search_by_key(&index, |(begin, _)| *begin)
             .ok()?;
-        Some(self.0[at].1).filter(|branch| branch.next != 0)
+        Some(self.branches[at].1).filter(|branch| branch.next != 0)
     }
 }
 
@@ -31,6 +41,7 @@ impl Conditionals {
 struct Open {
     begin: usize,
     is_first: bool,
+    is_dead: bool,
     depth: i32,
     lowest: i32,
     first_depth: i32,
@@ -38,10 +49,13 @@ struct Open {
 }
 
 /// Pairs up the directives of `tokens`.
-pub(super) fn conditionals(tokens: &[Token]) -> Conditionals {
+///
+/// A branch that is never in force, `#if 0`, holds no brackets that count.
+pub(super) fn conditionals(tokens: &[Token], source: &[u8]) -> Conditionals {
     let mut branches: Vec<(u32, Branch)> = Vec::new();
     let mut open: Vec<(Open, usize)> = Vec::new();
     let mut depth = 0;
+    let mut deepest = 0;
     for (index, token) in tokens.iter().enumerate() {
         match token.kind {
             Kind::Mark(b'(' | b'[' | b'{') => depth += 1,
@@ -55,12 +69,14 @@ pub(super) fn conditionals(tokens: &[Token]) -> Conditionals {
                 let group = Open {
                     begin: index,
                     is_first: true,
+                    is_dead: is_never(token.text(source)),
                     depth,
                     lowest: depth,
                     first_depth: depth,
                     first_lowest: depth,
                 };
                 open.push((group, branches.len()));
+                deepest = deepest.max(open.len());
                 branches.push((id(index), Branch::default()));
             }
             Kind::Directive(Directive::Branch) => {
@@ -70,7 +86,8 @@ pub(super) fn conditionals(tokens: &[Token]) -> Conditionals {
                 branches[*slot].1 = group.ended(index, depth);
                 depth = group.depth;
                 group.begin = index;
-                group.is_first = false;
+                group.is_first &= group.is_dead;
+                group.is_dead = false;
                 group.lowest = depth;
                 *slot = branches.len();
                 branches.push((id(index), Branch::default()));
@@ -88,11 +105,21 @@ pub(super) fn conditionals(tokens: &[Token]) -> Conditionals {
             _ => {}
         }
     }
-    Conditionals(branches)
+    Conditionals {
+        branches,
+        depth: deepest,
+    }
 }
 
 impl Open {
     fn ended(&mut self, next: usize, depth: i32) -> Branch {
+        if self.is_dead {
+            return Branch {
+                next: id(next),
+                balanced: true,
+                effect: (0, 0),
+            };
+        }
         if self.is_first {
             self.first_depth = depth;
             self.first_lowest = self.lowest;
@@ -100,10 +127,26 @@ impl Open {
         Branch {
             next: id(next),
             balanced: depth == self.depth && self.lowest >= self.depth,
+            effect: (depth - self.depth, self.lowest - self.depth),
         }
     }
 }
 
 fn id(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+/// Whether a directive is `#if 0`.
+pub(super) fn is_never(directive: &[u8]) -> bool {
+    if directive_name(directive) != b"if" {
+        return false;
+    }
+    let condition = directive
+        .split(u8::is_ascii_whitespace)
+        .rfind(|word| !word.is_empty());
+    let words = directive[1..]
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .count();
+    words == 2 && condition == Some(b"0")
 }

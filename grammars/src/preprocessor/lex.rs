@@ -2,6 +2,8 @@
 
 use tslp_core::slice::Span;
 
+use crate::parse::TOKENS_MAX;
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -65,20 +67,26 @@ impl Token {
 }
 
 /// Splits a source into tokens. Total: every byte string has tokens.
-pub(super) fn tokens(source: &[u8]) -> Vec<Token> {
+///
+/// Also says how many tokens a grammar would see at most, which is more where something is left open or is no text.
+/// Stops where that is more than will be parsed.
+pub(super) fn tokens(source: &[u8]) -> (Vec<Token>, usize) {
     let mut lexer = Lexer {
         source,
         at: 0,
         tokens: Vec::with_capacity(source.len() / 5),
+        hidden: 0,
     };
     lexer.run();
-    lexer.tokens
+    let count = lexer.tokens.len() + lexer.hidden;
+    (lexer.tokens, count)
 }
 
 struct Lexer<'a> {
     source: &'a [u8],
     at: usize,
     tokens: Vec<Token>,
+    hidden: usize,
 }
 
 impl Lexer<'_> {
@@ -104,10 +112,12 @@ impl Lexer<'_> {
                     continue;
                 }
                 b'/' if self.peek(1) == Some(b'/') => {
+                    self.hidden += 1;
                     self.line_comment();
                     continue;
                 }
                 b'/' if self.peek(1) == Some(b'*') => {
+                    self.hidden += 1;
                     begins_line |= self.block_comment();
                     continue;
                 }
@@ -137,6 +147,9 @@ impl Lexer<'_> {
                 end: u32::try_from(self.at).unwrap_or(u32::MAX),
             });
             begins_line = false;
+            if self.tokens.len() + self.hidden > TOKENS_MAX {
+                return;
+            }
         }
     }
 
@@ -167,11 +180,11 @@ impl Lexer<'_> {
     fn block_comment(&mut self) -> bool {
         let start = self.at;
         let rest = &self.source[start + 2..];
-        let length = rest
-            .windows(2)
-            .position(|pair| pair == b"*/")
-            .map_or(rest.len(), |at| at + 2);
-        self.at = start + 2 + length;
+        let end = rest.windows(2).position(|pair| pair == b"*/");
+        self.at = start + 2 + end.map_or(rest.len(), |at| at + 2);
+        if end.is_none() {
+            self.hidden += rest.len() / 2;
+        }
         self.source[start..self.at].contains(&b'\n')
     }
 
@@ -220,6 +233,7 @@ impl Lexer<'_> {
             self.at += 1;
         }
         let word = &self.source[start..self.at];
+        self.hidden += word.iter().filter(|byte| **byte >= 0x80).count() / 2;
         if self.peek(0) == Some(b'"') {
             match word {
                 b"R" | b"LR" | b"uR" | b"UR" | b"u8R" => return self.raw_string(),
@@ -244,11 +258,11 @@ impl Lexer<'_> {
         let mut close = vec![b')'];
         close.extend_from_slice(&rest[..open]);
         close.push(b'"');
-        let length = rest
-            .windows(close.len())
-            .position(|window| window == close)
-            .map_or(rest.len(), |at| at + close.len());
-        self.at += 1 + length;
+        let end = rest.windows(close.len()).position(|window| window == close);
+        self.at += 1 + end.map_or(rest.len(), |at| at + close.len());
+        if end.is_none() {
+            self.hidden += rest.len() / 2;
+        }
         Kind::Literal
     }
 
@@ -310,9 +324,11 @@ pub(super) fn directive_name(text: &[u8]) -> &[u8] {
 
 /// Macros are written in capitals. One letter is rather a type parameter.
 fn is_macro_like(word: &[u8]) -> bool {
-    word.len() > 1
-        && word
-            .iter()
-            .all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
-        && word.iter().any(u8::is_ascii_uppercase)
+    word.ends_with(b"_API")
+        || word.ends_with(b"_EXPORT")
+        || word.len() > 1
+            && word
+                .iter()
+                .all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
+            && word.iter().any(u8::is_ascii_uppercase)
 }

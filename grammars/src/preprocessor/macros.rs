@@ -3,7 +3,7 @@
 use tslp_core::slice::Span;
 
 use super::lex::{self, Kind, Token};
-use super::pass::{Inside, Pass, defined_name};
+use super::pass::{Dialect, Inside, Pass, defined_name};
 
 impl Pass<'_> {
     /// Numbers may have a unit: `8 KB`.
@@ -14,34 +14,150 @@ impl Pass<'_> {
         {
             self.blank(next.span());
         }
+        self.joined_literal(index, token);
     }
 
-    /// A macro call at the start of a statement, without a semicolon. Says whether it was made readable.
-    pub(super) fn macro_statement(&mut self, index: usize) -> bool {
+    /// `"%" PRIu64`: a macro that is part of a string literal.
+    fn joined_literal(&mut self, index: usize, token: Token) {
+        let Some(next) = self.token(index + 1).filter(|next| next.is_word()) else {
+            return;
+        };
+        let among_values = !matches!(
+            self.inside(),
+            Inside::Space | Inside::Type | Inside::Enum | Inside::Body
+        );
+        let is_macro =
+            next.kind == Kind::Upper || among_values && !is_operator_word(self.text(index + 1));
+        let goes_on = self.token(index + 2).is_some_and(|after| {
+            after.kind == Kind::Literal || after.is(b',') || after.is(b')') || after.is(b';')
+        });
+        if token.kind == Kind::Literal && is_macro && goes_on {
+            self.blank(next.span());
+        }
+    }
+
+    /// `Class::*member` becomes `*member`; the grammar knows neither type nor use of member pointers.
+    pub(super) fn member_pointer(&mut self, index: usize) {
+        if !self.is(index + 1, b'*') {
+            return;
+        }
+        let mut begin = index;
+        while begin > 0
+            && (self.tokens[begin - 1].is_word() || self.tokens[begin - 1].kind == Kind::Colons)
+        {
+            let is_pair = self.tokens[begin - 1].is_word() != self.tokens[begin].is_word();
+            if !is_pair {
+                break;
+            }
+            begin -= 1;
+        }
+        self.blank_tokens(begin..index + 1);
+    }
+
+    /// `a->*b` and `a.*b` become `a+b`.
+    pub(super) fn member_access(&mut self, index: usize) {
+        let arrow = self.is(index, b'-') && self.is(index + 1, b'>') && self.is(index + 2, b'*');
+        let dot = self.is(index, b'.') && self.is(index + 1, b'*');
+        let length = if arrow { 3 } else { 2 };
+        let touch = (index + 1..index + length)
+            .all(|at| at < self.tokens.len() && self.tokens[at].start == self.tokens[at - 1].end);
+        if (arrow || dot) && touch && self.dialect == Dialect::Cpp {
+            self.blank_tokens(index..index + length);
+            let span = self.tokens[index].span();
+            self.replace(span, b"+");
+        }
+    }
+
+    /// `enum : int {` becomes `enum {`.
+    pub(super) fn enum_base(&mut self, index: usize) -> usize {
+        let mut end = index + 1;
+        while self
+            .token(end)
+            .is_some_and(|token| token.is_word() || token.kind == Kind::Colons)
+        {
+            end += 1;
+        }
+        if self.is(end, b'{') {
+            self.blank_tokens(index..end);
+        }
+        end
+    }
+
+    /// A macro call that no function call could stand for. Says whether it was made readable.
+    pub(super) fn macro_call(&mut self, index: usize) -> bool {
         let Some(close) = self.mate(index + 1).filter(|_| self.is(index + 1, b'(')) else {
             return false;
         };
+        let upper = self.tokens[index].kind == Kind::Upper;
         let next = self.token(close + 1);
+        if !self.at_start() {
+            return upper && self.macro_in_expression(index, close, next);
+        }
+        if self.jumps(index, close) {
+            self.blank_tokens(index + 2..close);
+        }
+        if !upper && !self.is_defined_here(self.text(index)) {
+            return false;
+        }
         match self.inside() {
             Inside::Body => self.macro_in_body(index, close, next),
             Inside::Space => self.macro_in_space(index, close, next),
             Inside::Type => self.macro_in_type(index, close, next),
+            Inside::Enum => {
+                self.blank_tokens(index..close + 1);
+                true
+            }
             _ => false,
         }
     }
 
     fn macro_in_body(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
-        let holds_statements = (index + 2..close).any(|inner| self.is(inner, b';'));
-        if holds_statements {
+        if self.is(close - 1, b'=') {
+            self.blank_tokens(index..close + 1);
+            return true;
+        }
+        let declares = self.token(index + 2).is_some_and(Token::is_word)
+            && self.token(index + 3).is_some_and(Token::is_word);
+        if declares || (index + 2..close).any(|inner| self.is(inner, b';')) {
             self.blank_tokens(index + 2..close);
         }
         let Some(next) = next else { return false };
+        if self.text(close + 1) == b"while"
+            && self
+                .before()
+                .is_some_and(|before| self.text(before) == b"do")
+        {
+            return self.end_statement_after(close);
+        }
         if next.is(b'{') {
             return self.end_statement_after(close) || self.as_loop(index, close);
         }
         let is_next_line =
             next.begins_line && (next.is_word() || next.is(b'}') || is_directive(next));
         is_next_line && self.end_statement_after(close)
+    }
+
+    /// `ASSERT_IO(return FAILED);`: a call whose arguments leave the function.
+    fn jumps(&self, index: usize, close: usize) -> bool {
+        let is_call = !matches!(self.text(index), b"if" | b"for" | b"while" | b"switch");
+        is_call
+            && index + 2 < close
+            && matches!(
+                self.text(index + 2),
+                b"return" | b"goto" | b"break" | b"continue"
+            )
+    }
+
+    /// `"a" NAME(x) "b"` becomes `"a" NAME "b"`; `{ LIST(X) }` among enumerators goes.
+    fn macro_in_expression(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
+        let is_literal =
+            |token: Option<Token>| token.is_some_and(|token| token.kind == Kind::Literal);
+        let joins =
+            is_literal(next) || is_literal(self.before().and_then(|before| self.token(before)));
+        if joins {
+            self.blank_tokens(index + 1..close + 1);
+        }
+        joins
     }
 
     /// `FOREACH(x){` becomes `if (1){`.
@@ -75,8 +191,16 @@ impl Pass<'_> {
         }
         let is_own_paragraph = self.lines_between(close, next) > 1;
         let stands_alone = next.begins_line
-            && (next.is(b'}') || is_directive(next) || next.is_word() && is_own_paragraph);
+            && (next.is(b'}')
+                || is_directive(next)
+                || next.is_word() && (is_own_paragraph || self.is_macro_call(close + 1)));
         stands_alone && self.end_statement_after(close)
+    }
+
+    fn is_macro_call(&mut self, index: usize) -> bool {
+        let is_call = self.is(index + 1, b'(');
+        is_call
+            && (self.tokens[index].kind == Kind::Upper || self.is_defined_here(self.text(index)))
     }
 
     /// `TEST(Suite, name) {`: a function. The parser sees `T ST( ) {`, the walk names it by the whole call.
@@ -111,6 +235,7 @@ impl Pass<'_> {
 
     /// Arguments that no function takes: types, operators, members.
     pub(super) fn odd_argument(&mut self, index: usize) {
+        self.member_access(index);
         let begins = index
             .checked_sub(1)
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
@@ -130,10 +255,11 @@ impl Pass<'_> {
             }
             Inside::MacroCall | Inside::Group if begins => {
                 let mut end = index;
-                while end < index + 3 && self.token(end).is_some_and(is_operator) {
+                while end < index + 4 && self.token(end).is_some_and(is_operator) {
                     end += 1;
                 }
-                if end > index && ends(end) && self.is(index - 1, b',') {
+                let in_macro = self.inside() == Inside::MacroCall;
+                if end > index && ends(end) && (in_macro || self.is(index - 1, b',')) {
                     self.blank_tokens(index..end);
                     let span = self.tokens[index].span();
                     self.replace(span, b"0");
@@ -269,6 +395,13 @@ impl Pass<'_> {
 
 fn is_directive(token: Token) -> bool {
     matches!(token.kind, Kind::Directive(_))
+}
+
+fn is_operator_word(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"and" | b"or" | b"not" | b"xor" | b"if" | b"else" | b"not_eq" | b"bitand" | b"bitor"
+    )
 }
 
 fn is_operator(token: Token) -> bool {

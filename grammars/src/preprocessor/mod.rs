@@ -8,8 +8,9 @@
 mod lex;
 
 mod conditionals;
+mod directives;
 mod macros;
 mod pass;
 mod specifiers;
 
-pub(crate) use pass::readable;
+pub(crate) use pass::{Dialect, readable};

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use tslp_core::slice::Span;
 
-use super::conditionals::{Conditionals, conditionals};
+use super::conditionals::{Conditionals, conditionals, is_never};
 use super::lex::{self, Directive, Kind, Token};
+use crate::parse::TOKENS_MAX;
 use crate::readable::Readable;
 
 /// What kind of text a bracket encloses.
@@ -31,7 +32,7 @@ pub(super) enum Inside {
 
 /// What the statement so far has shown.
 #[derive(Clone, Copy, Debug, Default)]
-struct Statement {
+pub(super) struct Statement {
     namespace: bool,
     aggregate: bool,
     enumeration: bool,
@@ -40,55 +41,79 @@ struct Statement {
 
 /// One open bracket. Levels form a tree of parents, so that a state can be kept and restored at no cost.
 #[derive(Clone, Copy, Debug)]
-struct Level {
+pub(super) struct Level {
     parent: u32,
+    depth: u32,
     inside: Inside,
     outer: Statement,
 }
 
 /// Where the pass is; what a conditional's branches restore.
 #[derive(Clone, Copy, Debug)]
-struct State {
-    level: u32,
-    statement: Statement,
-    at_start: bool,
-    before: Option<usize>,
+pub(super) struct State {
+    pub(super) level: u32,
+    pub(super) statement: Statement,
+    pub(super) at_start: bool,
+    pub(super) before: Option<usize>,
 }
 
 /// An open conditional group.
-struct Group {
-    entry: State,
-    dissolved: bool,
-    for_cpp: bool,
+pub(super) struct Group {
+    pub(super) entry: State,
+    pub(super) dissolved: bool,
+    pub(super) for_cpp: bool,
+    /// The directive whose branch the parser sees if the group is dissolved.
+    pub(super) seen: usize,
+}
+
+/// Which of the two languages a text is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    C,
+    Cpp,
 }
 
 pub(super) struct Pass<'a> {
+    pub(super) dialect: Dialect,
     pub(super) source: &'a [u8],
     pub(super) tokens: Vec<Token>,
     pub(super) readable: Readable,
-    mates: Vec<u32>,
-    solid: Vec<u32>,
-    conditionals: Conditionals,
-    levels: Vec<Level>,
-    state: State,
-    groups: Vec<Group>,
-    cpp_groups: u32,
+    pub(super) mates: Vec<u32>,
+    pub(super) solid: Vec<u32>,
+    pub(super) conditionals: Conditionals,
+    pub(super) levels: Vec<Level>,
+    pub(super) state: State,
+    pub(super) groups: Vec<Group>,
+    pub(super) cpp_groups: u32,
     defined: Option<HashSet<&'a [u8]>>,
     run_end: usize,
 }
 
 /// The text to be parsed in place of `source`.
-pub(crate) fn readable(source: &[u8]) -> Readable {
-    let tokens = lex::tokens(source);
+pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
+    let (tokens, count) = lex::tokens(source);
+    if count > TOKENS_MAX {
+        return Readable {
+            tokens: count,
+            ..Readable::default()
+        };
+    }
+    let conditionals = conditionals(&tokens, source);
     let mut pass = Pass {
+        dialect,
         source,
         mates: mates(&tokens),
-        solid: solid(&tokens),
-        conditionals: conditionals(&tokens),
+        solid: solid(&tokens, source, &conditionals),
+        readable: Readable {
+            tokens: count,
+            depth: conditionals.depth(),
+            ..Readable::default()
+        },
+        conditionals,
         tokens,
-        readable: Readable::default(),
         levels: vec![Level {
             parent: 0,
+            depth: 0,
             inside: Inside::Space,
             outer: Statement::default(),
         }],
@@ -118,8 +143,12 @@ impl<'a> Pass<'a> {
                 Kind::Word | Kind::Upper => self.word(index, token),
                 Kind::Mark(mark) => self.mark(index, token, mark),
                 Kind::Dots => self.dots(index, token),
-                Kind::Number | Kind::Literal | Kind::Colons => {
+                Kind::Number | Kind::Literal => {
                     self.units(index, token);
+                    self.passed(index)
+                }
+                Kind::Colons => {
+                    self.member_pointer(index);
                     self.passed(index)
                 }
             };
@@ -320,6 +349,9 @@ impl<'a> Pass<'a> {
                     self.inside() != Inside::Group && self.inside() != Inside::Control;
                 next
             }
+            b':' if self.dialect == Dialect::Cpp && self.text(index.wrapping_sub(1)) == b"enum" => {
+                self.enum_base(index)
+            }
             b':' => {
                 let next = self.passed(index);
                 self.state.at_start = self.ends_label(index);
@@ -348,8 +380,11 @@ impl<'a> Pass<'a> {
 
     fn open(&mut self, inside: Inside) {
         let outer = self.state.statement;
+        let depth = self.levels[self.state.level as usize].depth + 1;
+        self.readable.depth = self.readable.depth.max(depth);
         self.levels.push(Level {
             parent: self.state.level,
+            depth,
             inside,
             outer,
         });
@@ -410,148 +445,6 @@ impl<'a> Pass<'a> {
         }
         self.passed(index)
     }
-
-    /// Whether whole items may stand here, as the grammar's conditionals hold them.
-    fn between_items(&self) -> bool {
-        match self.inside() {
-            Inside::Space | Inside::Type | Inside::Body => self.state.at_start,
-            Inside::Enum => self
-                .state
-                .before
-                .is_some_and(|before| self.is(before, b'{') || self.is(before, b',')),
-            _ => false,
-        }
-    }
-
-    fn directive(&mut self, index: usize, token: Token, directive: Directive) -> usize {
-        match directive {
-            Directive::If => self.conditional(index, token),
-            Directive::Branch => self.branch(index, token),
-            Directive::End => self.end(index, token),
-            Directive::Define if !self.between_items() || self.inside() == Inside::Enum => {
-                self.blank(token.span());
-                if let Some(name) = defined_name(self.source, token) {
-                    self.readable.macros.push((token.span(), name));
-                }
-                index + 1
-            }
-            Directive::Define => {
-                self.tidy_define(token);
-                index + 1
-            }
-            Directive::Other if !self.between_items() || is_nameless(token.text(self.source)) => {
-                self.blank(token.span());
-                index + 1
-            }
-            Directive::Other => index + 1,
-        }
-    }
-
-    fn conditional(&mut self, index: usize, token: Token) -> usize {
-        let Some(first) = self.conditionals.branch(index) else {
-            return index + 1;
-        };
-        let dead = is_never(token.text(self.source));
-        let dissolved = !self.between_items() || !self.holds_items(index, dead);
-        let for_cpp = token
-            .text(self.source)
-            .windows(11)
-            .any(|text| text == b"__cplusplus");
-        self.cpp_groups += u32::from(for_cpp);
-        self.groups.push(Group {
-            entry: self.state,
-            dissolved,
-            for_cpp,
-        });
-        if dissolved {
-            self.blank(token.span());
-        } else {
-            self.tidy_condition(token);
-        }
-        let next = first.next as usize;
-        if !dead {
-            return index + 1;
-        }
-        self.blank_tokens(index + 1..next);
-        if dissolved && self.tokens[next].kind == Kind::Directive(Directive::Branch) {
-            // The other branch is the one in force.
-            self.blank(self.tokens[next].span());
-            return next + 1;
-        }
-        next
-    }
-
-    fn branch(&mut self, index: usize, token: Token) -> usize {
-        let Some(group) = self.groups.last() else {
-            return index + 1;
-        };
-        if !group.dissolved {
-            self.state = group.entry;
-            self.tidy_condition(token);
-            return index + 1;
-        }
-        let mut end = index;
-        while self.tokens[end].kind != Kind::Directive(Directive::End) {
-            match self.conditionals.branch(end) {
-                Some(branch) => end = branch.next as usize,
-                None => return index + 1,
-            }
-        }
-        self.blank_tokens(index..end);
-        end
-    }
-
-    fn end(&mut self, index: usize, token: Token) -> usize {
-        let Some(group) = self.groups.pop() else {
-            return index + 1;
-        };
-        self.cpp_groups -= u32::from(group.for_cpp);
-        if group.dissolved {
-            self.blank(token.span());
-        } else {
-            self.state = group.entry;
-            self.tidy_end(token);
-        }
-        index + 1
-    }
-
-    /// Whether each branch of the group holds nothing but whole items.
-    fn holds_items(&self, group: usize, first_is_dead: bool) -> bool {
-        let mut begin = group;
-        while let Some(branch) = self.conditionals.branch(begin) {
-            let next = branch.next as usize;
-            let is_dead = first_is_dead && begin == group;
-            if !is_dead && !(branch.balanced && self.is_whole(begin, next)) {
-                return false;
-            }
-            begin = next;
-        }
-        self.text(begin + 1) != b"else"
-    }
-
-    /// Whether the branch between two directives begins and ends with whole statements.
-    fn is_whole(&self, begin: usize, next: usize) -> bool {
-        let last = self.solid[next] as usize;
-        if last <= begin {
-            return true;
-        }
-        if self.text(begin + 1) == b"else" {
-            return false;
-        }
-        let token = self.tokens[last];
-        match token.kind {
-            Kind::Mark(b',') => self.inside() == Inside::Enum,
-            Kind::Mark(b';' | b'}' | b':') => self.inside() != Inside::Enum,
-            Kind::Mark(b')') => self.mate(last).is_some_and(|open| {
-                open > begin + 1
-                    && self.tokens[open - 1].kind == Kind::Upper
-                    && self.tokens[open - 1].begins_line
-            }),
-            Kind::Upper => token.begins_line,
-            Kind::Dots => true,
-            _ => false,
-        }
-    }
 }
 
 /// For each bracket of a round pair the index of the other; 0 where there is none.
@@ -571,20 +464,24 @@ fn mates(tokens: &[Token]) -> Vec<u32> {
     mates
 }
 
-/// For each token the index of the last one before it that is no directive; 0 where there is none.
-fn solid(tokens: &[Token]) -> Vec<u32> {
+/// For each token the index of the last one in force before it that is no directive; 0 where there is none.
+fn solid(tokens: &[Token], source: &[u8], conditionals: &Conditionals) -> Vec<u32> {
     let mut last = 0;
-    tokens
-        .iter()
-        .enumerate()
-        .map(|(index, token)| {
-            let before = last;
-            if !matches!(token.kind, Kind::Directive(_)) {
+    let mut dead_until = 0;
+    let mut solid = Vec::with_capacity(tokens.len());
+    for (index, token) in tokens.iter().enumerate() {
+        solid.push(last);
+        if !matches!(token.kind, Kind::Directive(_)) {
+            if index >= dead_until {
                 last = u32::try_from(index).unwrap_or(0);
             }
-            before
-        })
-        .collect()
+        } else if is_never(token.text(source))
+            && let Some(branch) = conditionals.branch(index)
+        {
+            dead_until = branch.next as usize;
+        }
+    }
+    solid
 }
 
 /// The name a `#define` defines.
@@ -601,20 +498,4 @@ pub(super) fn defined_name(source: &[u8], token: Token) -> Option<Span> {
     let start = token.start + u32::try_from(after + blanks).ok()?;
     let end = start + u32::try_from(length).ok()?;
     (length > 0).then_some(Span { start, end })
-}
-
-/// `#if 0`
-fn is_never(directive: &[u8]) -> bool {
-    lex::directive_name(directive) == b"if" && directive.trim_ascii_end().ends_with(b"0") && {
-        let words: Vec<&[u8]> = directive[1..]
-            .split(u8::is_ascii_whitespace)
-            .filter(|word| !word.is_empty())
-            .take(3)
-            .collect();
-        words == [b"if".as_slice(), b"0"]
-    }
-}
-
-fn is_nameless(directive: &[u8]) -> bool {
-    lex::directive_name(directive).is_empty()
 }

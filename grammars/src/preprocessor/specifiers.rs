@@ -20,6 +20,8 @@ struct Part {
 enum PartKind {
     /// `const`, `static`: says nothing about the type.
     Specifier,
+    /// `__attribute__((…))`, `__cdecl`: says nothing about structure, and grammars know only some of its places.
+    Attribute,
     /// `int`, `struct tag`: a type by itself.
     Type,
     /// `return`, `public`: never part of a declaration's specifiers.
@@ -36,22 +38,41 @@ impl Pass<'_> {
     /// Looks at the run of words that begins at `index`; blanks its macros. Returns the end of the run.
     pub(super) fn specifiers(&mut self, index: usize) -> usize {
         let upper = self.tokens[index].kind == Kind::Upper;
-        if upper && self.at_start() && self.is(index + 1, b'(') && self.macro_statement(index) {
+        if self.text(index) == b"template" && self.token(index + 1).is_some_and(Token::is_word) {
+            // An explicit instantiation, which the grammar doesn't know.
+            self.blank_tokens(index..index + 1);
+            return index + 1;
+        }
+        if self.macro_call(index) {
             return index + 1;
         }
         let Some(second) = self.token(index + 1) else {
             return index + 1;
         };
-        if !second.is_word() && !(upper && second.is(b'(')) && !matches!(second.kind, Kind::Colons)
-        {
+        let has_arguments = second.is(b'(') && (upper || is_attribute(self.text(index)));
+        if !(second.is_word() || has_arguments || second.kind == Kind::Colons) {
             return self.lone_word(index, second);
         }
         let parts = self.parts(index);
         let end = parts.last().map_or(index + 1, |part| part.end);
         if self.inside() == Inside::MacroCall && self.is_typelike_argument(index, end) {
-            if let Some(last) = parts.last() {
-                self.blank_tokens(index..last.begin);
-            }
+            self.blank_tokens(index..end - 1);
+            return end;
+        }
+        if let [part] = parts[..]
+            && part.kind == PartKind::Attribute
+            && self
+                .before()
+                .is_some_and(|before| self.tokens[before].is_word() || self.is(before, b']'))
+        {
+            self.blank_tokens(part.begin..part.end);
+            return end;
+        }
+        if self.lone_macro(index) {
+            self.blank_tokens(index..index + 1);
+            return index + 1;
+        }
+        if !self.may_declare() {
             return end;
         }
         let macros = self.macros_among(&parts, end);
@@ -67,8 +88,8 @@ impl Pass<'_> {
         if token.kind == Kind::Upper {
             let alone = self.at_start()
                 && matches!(self.inside(), Inside::Space | Inside::Type | Inside::Body)
-                && next.begins_line
-                && (matches!(next.kind, Kind::Directive(_)) || next.is(b'}'));
+                && (next.begins_line && (matches!(next.kind, Kind::Directive(_)) || next.is(b'}'))
+                    || next.is(b'{') && self.inside() == Inside::Body);
             let calling_convention = next.is(b'*')
                 && index >= 2
                 && self.is(index - 1, b'(')
@@ -82,7 +103,45 @@ impl Pass<'_> {
                 self.blank(token.span());
             }
         }
+        if self.lone_macro(index) {
+            self.blank(token.span());
+        }
         index + 1
+    }
+
+    /// Whether a word alone on its line, where a statement begins, is a macro: it is defined here, or it stands
+    /// where no expression can, as before `case`.
+    fn lone_macro(&mut self, index: usize) -> bool {
+        let (token, Some(next)) = (self.tokens[index], self.token(index + 1)) else {
+            return false;
+        };
+        if !self.at_start() || !next.begins_line || self.inside() == Inside::Enum {
+            return false;
+        }
+        let text = self.text(index);
+        if kind_of(token, text) != PartKind::Name {
+            return false;
+        }
+        let ends_case = next.is(b'}') || matches!(self.text(index + 1), b"case" | b"default");
+        let is_name_apart = !next.is_word() || self.is(index + 2, b'(');
+        ends_case && text.contains(&b'_')
+            || !(is_name_apart && next.is_word()) && self.is_defined_here(text)
+    }
+
+    /// Whether a declaration can begin, or go on, where the pass is: not in the middle of an expression.
+    fn may_declare(&self) -> bool {
+        let Some(before) = self.before().filter(|_| !self.at_start()) else {
+            return true;
+        };
+        let token = self.tokens[before];
+        token.is_word()
+            || matches!(token.kind, Kind::Colons | Kind::Literal)
+            || matches!(
+                token.kind,
+                Kind::Mark(
+                    b'(' | b',' | b'*' | b'&' | b'<' | b'>' | b')' | b']' | b'~' | b':' | b'}'
+                )
+            )
     }
 
     /// Whether the last token closes the parameters of a declaration outside of functions.
@@ -94,13 +153,17 @@ impl Pass<'_> {
             return false;
         };
         matches!(self.inside(), Inside::Space | Inside::Type)
-            && open >= 2
-            && (self.tokens[open - 1].is_word() || self.is(open - 1, b')'))
-            && (self.tokens[open - 2].is_word()
+            && open >= 1
+            && (self.tokens[open - 1].kind == Kind::Word
                 || self.is(open - 1, b')')
-                || self.is(open - 2, b'*')
-                || self.is(open - 2, b'&')
-                || self.tokens[open - 2].kind == Kind::Colons)
+                || (2..5).any(|back| open >= back && self.text(open - back) == b"operator")
+                || self.tokens[open - 1].is_word() && open >= 2 && self.continues(open - 2))
+    }
+
+    /// Whether a declaration goes on after the token at `index`.
+    fn continues(&self, index: usize) -> bool {
+        let token = self.tokens[index];
+        token.is_word() || token.is(b'*') || token.is(b'&') || token.kind == Kind::Colons
     }
 
     fn is_typelike_argument(&self, index: usize, end: usize) -> bool {
@@ -139,7 +202,7 @@ impl Pass<'_> {
             }
             if is_attribute(self.text(at)) && self.is(end, b'(') {
                 let Some(close) = self.mate(end) else { break };
-                kind = PartKind::Specifier;
+                kind = PartKind::Attribute;
                 end = close + 1;
             }
             if is_tag_keyword(self.text(at)) {
@@ -158,6 +221,7 @@ impl Pass<'_> {
     /// The end of a tag that begins at `at`: `struct` takes one name along, and `class EXPORT Name {` two.
     fn tag_end(&self, at: usize) -> usize {
         match (self.token(at), self.token(at + 1)) {
+            (Some(tag), Some(next)) if tag.kind == Kind::Upper && next.is(b'(') => at,
             (Some(tag), Some(next)) if tag.is_word() && !self.is_class_macro(at, tag, next) => {
                 at + 1
             }
@@ -192,10 +256,18 @@ impl Pass<'_> {
             return parts[..first].iter().copied().filter(is_upper).collect();
         }
         let (specifiers, name) = match parts {
-            [specifiers @ .., name] if names_last => (specifiers, Some(*name)),
+            [specifiers @ .., name]
+                if names_last && matches!(name.kind, PartKind::Name | PartKind::Upper) =>
+            {
+                (specifiers, Some(*name))
+            }
             specifiers => (specifiers, None),
         };
-        let mut macros = Vec::new();
+        let mut macros: Vec<Part> = parts
+            .iter()
+            .copied()
+            .filter(|part| part.kind == PartKind::Attribute && parts.len() > 1)
+            .collect();
         let names = specifiers
             .iter()
             .filter(|part| part.kind == PartKind::Name)
@@ -212,8 +284,7 @@ impl Pass<'_> {
             let keep = specifiers
                 .iter()
                 .copied()
-                .filter(|part| part.kind == PartKind::Upper)
-                .last();
+                .rfind(|part| part.kind == PartKind::Upper);
             macros.extend(uppers.filter(|part| keep.is_some_and(|keep| keep.begin != part.begin)));
         }
         let declared_before = if has_type || after_pointer {
@@ -224,6 +295,7 @@ impl Pass<'_> {
         if let Some(name) = name
             && name.kind == PartKind::Upper
             && declared_before
+            && self.inside() != Inside::Body
             && macros.iter().all(|part| part.kind != PartKind::Name)
         {
             macros.push(name);
@@ -277,8 +349,8 @@ fn kind_of(token: Token, text: &[u8]) -> PartKind {
         | b"typedef" | b"constexpr" | b"consteval" | b"constinit" | b"virtual" | b"explicit"
         | b"friend" | b"mutable" | b"thread_local" | b"__thread" | b"_Thread_local"
         | b"_Noreturn" | b"noreturn" | b"_Atomic" | b"__extension__" | b"typename"
-        | b"override" | b"final" | b"noexcept" | b"alignas" | b"_Alignas" | b"__declspec"
-        | b"__attribute__" | b"__cdecl" | b"__stdcall" | b"__fastcall" => PartKind::Specifier,
+        | b"override" | b"final" | b"noexcept" => PartKind::Specifier,
+        b"__cdecl" | b"__stdcall" | b"__fastcall" => PartKind::Attribute,
         b"void" | b"int" | b"char" | b"short" | b"long" | b"signed" | b"unsigned" | b"float"
         | b"double" | b"bool" | b"_Bool" | b"auto" | b"size_t" | b"ssize_t" | b"ptrdiff_t"
         | b"wchar_t" | b"int8_t" | b"int16_t" | b"int32_t" | b"int64_t" | b"uint8_t"

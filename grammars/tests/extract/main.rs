@@ -1,5 +1,18 @@
 //! Extraction of definitions, seen from outside.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that fails may say so by panicking"
+)]
+
 mod shown;
 
 mod c;
+mod cpp;
+mod elisions;
+mod headers;
+mod preprocessor;
+
+mod corpus;
+mod hostile;
+mod properties;

@@ -23,7 +23,9 @@ pub(crate) fn shown(source: &str, extraction: &Extraction) -> String {
         let damage = if definition.damaged { " damaged" } else { "" };
         let text = String::from_utf8_lossy(definition.span.of(source.as_bytes()));
         let text = match text.split_once('\n') {
-            Some((first, rest)) => format!("{first} ~ {}", rest.rsplit('\n').next().unwrap()),
+            Some((first, rest)) => {
+                format!("{first} ~ {}", rest.rsplit('\n').next().unwrap().trim())
+            }
             None => text.into_owned(),
         };
         writeln!(out, "{place}{damage} {}: {text}", definition.symbol).unwrap();

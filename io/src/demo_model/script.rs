@@ -60,7 +60,7 @@ pub(super) fn answer(request: &Value) -> String {
             .any(|found| found == word)
     };
     let Some(target) = target(&shown, asked) else {
-        return nothing_shown(texts.len());
+        return nothing_shown(prompt);
     };
     if has("lazy") {
         return lazy(target);
@@ -227,13 +227,17 @@ fn explained(shown: &[Shown<'_>]) -> String {
     text
 }
 
-fn nothing_shown(messages: usize) -> String {
-    format!(
-        "I am TSLP's built-in demo model. I got {messages} message(s) and no authoritative code.\n\n\
-         To try the state ledger, paste a function and name its file on the fence:\n\n\
-         ```c:src/ring.c\nint ring_put(struct ring *r, int value) {{\n    return 0;\n}}\n```\n\n\
-         Then ask: \"improve `ring_put`\".\n"
-    )
+/// No code block of its own: what a model writes with a path may become true.
+fn nothing_shown(prompt: &str) -> String {
+    if prompt.contains("```") {
+        return "I am TSLP's built-in demo model, and the code is in your own message. If its fence, or the line before \
+                it, names its file, TSLP now holds it true: ask about it by name in a new conversation, and I will be \
+                shown exactly that code.\n"
+            .to_owned();
+    }
+    "I am TSLP's built-in demo model, and I was shown no authoritative code. Paste a function, with its file's path on \
+     the line before the code fence; then ask me to explain or improve it by its name.\n"
+        .to_owned()
 }
 
 fn comment_mark(extension: &str) -> &'static str {
@@ -369,9 +373,13 @@ mod tests {
     fn without_code_it_says_what_to_do() {
         let text = answer(&json!({"messages": [{"role": "user", "content": "update x"}]}));
         assert!(
-            text.contains("1 message(s)") && text.contains("```c:src/ring.c\n"),
+            text.contains("Paste a function") && !text.contains("```"),
             "{text}"
         );
+        let pasted = answer(&json!({"messages": [{"role": "user", "content": "```c
+int x;
+```"}]}));
+        assert!(pasted.contains("in your own message"), "{pasted}");
         assert!(answer(&json!(null)).contains("demo model"));
     }
 

@@ -131,6 +131,7 @@ fn run_engine(
                 format!("bytes {}", String::from_utf8_lossy(bytes))
             }
             ToEngine::ReplyEnd { ending, .. } => format!("end {ending:?}"),
+            ToEngine::ContextTokens(tokens) => format!("context {tokens}"),
             ToEngine::Shutdown => "shutdown".to_owned(),
         };
         if let (ToEngine::Prompt { exchange, body, .. }, Engine::Echo | Engine::EchoUndurable) =

@@ -1,0 +1,214 @@
+//! Which directives and conditionals the grammar can read where they stand, and what becomes of the others.
+//!
+//! Grammars hold conditionals whose branches are whole items. Any other is dissolved: its directives are blanked, and
+//! of its branches only the first stays, as if that were the configuration at hand.
+
+use super::conditionals::is_never;
+use super::lex::{self, Directive, Kind, Token};
+use super::pass::{Group, Inside, Pass, defined_name};
+
+impl Pass<'_> {
+    /// Whether whole items may stand here, as the grammar's conditionals hold them.
+    pub(super) fn between_items(&self) -> bool {
+        match self.inside() {
+            Inside::Space | Inside::Type => self.state.at_start,
+            // A label needs a statement, which the grammar doesn't look for inside of a conditional.
+            Inside::Body => {
+                self.state.at_start
+                    && !self
+                        .state
+                        .before
+                        .is_some_and(|before| self.is(before, b':'))
+            }
+            Inside::Enum => self
+                .state
+                .before
+                .is_some_and(|before| self.is(before, b'{') || self.is(before, b',')),
+            _ => false,
+        }
+    }
+
+    pub(super) fn directive(&mut self, index: usize, token: Token, directive: Directive) -> usize {
+        match directive {
+            Directive::If => self.conditional(index, token),
+            Directive::Branch => self.branch(index, token),
+            Directive::End => self.end(index, token),
+            Directive::Define if !self.between_items() || self.inside() == Inside::Enum => {
+                self.blank(token.span());
+                if let Some(name) = defined_name(self.source, token) {
+                    self.readable.macros.push((token.span(), name));
+                }
+                index + 1
+            }
+            Directive::Define => {
+                self.tidy_define(token);
+                index + 1
+            }
+            Directive::Other if !self.between_items() || is_nameless(token.text(self.source)) => {
+                self.blank(token.span());
+                index + 1
+            }
+            Directive::Other => index + 1,
+        }
+    }
+
+    fn conditional(&mut self, index: usize, token: Token) -> usize {
+        let Some(first) = self.conditionals.branch(index) else {
+            return index + 1;
+        };
+        let dead = is_never(token.text(self.source));
+        let dead = dead || self.repeats_value(index);
+        let dissolved = !self.between_items() || !self.holds_items(index, dead);
+        let for_cpp = token
+            .text(self.source)
+            .windows(11)
+            .any(|text| text == b"__cplusplus");
+        self.cpp_groups += u32::from(for_cpp);
+        self.groups.push(Group {
+            entry: self.state,
+            dissolved,
+            for_cpp,
+            seen: if dead { first.next as usize } else { index },
+        });
+        if dissolved {
+            self.blank(token.span());
+        } else {
+            self.tidy_condition(token);
+        }
+        let next = first.next as usize;
+        if !dead {
+            return index + 1;
+        }
+        self.blank_tokens(index + 1..next);
+        if dissolved && self.tokens[next].kind == Kind::Directive(Directive::Branch) {
+            // The other branch is the one in force.
+            self.blank(self.tokens[next].span());
+            return next + 1;
+        }
+        next
+    }
+
+    /// Whether a conditional among values brings one where a comma is due: it is the twin of another conditional.
+    fn repeats_value(&self, index: usize) -> bool {
+        let is_value = |token: Token| {
+            matches!(
+                token.kind,
+                Kind::Number | Kind::Literal | Kind::Word | Kind::Upper
+            )
+        };
+        let after_value = self
+            .state
+            .before
+            .and_then(|before| self.token(before))
+            .is_some_and(|token| is_value(token) || token.is(b'}'));
+        self.inside() == Inside::Values
+            && after_value
+            && self.token(index + 1).is_some_and(|token| {
+                is_value(token) && token.kind != Kind::Literal || token.is(b'{')
+            })
+    }
+
+    fn branch(&mut self, index: usize, token: Token) -> usize {
+        let Some(group) = self.groups.last() else {
+            return index + 1;
+        };
+        if !group.dissolved {
+            self.state = group.entry;
+            self.tidy_condition(token);
+            return index + 1;
+        }
+        let seen = group.seen;
+        let mut end = index;
+        while self.tokens[end].kind != Kind::Directive(Directive::End) {
+            match self.conditionals.branch(end) {
+                Some(branch) => end = branch.next as usize,
+                None => return index + 1,
+            }
+        }
+        self.blank_tokens(index..end);
+        self.compare_branches(seen, index);
+        end
+    }
+
+    fn end(&mut self, index: usize, token: Token) -> usize {
+        let Some(group) = self.groups.pop() else {
+            return index + 1;
+        };
+        self.cpp_groups -= u32::from(group.for_cpp);
+        if group.dissolved {
+            self.blank(token.span());
+        } else {
+            self.state = group.entry;
+            self.tidy_end(token);
+        }
+        index + 1
+    }
+
+    /// Branches that the parser doesn't see must do the same to brackets as the one that it sees, and leave statements
+    /// as finished or unfinished as that one.
+    fn compare_branches(&mut self, seen: usize, unseen: usize) {
+        let Some(expected) = self.conditionals.branch(seen) else {
+            return;
+        };
+        let finishes = self.finishes_statement(seen, expected.next as usize);
+        let mut unseen = unseen;
+        while let Some(branch) = self.conditionals.branch(unseen) {
+            let next = branch.next as usize;
+            let other_finishes = self.finishes_statement(unseen, next);
+            let agrees = finishes.zip(other_finishes).is_none_or(|(a, b)| a == b);
+            if branch.effect != expected.effect || !agrees {
+                self.readable.suspects.push(self.tokens[unseen].start);
+            }
+            unseen = next;
+        }
+    }
+
+    /// Whether the branch between two directives ends with a statement's end; nothing, if it is empty.
+    fn finishes_statement(&self, begin: usize, next: usize) -> Option<bool> {
+        let last = self.solid[next] as usize;
+        (last > begin).then(|| self.is(last, b';') || self.is(last, b'}') || self.is(last, b'{'))
+    }
+
+    /// Whether each branch of the group holds nothing but whole items.
+    fn holds_items(&self, group: usize, first_is_dead: bool) -> bool {
+        let mut begin = group;
+        while let Some(branch) = self.conditionals.branch(begin) {
+            let next = branch.next as usize;
+            let is_dead = first_is_dead && begin == group;
+            let is_item = branch.balanced && self.is_whole(begin, next);
+            if !is_dead && !is_item {
+                return false;
+            }
+            begin = next;
+        }
+        self.text(begin + 1) != b"else"
+    }
+
+    /// Whether the branch between two directives begins and ends with whole statements.
+    fn is_whole(&self, begin: usize, next: usize) -> bool {
+        let last = self.solid[next] as usize;
+        if last <= begin {
+            return true;
+        }
+        if self.text(begin + 1) == b"else" {
+            return false;
+        }
+        let token = self.tokens[last];
+        match token.kind {
+            Kind::Mark(b',') => self.inside() == Inside::Enum,
+            Kind::Mark(b';' | b'}' | b':') => self.inside() != Inside::Enum,
+            Kind::Mark(b')') => self.mate(last).is_some_and(|open| {
+                open > begin + 1
+                    && self.tokens[open - 1].kind == Kind::Upper
+                    && self.tokens[open - 1].begins_line
+            }),
+            Kind::Upper => token.begins_line,
+            Kind::Dots => true,
+            _ => false,
+        }
+    }
+}
+
+fn is_nameless(directive: &[u8]) -> bool {
+    lex::directive_name(directive).is_empty()
+}

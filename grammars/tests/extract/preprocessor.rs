@@ -1,0 +1,121 @@
+//! Macros and conditionals in places where the grammars don't foresee them.
+
+use crate::shown;
+
+#[track_caller]
+fn check(source: &str, expected: &str) {
+    shown::check("a.c", source, expected);
+}
+
+/// All of `source` is one function `f`, and nothing in it is an error.
+#[track_caller]
+fn check_body(body: &str) {
+    let source = format!("int f(int a)\n{{\n{body}\n}}\n");
+    let extraction = shown::extract("a.c", source.as_bytes());
+    assert_eq!(
+        shown::shown(&source, &extraction),
+        "top f: int f(int a) ~ }\n",
+        "{body}"
+    );
+}
+
+#[test]
+fn macros_among_specifiers() {
+    check(
+        "SQLITE_API int f(void) { return 1; }\nstatic SQLITE_NOINLINE void *g(void) { return 0; }\n\
+         ZSTD_DEPRECATED(\"use h2\")\nZSTDLIB_API size_t h(const void* ZSTD_RESTRICT p) { return 0; }\n\
+         BOOL WINAPI i(DWORD d) { return d; }\nstatic SQLITE_WSD struct G { int a; } g1 = { 0 };\n\
+         static int j(int a UNUSED) ATTRIBUTE_COLD;\nint (STDCALL *k)(int) = 0;\n\
+         typedef __attribute__((aligned(1))) U16 unalign16;\n",
+        "top f: SQLITE_API int f(void) { return 1; }
+         top g: static SQLITE_NOINLINE void *g(void) { return 0; }
+         top h: ZSTD_DEPRECATED(\"use h2\") ~ ZSTDLIB_API size_t h(const void* ZSTD_RESTRICT p) { return 0; }
+         top i: BOOL WINAPI i(DWORD d) { return d; }
+         top g1: static SQLITE_WSD struct G { int a; } g1 = { 0 };
+         top G: static SQLITE_WSD struct G { int a; } g1 = { 0 };
+         top k: int (STDCALL *k)(int) = 0;
+         top unalign16: typedef __attribute__((aligned(1))) U16 unalign16;",
+    );
+}
+
+#[test]
+fn types_in_capitals_are_no_macros() {
+    check(
+        "FILE *f(void) { return 0; }\nstatic U32 g(U32 a) { return a; }\nconst BYTE *TABLE;\nHANDLE H;\n",
+        "top f: FILE *f(void) { return 0; }
+         top g: static U32 g(U32 a) { return a; }
+         top TABLE: const BYTE *TABLE;
+         top H: HANDLE H;",
+    );
+}
+
+#[test]
+fn macros_that_define_functions_are_named_by_their_call() {
+    check(
+        "TEST(Suite, first) {\n  CHECK(1);\n}\n\nTEST( Suite, second )\n{\n}\n",
+        "top TEST(Suite,first): TEST(Suite, first) { ~ }
+         top TEST(Suite,second): TEST( Suite, second ) ~ }",
+    );
+}
+
+#[test]
+fn macros_that_are_statements() {
+    check_body("  CHECK(a)\n  return a;");
+    check_body("  FOREACH(a, b) {\n    a++;\n  }\n  return a;");
+    check_body("  FOREACH(a, b){\n    a++;\n  }\n  return a;");
+    check_body("  VVA_ONLY( int rc = 0; )\n  return a;");
+    check_body("  TESTONLY( rc = ) g(a);\n  return a;");
+    check_body("  Simulate( return 1 );\n  return a;");
+    check_body("  do COPY8(a, b) while (a < 3);\n  return a;");
+    check_body("  SEH_TRY {\n    a++;\n  }\n  return a;");
+    check_body(
+        "  switch (a) {\n    case 1:\n      a++;\n      fall_through\n    case 2:\n      break;\n  }\n  return a;",
+    );
+}
+
+#[test]
+fn macros_with_odd_arguments() {
+    check_body(
+        "  char *p = va_arg(ap, const char*);\n  return CHECK_OP(a, ==, 1) + GLOBAL(struct s, x);",
+    );
+    check_body("  insert(&v, .field, a);\n  return a > 8 KB;");
+    check_body("  printf(\"%\" PRIu64 \"\\n\", a);\n  return a;");
+}
+
+#[test]
+fn conditionals_that_split_statements() {
+    check_body("#ifdef X\n  if (a) {\n#else\n  if (!a) {\n#endif\n    a++;\n  }\n  return a;");
+    check_body("  if (a)\n    a++;\n#ifdef X\n  else if (b)\n    b++;\n#endif\n  return a;");
+    check_body("  return g(a\n#ifdef X\n    , b\n#endif\n  );");
+    check_body(
+        "  static int t[] = {\n#ifdef X\n    1, 2\n#endif\n#ifdef Y\n    3, 4\n#endif\n  };\n  return t[a];",
+    );
+    check_body("  goto end;\nend:\n#ifdef X\n  a++;\n#endif\n  return a;");
+}
+
+#[test]
+fn a_body_with_two_heads_is_one_definition() {
+    check(
+        "#ifdef X\nint f(int a) {\n#else\nint f(void) {\n#endif\n  return 1;\n}\nint g(void) { return 2; }\n",
+        "top f: int f(int a) { ~ }
+         top g: int g(void) { return 2; }",
+    );
+}
+
+#[test]
+fn linkage_blocks_that_only_cpp_sees() {
+    check(
+        "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void) { return 1; }\n#ifdef __cplusplus\n}\n#endif\n",
+        "top f: int f(void) { return 1; }",
+    );
+}
+
+#[test]
+fn conditions_and_values_that_grammars_cannot_read() {
+    check(
+        "#if __has_include(<cet.h>) && defined X\\\n  && 1\nint f(void) { return 1; }\n#endif FOO\n\
+         #define V                \\\n   ((1) /* one */ + 2)\n",
+        "top f: int f(void) { return 1; }
+         top V: #define V                \\ ~ ((1) /* one */ + 2)",
+    );
+}
