@@ -100,3 +100,15 @@ fn completions_are_printed_for_every_shell() {
         assert!(script.contains("data-dir"), "{shell}");
     }
 }
+
+#[test]
+fn the_models_context_size_bounds_what_is_hydrated() {
+    let (places, upstream) = (Places::new(), Upstream::with_context(64));
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    // The model is asked beside everything else.
+    crate::harness::eventually(|| {
+        tslp.say("explain `ring_put`");
+        (tslp.last_episode()["withheld"][0]["reason"] == "over_budget").then_some(())
+    });
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Tslp, failure, fenced, prompt,
+    CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Tslp, failure, fenced, prompt, serving,
 };
 use crate::ledger_file::{self, evidence, holds};
 use crate::upstream::{Reply, Step, Upstream, closing, event};
@@ -209,16 +209,11 @@ fn an_older_copy_put_back_means_safe_mode() {
     check_safe_mode(&places, &upstream);
 }
 
-fn serve(upstream: &Upstream) -> [&str; 5] {
-    let url = upstream.url.as_str();
-    ["serve", "--listen", "127.0.0.1:0", "--upstream", url]
-}
-
 #[test]
 fn a_second_process_on_the_same_ledger_is_refused() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
-    let (code, said) = failure(places.in_workspace(&serve(&upstream)));
+    let (code, said) = failure(places.in_workspace(&serving(&upstream.url)));
     assert_eq!(code, 4, "{said}");
     assert!(said.contains("another tslp process (pid "), "{said}");
     assert_eq!(tslp.say("hello").episode(), 1);
@@ -229,7 +224,7 @@ fn the_ledger_of_another_workspace_is_refused() {
     let (places, upstream) = (Places::new(), Upstream::start());
     with_history(&places, &upstream);
     let other = Places::new();
-    let mut command = places.command(&serve(&upstream));
+    let mut command = places.command(&serving(&upstream.url));
     command.arg("--workspace").arg(&other.workspace);
     command.arg("--data-dir").arg(&places.data);
     let (code, said) = failure(command);
@@ -245,4 +240,57 @@ fn the_workspace_is_never_written_to() {
     with_history(&places, &upstream);
     assert_eq!(ledger_file::files(&places.workspace), before);
     assert!(holds(&before["src/ring.c"], "ring_put"));
+}
+
+#[test]
+fn nobody_else_can_read_what_is_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say("hello");
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o077;
+    assert_eq!(mode(&places.data), 0);
+    for name in ledger_file::files(&places.data).keys() {
+        assert_eq!(mode(&places.data.join(name)), 0, "{name}");
+    }
+}
+
+#[test]
+fn a_disk_that_takes_no_more_is_told_and_nothing_acknowledged_is_lost() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let limited = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" \"$@\"";
+    let mut command = std::process::Command::new("/bin/sh");
+    let served = places.in_workspace(&serving(&upstream.url));
+    command.args(["-c", limited]).arg(served.get_program());
+    command.args(served.get_args()).env_clear();
+    command.env("HOME", places.path("home"));
+    let tslp = Tslp::spawn(&places, command);
+    let mut answered = 0;
+    let refused = loop {
+        let text = format!("{answered} {}", "incompressible or not ".repeat(1000));
+        let response = tslp.request("POST", CHAT, &[JSON], prompt(&text).to_string().as_bytes());
+        if response.status() != 200 {
+            break response;
+        }
+        answered = response.episode();
+        assert!(answered < 1000, "the limit is never met");
+    };
+    assert_eq!(refused.status(), 503, "{refused:?}");
+    assert_eq!(refused.json()["error"]["code"], "ledger_failed");
+    assert!(answered > 0);
+    let again = tslp.request(
+        "POST",
+        CHAT,
+        &[JSON],
+        prompt("again").to_string().as_bytes(),
+    );
+    assert_eq!(again.status(), 503, "{again:?}");
+    assert_eq!(tslp.get("/health").status(), 200);
+    drop(tslp);
+    // With space again, everything that was answered is there, and it goes on.
+    let tslp = Tslp::start(&places, &upstream);
+    let kept = tslp.last_episode()["episode_id"].as_u64().unwrap();
+    assert!(kept >= answered, "{kept} of {answered}");
+    assert_eq!(tslp.page("/doctor")["ok"], true);
+    tslp.say("hello");
 }

@@ -136,6 +136,17 @@ pub(crate) fn failure(mut command: Command) -> (i32, String) {
     (status.code().unwrap(), stderr)
 }
 
+/// The arguments of a proxy in front of this upstream, on any free port.
+pub(crate) fn serving(upstream_url: &str) -> [&str; 5] {
+    [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--upstream",
+        upstream_url,
+    ]
+}
+
 /// A running proxy.
 pub(crate) struct Tslp<'p> {
     pub(crate) places: &'p Places,
@@ -150,20 +161,19 @@ impl<'p> Tslp<'p> {
     }
 
     pub(crate) fn with(places: &'p Places, upstream_url: &str, arguments: &[&str]) -> Self {
+        let mut command = places.in_workspace(&serving(upstream_url));
+        command.args(arguments);
+        Self::spawn(places, command)
+    }
+
+    /// A command that serves.
+    pub(crate) fn spawn(places: &'p Places, mut command: Command) -> Self {
         let log = File::options()
             .create(true)
             .append(true)
             .open(places.path("log"))
             .unwrap();
-        let mut child = places
-            .in_workspace(&[
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--upstream",
-                upstream_url,
-            ])
-            .args(arguments)
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)

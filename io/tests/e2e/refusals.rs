@@ -20,6 +20,13 @@ fn error(response: &Response, status: u16, code: &str) -> String {
     error["message"].as_str().unwrap().to_owned()
 }
 
+/// Advice to change a setting names one that there is.
+fn names_a_setting(message: &str) {
+    let keys = tslp_io::config::table::KEYS;
+    let named = |word: &str| keys.iter().any(|key| key.name == word);
+    assert!(message.split('`').any(named), "{message}");
+}
+
 #[test]
 fn bodies_that_are_no_chat_requests_are_refused_before_ledger_and_upstream() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -96,7 +103,8 @@ fn requests_of_the_wrong_kind_are_refused_before_ledger_and_upstream() {
     let message = error(&post(&[JSON], large.as_bytes()), 413, "body_too_large");
     assert!(message.contains("4096"), "{message}");
     let foreign = [JSON, ("Origin", "https://evil.example")];
-    error(&post(&foreign, body.as_bytes()), 403, "foreign_origin");
+    let message = error(&post(&foreign, body.as_bytes()), 403, "foreign_origin");
+    names_a_setting(&message);
     for (method, path) in [
         ("GET", CHAT),
         ("DELETE", CHAT),
@@ -277,4 +285,92 @@ fn a_client_that_leaves_after_the_replys_last_word_still_gets_it_recorded() {
     told.recv_timeout(PATIENCE).expect("the upstream is closed");
     assert_eq!(tslp.ended(1)["outcome"], "completed");
     assert_eq!(tslp.state()[crate::harness::RING_PUT]["origin"], "model");
+}
+
+#[test]
+fn a_client_that_leaves_before_any_answer_closes_the_upstream_too() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let (told, stall) = closing();
+    upstream.will(Reply::Silence(stall));
+    let client = tslp.asking(&prompt("hello"));
+    upstream.next();
+    drop(client);
+    told.recv_timeout(PATIENCE).expect("the upstream is closed");
+    assert_eq!(tslp.ended(1)["outcome"], "client_gone");
+}
+
+#[test]
+fn an_upstream_that_falls_silent_is_given_up() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let limits = ["--http-idle-seconds", "1", "--http-first-byte-seconds", "1"];
+    let tslp = Tslp::with(&places, &upstream.url, &limits);
+    let (told, stall) = closing();
+    upstream.will(Reply::Silence(stall));
+    let response = tslp.request(
+        "POST",
+        CHAT,
+        &[JSON],
+        prompt("hello").to_string().as_bytes(),
+    );
+    let message = error(&response, 504, "upstream_first_byte_timeout");
+    names_a_setting(&message);
+    told.recv_timeout(PATIENCE).expect("the upstream is closed");
+    assert_eq!(tslp.ended(1)["outcome"], "upstream_unreachable");
+
+    let (told, stall) = closing();
+    let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING))), stall];
+    upstream.will(Reply::Steps(steps));
+    let response = tslp.chat(&prompt("hello"));
+    assert!(!response.whole && !response.text().contains("[DONE]"));
+    assert!(response.text().contains("\"error\""), "{}", response.text());
+    names_a_setting(&response.text());
+    told.recv_timeout(PATIENCE).expect("the upstream is closed");
+    assert_eq!(tslp.last_episode()["outcome"], "upstream_broken");
+    assert_eq!(tslp.state(), json!({}));
+}
+
+#[test]
+fn paths_that_lead_out_of_the_workspace_are_never_entities() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    for path in ["../ring.c", "src/../../ring.c", "/etc/ring.c", "C:/ring.c"] {
+        tslp.say(&fenced(path, RING));
+        assert_eq!(tslp.state(), json!({}), "{path}");
+        let notices = &tslp.last_episode()["notices"];
+        assert_eq!(notices.as_array().unwrap().len(), 1, "{path}: {notices}");
+    }
+    let absolute = places.workspace.join("src/ring.c");
+    tslp.say(&fenced(absolute.to_str().unwrap(), RING));
+    assert_eq!(tslp.state()[crate::harness::RING_PUT]["origin"], "user");
+}
+
+#[test]
+fn many_conversations_at_once_are_each_answered_and_recorded() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let asking: Vec<_> = (0..32)
+        .map(|number| {
+            let name = format!("function_{number}");
+            let code = format!("int {name}(void) {{\n    return {number};\n}}\n");
+            let mut request = prompt(&fenced(&format!("src/{name}.c"), &code));
+            request["stream"] = json!(number % 2 == 0);
+            tslp.asking(&request)
+        })
+        .collect();
+    let mut episodes: Vec<u64> = asking
+        .into_iter()
+        .map(|client| {
+            let response = client.response();
+            assert_eq!(response.said(), "ok");
+            response.episode()
+        })
+        .collect();
+    for episode in &episodes {
+        assert_eq!(tslp.ended(*episode)["outcome"], "completed");
+    }
+    episodes.sort_unstable();
+    assert_eq!(episodes, (1..=32).collect::<Vec<u64>>());
+    assert_eq!(tslp.state().as_object().unwrap().len(), 32);
+    assert_eq!(tslp.page("/doctor")["ok"], true);
 }

@@ -112,6 +112,7 @@ fn a_retry_is_no_new_episode() {
     });
     assert_eq!(episode["episode_id"], 1);
     assert_eq!(tslp.state()[RING_PUT]["origin"], "model");
+    assert_eq!(tslp.page("/doctor")["ok"], true);
 }
 
 #[test]

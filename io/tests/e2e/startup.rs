@@ -163,3 +163,27 @@ fn a_stream_under_way_ends_before_the_process_does() {
     let (_, state) = places.cli_json(&["state"]);
     assert_eq!(state["entities"][RING_PUT]["origin"], "model");
 }
+
+#[test]
+fn a_stream_that_does_not_end_in_time_is_cut_and_said_to_be() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let limit = ["--http-shutdown-seconds", "1"];
+    let mut tslp = Tslp::with(&places, &upstream.url, &limit);
+    let (told, stall) = crate::upstream::closing();
+    let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING))), stall];
+    upstream.will(Reply::Steps(steps));
+    let mut client = tslp.asking(&prompt("write ring_put"));
+    client.until("ring_put");
+    tslp.terminate();
+    let response = client.response();
+    assert!(!response.whole && !response.text().contains("[DONE]"));
+    told.recv_timeout(crate::harness::PATIENCE)
+        .expect("the upstream is closed");
+    assert_eq!(tslp.wait().code(), Some(0), "{}", tslp.log());
+    drop(tslp);
+    let (_, recent) = places.cli_json(&["recent"]);
+    let outcome = recent["episodes"][0]["outcome"].as_str().unwrap();
+    assert_ne!(outcome, "completed");
+    let (_, state) = places.cli_json(&["state"]);
+    assert_eq!(state["entities"], serde_json::json!({}));
+}

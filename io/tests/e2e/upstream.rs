@@ -19,6 +19,8 @@ pub(crate) enum Reply {
     Plain(u16, &'static str, Vec<u8>),
     /// The head of an event stream, then these steps.
     Steps(Vec<Step>),
+    /// Not even a head: this step alone.
+    Silence(Step),
 }
 
 /// A step of a streamed reply.
@@ -89,6 +91,11 @@ pub(crate) struct Upstream {
 
 impl Upstream {
     pub(crate) fn start() -> Self {
+        Self::with_context(1 << 20)
+    }
+
+    /// An upstream that tells its context size as llama.cpp does.
+    pub(crate) fn with_context(tokens: u32) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let queue = Arc::new(Mutex::new(VecDeque::new()));
@@ -97,7 +104,7 @@ impl Upstream {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let (note, replies) = (note.clone(), Arc::clone(&replies));
-                thread::spawn(move || serve(&stream.unwrap(), &note, &replies));
+                thread::spawn(move || serve(&stream.unwrap(), tokens, &note, &replies));
             }
         });
         Self { url, queue, seen }
@@ -175,13 +182,21 @@ pub(crate) fn completion(text: &str) -> Value {
     })
 }
 
-fn serve(stream: &TcpStream, note: &Sender<Seen>, replies: &Mutex<VecDeque<Reply>>) {
+fn serve(
+    stream: &TcpStream,
+    context_tokens: u32,
+    note: &Sender<Seen>,
+    replies: &Mutex<VecDeque<Reply>>,
+) {
     stream.set_nodelay(true).unwrap();
     let mut reader = BufReader::new(stream);
     while let Some(seen) = read_request(&mut reader) {
         if seen.line.ends_with("HTTP/1.0") {
-            let models = br#"{"object":"list","data":[{"id":"m"}]}"#;
-            let _ = write_plain(stream, 200, "application/json", models);
+            let told = match seen.line.split(' ').nth(1) {
+                Some("/v1/models") => json!({"object": "list", "data": [{"id": "m"}]}),
+                _ => json!({"n_ctx": context_tokens}),
+            };
+            let _ = write_plain(stream, 200, "application/json", told.to_string().as_bytes());
             return;
         }
         let streams = serde_json::from_slice::<Value>(&seen.body)
@@ -205,20 +220,24 @@ fn serve(stream: &TcpStream, note: &Sender<Seen>, replies: &Mutex<VecDeque<Reply
             }
             Reply::Text(text) => events(&text).into_iter().map(Step::Chunk).collect(),
             Reply::Steps(steps) => steps,
+            Reply::Silence(step) => {
+                play(stream, &mut reader, vec![step]);
+                return;
+            }
         };
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let mut writer = stream;
+        if writer.write_all(head.as_bytes()).is_err() {
+            return;
+        }
         if !play(stream, &mut reader, steps) {
             return;
         }
     }
 }
 
-/// Plays a streamed reply; false if the connection is over.
+/// Plays the body of a streamed reply; false if the connection is over.
 fn play(mut stream: &TcpStream, reader: &mut impl Read, steps: Vec<Step>) -> bool {
-    let head =
-        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
-    if stream.write_all(head.as_bytes()).is_err() {
-        return false;
-    }
     for step in steps {
         match step {
             Step::Chunk(text) => {
