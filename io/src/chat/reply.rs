@@ -2,6 +2,7 @@
 //! any size. Never changes what the client gets.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use tslp_core::message::ToolCall;
 
 /// Longest line of an event stream that is read; a longer one ends the decoding.
@@ -150,7 +151,9 @@ impl ReplyDecoder {
             self.finish_reason = choice.finish_reason;
         }
         if let Some(delta) = choice.delta.or(choice.message) {
-            said.text.push_str(&delta.content.unwrap_or_default());
+            if let Some(content) = delta.content {
+                content.push_to(&mut said.text);
+            }
             for (position, fragment) in delta.tool_calls.unwrap_or_default().into_iter().enumerate()
             {
                 self.tool_call(fragment.index.unwrap_or(position), fragment.function);
@@ -205,9 +208,38 @@ struct Choice {
 #[derive(Deserialize)]
 struct Delta {
     #[serde(default)]
-    content: Option<String>,
+    content: Option<Content>,
     #[serde(default)]
     tool_calls: Option<Vec<Fragment>>,
+}
+
+/// Reasoning models of some servers answer in parts, as clients may ask.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+    Other(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: Option<String>,
+}
+
+impl Content {
+    fn push_to(self, said: &mut String) {
+        match self {
+            Self::Text(text) => said.push_str(&text),
+            Self::Parts(parts) => {
+                for part in parts {
+                    said.push_str(&part.text.unwrap_or_default());
+                }
+            }
+            Self::Other(_) => {}
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -282,6 +314,17 @@ mod tests {
         check(body, "hi", Some("stop"), true);
         check(br#"{"error":{"message":"m"}}"#, "", None, false);
         check(b"<html>", "", None, false);
+    }
+
+    /// Such a reply was taken for one that had broken off.
+    #[test]
+    fn content_in_parts_is_read_and_odd_content_is_no_flaw() {
+        let parts = br#"data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"no"}]},{"type":"text","text":"hi"}]},"finish_reason":"stop"}]}
+
+"#;
+        check(parts, "hi", Some("stop"), true);
+        let odd = br#"{"choices":[{"message":{"content":{"x":1}},"finish_reason":"stop"}]}"#;
+        check(odd, "", Some("stop"), true);
     }
 
     #[test]
