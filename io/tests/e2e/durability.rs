@@ -294,3 +294,29 @@ fn a_disk_that_takes_no_more_is_told_and_nothing_acknowledged_is_lost() {
     assert_eq!(tslp.page("/doctor")["ok"], true);
     tslp.say("hello");
 }
+
+#[test]
+fn crashes_at_any_moment_lose_no_prompt_whose_reply_had_begun() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let mut begun = 0;
+    for crash in 0..8 {
+        let tslp = Tslp::start(&places, &upstream);
+        let asking: Vec<_> = (0..8)
+            .map(|number| {
+                let code = RING.replace("ring_put", &format!("ring_put_{crash}_{number}"));
+                tslp.asking(&prompt(&fenced("src/ring.c", &code)))
+            })
+            .collect();
+        for mut client in asking.into_iter().take(crash + 1) {
+            client.until("x-tslp-episode");
+            begun += 1;
+        }
+        tslp.kill();
+        let tslp = Tslp::start(&places, &upstream);
+        assert_eq!(tslp.page("/doctor")["ok"], true);
+        let recent = tslp.page("/recent?limit=64");
+        assert!(recent["episodes"].as_array().unwrap().len() >= begun);
+        let state = tslp.state();
+        assert!(state.as_object().unwrap().len() >= begun, "{state}");
+    }
+}

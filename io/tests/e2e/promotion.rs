@@ -146,3 +146,90 @@ fn the_users_paste_overrules_what_the_model_made_true() {
     assert_eq!(entity["artifact"], mine);
     assert_eq!(entity["origin"], "user");
 }
+
+/// A whole file: its first line is no definition.
+fn whole(functions: &str) -> String {
+    format!("#include \"ring.h\"\n\n{functions}")
+}
+
+const SIZE: &str = "int ring_size(struct ring *r) {\n    return r->size;\n}\n";
+
+#[test]
+fn a_whole_file_by_the_model_that_drops_a_function_is_refused_as_a_whole() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", &whole(&format!("{SIZE}\n{RING}"))));
+    let before = tslp.state();
+    upstream.will_say(fenced("src/ring.c", &whole(RING_BETTER)));
+    tslp.say("improve src/ring.c");
+    assert_eq!(tslp.state(), before);
+    let episode = tslp.last_episode();
+    let states = episode["artifact_states"].as_array().unwrap();
+    assert!(!states.is_empty());
+    for state in states {
+        assert_eq!(state["state"], "PROPOSED", "{episode}");
+    }
+    assert_eq!(episode["notices"][0]["reason"], "symbols_kept");
+}
+
+#[test]
+fn a_whole_file_by_the_user_removes_what_it_leaves_out() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", &whole(&format!("{SIZE}\n{RING}"))));
+    upstream.next();
+    assert!(tslp.state()["src/ring.c::ring_size"].is_object());
+    tslp.say(&fenced("src/ring.c", &whole(RING)));
+    upstream.next();
+    assert!(tslp.state()["src/ring.c::ring_size"].is_null());
+    let episode = tslp.last_episode();
+    let states = episode["artifact_states"].as_array().unwrap();
+    let removed = json!({"entity": "src/ring.c::ring_size", "reason": "omitted_by_update", "state": "TOMBSTONED"});
+    assert!(states.contains(&removed), "{episode}");
+    tslp.say("what was ring_size?");
+    let system = upstream.next().system();
+    assert!(!system.contains("int ring_size"), "{system}");
+}
+
+#[test]
+fn a_fragment_by_the_user_removes_nothing() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", &whole(&format!("{SIZE}\n{RING}"))));
+    tslp.say(&fenced("src/ring.c", RING_BETTER));
+    let state = tslp.state();
+    assert!(state["src/ring.c::ring_size"].is_object(), "{state}");
+    assert_eq!(state[RING_PUT]["origin"], "user");
+    tslp.say(&format!("```c src/ring.c (3-6)\n{RING}```\n"));
+    assert!(tslp.state()["src/ring.c::ring_size"].is_object());
+}
+
+#[test]
+fn code_on_disk_that_was_never_shown_is_not_overwritten_by_the_model() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("write `ring_put` in src/ring.c");
+    assert_eq!(tslp.state(), json!({}));
+    let states = &tslp.last_episode()["artifact_states"];
+    assert_eq!(states[0]["reason"], "base_unacknowledged");
+}
+
+#[test]
+fn a_reply_is_read_in_all_the_forms_that_servers_give_it() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let parts = json!({"choices": [{
+        "index": 0,
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "hello"}]},
+        "finish_reason": "stop",
+    }]});
+    upstream.will(Reply::Plain(
+        200,
+        "application/json",
+        parts.to_string().into_bytes(),
+    ));
+    tslp.say("hello");
+    assert_eq!(tslp.last_episode()["outcome"], "completed");
+}
