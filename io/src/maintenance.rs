@@ -154,7 +154,10 @@ pub fn salvage(from: &LedgerReader, to: &Path, workspace: &Path) -> Result<Salva
     startup::rebuild(&mut opened.log, &replay.into_state())?;
     Ok(Salvaged {
         head,
-        flaw: read.err().map(|error| error.to_string()),
+        flaw: read.err().map(|error| match error {
+            StartError::Damaged(flaw) => flaw.to_string(),
+            StartError::Ledger(error) => error.to_string(),
+        }),
     })
 }
 
