@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::cli::{self, Command, Output};
 use crate::config::layers::{Flags, Layers, Source};
@@ -13,7 +14,7 @@ use crate::diagnostics::{Subject, recent, state};
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::Out;
-use crate::{demo_tour, logging, probe, serve};
+use crate::{demo_tour, logging, maintenance, probe, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -113,6 +114,28 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (_, layers) = prepare(&flags.0)?;
             print(output, || page::json(&layers), || page::human(&layers))
         }
+        Command::Verify { flags, output } => {
+            let (config, _) = prepare(&flags.0)?;
+            need_ledger(&config)?;
+            show(
+                &maintenance::verify(&subject(&config)),
+                output,
+                Exit::LedgerDamaged,
+            )
+        }
+        Command::Rebuild { flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            need_ledger(&config)?;
+            let lines = maintenance::rebuild(&config.data_dir, &config.workspace)
+                .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
+            Out::stdout().line(lines.join("\n"))?;
+            Ok(Exit::Ok)
+        }
+        Command::Salvage { to, flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            need_ledger(&config)?;
+            salvage(&config, &to)
+        }
         Command::Completions { shell } => {
             cli::completions(shell, &mut Out::stdout())?;
             Ok(Exit::Ok)
@@ -173,12 +196,48 @@ fn show_doctor(config: &ServeConfig, output: Output) -> Result<Exit, Failed> {
     } else {
         doctor::examine_without_ledger(&subject(config))
     };
+    show(&report, output, Exit::CheckFailed)
+}
+
+/// Prints a report; `unhealthy` is the exit code if anything is broken.
+fn show(report: &Report, output: Output, unhealthy: Exit) -> Result<Exit, Failed> {
     print(output, || report.json().to_string(), || report.human())?;
     Ok(if report.is_healthy() {
         Exit::Ok
     } else {
-        Exit::CheckFailed
+        unhealthy
     })
+}
+
+fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
+    let reader = subject(config).readers.open()?;
+    let salvaged = maintenance::salvage(&reader, to, &config.workspace)
+        .map_err(|error| Failed::new(Exit::Failure, error))?;
+    let mut out = Out::stdout();
+    out.line(format_args!(
+        "{} events are safe in {}",
+        salvaged.head.0,
+        to.display()
+    ))?;
+    if let Some(flaw) = salvaged.flaw {
+        out.line(format_args!("what follows was left behind: {flaw}"))?;
+    }
+    out.line(format_args!(
+        "go on with `tslp serve --data-dir {}`",
+        to.display()
+    ))?;
+    Ok(Exit::Ok)
+}
+
+fn need_ledger(config: &ServeConfig) -> Result<(), Failed> {
+    if has_ledger(config) {
+        return Ok(());
+    }
+    let message = format!(
+        "there is no ledger in {}: `tslp serve` makes one",
+        config.data_dir.display()
+    );
+    Err(Failed::new(Exit::Failure, message))
 }
 
 fn print(

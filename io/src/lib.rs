@@ -17,6 +17,7 @@ pub mod contents;
 pub mod observer;
 
 pub mod ledger;
+pub mod maintenance;
 pub mod startup;
 
 pub mod diagnostics;

@@ -80,12 +80,9 @@ impl ServeError {
     /// The exit code.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        let in_use = |error: &LedgerError| matches!(error, LedgerError::InUse { .. });
         match self {
-            Self::Ledger(error) | Self::Start(StartError::Ledger(error)) if in_use(error) => {
-                Exit::InUse
-            }
-            Self::Start(error) if error.asks_for_safe_mode() => Exit::LedgerDamaged,
+            Self::Start(error) => exit_of(error),
+            Self::Ledger(LedgerError::InUse { .. }) => Exit::InUse,
             Self::Bind {
                 error: BindError::Listen { error, .. },
             } if error.kind() == io::ErrorKind::AddrInUse => Exit::InUse,
@@ -94,6 +91,16 @@ impl ServeError {
             } => Exit::Usage,
             _ => Exit::Failure,
         }
+    }
+}
+
+/// The exit code of a ledger that can't be used.
+#[must_use]
+pub const fn exit_of(error: &StartError) -> Exit {
+    match error {
+        StartError::Ledger(LedgerError::InUse { .. }) => Exit::InUse,
+        error if error.asks_for_safe_mode() => Exit::LedgerDamaged,
+        _ => Exit::Failure,
     }
 }
 

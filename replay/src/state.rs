@@ -18,7 +18,7 @@ use tslp_projections::proposals::{Proposals, Proposed};
 use tslp_projections::sessions::Sessions;
 use tslp_projections::stale::Stale;
 use tslp_projections::state_map::StateMap;
-use tslp_projections::table::{Changes, Value};
+use tslp_projections::table::{Changes, TableDigest, Value};
 use tslp_projections::tombstones::Tombstones;
 use tslp_projections::vault::Vault;
 
@@ -79,6 +79,14 @@ impl State {
     #[must_use]
     pub const fn anomalies(&self) -> &Anomalies {
         &self.anomalies
+    }
+
+    /// The digest of one table's rows; `table` is an index into [`tslp_projections::TABLES`].
+    #[must_use]
+    pub fn digest(&self, table: usize) -> (u64, [u8; 32]) {
+        let mut digest = TableDigest::new();
+        self.rows(table, &mut |row| digest.add(&row));
+        digest.finish()
     }
 
     /// All rows of one table, by key; `table` is an index into [`tslp_projections::TABLES`].
