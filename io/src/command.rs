@@ -9,6 +9,7 @@ use crate::config::layers::{Flags, Layers, Source};
 use crate::config::surroundings::Surroundings;
 use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::config::{ServeConfig, page};
+use crate::data_dir::{self, DataDirError};
 use crate::diagnostics::doctor::{self, Report};
 use crate::diagnostics::{Subject, recent, state};
 use crate::exit::Exit;
@@ -210,8 +211,18 @@ fn show(report: &Report, output: Output, unhealthy: Exit) -> Result<Exit, Failed
 }
 
 fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
+    let to = data_dir::place(&config.workspace, Some(to), None).map_err(|error| {
+        let message = match error {
+            DataDirError::InsideWorkspace { path, .. } => format!(
+                "{} lies inside the workspace, which tslp never writes to; name another folder with --to DIR",
+                path.display()
+            ),
+            other => other.to_string(),
+        };
+        Failed::new(Exit::Usage, message)
+    })?;
     let reader = subject(config).readers.open()?;
-    let salvaged = maintenance::salvage(&reader, to, &config.workspace)
+    let salvaged = maintenance::salvage(&reader, &to, &config.workspace)
         .map_err(|error| Failed::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(
