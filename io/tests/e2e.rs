@@ -19,6 +19,8 @@ mod commands;
 mod durability;
 #[path = "e2e/hydration.rs"]
 mod hydration;
+#[path = "e2e/maintenance.rs"]
+mod maintenance;
 #[path = "e2e/promotion.rs"]
 mod promotion;
 #[path = "e2e/recent_context.rs"]

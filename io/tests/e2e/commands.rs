@@ -77,6 +77,9 @@ fn help_names_every_command_and_exit_code() {
         "state",
         "recent",
         "config",
+        "verify",
+        "rebuild",
+        "salvage",
         "completions",
     ];
     for command in commands {

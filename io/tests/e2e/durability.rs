@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::{
     CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Tslp, failure, fenced, prompt, serving,
 };
-use crate::ledger_file::{self, evidence, holds};
+use crate::ledger_file::{self, damage, evidence, holds};
 use crate::upstream::{Reply, Step, Upstream, closing, event};
 
 /// A workspace with some history, and what `/state` showed at its end.
@@ -98,23 +98,6 @@ fn ledger_and_vault_refuse_every_change() {
     refused("INSERT OR REPLACE INTO ledger SELECT * FROM ledger WHERE seq = 1");
     refused("UPDATE vault SET start = start + 1");
     refused("DELETE FROM vault");
-}
-
-/// Flips a byte of a recorded text wherever the data directory holds it.
-fn damage(data: &Path, text: &str) {
-    let mut damaged = 0;
-    for (name, mut bytes) in evidence(data) {
-        let Some(at) = bytes
-            .windows(text.len())
-            .position(|window| window == text.as_bytes())
-        else {
-            continue;
-        };
-        bytes[at] ^= 1;
-        std::fs::write(data.join(name), bytes).unwrap();
-        damaged += 1;
-    }
-    assert!(damaged > 0, "the data directory holds {text:?}");
 }
 
 fn check_safe_mode(places: &Places, upstream: &Upstream) {

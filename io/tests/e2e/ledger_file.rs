@@ -57,3 +57,20 @@ pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
         .windows(text.len())
         .any(|window| window == text.as_bytes())
 }
+
+/// Flips a byte of a recorded text wherever the data directory holds it.
+pub(crate) fn damage(data: &Path, text: &str) {
+    let mut damaged = 0;
+    for (name, mut bytes) in evidence(data) {
+        let Some(at) = bytes
+            .windows(text.len())
+            .position(|window| window == text.as_bytes())
+        else {
+            continue;
+        };
+        bytes[at] ^= 1;
+        std::fs::write(data.join(name), bytes).unwrap();
+        damaged += 1;
+    }
+    assert!(damaged > 0, "the data directory holds {text:?}");
+}
