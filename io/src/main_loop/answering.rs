@@ -278,7 +278,10 @@ impl MainLoop {
             .and_then(|count| count.parse::<u32>().ok());
         let prompt = ToEngine::Prompt {
             exchange: exchange.id,
-            session_name: headers.first_text("x-tslp-session").map(str::to_owned),
+            session_name: headers
+                .first_text("x-tslp-session")
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned),
             retry: retries.is_some_and(|count| count > 0),
             body,
         };
