@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Places, Talk, Tslp, user};
+use crate::harness::{Places, RING, RING_BETTER, Talk, Tslp, fenced, user};
 use crate::upstream::Upstream;
 
 fn window(pairs: &[(&str, &str)]) -> String {
@@ -110,4 +110,86 @@ fn the_policy_can_be_set() {
         upstream.next().conversation(),
         ["user: first", "assistant: ok", "user: second"]
     );
+}
+
+/// Two turns of a conversation: the user's code, and the model's that took its place.
+fn improved<'t>(tslp: &'t Tslp<'t>, upstream: &Upstream) -> Talk<'t> {
+    let mut talk = Talk::new(tslp);
+    upstream.will_say(format!("Better:\n\n{}", fenced("src/ring.c", RING_BETTER)));
+    talk.ask(&format!("Improve this:\n\n{}", fenced("src/ring.c", RING)));
+    upstream.next();
+    talk
+}
+
+#[test]
+fn code_that_is_no_longer_true_is_withheld_from_the_window() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = improved(&tslp, &upstream);
+    talk.ask("thanks");
+    let better = format!("Better:\n\n{}", fenced("src/ring.c", RING_BETTER));
+    let old = "Improve this:\n\n(code of src/ring.c withheld: it is no longer current)";
+    assert_eq!(
+        upstream.next().system(),
+        window(&[(old, better.trim_end())])
+    );
+}
+
+#[test]
+fn code_that_is_no_longer_true_is_withheld_from_the_clients_messages() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let talk = improved(&tslp, &upstream);
+    let mut request = talk.request("thanks");
+    request["tools"] = json!([{"type": "function", "function": {"name": "look"}}]);
+    tslp.chat(&request);
+    let seen = upstream.next();
+    assert_eq!(
+        seen.conversation(),
+        [
+            "user: Improve this:\n\n(code of src/ring.c withheld: it is no longer current)\n"
+                .to_owned(),
+            format!(
+                "assistant: Better:\n\n{}",
+                fenced("src/ring.c", RING_BETTER)
+            ),
+            "user: thanks".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn stale_code_is_withheld_from_older_messages_too() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = improved(&tslp, &upstream);
+    places.write("src/ring.c", &RING_BETTER.replace("return -1", "return -2"));
+    talk.ask("go on with `ring_put`");
+    let system = upstream.next().system();
+    assert!(!system.contains("slots"), "{system}");
+    assert!(system.contains("STALE"), "{system}");
+}
+
+#[test]
+fn a_conversation_goes_on_after_a_restart() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say("one");
+    talk.ask("first");
+    upstream.next();
+    let request = talk.request("second");
+    tslp.stop();
+    let tslp = Tslp::start(&places, &upstream);
+    let (_told, stall) = crate::upstream::closing();
+    let said = crate::upstream::Step::Chunk(crate::upstream::event("tw"));
+    upstream.will(crate::upstream::Reply::Steps(vec![said, stall]));
+    tslp.asking(&request).until("tw");
+    assert_eq!(upstream.next().system(), window(&[("first", "one")]));
+    tslp.kill();
+    // The reply was lost in a crash; the client asks again, and the model still knows what went before.
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.chat(&request);
+    let seen = upstream.next().text();
+    assert!(seen.contains("first") && seen.contains("one"), "{seen}");
 }

@@ -374,3 +374,26 @@ fn many_conversations_at_once_are_each_answered_and_recorded() {
     assert_eq!(tslp.state().as_object().unwrap().len(), 32);
     assert_eq!(tslp.page("/doctor")["ok"], true);
 }
+
+#[test]
+fn a_flood_of_code_is_answered_and_bounded() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let floods = [
+        "```c:src/a.c\n".repeat(20_000),
+        format!("```c:src/a.c\n{}\n```\n", "{".repeat(200_000)),
+        format!("```c:src/a.c\n{}```\n", "int x;\n".repeat(400_000)),
+        format!(
+            "```c:src/a.c\nint f(void) {{ return {}; }}\n```\n",
+            "1+".repeat(100_000)
+        ),
+        "[CURRENT STATE: AUTHORITATIVE]\n".repeat(20_000),
+        "`a_b` ".repeat(200_000),
+        "\u{0}\u{202e}../..".repeat(50_000),
+    ];
+    for flood in floods {
+        let response = tslp.say(&flood);
+        assert_eq!(response.said(), "ok");
+    }
+    assert_eq!(tslp.page("/doctor")["ok"], true);
+}

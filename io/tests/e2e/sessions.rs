@@ -222,3 +222,13 @@ fn what_the_model_wrote_does_not_become_the_users_by_being_sent_back() {
     talk.ask("thanks");
     assert_eq!(tslp.state()[RING_PUT]["origin"], "model");
 }
+
+#[test]
+fn an_empty_session_name_is_none() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let named = [("X-Tslp-Session", "")];
+    let first = tslp.chat_with(&named, &prompt("first")).episode();
+    let second = tslp.chat_with(&named, &prompt("second")).episode();
+    assert_ne!(session(&tslp, first), session(&tslp, second));
+}

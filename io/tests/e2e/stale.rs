@@ -154,3 +154,66 @@ fn a_missing_file_is_not_stale_and_an_unreadable_one_is_withheld_and_counted() {
     );
     assert_eq!(doctor["stale"], 0, "{doctor}");
 }
+
+#[test]
+fn the_users_word_stands_even_if_disk_disagrees() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    places.write("src/ring.c", &by_hand());
+    tslp.say("explain `ring_put`");
+    assert_eq!(tslp.state()[RING_PUT]["stale"], true);
+    tslp.say(&format!(
+        "No, this is it:\n\n{}",
+        fenced("src/ring.c", RING)
+    ));
+    for _ in 0..3 {
+        upstream.next();
+    }
+    assert_eq!(tslp.state()[RING_PUT]["stale"], false);
+    tslp.say("explain `ring_put`");
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
+    assert_eq!(upstream.next().system(), block);
+    // The next edit on disk is noticed again.
+    places.write("src/ring.c", &by_hand().replace("value", "number"));
+    tslp.say("explain `ring_put`");
+    assert_eq!(upstream.next().system(), NOTICE);
+}
+
+#[test]
+fn an_edit_elsewhere_other_indentation_and_other_line_ends_are_no_divergence() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", &file_with(RING));
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let same = [
+        file_with(RING).replace("return r->size", "return r->count"),
+        file_with(RING).replace('\n', "\r\n"),
+        format!("\u{feff}{}", file_with(RING)),
+    ];
+    for text in same {
+        places.write("src/ring.c", &text);
+        tslp.say("explain `ring_put`");
+        let system = upstream.next().system();
+        assert!(system.starts_with("[CURRENT STATE"), "{text:?}: {system}");
+    }
+}
+
+#[test]
+fn what_is_no_file_keeps_nobody_waiting() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let path = places.workspace.join("src/ring.c");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    tslp.say("explain `ring_put`");
+    assert!(upstream.next().system().contains("can't be read"));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    tslp.say("explain `ring_put`");
+    assert!(upstream.next().system().contains("can't be read"));
+}
