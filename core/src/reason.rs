@@ -109,6 +109,20 @@ reasons! {
     /// The same definition is authoritative already.
     AlreadyTrue = "already_true",
 
+    // Directives.
+    /// The user took what disk holds as true.
+    UserAccepted = "user_accepted",
+    /// The user dropped the proposal.
+    UserRejected = "user_rejected",
+    /// The user confirmed the proposal.
+    UserConfirmed = "user_confirmed",
+    /// The directive names nothing that it could be done to.
+    NothingToDo = "nothing_to_do",
+    /// The directive is none that the proxy knows.
+    UnknownDirective = "unknown_directive",
+    /// The proposal didn't pass gate A, so nobody can confirm it.
+    NotConfirmable = "not_confirmable",
+
     // Hydration (spec §8).
     /// The prompt names the entity.
     Mentioned = "mentioned",

@@ -8,6 +8,7 @@ use crate::event::{DiskFinding, NoticeIssued};
 use crate::hash::{ArtifactHash, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use crate::path::RelPath;
+use crate::reason::Reason;
 use crate::slice::{Figures, Span};
 
 /// The authoritative version of an entity.
@@ -38,6 +39,8 @@ pub struct Proposal {
     pub slice: SliceHash,
     /// The session that it arose in.
     pub session: SessionId,
+    /// Why it was kept out, once it was judged.
+    pub refused_for: Option<Reason>,
 }
 
 /// A point that a session's conversation has reached.
@@ -141,6 +144,9 @@ pub trait View {
     fn proposals_in(&self, session: SessionId) -> Vec<Proposal>;
     /// Open proposals for an entity, oldest first.
     fn proposals_for(&self, entity: &EntityId) -> Vec<Proposal>;
+
+    /// Open proposals for anything in a file.
+    fn proposals_under(&self, path: &RelPath) -> Vec<Proposal>;
 
     /// Whether the Vault holds these bytes.
     fn holds(&self, artifact: ArtifactHash) -> bool;

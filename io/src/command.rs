@@ -4,6 +4,9 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
+use tslp_core::directive::Verb;
+use tslp_core::reason::Reason;
+
 use crate::cli::{self, Command, Output};
 use crate::config::layers::{Flags, Layers, Source};
 use crate::config::surroundings::Surroundings;
@@ -115,6 +118,10 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (_, layers) = prepare(&flags.0)?;
             print(output, || page::json(&layers), || page::human(&layers))
         }
+        Command::Accept { targets, flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            accept(&config, &targets)
+        }
         Command::Verify { flags, output } => {
             let (config, _) = prepare(&flags.0)?;
             need_ledger(&config)?;
@@ -207,6 +214,31 @@ fn show(report: &Report, output: Output, unhealthy: Exit) -> Result<Exit, Failed
         Exit::Ok
     } else {
         unhealthy
+    })
+}
+
+fn accept(config: &ServeConfig, targets: &[String]) -> Result<Exit, Failed> {
+    let outcomes = maintenance::command(config, Verb::Accept, targets)
+        .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
+    let mut out = Out::stdout();
+    for (target, reason) in &outcomes {
+        let words = match reason {
+            Some(Reason::UserAccepted) => "true as it stands on disk",
+            Some(Reason::NothingToDo) => {
+                "nothing to do: there is no such file or symbol, or it is true already"
+            }
+            Some(reason) => reason.code(),
+            None => "no answer",
+        };
+        out.line(format_args!("{target}: {words}"))?;
+    }
+    let is_fine = |reason: &Option<Reason>| {
+        matches!(reason, Some(Reason::UserAccepted | Reason::NothingToDo))
+    };
+    Ok(if outcomes.iter().all(|(_, reason)| is_fine(reason)) {
+        Exit::Ok
+    } else {
+        Exit::Failure
     })
 }
 

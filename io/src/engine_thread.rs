@@ -5,16 +5,15 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, Sender};
 use tslp_core::decide::reply::Reply;
 use tslp_core::event::{Event, ReplyOutcome};
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::Attempt;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::engine::{Batch, DiskCheck, Engine, Finding};
+use tslp_replay::engine::{Answers, Batch, DiskCheck, Engine, Finding};
 
 use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};
 use crate::chat::reply::ReplyDecoder;
@@ -24,7 +23,7 @@ use crate::http::error::Refusal;
 use crate::ledger::writer::Commit;
 use crate::ledger::{DurableHead, Stopped};
 use crate::main_loop::LoopHandle;
-use crate::observer::Observer;
+use crate::observer::{Observer, SystemClock, WallClock};
 
 /// What the model was last given to see; kept only if `debug` is on.
 #[derive(Clone, Debug)]
@@ -142,9 +141,16 @@ impl EngineThread {
             .durable
             .wait_for(self.last_transition)
             .map_err(Refused::Ledger)?;
-        let pending = self.engine.receive(now(), request);
-        let findings = self.look(&pending.checks);
-        let composed = self.engine.compose(pending, findings);
+        let pending = self.engine.receive(SystemClock.now(), request);
+        let answers = Answers {
+            findings: self.look(&pending.checks),
+            texts: pending
+                .reads
+                .iter()
+                .map(|path| self.observer.read(path))
+                .collect(),
+        };
+        let composed = self.engine.compose(pending, answers);
         let body = wire.with(&composed.request, &composed.outgoing);
         if let Some(slot) = &self.wiring.last_prompt {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastPrompt {
@@ -177,7 +183,7 @@ impl EngineThread {
         if running.reply.tail.len() >= REPLY_SEGMENT_BYTES {
             let batch = self
                 .engine
-                .segment(now(), running.episode, &mut running.reply);
+                .segment(SystemClock.now(), running.episode, &mut running.reply);
             self.commit(batch);
         }
     }
@@ -197,7 +203,7 @@ impl EngineThread {
         running.reply.finish_reason = finish_reason;
         let pending = self
             .engine
-            .end(now(), running.episode, running.reply, outcome);
+            .end(SystemClock.now(), running.episode, running.reply, outcome);
         let findings = self.look(&pending.checks);
         let batch = self.engine.judge(pending, findings);
         self.commit(batch);
@@ -261,12 +267,4 @@ fn outcome(ending: Ending, decoder: &ReplyDecoder) -> Option<ReplyOutcome> {
         Ending::UpstreamUnreachable => ReplyOutcome::UpstreamUnreachable,
         Ending::LedgerFailed => return None,
     })
-}
-
-/// The wall clock, for people who read the ledger; nothing is decided by it.
-fn now() -> UnixMillis {
-    let since_epoch = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    UnixMillis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }

@@ -17,7 +17,7 @@ use crate::config::ServeConfig;
 use crate::config::settings::Budget;
 use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::contents::StoredContents;
-use crate::data_dir::{self, DataDirError};
+use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::{Diagnostics, Subject};
 use crate::engine_thread::{EngineThread, LastPromptSlot, Wiring};
@@ -43,9 +43,6 @@ const DIAGNOSTICS_QUEUE: usize = 16;
 /// Why the proxy doesn't run, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// No data directory.
-    #[error(transparent)]
-    DataDir(#[from] DataDirError),
     /// No state.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -165,7 +162,7 @@ impl Server {
     /// # Errors
     /// See [`ServeError`].
     pub fn bind(config: &ServeConfig) -> Result<Self, ServeError> {
-        data_dir::prepare(&config.data_dir)?;
+        data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
         let started = match startup::start(&config.data_dir, &config.workspace) {
             Ok(started) => Ok(started),
             Err(error) if error.asks_for_safe_mode() => Err(error.to_string()),

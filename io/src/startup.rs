@@ -10,6 +10,7 @@ use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 
+use crate::data_dir::DataDirError;
 use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
 use crate::ledger::SqliteLog;
@@ -19,6 +20,9 @@ use crate::ledger::{self, OpenLedger};
 /// Why there is no state to go on from.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// The data directory can't be used.
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
     /// The ledger can't be opened.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -36,6 +40,7 @@ impl StartError {
     pub const fn asks_for_safe_mode(&self) -> bool {
         match self {
             Self::Ledger(error) => error.asks_for_safe_mode(),
+            Self::DataDir(_) => false,
             Self::Damaged(_) => true,
         }
     }

@@ -136,6 +136,15 @@ pub(crate) struct DiskObserved<'a> {
     finding: DiskFinding<'a>,
 }
 
+/// The user told the proxy something.
+#[derive(Archive, Serialize)]
+pub(crate) struct DirectiveGiven<'a> {
+    episode: u64,
+    verb: u8,
+    #[rkyv(with = InlineAsBox)]
+    target: &'a str,
+}
+
 /// Where code stands in a stored message.
 #[derive(Archive, Serialize)]
 pub(crate) struct Within {

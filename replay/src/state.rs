@@ -251,6 +251,10 @@ impl View for StateView<'_> {
         self.state.proposals.of(entity).map(proposal).collect()
     }
 
+    fn proposals_under(&self, path: &RelPath) -> Vec<Proposal> {
+        self.state.proposals.under(path).map(proposal).collect()
+    }
+
     fn holds(&self, artifact: ArtifactHash) -> bool {
         self.state.vault.location(artifact).is_some()
     }
@@ -270,5 +274,6 @@ fn proposal(proposed: &Proposed) -> Proposal {
         entity: proposed.version.entity.clone(),
         slice: proposed.version.slice,
         session: proposed.session,
+        refused_for: proposed.refused_for,
     }
 }

@@ -16,7 +16,7 @@ use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
 use tslp_projections::table::{Changes, Value};
-use tslp_replay::engine::{Batch, DiskCheck, Engine, Finding};
+use tslp_replay::engine::{Answers, Batch, DiskCheck, Engine, Finding};
 use tslp_replay::state::{Contents, State};
 
 use crate::script::{self, Ending, Step};
@@ -128,8 +128,15 @@ impl Stage {
         };
         let at = self.tick();
         let pending = self.engine.receive(at, request);
-        let findings = self.look(&pending.checks);
-        let composed = self.engine.compose(pending, findings);
+        let answers = Answers {
+            findings: self.look(&pending.checks),
+            texts: pending
+                .reads
+                .iter()
+                .map(|path| self.disk.get(path).cloned().map(Ok))
+                .collect(),
+        };
+        let composed = self.engine.compose(pending, answers);
         self.open = Some(composed.episode);
         self.append(composed.batch);
         self.tell(composed.episode, &composed.outgoing);

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::receive;
 use crate::capture;
 use crate::delimiter::{self, RECENT_CLOSE, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
+use crate::directive;
 use crate::entity::EntityId;
 use crate::event::{Dropped, Event, History, Hydrated, NoticeIssued, PromptComposed};
 use crate::hash::ArtifactHash;
@@ -348,12 +349,20 @@ fn clean(view: &dyn View, text: &str) -> Option<String> {
     safe.or(withheld)
 }
 
-/// A text without injected blocks and with delimiters defused. `None` if nothing changes.
+/// A text without directives and injected blocks and with delimiters defused. `None` if nothing changes.
 fn safe(text: &str) -> Option<String> {
-    let stripped = delimiter::strip_blocks(text);
+    let prose = directive::stripped(text);
+    let stripped = delimiter::strip_blocks(&prose);
     let defused = delimiter::defused(&stripped);
+    if defused.trim().is_empty() && !prose.trim().eq(text.trim()) {
+        return Some(String::from(ONLY_DIRECTIVES));
+    }
     (defused != text).then(|| defused.into_owned())
 }
+
+/// What the model sees of a prompt that only told the proxy something.
+const ONLY_DIRECTIVES: &str =
+    "(A directive to the state ledger; what came of it stands in the state notices.)";
 
 fn withhold_outdated(view: &dyn View, text: &str) -> Option<String> {
     let mut out = String::new();

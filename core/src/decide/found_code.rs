@@ -73,6 +73,25 @@ pub fn find(
         .collect()
 }
 
+/// Reads a whole file's text as code of that file.
+#[must_use]
+pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode {
+    let code = redact::redacted(text);
+    let language = grammars.language_of_path(&path);
+    FoundCode {
+        artifact: ArtifactHash::of(code.as_bytes()),
+        whole: slice::hash_of(code.as_bytes()),
+        verbatim: None,
+        language: None,
+        evidence: PathEvidence::Header,
+        path: Some(Ok(path)),
+        extraction: extract(grammars, language, &code),
+        completeness: Completeness::Full,
+        part: Part::Unsaid,
+        code: code.into_owned(),
+    }
+}
+
 fn read(
     view: &dyn View,
     policy: &Policy,
@@ -107,7 +126,10 @@ fn read(
 }
 
 /// The path, or the one tracked file that bears its base name when the path itself is unknown.
-fn usable_path(view: &dyn View, policy: &Policy, written: &str) -> Result<RelPath, Reason> {
+///
+/// # Errors
+/// As [`RelPath::parse`].
+pub fn usable_path(view: &dyn View, policy: &Policy, written: &str) -> Result<RelPath, Reason> {
     let path = RelPath::parse(written, &policy.workspace_root)?;
     if view.tracks(&path) || written.contains(['/', '\\']) {
         return Ok(path);

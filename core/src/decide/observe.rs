@@ -1,8 +1,13 @@
 //! A look at the disk becomes an event only where it differs from the last look (spec §15).
 
-use crate::event::{DiskFinding, DiskObserved, Event};
+use alloc::vec::Vec;
+
+use crate::artifact::{Origin, Transition};
+use crate::event::{DiskFinding, DiskObserved, Event, Transitioned};
+use crate::ids::EpisodeId;
 use crate::path::RelPath;
-use crate::view::View;
+use crate::reason::Reason;
+use crate::view::{Divergence, View};
 
 /// The event for a finding, unless it says nothing new.
 #[must_use]
@@ -14,6 +19,32 @@ pub fn observe(view: &dyn View, path: RelPath, finding: DiskFinding) -> Option<E
         return None;
     }
     Some(Event::DiskObserved(DiskObserved { path, finding }))
+}
+
+/// Proposals that stood on a base which disk has just contradicted are void (spec §15.6).
+#[must_use]
+pub fn invalidated(view: &dyn View, episode: EpisodeId, path: &RelPath) -> Vec<Event> {
+    view.proposals_under(path)
+        .into_iter()
+        .filter(|proposal| {
+            let divergence = view.divergence(&proposal.entity);
+            matches!(
+                divergence,
+                Some(Divergence::Unknown | Divergence::Superseded)
+            )
+        })
+        .map(|proposal| {
+            Event::Transitioned(Transitioned {
+                episode,
+                version: proposal.version,
+                entity: proposal.entity,
+                transition: Transition::Discard,
+                origin: Origin::User,
+                cause: Reason::Stale,
+                report: None,
+            })
+        })
+        .collect()
 }
 
 /// Whether the new finding adds nothing: the same file, and no symbol that wasn't looked for before.

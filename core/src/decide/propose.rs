@@ -58,9 +58,11 @@ pub fn propose(
     match reports.iter().position(|report| !report.passed) {
         None => {
             for (version, report) in versions.iter().zip(reports) {
+                let version = (version.id, &version.entity);
                 promote::promote(&mut recorder, episode, Origin::Model, version, report);
             }
-            promote::supersede_older_whole(&mut recorder, &finding, &versions);
+            let promoted = versions.iter().map(|version| &version.entity);
+            promote::supersede_older_whole(&mut recorder, episode, Origin::Model, promoted);
         }
         Some(first) => refuse(&mut recorder, episode, &versions, reports, first),
     }

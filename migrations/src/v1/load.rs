@@ -226,6 +226,18 @@ impl Load for super::ArchivedDiskObserved<'_> {
     }
 }
 
+impl Load for super::ArchivedDirectiveGiven<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::DirectiveGiven(event::DirectiveGiven {
+            episode: EpisodeId(self.episode.to_native()),
+            verb: code(self.verb)?,
+            target: self.target.to_string(),
+        }))
+    }
+}
+
 impl Load for super::ArchivedWithin {
     type Core = event::Within;
 

@@ -131,6 +131,16 @@ impl<'a> From<&'a event::DiskFinding> for super::DiskFinding<'a> {
     }
 }
 
+impl<'a> From<&'a event::DirectiveGiven> for super::DirectiveGiven<'a> {
+    fn from(given: &'a event::DirectiveGiven) -> Self {
+        Self {
+            episode: given.episode.0,
+            verb: given.verb.code(),
+            target: &given.target,
+        }
+    }
+}
+
 impl<'a> From<&'a event::DiskObserved> for super::DiskObserved<'a> {
     fn from(observed: &'a event::DiskObserved) -> Self {
         Self {

@@ -1,5 +1,7 @@
 //! Stories with their golden ends.
 
+mod directives;
+
 use tslp_snapshots::stage::play;
 
 #[test]
