@@ -165,6 +165,21 @@ fn private_key_at(text: &str, at: usize) -> Option<usize> {
     Some(at + PEM_OPEN.len() + end)
 }
 
+/// Where a private key begins whose end isn't in the text yet, so that what follows belongs to it.
+#[must_use]
+pub fn unclosed_key(text: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(PEM_OPEN).map(|found| from + found) {
+        let (head, rest) = text[at..].split_once('\n').unwrap_or((&text[at..], ""));
+        let is_key = head.trim_end().ends_with(PEM_KEY);
+        if is_key && !rest.contains(PEM_CLOSE) {
+            return Some(at);
+        }
+        from = at + PEM_OPEN.len();
+    }
+    None
+}
+
 fn is_key_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
@@ -176,6 +191,19 @@ fn follows_word(bytes: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unclosed_key_is_found() {
+        let open = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n";
+        assert_eq!(unclosed_key(open), Some(2));
+        let closed = alloc::format!("{open}-----END RSA PRIVATE KEY-----\n");
+        assert_eq!(unclosed_key(&closed), None);
+        assert_eq!(unclosed_key("-----BEGIN CERTIFICATE-----\nMIIE\n"), None);
+        assert_eq!(
+            unclosed_key(&alloc::format!("{closed}{open}")),
+            Some(closed.len() + 2)
+        );
+    }
     use alloc::format;
 
     #[test]

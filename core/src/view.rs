@@ -41,6 +41,8 @@ pub struct Proposal {
     pub session: SessionId,
     /// Why it was kept out, once it was judged.
     pub refused_for: Option<Reason>,
+    /// Who supplied it.
+    pub origin: Origin,
 }
 
 /// A point that a session's conversation has reached.

@@ -69,6 +69,8 @@ struct Session {
     exchanges: VecDeque<(Exchange, u32)>,
     hydration_order: Vec<EntityId>,
     notices: VecDeque<NoticeIssued>,
+    /// How many of `notices` the open prompt shows; they are done with once its reply is complete.
+    notices_shown: usize,
 }
 
 /// A prompt without a completed reply.
@@ -106,7 +108,7 @@ impl Sessions {
                 let Some(session) = self.session_mut(composed.episode) else {
                     return;
                 };
-                session.notices.clear();
+                session.notices_shown = session.notices.len();
                 for hydrated in &composed.hydrated {
                     if session.hydration_order.len() < HYDRATION_ORDER_KEPT
                         && !session.hydration_order.contains(&hydrated.entity)
@@ -221,6 +223,9 @@ impl Sessions {
             return;
         };
         self.open.remove(&open.transcript);
+        let shown = session.notices_shown.min(session.notices.len());
+        session.notices.drain(..shown);
+        session.notices_shown = 0;
         let head = open.transcript.extended(ended.key);
         session.length = open.length + 1;
         session.head = Some(head);
@@ -259,6 +264,7 @@ impl Sessions {
         session.notices.push_back(notice.clone());
         if session.notices.len() > NOTICES_PER_PROMPT_MAX {
             session.notices.pop_front();
+            session.notices_shown = session.notices_shown.saturating_sub(1);
         }
     }
 

@@ -275,5 +275,6 @@ fn proposal(proposed: &Proposed) -> Proposal {
         slice: proposed.version.slice,
         session: proposed.session,
         refused_for: proposed.refused_for,
+        origin: proposed.origin,
     }
 }
