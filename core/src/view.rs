@@ -26,6 +26,8 @@ pub struct Current {
     pub figures: Figures,
     /// Who supplied it.
     pub origin: Origin,
+    /// The episode in which it became true.
+    pub episode: EpisodeId,
 }
 
 /// A version that waits for promotion.
@@ -121,6 +123,8 @@ pub trait View {
     fn recent(&self, session: SessionId) -> Vec<Exchange>;
     /// Entities in the order in which the session first hydrated them.
     fn hydration_order(&self, session: SessionId) -> Vec<EntityId>;
+    /// The version of an entity that the model was shown in this episode's prompt.
+    fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId>;
     /// Notices that the model hasn't been given yet, oldest first.
     fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued>;
 

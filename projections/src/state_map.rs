@@ -436,6 +436,7 @@ impl StateMap {
             spans: entry.spans.as_slice().to_vec(),
             figures: entry.figures,
             origin: entry.origin,
+            episode: entry.episode,
         })
     }
 

@@ -195,6 +195,10 @@ impl View for StateView<'_> {
         self.state.sessions.hydration_order(session).to_vec()
     }
 
+    fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
+        self.state.sessions.shown(episode, entity)
+    }
+
     fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued> {
         self.state.sessions.pending_notices(session)
     }

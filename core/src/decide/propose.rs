@@ -11,7 +11,7 @@ use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Event, Extent, NoticeIssued, PromotionRefused};
-use crate::gate::{self, DiskVerdict, Facts, GateReport};
+use crate::gate::{self, BaseVerdict, DiskVerdict, Facts, GateReport};
 use crate::ids::{EpisodeId, SessionId};
 use crate::path::RelPath;
 use crate::policy::Policy;
@@ -232,12 +232,24 @@ fn facts(finding: &Finding<'_>, base: &Base<'_>, candidate: &Candidate) -> Facts
         base: current.map(|current| current.figures),
         symbols_missing: count(missing),
         symbols_of_base: count(definitions),
+        base_verdict: base_verdict(base.view, finding.episode, candidate),
         disk: disk_verdict(base.view, candidate),
     }
 }
 
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// What this very reply changed before doesn't count as having moved.
+fn base_verdict(view: &dyn View, episode: EpisodeId, candidate: &Candidate) -> BaseVerdict {
+    let entity = &candidate.entity;
+    match (view.shown(episode, entity), view.current(entity)) {
+        (Some(shown), Some(current)) if current.version != shown && current.episode != episode => {
+            BaseVerdict::Moved
+        }
+        _ => BaseVerdict::Unmoved,
+    }
 }
 
 fn disk_verdict(view: &dyn View, candidate: &Candidate) -> DiskVerdict {

@@ -11,7 +11,7 @@ use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{Event, Extent, NoticeIssued};
-use crate::gate::{self, Completeness, DiskVerdict, Facts, Profile, Thresholds};
+use crate::gate::{self, BaseVerdict, Completeness, DiskVerdict, Facts, Profile, Thresholds};
 use crate::ids::{EpisodeId, SessionId};
 use crate::reason::Reason;
 use crate::view::View;
@@ -127,6 +127,7 @@ fn facts(found: &FoundCode, resolution: &Resolution) -> Facts {
         base: None,
         symbols_missing: 0,
         symbols_of_base: 0,
+        base_verdict: BaseVerdict::Unmoved,
         disk: DiskVerdict::Agrees,
     }
 }
