@@ -66,4 +66,14 @@ impl Client {
         }
         first.ok_or_else(|| io::Error::other("a reply without data"))
     }
+
+    /// The text of the last reply.
+    pub(crate) fn reply(&self) -> String {
+        let response = String::from_utf8_lossy(&self.response);
+        let texts = response.split("\"content\":\"").skip(1);
+        texts
+            .filter_map(|rest| rest.split_once('"'))
+            .map(|(text, _)| text)
+            .collect()
+    }
 }

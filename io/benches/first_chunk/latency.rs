@@ -22,7 +22,7 @@ const CHUNK_BYTES: usize = 24;
 /// Files that a person works in at one time: mentions stay within them.
 const WORKING_SET: usize = 4;
 
-/// Bodies of one cell differ in their current prompt; so many are made, then they begin anew with other numbers.
+/// Rounds before the first that counts.
 const UNCOUNTED: usize = 5;
 
 /// One row of the table.
@@ -55,6 +55,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) proxy: &'a Proxy,
     pub(crate) files: usize,
     pub(crate) effort: Effort,
+    /// Only prompts of so many KB.
+    pub(crate) prompt: Option<usize>,
 }
 
 /// Prints what precedes all tables.
@@ -101,6 +103,9 @@ fn cells(setting: &Setting<'_>) -> Vec<Cell> {
         mentions: Mentions::Near,
     };
     for prompt in PROMPTS {
+        if setting.prompt.is_some_and(|kib| kib * KIB != prompt) {
+            continue;
+        }
         cells.push(cell(prompt, Duration::ZERO, 1));
         cells.push(cell(prompt, THINKING, 1));
         if setting.effort == Effort::Quick && prompt != 4 * KIB {
@@ -109,7 +114,7 @@ fn cells(setting: &Setting<'_>) -> Vec<Cell> {
         cells.push(cell(prompt, THINKING, 16));
         cells.push(cell(prompt, THINKING, 64));
     }
-    if setting.files > WORKING_SET {
+    if setting.files > WORKING_SET && setting.prompt.is_none_or(|kib| kib == 4) {
         cells.push(Cell {
             mentions: Mentions::Anywhere,
             ..cell(4 * KIB, THINKING, 1)

@@ -7,7 +7,7 @@ use crate::Effort;
 use crate::corpus;
 use crate::proxy::Place;
 use crate::report::{Report, Times, mb};
-use crate::upstream::{self, Upstream};
+use crate::upstream::Upstream;
 
 const USER_BYTES: usize = 800;
 const CHUNKS: u64 = 40;
@@ -38,9 +38,6 @@ pub(crate) fn measure(
         ledger: place.ledger_bytes()?,
         ..Count::default()
     }];
-    let reply: String = (0..CHUNKS as usize)
-        .map(|at| upstream::text(at, CHUNK_BYTES))
-        .collect();
     let mut messages = vec![corpus::message("system", &corpus::prose(7, 500))];
     let mut count = marks[0];
     let mut times = Times::default();
@@ -52,6 +49,7 @@ pub(crate) fn measure(
             messages.push(corpus::message("user", &prompt));
             let body = corpus::body(&messages);
             times.push(client.chat(&body)?);
+            let reply = client.reply();
             messages.push(corpus::message("assistant", &reply));
             count.requests += body.len() as u64;
             count.new += (prompt.len() + reply.len()) as u64;
@@ -63,7 +61,7 @@ pub(crate) fn measure(
     report.line("")?;
     report.line(format_args!(
         "ledger over {turns} turns that resend their history, {USER_BYTES} bytes of prompt and {} of reply each",
-        reply.len()
+        CHUNKS as usize * CHUNK_BYTES
     ))?;
     report.line(format_args!(
         "{:12} {:>12} {:>10} {:>10} {:>16} {:>12}",

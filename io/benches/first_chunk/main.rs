@@ -28,6 +28,7 @@ usage: cargo bench -p tslp-io --bench first_chunk [-- WORD...]
   ledger    bytes on disk over 200 turns that resend their history
   quick     fewer rounds, no map of 100,000 entities; alone or with other words
   entities=N  only the State Map of N entities (a multiple of 1000)
+  prompt=N  only prompts of N KB
 
 Without a word: everything. Nothing fails because of a figure. TSLP_BENCH_PROGRAM names another tslp to measure.";
 
@@ -45,6 +46,7 @@ struct Plan {
     effort: Effort,
     parts: Vec<String>,
     files: Option<usize>,
+    prompt: Option<usize>,
 }
 
 impl Plan {
@@ -53,17 +55,21 @@ impl Plan {
             effort: Effort::Full,
             parts: Vec::new(),
             files: None,
+            prompt: None,
         };
         for argument in arguments.filter(|argument| argument != "--bench") {
             match argument.as_str() {
                 "quick" => plan.effort = Effort::Quick,
                 "latency" | "rss" | "mentions" | "ledger" => plan.parts.push(argument),
                 other => {
-                    let entities = other
-                        .strip_prefix("entities=")
-                        .and_then(|number| number.parse::<usize>().ok())
-                        .ok_or_else(|| format!("{other}: unknown word\n\n{HELP}"))?;
-                    plan.files = Some(entities / corpus::FUNCTIONS_PER_FILE);
+                    let number = |name: &str| other.strip_prefix(name)?.parse::<usize>().ok();
+                    match (number("entities="), number("prompt=")) {
+                        (Some(entities), _) => {
+                            plan.files = Some(entities / corpus::FUNCTIONS_PER_FILE);
+                        }
+                        (_, Some(kib)) => plan.prompt = Some(kib),
+                        _ => return Err(format!("{other}: unknown word\n\n{HELP}")),
+                    }
                 }
             }
         }
@@ -143,6 +149,7 @@ fn state_map(
             proxy: &proxy,
             files,
             effort: plan.effort,
+            prompt: plan.prompt,
         };
         latency::headline(report)?;
         latency::measure(report, &setting)?;

@@ -16,6 +16,7 @@ pub(crate) struct Script {
     chunks: AtomicU64,
     pause_micros: AtomicU64,
     chunk_bytes: AtomicU64,
+    replies: AtomicU64,
 }
 
 /// A running server; it ends with the process.
@@ -117,6 +118,7 @@ fn answer(socket: &mut TcpStream, script: &Script) -> io::Result<()> {
     let pause = time(&script.pause_micros);
     let bytes = script.chunk_bytes.load(Ordering::Relaxed) as usize;
     let delay = time(&script.delay_micros);
+    let reply = script.replies.fetch_add(1, Ordering::Relaxed) as usize;
     if !delay.is_zero() {
         thread::sleep(delay);
     }
@@ -128,7 +130,7 @@ fn answer(socket: &mut TcpStream, script: &Script) -> io::Result<()> {
             &mut out,
             &format!(
                 "{{\"id\":\"b\",\"object\":\"chat.completion.chunk\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}}}}]}}",
-                text(at as usize, bytes)
+                text(reply, at as usize, bytes)
             ),
         );
         // The first chunk leaves at once; without pauses the rest leaves together.
@@ -147,12 +149,11 @@ fn answer(socket: &mut TcpStream, script: &Script) -> io::Result<()> {
     socket.write_all(&out)
 }
 
-/// The text of one chunk.
-pub(crate) fn text(at: usize, bytes: usize) -> String {
-    format!(
-        "{:<bytes$.bytes$}",
-        format!("{at} words that a model says ").repeat(1 + bytes / 24)
-    )
+/// The text of one chunk; no two replies are the same.
+fn text(reply: usize, at: usize, bytes: usize) -> String {
+    let mut text = format!("{reply}.{at} words that a model says ").repeat(1 + bytes / 24);
+    text.truncate(bytes);
+    text
 }
 
 fn event(out: &mut Vec<u8>, data: &str) {
