@@ -121,14 +121,17 @@ impl EngineThread {
     }
 
     fn prompt(&mut self, exchange: ExchangeId, envelope: Envelope, body: &[u8]) {
-        let message = match self.compose(exchange, envelope, body) {
-            Ok(forward) => forward,
-            Err(refused) => ToLoop::Answer {
+        match self.compose(exchange, envelope, body) {
+            // The prompt goes first: its way upstream counts, its commit has until the reply comes.
+            Ok((forward, batch)) => {
+                self.wiring.to_loop.send(forward);
+                self.commit(batch);
+            }
+            Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
                 exchange,
                 answer: refused.answer(),
-            },
-        };
-        self.wiring.to_loop.send(message);
+            }),
+        }
     }
 
     fn compose(
@@ -136,7 +139,7 @@ impl EngineThread {
         exchange: ExchangeId,
         envelope: Envelope,
         body: &[u8],
-    ) -> Result<ToLoop, Refused> {
+    ) -> Result<(ToLoop, Batch), Refused> {
         let (wire, request) = request::read(body, envelope).map_err(Refused::Request)?;
         self.wiring
             .durable
@@ -159,13 +162,13 @@ impl EngineThread {
         };
         self.running.insert(exchange, running);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
-        self.commit(composed.batch);
-        Ok(ToLoop::Forward {
+        let forward = ToLoop::Forward {
             exchange,
             body,
             durable_at,
             episode: composed.episode,
-        })
+        };
+        Ok((forward, composed.batch))
     }
 
     fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8]) {
