@@ -42,16 +42,13 @@ enum Mentions {
     Anywhere,
 }
 
-/// Times of one cell, both ways.
-#[derive(Default)]
-struct Pair {
-    direct: Times,
-    via: Times,
-}
+/// Times of one cell: direct, through a bare relay, through the proxy.
+type Ways = [Times; 3];
 
 /// The figures that everything is measured on.
 pub(crate) struct Setting<'a> {
     pub(crate) upstream: &'a Upstream,
+    pub(crate) relay: SocketAddr,
     pub(crate) proxy: &'a Proxy,
     pub(crate) files: usize,
     pub(crate) effort: Effort,
@@ -62,19 +59,20 @@ pub(crate) struct Setting<'a> {
 /// Prints what precedes all tables.
 pub(crate) fn headline(report: &mut Report) -> Result<(), Box<dyn Error>> {
     report.line("")?;
-    report.line("first chunk: from the last request byte sent to the first data chunk received; microseconds")?;
+    report.line("first chunk: from the last request byte sent to the first data chunk received, microseconds;")?;
+    report.line("what a bare byte relay and tslp add to it; ratio is through tslp over direct")?;
     report.line(format_args!(
-        "{:>9} {:>7} {:>6} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6}",
+        "{:>8} {:>7} {:>5} {:>5}  {:>8} {:>8}  {:>7} {:>7}  {:>8} {:>8} {:>6}",
         "entities",
         "prompt",
         "delay",
         "conns",
-        "dir p50",
-        "dir p99",
-        "via p50",
-        "via p99",
-        "add p50",
-        "add p99",
+        "direct",
+        "p99",
+        "relay",
+        "p99",
+        "tslp",
+        "p99",
         "ratio"
     ))?;
     Ok(())
@@ -85,11 +83,11 @@ pub(crate) fn measure(report: &mut Report, setting: &Setting<'_>) -> Result<(), 
     let mut turns = 0;
     for cell in cells(setting) {
         let rounds = rounds(setting.effort, &cell);
-        let pair = match cell.connections {
+        let ways = match cell.connections {
             1 => sequential(setting, &cell, rounds, &mut turns)?,
             _ => concurrent(setting, &cell, rounds, &mut turns)?,
         };
-        row(report, setting, &cell, &pair)?;
+        row(report, setting, &cell, &ways)?;
     }
     Ok(())
 }
@@ -143,42 +141,52 @@ fn rounds(effort: Effort, cell: &Cell) -> usize {
 /// Requests of one connection in one round.
 const BURST: usize = 5;
 
+fn addresses(setting: &Setting<'_>) -> [SocketAddr; 3] {
+    [
+        setting.upstream.address,
+        setting.relay,
+        setting.proxy.address,
+    ]
+}
+
 fn sequential(
     setting: &Setting<'_>,
     cell: &Cell,
     rounds: usize,
     turns: &mut usize,
-) -> Result<Pair, Box<dyn Error>> {
+) -> Result<Ways, Box<dyn Error>> {
     setting
         .upstream
         .play(cell.delay, CHUNKS, Duration::ZERO, CHUNK_BYTES);
-    let mut direct = Client::connect(setting.upstream.address)?;
-    let mut via = setting.proxy.client()?;
-    let mut pair = Pair::default();
+    let mut clients = connect(setting)?;
+    let mut ways = Ways::default();
     for round in 0..rounds + UNCOUNTED {
         let body = request(setting, cell, turns);
-        let (first, second) = if round % 2 == 0 {
-            let first = direct.chat(&body)?;
-            (first, via.chat(&body)?)
-        } else {
-            let second = via.chat(&body)?;
-            (direct.chat(&body)?, second)
-        };
-        if round >= UNCOUNTED {
-            pair.direct.push(first);
-            pair.via.push(second);
+        for step in 0..ways.len() {
+            let way = (round + step) % ways.len();
+            let time = clients[way].chat(&body)?;
+            if round >= UNCOUNTED {
+                ways[way].push(time);
+            }
         }
     }
-    Ok(pair)
+    Ok(ways)
 }
 
-/// All connections ask again and again; direct and through the proxy take turns.
+fn connect(setting: &Setting<'_>) -> std::io::Result<Vec<Client>> {
+    addresses(setting)
+        .into_iter()
+        .map(Client::connect)
+        .collect()
+}
+
+/// All connections ask again and again; the ways take turns.
 fn concurrent(
     setting: &Setting<'_>,
     cell: &Cell,
     rounds: usize,
     turns: &mut usize,
-) -> Result<Pair, Box<dyn Error>> {
+) -> Result<Ways, Box<dyn Error>> {
     setting
         .upstream
         .play(cell.delay, CHUNKS, Duration::ZERO, CHUNK_BYTES);
@@ -190,13 +198,9 @@ fn concurrent(
         })
         .collect();
     let barrier = Barrier::new(cell.connections);
-    let run = |at: usize, bodies: &[Vec<String>]| -> std::io::Result<Pair> {
-        let addresses: [SocketAddr; 2] = [setting.upstream.address, setting.proxy.address];
-        let mut clients = [
-            Client::connect(addresses[0])?,
-            Client::connect(addresses[1])?,
-        ];
-        let mut pair = Pair::default();
+    let run = |at: usize, bodies: &[Vec<String>]| -> std::io::Result<Ways> {
+        let mut clients = connect(setting)?;
+        let mut ways = Ways::default();
         let spread = cell.delay.mul_f64(at as f64 / cell.connections as f64);
         for (round, bodies) in bodies.iter().enumerate() {
             for (way, client) in clients.iter_mut().enumerate() {
@@ -204,15 +208,13 @@ fn concurrent(
                 thread::sleep(spread);
                 for body in bodies {
                     let time = client.chat(body)?;
-                    match (round, way) {
-                        (0, _) => {}
-                        (_, 0) => pair.direct.push(time),
-                        _ => pair.via.push(time),
+                    if round > 0 {
+                        ways[way].push(time);
                     }
                 }
             }
         }
-        Ok(pair)
+        Ok(ways)
     };
     thread::scope(|scope| {
         let run = &run;
@@ -221,11 +223,12 @@ fn concurrent(
             .enumerate()
             .map(|(at, bodies)| scope.spawn(move || run(at, bodies)))
             .collect();
-        let mut all = Pair::default();
+        let mut all = Ways::default();
         for thread in threads {
-            let pair = thread.join().map_err(|_| "a client panicked")??;
-            all.direct.extend(pair.direct);
-            all.via.extend(pair.via);
+            let ways = thread.join().map_err(|_| "a client panicked")??;
+            for (all, way) in all.iter_mut().zip(ways) {
+                all.extend(way);
+            }
         }
         Ok(all)
     })
@@ -258,16 +261,18 @@ fn row(
     report: &mut Report,
     setting: &Setting<'_>,
     cell: &Cell,
-    pair: &Pair,
+    ways: &Ways,
 ) -> Result<(), Box<dyn Error>> {
-    let [direct50, direct99] = [0.5, 0.99].map(|share| pair.direct.micros(share));
-    let [via50, via99] = [0.5, 0.99].map(|share| pair.via.micros(share));
+    let [direct50, relay50, via50] = [0, 1, 2].map(|way| ways[way].micros(0.5));
+    let [direct99, relay99, via99] = [0, 1, 2].map(|way| ways[way].micros(0.99));
     let entities = setting.files * corpus::FUNCTIONS_PER_FILE;
     report.line(format_args!(
-        "{entities:>9} {:>4} KB {:>3} ms {:>6} {direct50:>9.0} {direct99:>9.0} {via50:>9.0} {via99:>9.0} {:>9.0} {:>9.0} {:>6.2}{}",
+        "{entities:>8} {:>4} KB {:>2} ms {:>5}  {direct50:>8.0} {direct99:>8.0}  {:>+7.0} {:>+7.0}  {:>+8.0} {:>+8.0} {:>6.2}{}",
         cell.prompt / KIB,
         cell.delay.as_millis(),
         cell.connections,
+        relay50 - direct50,
+        relay99 - direct99,
         via50 - direct50,
         via99 - direct99,
         via50 / direct50,

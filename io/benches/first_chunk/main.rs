@@ -7,6 +7,7 @@ mod ledger;
 mod memory;
 mod mentions;
 mod proxy;
+mod relay;
 mod report;
 mod upstream;
 
@@ -146,6 +147,7 @@ fn state_map(
     if plan.has("latency") {
         let setting = Setting {
             upstream,
+            relay: relay::start(upstream.address)?,
             proxy: &proxy,
             files,
             effort: plan.effort,
