@@ -16,7 +16,9 @@ use crate::upstream::Upstream;
 const KIB: usize = 1024;
 const PROMPTS: [usize; 4] = [2 * KIB, 4 * KIB, 32 * KIB, 512 * KIB];
 const THINKING: Duration = Duration::from_millis(20);
-const CHUNKS: u64 = 8;
+const CHUNKS: u64 = 4;
+/// Between two chunks, as models speak: the first one travels alone.
+const PAUSE: Duration = Duration::from_millis(1);
 const CHUNK_BYTES: usize = 24;
 
 /// Files that a person works in at one time: mentions stay within them.
@@ -157,7 +159,7 @@ fn sequential(
 ) -> Result<Ways, Box<dyn Error>> {
     setting
         .upstream
-        .play(cell.delay, CHUNKS, Duration::ZERO, CHUNK_BYTES);
+        .play(cell.delay, CHUNKS, PAUSE, CHUNK_BYTES);
     let mut clients = connect(setting)?;
     let mut ways = Ways::default();
     for round in 0..rounds + UNCOUNTED {
@@ -189,7 +191,7 @@ fn concurrent(
 ) -> Result<Ways, Box<dyn Error>> {
     setting
         .upstream
-        .play(cell.delay, CHUNKS, Duration::ZERO, CHUNK_BYTES);
+        .play(cell.delay, CHUNKS, PAUSE, CHUNK_BYTES);
     let bodies: Vec<Vec<Vec<String>>> = (0..cell.connections)
         .map(|_| {
             (0..=rounds)
