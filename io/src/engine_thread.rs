@@ -145,8 +145,8 @@ impl EngineThread {
             .durable
             .wait_for(self.last_transition)
             .map_err(Refused::Ledger)?;
-        let pending = self.engine.receive(now(), request);
-        let findings = self.look(&pending.checks);
+        let mut pending = self.engine.receive(now(), request);
+        let findings = self.look(std::mem::take(&mut pending.checks));
         let composed = self.engine.compose(pending, findings);
         let body = wire.with(&composed.request, &composed.outgoing);
         if let Some(slot) = &self.wiring.last_prompt {
@@ -198,21 +198,17 @@ impl EngineThread {
         let (tool_calls, finish_reason) = running.decoder.into_parts();
         running.reply.tool_calls = tool_calls;
         running.reply.finish_reason = finish_reason;
-        let pending = self
+        let mut pending = self
             .engine
             .end(now(), running.episode, running.reply, outcome);
-        let findings = self.look(&pending.checks);
+        let findings = self.look(std::mem::take(&mut pending.checks));
         let batch = self.engine.judge(pending, findings);
         self.commit(batch);
     }
 
-    fn look(&mut self, checks: &[DiskCheck]) -> Vec<Finding> {
-        let findings = self.observer.check(checks.to_vec());
-        checks
-            .iter()
-            .map(|check| check.path.clone())
-            .zip(findings)
-            .collect()
+    fn look(&mut self, checks: Vec<DiskCheck>) -> Vec<Finding> {
+        let paths: Vec<_> = checks.iter().map(|check| check.path.clone()).collect();
+        paths.into_iter().zip(self.observer.check(checks)).collect()
     }
 
     /// Hands a batch to the writer. When the writer has stopped, the loop has been told by the writer itself.
