@@ -158,4 +158,6 @@ pub trait View {
     fn holds(&self, artifact: ArtifactHash) -> bool;
     /// Bytes of the Vault.
     fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>>;
+    /// These spans of an artifact, joined as [`crate::slice::joined`] does, without a copy of the rest.
+    fn slices(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<Vec<u8>>;
 }

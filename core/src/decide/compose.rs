@@ -22,7 +22,6 @@ use crate::message::{Message, Request, Role};
 use crate::notice;
 use crate::policy::{Placement, Policy};
 use crate::reason::Reason;
-use crate::slice;
 use crate::view::{Current, Divergence, Exchange, View};
 
 /// The prompt as it goes to the model.
@@ -221,10 +220,9 @@ fn admit(
     if in_prompt.contains(&current.artifact) {
         return Err(Reason::InPrompt);
     }
-    let source = view
-        .content(current.artifact)
+    let code = view
+        .slices(current.artifact, &current.spans)
         .ok_or(Reason::ContentMissing)?;
-    let code = slice::joined(&source, &current.spans);
     let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
     if delimiter::quoted_in(code) {
         return Err(Reason::QuotesDelimiters);

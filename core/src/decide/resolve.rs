@@ -322,10 +322,9 @@ fn overlaps_current(view: &dyn View, found: &FoundCode, candidate: &Candidate) -
     let Some(current) = view.current(&candidate.entity) else {
         return false;
     };
-    let Some(source) = view.content(current.artifact) else {
+    let Some(base) = view.slices(current.artifact, &current.spans) else {
         return false;
     };
-    let base = slice::joined(&source, &current.spans);
     let new = slice::joined(found.code.as_bytes(), &candidate.spans);
     let (base, new) = (words_of(&base), words_of(&new));
     let shared = base.intersection(&new).count();
