@@ -233,7 +233,7 @@ impl Sessions {
         session.notices.drain(..shown);
         session.notices_shown = 0;
         let head = open.transcript.extended(ended.key);
-        session.length = open.length + 1;
+        session.length = open.length.saturating_add(1);
         session.head = Some(head);
         session.points.push_back((head, session.length));
         self.points.insert(head, (id, session.length));
