@@ -11,7 +11,7 @@ use tslp_core::mention;
 use tslp_core::message::{Attempt, Message, Request, Role, Tools};
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::engine::Engine;
+use tslp_replay::engine::{Answers, Engine};
 use tslp_replay::state::{Contents, StateView};
 
 use crate::Effort;
@@ -108,7 +108,11 @@ fn pasted(files: usize) -> Engine<TreeSitterGrammars, Nowhere> {
             .iter()
             .map(|check| (check.path.clone(), DiskFinding::Missing))
             .collect();
-        let composed = engine.compose(pending, findings);
+        let answers = Answers {
+            findings,
+            texts: Vec::new(),
+        };
+        let composed = engine.compose(pending, answers);
         if let Some(last) = composed.batch.last() {
             engine.settled(last);
         }
