@@ -9,10 +9,10 @@ macro_rules! id {
         pub struct $name(pub u64);
 
         impl $name {
-            /// The id that follows this one.
+            /// The id that follows this one; the last one follows itself.
             #[must_use]
             pub const fn next(self) -> Self {
-                Self(self.0 + 1)
+                Self(self.0.saturating_add(1))
             }
         }
 

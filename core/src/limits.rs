@@ -51,6 +51,9 @@ pub const NOTICES_PER_PROMPT_MAX: usize = 12;
 /// Text of a reply that is collected before it is appended as one segment.
 pub const REPLY_SEGMENT_BYTES: usize = 4096;
 
+/// Text of a reply that is held back for the end of a private key in it: more than twice an RSA key of 16,384 bits.
+pub const PRIVATE_KEY_BYTES_MAX: usize = 32 * 1024;
+
 const _: () = assert!(
     RECENT_MESSAGE_BYTES_MAX <= REPLY_SEGMENT_BYTES,
     "a window entry must fit the first segment"

@@ -39,7 +39,7 @@ pub fn body(reason: Reason, entity: Option<&EntityId>) -> String {
         ),
         Reason::BaseUnacknowledged => refused(
             &name,
-            "the file on disk defines it, and that definition was never shown here",
+            "it was not made on the current version; ask again to be shown that",
         ),
         Reason::Elided => refused(
             &name,

@@ -92,7 +92,9 @@ reasons! {
     Stale = "stale",
     /// The file could not be read, so nothing is known of it.
     DiskUnreadable = "disk_unreadable",
-    /// Disk defines the symbol, and the ledger never held that definition.
+    /// The base that the change was made on is still the current one.
+    BaseUnmoved = "base_unmoved",
+    /// The change was made on a version that isn't current any more, or on a definition of which the ledger never knew.
     BaseUnacknowledged = "base_unacknowledged",
     /// The file on disk still holds an earlier version.
     DiskHoldsSuperseded = "disk_holds_superseded",

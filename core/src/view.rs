@@ -26,6 +26,8 @@ pub struct Current {
     pub figures: Figures,
     /// Who supplied it.
     pub origin: Origin,
+    /// The episode in which it became true.
+    pub episode: EpisodeId,
 }
 
 /// A version that waits for promotion.
@@ -41,6 +43,8 @@ pub struct Proposal {
     pub session: SessionId,
     /// Why it was kept out, once it was judged.
     pub refused_for: Option<Reason>,
+    /// Who supplied it.
+    pub origin: Origin,
 }
 
 /// A point that a session's conversation has reached.
@@ -119,6 +123,8 @@ pub trait View {
     fn recent(&self, session: SessionId) -> Vec<Exchange>;
     /// Entities in the order in which the session first hydrated them.
     fn hydration_order(&self, session: SessionId) -> Vec<EntityId>;
+    /// The version of an entity that the model was shown in this episode's prompt.
+    fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId>;
     /// Notices that the model hasn't been given yet, oldest first.
     fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued>;
 
@@ -152,4 +158,6 @@ pub trait View {
     fn holds(&self, artifact: ArtifactHash) -> bool;
     /// Bytes of the Vault.
     fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>>;
+    /// These spans of an artifact, joined as [`crate::slice::joined`] does, without a copy of the rest.
+    fn slices(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<Vec<u8>>;
 }

@@ -120,14 +120,17 @@ impl EngineThread {
     }
 
     fn prompt(&mut self, exchange: ExchangeId, envelope: Envelope, body: &[u8]) {
-        let message = match self.compose(exchange, envelope, body) {
-            Ok(forward) => forward,
-            Err(refused) => ToLoop::Answer {
+        match self.compose(exchange, envelope, body) {
+            // The prompt goes first: its way upstream counts, its commit has until the reply comes.
+            Ok((forward, batch)) => {
+                self.wiring.to_loop.send(forward);
+                self.commit(batch);
+            }
+            Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
                 exchange,
                 answer: refused.answer(),
-            },
-        };
-        self.wiring.to_loop.send(message);
+            }),
+        }
     }
 
     fn compose(
@@ -135,15 +138,15 @@ impl EngineThread {
         exchange: ExchangeId,
         envelope: Envelope,
         body: &[u8],
-    ) -> Result<ToLoop, Refused> {
+    ) -> Result<(ToLoop, Batch), Refused> {
         let (wire, request) = request::read(body, envelope).map_err(Refused::Request)?;
         self.wiring
             .durable
             .wait_for(self.last_transition)
             .map_err(Refused::Ledger)?;
-        let pending = self.engine.receive(SystemClock.now(), request);
+        let mut pending = self.engine.receive(SystemClock.now(), request);
         let answers = Answers {
-            findings: self.look(&pending.checks),
+            findings: self.look(std::mem::take(&mut pending.checks)),
             texts: pending
                 .reads
                 .iter()
@@ -165,13 +168,13 @@ impl EngineThread {
         };
         self.running.insert(exchange, running);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
-        self.commit(composed.batch);
-        Ok(ToLoop::Forward {
+        let forward = ToLoop::Forward {
             exchange,
             body,
             durable_at,
             episode: composed.episode,
-        })
+        };
+        Ok((forward, composed.batch))
     }
 
     fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8]) {
@@ -201,21 +204,17 @@ impl EngineThread {
         let (tool_calls, finish_reason) = running.decoder.into_parts();
         running.reply.tool_calls = tool_calls;
         running.reply.finish_reason = finish_reason;
-        let pending = self
-            .engine
-            .end(SystemClock.now(), running.episode, running.reply, outcome);
-        let findings = self.look(&pending.checks);
+        let mut pending =
+            self.engine
+                .end(SystemClock.now(), running.episode, running.reply, outcome);
+        let findings = self.look(std::mem::take(&mut pending.checks));
         let batch = self.engine.judge(pending, findings);
         self.commit(batch);
     }
 
-    fn look(&mut self, checks: &[DiskCheck]) -> Vec<Finding> {
-        let findings = self.observer.check(checks.to_vec());
-        checks
-            .iter()
-            .map(|check| check.path.clone())
-            .zip(findings)
-            .collect()
+    fn look(&mut self, checks: Vec<DiskCheck>) -> Vec<Finding> {
+        let paths: Vec<_> = checks.iter().map(|check| check.path.clone()).collect();
+        paths.into_iter().zip(self.observer.check(checks)).collect()
     }
 
     /// Hands a batch to the writer. When the writer has stopped, the loop has been told by the writer itself.

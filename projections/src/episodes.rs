@@ -86,7 +86,9 @@ impl Episodes {
                     entries: Vec::new(),
                 };
                 changes.put(crate::EPISODES, || row(prompt.episode, &episode));
-                self.episodes.insert(prompt.episode, episode);
+                if let Some(old) = self.episodes.insert(prompt.episode, episode) {
+                    remove_entries(prompt.episode, &old, changes);
+                }
                 self.evict(changes);
             }
             Event::ReplyEnded(ended) => self.update(ended.episode, changes, |episode| {
@@ -191,11 +193,7 @@ impl Episodes {
             return;
         };
         changes.remove(crate::EPISODES, || Vec::from([Value::from(id.0)]));
-        for position in 0..episode.entries.len() {
-            changes.remove(crate::EPISODE_ENTRIES, || {
-                Vec::from([Value::from(id.0), Value::from(position as u64)])
-            });
-        }
+        remove_entries(id, &episode, changes);
     }
 
     /// All rows of `episodes`, by key.
@@ -213,6 +211,14 @@ impl Episodes {
                 visit(entry_row(*id, position, entry));
             }
         }
+    }
+}
+
+fn remove_entries(id: EpisodeId, episode: &Episode, changes: &mut Changes) {
+    for position in 0..episode.entries.len() {
+        changes.remove(crate::EPISODE_ENTRIES, || {
+            Vec::from([Value::from(id.0), Value::from(position as u64)])
+        });
     }
 }
 

@@ -11,7 +11,7 @@ use tslp_core::event::{
     Event, Fork, NoticeIssued, PromptReceived, Recorded, ReplyEnded, ReplyOutcome,
 };
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
-use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::ids::{EpisodeId, SessionId, VersionId};
 use tslp_core::limits::{NOTICES_PER_PROMPT_MAX, RECENT_PAIRS, SESSIONS_KEPT};
 use tslp_core::message::Role;
 use tslp_core::view::{Exchange, OpenPrompt, Place, SessionPoint};
@@ -68,7 +68,11 @@ struct Session {
     last_episode: EpisodeId,
     exchanges: VecDeque<(Exchange, u32)>,
     hydration_order: Vec<EntityId>,
+    /// What the last prompt's hydration held.
+    shown: Vec<(EntityId, VersionId)>,
     notices: VecDeque<NoticeIssued>,
+    /// How many of `notices` the open prompt shows; they are done with once its reply is complete.
+    notices_shown: usize,
 }
 
 /// A prompt without a completed reply.
@@ -106,7 +110,11 @@ impl Sessions {
                 let Some(session) = self.session_mut(composed.episode) else {
                     return;
                 };
-                session.notices.clear();
+                session.notices_shown = session.notices.len();
+                let shown = composed.hydrated.iter();
+                session.shown = shown
+                    .map(|hydrated| (hydrated.entity.clone(), hydrated.version))
+                    .collect();
                 for hydrated in &composed.hydrated {
                     if session.hydration_order.len() < HYDRATION_ORDER_KEPT
                         && !session.hydration_order.contains(&hydrated.entity)
@@ -221,8 +229,11 @@ impl Sessions {
             return;
         };
         self.open.remove(&open.transcript);
+        let shown = session.notices_shown.min(session.notices.len());
+        session.notices.drain(..shown);
+        session.notices_shown = 0;
         let head = open.transcript.extended(ended.key);
-        session.length = open.length + 1;
+        session.length = open.length.saturating_add(1);
         session.head = Some(head);
         session.points.push_back((head, session.length));
         self.points.insert(head, (id, session.length));
@@ -259,6 +270,7 @@ impl Sessions {
         session.notices.push_back(notice.clone());
         if session.notices.len() > NOTICES_PER_PROMPT_MAX {
             session.notices.pop_front();
+            session.notices_shown = session.notices_shown.saturating_sub(1);
         }
     }
 
@@ -375,6 +387,18 @@ impl Sessions {
             .get(&session)
             .map(|session| session.hydration_order.as_slice())
             .unwrap_or_default()
+    }
+
+    /// The version of an entity that the model was shown in this episode's prompt, if it is the session's last.
+    #[must_use]
+    pub fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
+        let session = self.sessions.get(self.episodes.get(&episode)?)?;
+        let is_last = session.last_episode == episode;
+        let mut shown = session
+            .shown
+            .iter()
+            .filter(|(shown, _)| is_last && shown == entity);
+        shown.next().map(|(_, version)| *version)
     }
 
     /// Notices that the model hasn't been given yet.

@@ -55,7 +55,7 @@ impl Tombstones {
         let expired: Vec<EntityId> = self
             .removed
             .iter()
-            .filter(|(_, (_, episode))| episode.0 + TOMBSTONE_EPISODES < now.0)
+            .filter(|(_, (_, episode))| now.0.saturating_sub(episode.0) > TOMBSTONE_EPISODES)
             .map(|(entity, _)| entity.clone())
             .collect();
         for entity in expired {

@@ -190,8 +190,8 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     /// A prompt has come in.
     pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
         let mut work = Work::new();
-        let received = receive::receive(&self.view(), &self.policy, &request);
-        self.fold(at, received.events.clone(), &mut work);
+        let mut received = receive::receive(&self.view(), &self.policy, &request);
+        self.fold(at, core::mem::take(&mut received.events), &mut work);
         let pastes = self.pastes(&request, &received);
         let orders = self.orders(at, &request, &received, &mut work);
         let mentions = self.mentions(&request, &pastes);
@@ -531,7 +531,7 @@ impl<C: Contents> Contents for Overlay<C> {
     }
 }
 
-/// Collects files to look at, each once.
+/// Collects files to look at, each once, their symbols sorted.
 #[derive(Default)]
 struct Checks(BTreeMap<RelPath, Vec<Symbol>>);
 
@@ -549,17 +549,15 @@ impl Checks {
         self.add(view, path);
         if let Some(symbols) = self.0.get_mut(path) {
             symbols.extend(found.symbols());
+            symbols.sort();
+            symbols.dedup();
         }
     }
 
     fn into_vec(self) -> Vec<DiskCheck> {
         self.0
             .into_iter()
-            .map(|(path, mut symbols)| {
-                symbols.sort();
-                symbols.dedup();
-                DiskCheck { path, symbols }
-            })
+            .map(|(path, symbols)| DiskCheck { path, symbols })
             .collect()
     }
 }

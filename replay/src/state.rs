@@ -10,6 +10,7 @@ use tslp_core::event::{DiskFinding, NoticeIssued, Recorded};
 use tslp_core::hash::{ArtifactHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::path::RelPath;
+use tslp_core::slice::{self, Span};
 use tslp_core::view::{Current, Divergence, Exchange, OpenPrompt, Proposal, SessionPoint, View};
 use tslp_projections::anomalies::Anomalies;
 use tslp_projections::disk::Disk;
@@ -195,6 +196,10 @@ impl View for StateView<'_> {
         self.state.sessions.hydration_order(session).to_vec()
     }
 
+    fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
+        self.state.sessions.shown(episode, entity)
+    }
+
     fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued> {
         self.state.sessions.pending_notices(session)
     }
@@ -260,11 +265,21 @@ impl View for StateView<'_> {
     }
 
     fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>> {
+        self.with_content(artifact, <[u8]>::to_vec)
+    }
+
+    fn slices(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<Vec<u8>> {
+        self.with_content(artifact, |bytes| slice::joined(bytes, spans))
+    }
+}
+
+impl StateView<'_> {
+    fn with_content<T>(&self, artifact: ArtifactHash, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
         let location = self.state.vault.location(artifact)?;
         let bytes = self.contents.content(location.seq)?;
         bytes
             .get(location.start as usize..location.end as usize)
-            .map(<[u8]>::to_vec)
+            .map(read)
     }
 }
 
@@ -275,5 +290,6 @@ fn proposal(proposed: &Proposed) -> Proposal {
         slice: proposed.version.slice,
         session: proposed.session,
         refused_for: proposed.refused_for,
+        origin: proposed.origin,
     }
 }

@@ -2,8 +2,14 @@
 //! the state.
 //!
 //! Every story that is played is also checked: replaying its events from the first gives the same rows in every
-//! table, and so do the row changes that the live fold gave out.
+//! table, and so do the row changes that the live fold gave out, and the events' stored bytes.
 
 pub mod script;
+
+pub mod disk;
 pub mod stage;
+
+pub mod verdicts;
+
+pub mod replay_check;
 pub mod tables;

@@ -1,19 +1,42 @@
 //! The line language: one step a line, text in lines that begin with a bar.
 //!
 //! ```text
+//! policy budget 100       before the first step: tokens of hydrated code; also `policy profile strict`,
+//!                         `policy placement user`, `policy history window` or `client`
 //! disk src/a.c            the file now holds the text that follows
 //! | int f(void) { return 1; }
 //! gone src/a.c            the file is deleted
-//! new                     a new conversation begins
-//! context                 a user message that the client adds before the prompt
-//! | …
+//! locked src/a.c          the file is there and can't be read
+//! client B                another window of the client is in front from here on; the first is called A
+//! session NAME            the client names its session from here on
+//! tools                   the client offers tools from here on
+//! new                     the client begins a new conversation
+//! context                 a user message that the client adds before the prompt; `context system`,
+//! | …                     `context assistant` and `context tool` add one of that role
 //! user                    the prompt
 //! | What does f() do?
-//! model                   the reply; `model cut` ends it by length, `model broken` breaks it off
-//! | …
+//! model                   the reply; `model cut` ends it by length, `model broken` breaks it off, `model gone`
+//! | …                     loses the client, `model refused` is an error of the upstream instead of a reply,
+//!                         `model pieces` is recorded line by line while it comes
+//! back 2                  the client forgets its last two messages: an edited or regenerated turn
+//! again                   the client sends its conversation as it stands
+//! retry                   the same, marked as a retry
 //! ```
 //!
 //! Empty lines and lines that begin with `#` say nothing.
+
+use tslp_core::gate::Profile;
+use tslp_core::message::Role;
+use tslp_core::policy::{HistoryChoice, Placement, Policy};
+
+/// A story: under which policy, and what happens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Script {
+    /// What a person configured.
+    pub policy: Policy,
+    /// In order.
+    pub steps: Vec<Step>,
+}
 
 /// One step of a story.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,14 +49,24 @@ pub enum Step {
         text: String,
     },
     /// A file is deleted.
-    Gone {
-        /// Relative to the workspace.
-        path: String,
-    },
+    Gone(String),
+    /// A file can't be read any more.
+    Locked(String),
+    /// Another window of the client is in front.
+    Client(String),
+    /// The client names its session.
+    Session(String),
+    /// The client offers tools.
+    Tools,
     /// A new conversation begins.
     New,
-    /// A user message that the client adds on its own.
-    Context(String),
+    /// A message that the client adds on its own.
+    Context {
+        /// Who speaks.
+        role: Role,
+        /// What it says.
+        text: String,
+    },
     /// The user's prompt.
     User(String),
     /// The model's reply.
@@ -43,17 +76,29 @@ pub enum Step {
         /// How it ends.
         ending: Ending,
     },
+    /// The client forgets its last messages.
+    Back(usize),
+    /// The client sends its conversation as it stands.
+    Again,
+    /// The client sends its conversation as it stands, marked as a retry.
+    Retry,
 }
 
-/// How a reply ends.
+/// How a reply comes and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// As it should.
     Whole,
+    /// As it should, recorded line by line.
+    Pieces,
     /// By its length limit.
     Cut,
     /// With a broken connection.
     Broken,
+    /// The client went away.
+    ClientGone,
+    /// The upstream answered with an error.
+    Refused,
 }
 
 /// Reads a story.
@@ -61,11 +106,16 @@ pub enum Ending {
 /// # Panics
 /// When a line is no step: the story's author must know.
 #[must_use]
-pub fn parse(story: &str) -> Vec<Step> {
-    let mut steps = Vec::new();
+pub fn parse(story: &str) -> Script {
+    let mut script = Script::default();
     let mut lines = story.lines().map(str::trim_start).peekable();
     while let Some(line) = lines.next() {
         if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some(setting) = line.strip_prefix("policy ") {
+            assert!(script.steps.is_empty(), "a policy stands first: {line}");
+            set(&mut script.policy, setting);
             continue;
         }
         let mut text = String::new();
@@ -77,9 +127,24 @@ pub fn parse(story: &str) -> Vec<Step> {
             );
             text.push('\n');
         }
-        steps.push(step(line, text));
+        script.steps.push(step(line, text));
     }
-    steps
+    script
+}
+
+fn set(policy: &mut Policy, setting: &str) {
+    match setting.split_once(' ') {
+        Some(("budget", tokens)) => {
+            policy.budget_tokens = tokens
+                .parse()
+                .unwrap_or_else(|_| panic!("no number: {tokens}"));
+        }
+        Some(("profile", "strict")) => policy.profile = Profile::Strict,
+        Some(("placement", "user")) => policy.placement = Placement::User,
+        Some(("history", "window")) => policy.history = HistoryChoice::Window,
+        Some(("history", "client")) => policy.history = HistoryChoice::Client,
+        _ => panic!("no such policy: {setting}"),
+    }
 }
 
 fn step(line: &str, text: String) -> Step {
@@ -89,19 +154,50 @@ fn step(line: &str, text: String) -> Step {
             path: path.into(),
             text,
         },
-        ("gone", path) => Step::Gone { path: path.into() },
+        ("gone", path) => Step::Gone(path.into()),
+        ("locked", path) => Step::Locked(path.into()),
+        ("client", name) => Step::Client(name.into()),
+        ("session", name) => Step::Session(name.into()),
+        ("tools", "") => Step::Tools,
         ("new", "") => Step::New,
-        ("context", "") => Step::Context(text),
+        ("context", role) => Step::Context {
+            role: role_of(role),
+            text,
+        },
         ("user", "") => Step::User(text),
         ("model", ending) => Step::Model {
             text,
-            ending: match ending {
-                "" => Ending::Whole,
-                "cut" => Ending::Cut,
-                "broken" => Ending::Broken,
-                other => panic!("a reply can't end so: {other}"),
-            },
+            ending: ending_of(ending),
         },
+        ("back", count) => Step::Back(
+            count
+                .parse()
+                .unwrap_or_else(|_| panic!("no number: {line}")),
+        ),
+        ("again", "") => Step::Again,
+        ("retry", "") => Step::Retry,
         _ => panic!("no such step: {line}"),
+    }
+}
+
+fn role_of(word: &str) -> Role {
+    match word {
+        "" => Role::User,
+        "system" => Role::System,
+        "assistant" => Role::Assistant,
+        "tool" => Role::Tool,
+        other => panic!("nobody speaks as {other}"),
+    }
+}
+
+fn ending_of(word: &str) -> Ending {
+    match word {
+        "" => Ending::Whole,
+        "pieces" => Ending::Pieces,
+        "cut" => Ending::Cut,
+        "broken" => Ending::Broken,
+        "gone" => Ending::ClientGone,
+        "refused" => Ending::Refused,
+        other => panic!("a reply can't end so: {other}"),
     }
 }

@@ -1,4 +1,4 @@
-//! Plays a story: a client that keeps its conversation, a model that says what the story says, a disk in memory.
+//! Plays a story: a client with its conversations, a model that says what the story says, a disk in memory.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,21 +6,19 @@ use std::sync::Arc;
 
 use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, Recorded, ReplyOutcome};
-use tslp_core::extract::Grammars;
+use tslp_core::event::{Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::message::{Attempt, Message, Request, Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
-use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_projections::TABLES;
-use tslp_projections::table::{Changes, Value};
-use tslp_replay::engine::{Answers, Batch, DiskCheck, Engine, Finding};
+use tslp_replay::engine::{Answers, Batch, Engine};
 use tslp_replay::state::{Contents, State};
 
+use crate::disk::{Disk, Place};
 use crate::script::{self, Ending, Step};
 use crate::tables::Tables;
+use crate::{replay_check, verdicts};
 
 /// The workspace of every story.
 pub const ROOT: &str = "/work/space";
@@ -34,39 +32,73 @@ impl Contents for NothingStored {
     }
 }
 
-/// A played story.
+/// One window of the client.
+#[derive(Default)]
+struct Conversation {
+    messages: Vec<Message>,
+    /// The episode whose reply is still to come.
+    open: Option<EpisodeId>,
+}
+
+/// A story under way.
 pub struct Stage {
     engine: Engine<TreeSitterGrammars, NothingStored>,
-    disk: BTreeMap<RelPath, String>,
-    conversation: Vec<Message>,
-    open: Option<EpisodeId>,
+    disk: Disk,
+    windows: BTreeMap<String, Conversation>,
+    in_front: String,
+    session_name: Option<String>,
+    tools: Tools,
     clock: i64,
     ledger: Vec<Recorded>,
     tables: Tables,
+    sent: Option<Sent>,
     seen: String,
 }
 
-/// Plays a story and tells what the model saw and what became true.
+/// A prompt as it went to the model.
+pub struct Sent {
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// What the client sent.
+    pub request: Request,
+    /// What went out in its place.
+    pub outgoing: Outgoing,
+}
+
+impl Sent {
+    /// All texts that the model was given, in order.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        let mut texts = vec![self.outgoing.system.clone(), self.outgoing.prefix.clone()];
+        for outgoing in &self.outgoing.messages {
+            let parts = &self.request.messages[outgoing.index].parts;
+            texts.extend(parts.iter().enumerate().map(|(index, part)| {
+                let rewritten = outgoing.rewritten.iter().find(|(at, _)| *at == index);
+                rewritten.map_or_else(|| part.clone(), |(_, text)| text.clone())
+            }));
+        }
+        texts
+    }
+}
+
+/// Plays a story and tells what the model saw, what the gates said and what became true.
 ///
 /// # Panics
 /// When the story can't be read, or when replaying its events gives another state.
 #[must_use]
 pub fn play(story: &str) -> String {
-    play_with(story, Policy::default())
-}
-
-/// The same under a policy of its own.
-///
-/// # Panics
-/// As [`play`].
-#[must_use]
-pub fn play_with(story: &str, policy: Policy) -> String {
-    let mut stage = Stage::new(policy);
-    for step in script::parse(story) {
+    let script = script::parse(story);
+    let mut stage = Stage::new(script.policy);
+    for step in script.steps {
         stage.step(step);
     }
     stage.check_replay();
-    format!("{}{}", stage.seen, stage.engine.state())
+    format!(
+        "{}\n[verdicts]\n{}\n{}",
+        stage.seen,
+        verdicts::listing(&stage.ledger),
+        stage.engine.state()
+    )
 }
 
 impl Stage {
@@ -79,12 +111,15 @@ impl Stage {
         };
         Self {
             engine: Engine::new(State::default(), TreeSitterGrammars, policy, NothingStored),
-            disk: BTreeMap::new(),
-            conversation: Vec::new(),
-            open: None,
+            disk: Disk::default(),
+            windows: BTreeMap::new(),
+            in_front: "A".into(),
+            session_name: None,
+            tools: Tools::None,
             clock: 0,
             ledger: Vec::new(),
             tables: Tables::default(),
+            sent: None,
             seen: String::new(),
         }
     }
@@ -92,16 +127,29 @@ impl Stage {
     /// Plays one step.
     pub fn step(&mut self, step: Step) {
         match step {
-            Step::Disk { path, text } => {
-                self.disk.insert(RelPath::from_normalised(&path), text);
+            Step::Disk { path, text } => self
+                .disk
+                .put(RelPath::from_normalised(&path), Place::File(text)),
+            Step::Gone(path) => self.disk.delete(&RelPath::from_normalised(&path)),
+            Step::Locked(path) => self
+                .disk
+                .put(RelPath::from_normalised(&path), Place::Locked),
+            Step::Client(name) => self.in_front = name,
+            Step::Session(name) => self.session_name = Some(name),
+            Step::Tools => self.tools = Tools::Offered,
+            Step::New => *self.window() = Conversation::default(),
+            Step::Context { role, text } => self.say(role, &text),
+            Step::User(text) => {
+                self.say(Role::User, &text);
+                self.prompt(Attempt::First);
             }
-            Step::Gone { path } => {
-                self.disk.remove(&RelPath::from_normalised(&path));
-            }
-            Step::New => self.conversation.clear(),
-            Step::Context(text) => self.conversation.push(Message::new(Role::User, &text)),
-            Step::User(text) => self.prompt(&text),
             Step::Model { text, ending } => self.reply(&text, ending),
+            Step::Back(count) => {
+                let messages = &mut self.window().messages;
+                messages.truncate(messages.len().saturating_sub(count));
+            }
+            Step::Again => self.prompt(Attempt::First),
+            Step::Retry => self.prompt(Attempt::Retry),
         }
     }
 
@@ -113,56 +161,92 @@ impl Stage {
 
     /// The live state.
     #[must_use]
-    pub fn state(&self) -> &State {
+    pub const fn state(&self) -> &State {
         self.engine.state()
     }
 
-    fn prompt(&mut self, text: &str) {
-        self.conversation.push(Message::new(Role::User, text));
+    /// The disk as it is now.
+    #[must_use]
+    pub const fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
+    /// The last prompt that went out.
+    #[must_use]
+    pub const fn sent(&self) -> Option<&Sent> {
+        self.sent.as_ref()
+    }
+
+    fn window(&mut self) -> &mut Conversation {
+        self.windows.entry(self.in_front.clone()).or_default()
+    }
+
+    fn say(&mut self, role: Role, text: &str) {
+        let message = Message::new(role, text);
+        self.window().messages.push(message);
+    }
+
+    fn prompt(&mut self, attempt: Attempt) {
         let request = Request {
             model: "story".into(),
-            messages: self.conversation.clone(),
-            session_name: None,
-            attempt: Attempt::First,
-            tools: Tools::None,
+            messages: self.window().messages.clone(),
+            session_name: self.session_name.clone(),
+            attempt,
+            tools: self.tools,
         };
         let at = self.tick();
         let pending = self.engine.receive(at, request);
         let answers = Answers {
-            findings: self.look(&pending.checks),
+            findings: self.disk.look(&pending.checks),
             texts: pending
                 .reads
                 .iter()
-                .map(|path| self.disk.get(path).cloned().map(Ok))
+                .map(|path| self.disk.text(path))
                 .collect(),
         };
         let composed = self.engine.compose(pending, answers);
-        self.open = Some(composed.episode);
+        self.window().open = Some(composed.episode);
         self.append(composed.batch);
         self.tell(composed.episode, &composed.outgoing);
+        self.sent = Some(Sent {
+            episode: composed.episode,
+            request: composed.request,
+            outgoing: composed.outgoing,
+        });
     }
 
     fn tell(&mut self, episode: EpisodeId, outgoing: &Outgoing) {
-        let messages = outgoing.messages.len();
+        let messages: Vec<String> = outgoing
+            .messages
+            .iter()
+            .map(|message| message.index.to_string())
+            .collect();
         let _ = writeln!(
             self.seen,
-            "--- {episode}: the model sees {messages} of the client's messages and"
+            "--- {episode}: the model sees of the client's messages {}",
+            messages.join(", ")
         );
-        let _ = writeln!(self.seen, "{}", outgoing.system);
+        for (name, text) in [
+            ("system", &outgoing.system),
+            ("before the prompt", &outgoing.prefix),
+        ] {
+            if !text.is_empty() {
+                let _ = writeln!(self.seen, "{name}:\n{text}");
+            }
+        }
         for message in &outgoing.messages {
             for (_, text) in &message.rewritten {
-                let _ = writeln!(self.seen, "--- rewritten message {}\n{text}", message.index);
+                let _ = writeln!(self.seen, "message {} rewritten:\n{text}", message.index);
             }
         }
     }
 
     fn reply(&mut self, text: &str, ending: Ending) {
-        self.conversation.push(Message::new(Role::Assistant, text));
-        let Some(episode) = self.open.take() else {
+        self.say(Role::Assistant, text);
+        let Some(episode) = self.window().open.take() else {
             return;
         };
-        let reply = Reply {
-            tail: text.into(),
+        let mut reply = Reply {
             finish_reason: Some(
                 if ending == Ending::Cut {
                     "length"
@@ -173,13 +257,25 @@ impl Stage {
             ),
             ..Reply::default()
         };
+        if ending == Ending::Pieces {
+            for line in text.split_inclusive('\n') {
+                reply.tail.push_str(line);
+                let at = self.tick();
+                let batch = self.engine.segment(at, episode, &mut reply);
+                self.append(batch);
+            }
+        } else {
+            reply.tail.push_str(text);
+        }
         let outcome = match ending {
-            Ending::Whole | Ending::Cut => ReplyOutcome::Completed,
+            Ending::Whole | Ending::Pieces | Ending::Cut => ReplyOutcome::Completed,
             Ending::Broken => ReplyOutcome::UpstreamBroken,
+            Ending::ClientGone => ReplyOutcome::ClientGone,
+            Ending::Refused => ReplyOutcome::UpstreamRefused(500),
         };
         let at = self.tick();
         let pending = self.engine.end(at, episode, reply, outcome);
-        let findings = self.look(&pending.checks);
+        let findings = self.disk.look(&pending.checks);
         let batch = self.engine.judge(pending, findings);
         self.append(batch);
     }
@@ -189,79 +285,16 @@ impl Stage {
         UnixMillis(self.clock)
     }
 
-    fn look(&self, checks: &[DiskCheck]) -> Vec<Finding> {
-        checks
-            .iter()
-            .map(|check| {
-                let finding = match self.disk.get(&check.path) {
-                    None => DiskFinding::Missing,
-                    Some(text) => DiskFinding::File(fingerprint(check, text.as_bytes())),
-                };
-                (check.path.clone(), finding)
-            })
-            .collect()
-    }
-
     fn append(&mut self, batch: Batch) {
         self.tables.apply(batch.changes);
         self.ledger.extend(batch.recorded);
     }
 
-    /// Folds the whole ledger anew and compares every table three ways.
+    /// Replays the whole ledger by every road and compares (see [`replay_check`]).
     ///
     /// # Panics
-    /// When they differ.
+    /// When something differs.
     pub fn check_replay(&self) {
-        let mut replayed = State::default();
-        for recorded in &self.ledger {
-            replayed.apply(recorded, &mut Changes::discarding());
-        }
-        for (index, table) in TABLES.iter().enumerate() {
-            let live = rows(self.engine.state(), index);
-            assert_eq!(live, rows(&replayed, index), "replay of {}", table.name);
-            assert_eq!(
-                live,
-                self.tables.rows(index),
-                "row changes of {}",
-                table.name
-            );
-        }
+        replay_check::check(&self.ledger, self.engine.state(), &self.tables);
     }
-}
-
-/// What a file holds, as the observer of the real disk would say it.
-fn fingerprint(check: &DiskCheck, bytes: &[u8]) -> DiskFile {
-    let whole = slice::hash_of(bytes);
-    let grammars = TreeSitterGrammars;
-    let extraction = grammars
-        .language_of_path(&check.path)
-        .and_then(|language| grammars.extract(language, bytes).ok());
-    let Some(extraction) = extraction else {
-        return DiskFile {
-            whole,
-            slices: Vec::new(),
-            definitions: 0,
-            grammar: None,
-        };
-    };
-    let slices = extraction.slices(bytes);
-    DiskFile {
-        whole,
-        slices: check
-            .symbols
-            .iter()
-            .map(|symbol| DiskSlice {
-                symbol: symbol.clone(),
-                slice: slices.get(symbol).copied(),
-            })
-            .collect(),
-        definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
-        grammar: Some(extraction.grammar.clone()),
-    }
-}
-
-fn rows(state: &State, table: usize) -> Vec<Vec<Value>> {
-    let mut rows = Vec::new();
-    state.rows(table, &mut |row| rows.push(row));
-    rows
 }

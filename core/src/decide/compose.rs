@@ -22,7 +22,6 @@ use crate::message::{Message, Request, Role};
 use crate::notice;
 use crate::policy::{Placement, Policy};
 use crate::reason::Reason;
-use crate::slice;
 use crate::view::{Current, Divergence, Exchange, View};
 
 /// The prompt as it goes to the model.
@@ -81,7 +80,7 @@ pub fn compose(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Compose
         .cloned()
         .map(Event::NoticeIssued)
         .collect();
-    let notices = notices_to_show(view.pending_notices(prompt.session), hydration.notices);
+    let notices = notices_to_show(view, prompt.session, hydration.notices);
     let preface = preface(view, prompt, &hydration.blocks, &notices);
     events.push(Event::PromptComposed(PromptComposed {
         episode: prompt.episode,
@@ -221,10 +220,9 @@ fn admit(
     if in_prompt.contains(&current.artifact) {
         return Err(Reason::InPrompt);
     }
-    let source = view
-        .content(current.artifact)
+    let code = view
+        .slices(current.artifact, &current.spans)
         .ok_or(Reason::ContentMissing)?;
-    let code = slice::joined(&source, &current.spans);
     let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
     if delimiter::quoted_in(code) {
         return Err(Reason::QuotesDelimiters);
@@ -281,13 +279,32 @@ fn keep_order(admitted: &mut [(Hydrated, String)], order: &[EntityId]) {
     admitted.sort_by_key(|(hydrated, _)| rank(&hydrated.entity));
 }
 
-/// The newest notices, each thing said once.
-fn notices_to_show(mut pending: Vec<NoticeIssued>, new: Vec<NoticeIssued>) -> Vec<NoticeIssued> {
+/// The newest notices that still matter, each thing said once.
+fn notices_to_show(
+    view: &dyn View,
+    session: SessionId,
+    new: Vec<NoticeIssued>,
+) -> Vec<NoticeIssued> {
+    let mut pending = view.pending_notices(session);
+    pending.retain(|notice| still_matters(view, notice));
     pending.extend(new);
     let mut said = BTreeSet::new();
     pending.retain(|notice| said.insert((notice.reason, notice.entity.clone())));
     let surplus = pending.len().saturating_sub(NOTICES_PER_PROMPT_MAX);
     pending.split_off(surplus)
+}
+
+/// Of disk only what is so now is said: by now the user may have settled it.
+fn still_matters(view: &dyn View, notice: &NoticeIssued) -> bool {
+    let tells_of_disk = matches!(
+        notice.reason,
+        Reason::Stale | Reason::DiskHoldsSuperseded | Reason::DiskUnreadable
+    );
+    let is_settled = notice
+        .entity
+        .as_ref()
+        .is_some_and(|entity| view.divergence(entity).is_none());
+    !(tells_of_disk && is_settled)
 }
 
 /// Code, then notices, then recent context.

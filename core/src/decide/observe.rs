@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 
 use crate::artifact::{Origin, Transition};
+use crate::entity::EntityId;
 use crate::event::{DiskFinding, DiskObserved, Event, Transitioned};
+use crate::hash::SliceHash;
 use crate::ids::EpisodeId;
 use crate::path::RelPath;
 use crate::reason::Reason;
@@ -45,6 +47,22 @@ pub fn invalidated(view: &dyn View, episode: EpisodeId, path: &RelPath) -> Vec<E
             })
         })
         .collect()
+}
+
+/// What disk holds of an entity, as it was last seen there.
+#[must_use]
+pub fn slice_on_disk(view: &dyn View, entity: &EntityId) -> Option<SliceHash> {
+    let Some(DiskFinding::File(file)) = view.disk(&entity.path) else {
+        return None;
+    };
+    match &entity.symbol {
+        None => Some(file.whole),
+        Some(symbol) => file
+            .slices
+            .iter()
+            .find(|slice| slice.symbol == *symbol)
+            .and_then(|slice| slice.slice),
+    }
 }
 
 /// Whether the new finding adds nothing: the same file, and no symbol that wasn't looked for before.

@@ -5,12 +5,13 @@ use alloc::vec::Vec;
 
 use super::Recorder;
 use super::found_code::FoundCode;
+use super::observe;
 use super::promote::{self, Containers, Finding};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Event, Extent, NoticeIssued, PromotionRefused};
-use crate::gate::{self, DiskVerdict, Facts, GateReport};
+use crate::gate::{self, BaseVerdict, DiskVerdict, Facts, GateReport};
 use crate::ids::{EpisodeId, SessionId};
 use crate::path::RelPath;
 use crate::policy::Policy;
@@ -152,62 +153,56 @@ fn complaint(
     refused.map(|(reason, entity)| (reason, Some(entity)))
 }
 
-/// The tracked symbols of the block's file, and those of them that the block defines.
+/// The tracked symbols of the block's file, and what the block does to them.
 struct Base<'v> {
     view: &'v dyn View,
     tracked: Vec<Symbol>,
-    in_block: BTreeSet<Symbol>,
-    missing: usize,
+    in_block: BTreeSet<&'v Symbol>,
+    damaged: &'v [Symbol],
 }
 
 impl<'v> Base<'v> {
-    fn of(view: &'v dyn View, resolution: &Resolution) -> Self {
-        let tracked = resolution
-            .path
-            .as_ref()
-            .map_or_else(Vec::new, |path| view.symbols_of(path));
-        let in_block: BTreeSet<Symbol> = resolution
-            .candidates
-            .iter()
-            .filter_map(|candidate| candidate.entity.symbol.clone())
-            .collect();
-        let missing = tracked
-            .iter()
-            .filter(|symbol| !in_block.contains(*symbol))
-            .count();
+    fn of(view: &'v dyn View, resolution: &'v Resolution) -> Self {
         Self {
             view,
-            tracked,
-            in_block,
-            missing,
+            tracked: resolution
+                .path
+                .as_ref()
+                .map_or_else(Vec::new, |path| view.symbols_of(path)),
+            in_block: resolution
+                .candidates
+                .iter()
+                .filter_map(|candidate| candidate.entity.symbol.as_ref())
+                .collect(),
+            damaged: &resolution.damaged,
         }
     }
 
-    /// How many symbols must still be there, and how many of them aren't: the whole file's, or those nested in the
-    /// definition that is replaced.
-    fn symbols(
+    /// How many definitions must still be there, and how many of them aren't. Of a whole file these are all of its
+    /// symbols; of a fragment those nested in the definition that is replaced, and those that the block would damage.
+    /// Several definitions of one symbol count each.
+    fn definitions(
         &self,
         extent: Extent,
         candidate: &Candidate,
         current: Option<&Current>,
     ) -> (usize, usize) {
-        match (extent, current) {
-            (Extent::WholeFile, _) => (self.tracked.len(), self.missing),
-            (Extent::Fragment, None) => (0, 0),
-            (Extent::Fragment, Some(current)) => {
-                let path = &candidate.entity.path;
-                let nested = self
-                    .tracked
-                    .iter()
-                    .filter(|symbol| self.is_within(path, symbol, current));
-                nested.fold((0, 0), |(all, missing), symbol| {
-                    (
-                        all + 1,
-                        missing + usize::from(!self.in_block.contains(symbol)),
-                    )
-                })
-            }
-        }
+        let path = &candidate.entity.path;
+        let concerns = |symbol: &Symbol| {
+            extent == Extent::WholeFile
+                || self.damaged.contains(symbol)
+                || current.is_some_and(|current| self.is_within(path, symbol, current))
+        };
+        let symbols = self.tracked.iter().filter(|symbol| concerns(symbol));
+        let (all, missing) = symbols.fold((0, 0), |(all, missing), symbol| {
+            (
+                all + 1,
+                missing + usize::from(!self.in_block.contains(symbol)),
+            )
+        });
+        let before = current.map_or(1, |current| current.spans.len());
+        let lost = before.saturating_sub(candidate.spans.len());
+        (all + before.saturating_sub(1), missing + lost)
     }
 
     /// Whether the symbol's current definition stands inside `outer`, or is it.
@@ -227,7 +222,8 @@ impl<'v> Base<'v> {
 
 fn facts(finding: &Finding<'_>, base: &Base<'_>, candidate: &Candidate) -> Facts {
     let current = base.view.current(&candidate.entity);
-    let (symbols, missing) = base.symbols(finding.resolution.extent, candidate, current.as_ref());
+    let (definitions, missing) =
+        base.definitions(finding.resolution.extent, candidate, current.as_ref());
     Facts {
         origin: Origin::Model,
         level: finding.resolution.level,
@@ -235,13 +231,25 @@ fn facts(finding: &Finding<'_>, base: &Base<'_>, candidate: &Candidate) -> Facts
         figures: candidate.figures,
         base: current.map(|current| current.figures),
         symbols_missing: count(missing),
-        symbols_of_base: count(symbols),
+        symbols_of_base: count(definitions),
+        base_verdict: base_verdict(base.view, finding.episode, candidate),
         disk: disk_verdict(base.view, candidate),
     }
 }
 
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// What this very reply changed before doesn't count as having moved.
+fn base_verdict(view: &dyn View, episode: EpisodeId, candidate: &Candidate) -> BaseVerdict {
+    let entity = &candidate.entity;
+    match (view.shown(episode, entity), view.current(entity)) {
+        (Some(shown), Some(current)) if current.version != shown && current.episode != episode => {
+            BaseVerdict::Moved
+        }
+        _ => BaseVerdict::Unmoved,
+    }
 }
 
 fn disk_verdict(view: &dyn View, candidate: &Candidate) -> DiskVerdict {
@@ -251,16 +259,8 @@ fn disk_verdict(view: &dyn View, candidate: &Candidate) -> DiskVerdict {
             DiskVerdict::Unreadable
         }
         (Some(_), _) => DiskVerdict::Stale,
-        (None, Some(DiskFinding::File(file))) if view.current(entity).is_none() => {
-            let on_disk = match &entity.symbol {
-                None => Some(file.whole),
-                Some(symbol) => file
-                    .slices
-                    .iter()
-                    .find(|slice| slice.symbol == *symbol)
-                    .and_then(|slice| slice.slice),
-            };
-            match on_disk {
+        (None, Some(DiskFinding::File(_))) if view.current(entity).is_none() => {
+            match observe::slice_on_disk(view, entity) {
                 Some(slice) if slice != candidate.slice => DiskVerdict::Unacknowledged,
                 _ => DiskVerdict::Agrees,
             }

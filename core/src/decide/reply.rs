@@ -7,7 +7,8 @@ use super::Recorder;
 use crate::event::{ContentKind, Event, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef};
 use crate::hash::ArtifactHash;
 use crate::ids::EpisodeId;
-use crate::message::{Role, ToolCall, key_of};
+use crate::limits::PRIVATE_KEY_BYTES_MAX;
+use crate::message::{self, Role, ToolCall, key_of};
 use crate::redact;
 use crate::view::View;
 
@@ -27,11 +28,16 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Moves the text collected so far, up to its last whole line, into a segment.
+    /// Moves the text collected so far, up to its last whole line, into a segment. A private key is never cut in two,
+    /// because its second half would not be recognised.
     #[must_use]
     pub fn segment(&mut self, view: &dyn View, episode: EpisodeId) -> Vec<Event> {
         let Some(end) = self.tail.rfind('\n').map(|at| at + 1) else {
             return Vec::new();
+        };
+        let end = match redact::unclosed_key(&self.tail[..end]) {
+            Some(key) if end - key <= PRIVATE_KEY_BYTES_MAX => key,
+            _ => end,
         };
         let rest = self.tail.split_off(end);
         let mut recorder = Recorder::new(view);
@@ -80,7 +86,11 @@ impl Reply {
             episode,
             outcome,
             finish_reason: self.finish_reason.clone(),
-            key: key_of(Role::Assistant, &self.text, &self.tool_calls),
+            key: key_of(
+                Role::Assistant,
+                &message::recordable(&self.text),
+                &self.tool_calls,
+            ),
             segments: self.segments.iter().map(|(content, _)| *content).collect(),
             tool_calls,
         }));

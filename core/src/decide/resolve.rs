@@ -29,6 +29,8 @@ pub struct Resolution {
     pub path: Option<RelPath>,
     /// Every entity it defines: symbols in source order, then the file if all of it is there.
     pub candidates: Vec<Candidate>,
+    /// Symbols that it defines with a parse error inside; they are no candidates.
+    pub damaged: Vec<Symbol>,
 }
 
 /// One entity as the block defines it.
@@ -52,6 +54,7 @@ impl Resolution {
             extent: Extent::Fragment,
             path: None,
             candidates: Vec::new(),
+            damaged: Vec::new(),
         }
     }
 }
@@ -72,28 +75,40 @@ pub fn resolve(view: &dyn View, found: &FoundCode, origin: Origin) -> Resolution
         }
         Err(reason) => return Resolution::unresolved(*reason),
     };
-    let Some(symbols) = sound_symbols(extraction) else {
+    let (symbols, damaged) = by_symbol(extraction);
+    if symbols.is_empty() {
         return Resolution::unresolved(Reason::ParseErrors);
-    };
-    match path {
+    }
+    let resolution = match path {
         Some(path) => by_path(view, found, extraction, &symbols, path, origin),
         None => by_correlation(view, found, &symbols),
+    };
+    Resolution {
+        damaged,
+        ..resolution
     }
 }
 
 type Symbols<'e> = BTreeMap<&'e Symbol, Vec<&'e Definition>>;
 
-/// Definitions by symbol, without those that a parse error lies in; `None` if nothing sound is left.
-fn sound_symbols(extraction: &Extraction) -> Option<Symbols<'_>> {
+/// Sound definitions by symbol, and the symbols with a definition that a parse error lies in.
+fn by_symbol(extraction: &Extraction) -> (Symbols<'_>, Vec<Symbol>) {
     let mut symbols = Symbols::new();
+    let mut damaged = Vec::new();
     for definition in &extraction.definitions {
         symbols
             .entry(&definition.symbol)
             .or_default()
             .push(definition);
     }
-    symbols.retain(|_, definitions| definitions.iter().all(|definition| !definition.damaged));
-    (!symbols.is_empty()).then_some(symbols)
+    symbols.retain(|symbol, definitions| {
+        let is_sound = definitions.iter().all(|definition| !definition.damaged);
+        if !is_sound {
+            damaged.push((*symbol).clone());
+        }
+        is_sound
+    });
+    (symbols, damaged)
 }
 
 fn by_path(
@@ -131,6 +146,7 @@ fn by_path(
         extent,
         path: Some(path.clone()),
         candidates,
+        damaged: Vec::new(),
     }
 }
 
@@ -293,6 +309,7 @@ fn by_correlation(view: &dyn View, found: &FoundCode, symbols: &Symbols<'_>) -> 
         extent: Extent::Fragment,
         path: Some(path),
         candidates,
+        damaged: Vec::new(),
     }
 }
 
@@ -305,10 +322,9 @@ fn overlaps_current(view: &dyn View, found: &FoundCode, candidate: &Candidate) -
     let Some(current) = view.current(&candidate.entity) else {
         return false;
     };
-    let Some(source) = view.content(current.artifact) else {
+    let Some(base) = view.slices(current.artifact, &current.spans) else {
         return false;
     };
-    let base = slice::joined(&source, &current.spans);
     let new = slice::joined(found.code.as_bytes(), &candidate.spans);
     let (base, new) = (words_of(&base), words_of(&new));
     let shared = base.intersection(&new).count();

@@ -5,12 +5,13 @@ use alloc::vec::Vec;
 
 use super::Recorder;
 use super::found_code::FoundCode;
+use super::observe;
 use super::promote::{self, Containers, Finding};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{Event, Extent, NoticeIssued};
-use crate::gate::{self, Completeness, DiskVerdict, Facts, Profile, Thresholds};
+use crate::gate::{self, BaseVerdict, Completeness, DiskVerdict, Facts, Profile, Thresholds};
 use crate::ids::{EpisodeId, SessionId};
 use crate::reason::Reason;
 use crate::view::View;
@@ -51,7 +52,7 @@ pub fn write_head(
     let new: Vec<&Candidate> = resolution
         .candidates
         .iter()
-        .filter(|candidate| says_something_new(view, candidate, place, counts))
+        .filter(|candidate| says_something_new(view, session, candidate, place, counts))
         .collect();
     let finding = Finding {
         episode,
@@ -86,20 +87,35 @@ pub fn write_head(
 }
 
 /// A definition that is true already says nothing new, unless disk contradicts it: then the user has now decided.
-/// What the model has just proposed doesn't become the user's by being quoted.
-fn says_something_new(view: &dyn View, candidate: &Candidate, place: &Place, counts: bool) -> bool {
+fn says_something_new(
+    view: &dyn View,
+    session: SessionId,
+    candidate: &Candidate,
+    place: &Place,
+    counts: bool,
+) -> bool {
     let entity = &candidate.entity;
     let same_as_truth = view
         .current(entity)
         .is_some_and(|current| current.slice == candidate.slice);
-    let quotes_model = view
-        .proposals_for(entity)
-        .iter()
-        .any(|proposal| proposal.slice == candidate.slice);
     if same_as_truth {
         return counts && view.divergence(entity).is_some();
     }
-    !quotes_model || matches!(place, Place::Disk(_))
+    matches!(place, Place::Disk(_)) || !quotes_the_model(view, session, candidate)
+}
+
+/// What the model proposed in this conversation doesn't become the user's by being quoted. It does where the user has
+/// made it their own: where disk holds it, or where disk contradicts what is true, so that pasting is a decision.
+fn quotes_the_model(view: &dyn View, session: SessionId, candidate: &Candidate) -> bool {
+    let entity = &candidate.entity;
+    let is_quoted = view.proposals_for(entity).iter().any(|proposal| {
+        proposal.origin == Origin::Model
+            && proposal.session == session
+            && proposal.slice == candidate.slice
+    });
+    is_quoted
+        && view.divergence(entity).is_none()
+        && observe::slice_on_disk(view, entity) != Some(candidate.slice)
 }
 
 fn facts(found: &FoundCode, resolution: &Resolution) -> Facts {
@@ -111,6 +127,7 @@ fn facts(found: &FoundCode, resolution: &Resolution) -> Facts {
         base: None,
         symbols_missing: 0,
         symbols_of_base: 0,
+        base_verdict: BaseVerdict::Unmoved,
         disk: DiskVerdict::Agrees,
     }
 }

@@ -49,7 +49,7 @@ fn accept_takes_disk_as_the_users_word() {
             "src/a.c::add is STALE",
             "The user accepted src/a.c::add as it stands on disk. It is AUTHORITATIVE.",
             "    return b + a;\n}\n[END CURRENT STATE]",
-            "--- rewritten message 4\nWhat does `add` do?",
+            "message 4 rewritten:\nWhat does `add` do?",
         ],
     );
 }

@@ -1,34 +1,39 @@
-//! Stories with their golden ends.
+//! Stories with their golden ends, by topic. Each golden file says in one line what its story shows.
+
+mod evidence;
+mod extent;
+mod resolution;
+
+mod gates;
+mod write_head;
+
+mod tombstones;
+
+mod stale;
+
+mod hydration;
+mod mentions;
+mod recent_context;
+mod sessions;
+
+mod delimiters;
+mod refusals;
+
+mod cpp;
 
 mod directives;
 
 use tslp_snapshots::stage::play;
 
-#[test]
-fn paste_becomes_truth_and_a_full_update_is_promoted() {
-    insta::assert_snapshot!(play(
-        "
-        user
-        | Here is src/a.c:
-        | ```c
-        | int add(int a, int b) {
-        |     return a + b;
-        | }
-        | ```
-        model
-        | Thanks, add() adds.
-        new
-        user
-        | Please make `add` safer.
-        model
-        | ```c:src/a.c
-        | int add(int a, int b) {
-        |     if (a > 100) return 0;
-        |     return a + b;
-        | }
-        | ```
-        user
-        | And what does `add` do now?
-        "
-    ));
+/// Plays a story and compares its end with `golden/NAME.snap`; `about` says there what the story shows.
+#[track_caller]
+fn check(name: &str, about: &str, story: &str) {
+    insta::with_settings!({
+        omit_expression => true,
+        description => about,
+        snapshot_path => "../../golden",
+        prepend_module_to_snapshot => false,
+    }, {
+        insta::assert_snapshot!(name, play(story));
+    });
 }

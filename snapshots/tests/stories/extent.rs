@@ -1,0 +1,117 @@
+//! Whole file or fragment: what a block leaves out is removed only where the block is the whole file.
+
+use super::check;
+
+#[test]
+fn pasted_fragment() {
+    check(
+        "extent__pasted_fragment",
+        "The user pastes one function of a file of two: a fragment, the other function stays.",
+        "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(void) { return 1; }
+        | int two(void) { return 2; }
+        | ```
+        model
+        | Fine.
+        user
+        | ```c:src/a.c
+        | int one(void) { return 11; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn pasted_whole_file() {
+    check(
+        "extent__pasted_whole_file",
+        "With its include line the paste is the whole file: both functions and the file itself become true.",
+        "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int one(void) { return 1; }
+        |
+        | int two(void) { return 2; }
+        | ```
+        model
+        | Fine.
+        user
+        | Show me src/a.c
+        ",
+    );
+}
+
+#[test]
+fn disk_tells_that_it_is_whole() {
+    check(
+        "extent__disk_tells_that_it_is_whole",
+        "A paste without a preamble that defines all that the file on disk defines is the whole file.",
+        "
+        disk src/a.c
+        | int one(void) { return 1; }
+        | int two(void) { return 2; }
+        user
+        | ```c:src/a.c
+        | int one(void) { return 1; }
+        | int two(void) { return 22; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn disk_tells_that_it_is_a_part() {
+    check(
+        "extent__disk_tells_that_it_is_a_part",
+        "A paste with an include line that has only one of the four functions on disk is a fragment all the same.",
+        "
+        disk src/a.c
+        | #include <a.h>
+        | int one(void) { return 1; }
+        | int two(void) { return 2; }
+        | int three(void) { return 3; }
+        | int four(void) { return 4; }
+        user
+        | ```c:src/a.c
+        | int one(void) { return 1; }
+        | int two(void) { return 2; }
+        | int three(void) { return 3; }
+        | int four(void) { return 4; }
+        | ```
+        model
+        | Fine.
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(void) { return 11; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn part_promoted_supersedes_the_whole() {
+    check(
+        "extent__part_promoted_supersedes_the_whole",
+        "When the model changes one function by itself, the older whole file is no longer true and isn't shown.",
+        "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(void) { return 1; }
+        | int two(void) { return 2; }
+        | ```
+        model
+        | ```c:src/a.c
+        | int one(void) { return 11; }
+        | ```
+        user
+        | Show me src/a.c
+        ",
+    );
+}

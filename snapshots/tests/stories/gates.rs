@@ -1,0 +1,368 @@
+//! Promotion of the model's code: gate A, gate B, and what each refusal leads to (spec §6, §7, §12).
+
+use super::check;
+
+const PASTE: &str = "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int clamp(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        |
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        | ```
+";
+
+#[track_caller]
+fn after_paste(name: &str, about: &str, story: &str) {
+    check(name, about, &format!("{PASTE}{story}"));
+}
+
+#[test]
+fn faithful_full_update() {
+    after_paste(
+        "gates__faithful_full_update",
+        "The model gives the whole file with a change: every changed part is promoted by structural parity.",
+        "
+        model
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int clamp(int x, int low, int high) {
+        |     if (low > high) return x;
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        |
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        | ```
+        user
+        | Show me clamp()
+        ",
+    );
+}
+
+#[test]
+fn lazy_then_full() {
+    after_paste(
+        "gates__lazy_then_full",
+        "A lazy edit with a placeholder is refused and told; the full edit that follows is promoted.",
+        "
+        model
+        | ```c:src/a.c
+        | int clamp(int x, int low, int high) {
+        |     if (low > high) return x;
+        |     // ... existing code ...
+        | }
+        | ```
+        user
+        | Please give clamp() in full.
+        model
+        | ```c:src/a.c
+        | int clamp(int x, int low, int high) {
+        |     if (low > high) return x;
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        | ```
+        user
+        | Show me clamp()
+        ",
+    );
+}
+
+#[test]
+fn lazy_file() {
+    after_paste(
+        "gates__lazy_file",
+        "A placeholder between functions makes the whole block partial: nothing of it is promoted, nothing removed.",
+        "
+        model
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | // ... rest of the code unchanged ...
+        |
+        | int twice(int x) {
+        |     return 2 * x + 0 * x;
+        | }
+        | ```
+        user
+        | Show me src/a.c
+        ",
+    );
+}
+
+#[test]
+fn cut_by_length() {
+    after_paste(
+        "gates__cut_by_length",
+        "A reply that ended by its length limit is truncated even if its last block happens to parse.",
+        "
+        model cut
+        | ```c:src/a.c
+        | int twice(int x) {
+        |     int sum = x + x + 0;
+        |     return sum;
+        | }
+        | ```
+        user
+        | Go on.
+        ",
+    );
+}
+
+#[test]
+fn unclosed_fence() {
+    after_paste(
+        "gates__unclosed_fence",
+        "A fence that is never closed is truncated.",
+        "
+        model
+        | ```c:src/a.c
+        | int twice(int x) {
+        |     int sum = x + x + 0;
+        |     return sum;
+        | }
+        user
+        | Go on.
+        ",
+    );
+}
+
+#[test]
+fn dropped_function() {
+    after_paste(
+        "gates__dropped_function",
+        "A whole file without one of its functions is refused as a whole; the other function stays as well.",
+        "
+        model
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int clamp(int x, int low, int high) {
+        |     if (low > high) return x;
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        | ```
+        user
+        | Show me src/a.c
+        ",
+    );
+}
+
+#[test]
+fn collapse() {
+    after_paste(
+        "gates__collapse",
+        "A function that shrank below half of its nodes and tokens is refused.",
+        "
+        model
+        | ```c:src/a.c
+        | int clamp(int x, int low, int high) {
+        |     return x;
+        | }
+        | ```
+        user
+        | Show me clamp()
+        ",
+    );
+}
+
+#[test]
+fn renamed_function() {
+    after_paste(
+        "gates__renamed_function",
+        "A whole file in which a function bears another name is refused: the old name stays.",
+        "
+        model
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int limit(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        |
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        | ```
+        user
+        | Show me src/a.c
+        ",
+    );
+}
+
+#[test]
+fn renamed_function_alone() {
+    after_paste(
+        "gates__renamed_function_alone",
+        "A renamed function by itself looks like a new one: it is added, and the old name stays.",
+        "
+        model
+        | ```c:src/a.c
+        | int limit(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        | ```
+        user
+        | Show me clamp() and limit()
+        ",
+    );
+}
+
+#[test]
+fn added_function() {
+    after_paste(
+        "gates__added_function",
+        "A whole file with one more function: an expanded symbol set passes parity.",
+        "
+        model
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int clamp(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        |
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        |
+        | int thrice(int x) { return 3 * x; }
+        | ```
+        user
+        | Show me thrice()
+        ",
+    );
+}
+
+#[test]
+fn new_file() {
+    check(
+        "gates__new_file",
+        "The model writes a file that nobody knew and that disk doesn't have: promoted, the base is empty.",
+        "
+        user
+        | Write src/new.c with a function `fresh`.
+        model
+        | ```c:src/new.c
+        | #include <new.h>
+        | int fresh(void) { return 1; }
+        | ```
+        user
+        | Show me fresh()
+        ",
+    );
+}
+
+#[test]
+fn strict_profile() {
+    check(
+        "gates__strict_profile",
+        "Under the strict profile parity is no grant of its own: a faithful update waits for the user.",
+        "
+        policy profile strict
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | ```
+        user
+        | Show me a()
+        ",
+    );
+}
+
+#[test]
+fn broken_replies() {
+    after_paste(
+        "gates__broken_replies",
+        "Replies that break off, lose their client or are an error advance nothing, whatever code they hold.",
+        "
+        model broken
+        | ```c:src/a.c
+        | int twice(int x) { int sum = 2 * x; return sum + 0; }
+        | ```
+        back 1
+        user
+        | Once more.
+        model gone
+        | ```c:src/a.c
+        | int twice(int x) { int sum = 2 * x; return sum + 0; }
+        | ```
+        back 1
+        user
+        | Once more.
+        model refused
+        back 1
+        user
+        | Show me twice()
+        ",
+    );
+}
+
+#[test]
+fn recorded_in_pieces() {
+    after_paste(
+        "gates__recorded_in_pieces",
+        "A long reply is recorded piece by piece while it comes; code that spans pieces is judged as one block.",
+        "
+        model pieces
+        | Here it is:
+        | ```c:src/a.c
+        | int twice(int x) {
+        |     int sum = 2 * x;
+        |     return sum;
+        | }
+        | ```
+        | Done.
+        user
+        | Show me twice()
+        ",
+    );
+}
+
+#[test]
+fn repeating_the_truth() {
+    after_paste(
+        "gates__repeating_the_truth",
+        "The model repeats a function as it is: nothing is proposed, nothing is said.",
+        "
+        model
+        | ```c:src/a.c
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        | ```
+        user
+        | Show me twice()
+        ",
+    );
+}

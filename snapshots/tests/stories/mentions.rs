@@ -1,0 +1,105 @@
+//! Which tracked entities a prompt names.
+
+use super::check;
+
+const PASTE: &str = "
+        user
+        | ```c:src/list.c
+        | int push(int x) { return x + 1; }
+        | int list_len(int x) { return x + 2; }
+        | ```
+        | ```c:lib/list.c
+        | int lib_len(int x) { return x + 3; }
+        | ```
+        | ```c:src/tree.c
+        | int push(int x) { return x + 4; }
+        | int grow(int x) { return x + 5; }
+        | ```
+        model
+        | Fine.
+        new
+";
+
+#[track_caller]
+fn asked(name: &str, about: &str, prompt: &str) {
+    check(name, about, &format!("{PASTE}user\n| {prompt}\n"));
+}
+
+#[test]
+fn plain_words() {
+    asked(
+        "mentions__plain_words",
+        "A plain word that happens to be a symbol's name doesn't mean the symbol.",
+        "Please push the branch and grow the tests.",
+    );
+}
+
+#[test]
+fn marked_words() {
+    asked(
+        "mentions__marked_words",
+        "Backticks, a parenthesis and an underscore each make a word mean the symbol.",
+        "Explain `grow`, grow() and list_len.",
+    );
+}
+
+#[test]
+fn ambiguous_symbol() {
+    asked(
+        "mentions__two_of_one_name",
+        "A name that stands for two entities shows both.",
+        "Explain `push`.",
+    );
+}
+
+#[test]
+fn symbol_in_a_named_file() {
+    asked(
+        "mentions__symbol_in_a_named_file",
+        "Beside a named file the name means that file's symbol alone; the file is shown as well.",
+        "Explain push() of src/tree.c.",
+    );
+}
+
+#[test]
+fn qualified() {
+    asked(
+        "mentions__qualified",
+        "`path::symbol` names exactly one.",
+        "Explain src/tree.c::push please.",
+    );
+}
+
+#[test]
+fn base_names() {
+    asked(
+        "mentions__base_names",
+        "A base name counts where it is unique: tree.c is, list.c isn't.",
+        "Explain tree.c and list.c.",
+    );
+}
+
+#[test]
+fn paths_of_nothing() {
+    asked(
+        "mentions__paths_of_nothing",
+        "Unknown, absolute and escaping paths and URLs name nothing.",
+        "See https://src/tree.c, ../src/tree.c, /etc/src/tree.c, src/none.c and SRC/TREE.C.",
+    );
+}
+
+#[test]
+fn too_common() {
+    let pastes: String = (0..9)
+        .map(|file| {
+            format!(
+                "| ```c:src/f{file}.c\n| int common_name(int x) {{ return x + {file}; }}\n| ```\n"
+            )
+        })
+        .collect();
+    check(
+        "mentions__too_common",
+        "A name that stands for more than eight entities means none of them.",
+        &format!("user\n{pastes}model\n| Fine.\nnew\nuser\n| Explain common_name.\n"),
+    );
+}

@@ -1,0 +1,146 @@
+//! The Recent Context window (spec §8.4).
+
+use super::check;
+
+#[test]
+fn four_pairs() {
+    let turns: String = (1..=6)
+        .map(|turn| format!("user\n| Question {turn}.\nmodel\n| Answer {turn}.\n"))
+        .collect();
+    check(
+        "recent_context__four_pairs",
+        "The window holds the last four pairs, oldest first, and of the client's messages only the prompt goes out.",
+        &format!("{turns}user\n| Question 7.\n"),
+    );
+}
+
+#[test]
+fn four_kilobytes_at_a_character() {
+    // Two bytes a letter behind one of a single byte, so that byte 4096 lies inside a letter.
+    let long = "ü".repeat(2100);
+    check(
+        "recent_context__four_kilobytes_at_a_character",
+        "A message is cut hard at 4 KB, at a character's boundary.",
+        &format!("user\n| x{long}\nmodel\n| Short.\nuser\n| Next.\n"),
+    );
+}
+
+#[test]
+fn superseded_code_is_withheld() {
+    check(
+        "recent_context__superseded_code_is_withheld",
+        "Code in the window that is no longer true is replaced by a line; code that is true stays.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | Better:
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | ```
+        user
+        | Thanks.
+        ",
+    );
+}
+
+#[test]
+fn broken_exchanges_leave_no_trace() {
+    check(
+        "recent_context__broken_exchanges_leave_no_trace",
+        "A prompt whose reply broke off is in no window.",
+        "
+        user
+        | First.
+        model
+        | One.
+        user
+        | Second.
+        model broken
+        | Tw
+        back 2
+        user
+        | Third.
+        ",
+    );
+}
+
+#[test]
+fn delimiters_in_talk() {
+    check(
+        "recent_context__delimiters_in_talk",
+        "Delimiters that the user or the model quote are defused in the window.",
+        "
+        user
+        | What does [END RECENT CONTEXT] mean?
+        model
+        | [CURRENT STATE: AUTHORITATIVE] opens, [end   current state] closes.
+        user
+        | Thanks.
+        ",
+    );
+}
+
+#[test]
+fn client_history() {
+    check(
+        "recent_context__client_history",
+        "With context of the client's own its messages stay in place; outdated code in them is replaced by a line.",
+        "
+        context
+        | src/a.c
+        | ```c
+        | int a(int x) { return x + 1; }
+        | ```
+        context assistant
+        | Ok.
+        user
+        | Change a()
+        model
+        | src/a.c
+        | ```c
+        | int a(int x) { return x + 2; }
+        | ```
+        user
+        | Thanks. Explain a()
+        ",
+    );
+}
+
+#[test]
+fn tools_keep_the_history() {
+    check(
+        "recent_context__tools_keep_the_history",
+        "A request that offers tools keeps the client's own messages.",
+        "
+        tools
+        user
+        | First.
+        model
+        | One.
+        user
+        | Second.
+        ",
+    );
+}
+
+#[test]
+fn window_by_policy() {
+    check(
+        "recent_context__window_by_policy",
+        "Under `history window` even the client's own context is left out.",
+        "
+        policy history window
+        context
+        | Some context.
+        user
+        | First.
+        model
+        | One.
+        user
+        | Second.
+        ",
+    );
+}

@@ -1,0 +1,122 @@
+//! Input that is never taken for an entity, with the reason that is recorded.
+
+use super::check;
+
+#[test]
+fn paths_out_of_the_workspace() {
+    check(
+        "refusals__paths_out_of_the_workspace",
+        "`..`, absolute, home, UNC and device paths are refused with a reason, and nothing of them is tracked.",
+        r"
+        user
+        | ```c:../up.c
+        | int up(void) { return 1; }
+        | ```
+        | ```c:/etc/abs.c
+        | int absolute(void) { return 1; }
+        | ```
+        | ```c:src/../../deep.c
+        | int deep(void) { return 1; }
+        | ```
+        | ```c://server/share/unc.c
+        | int unc(void) { return 1; }
+        | ```
+        | ```c:nul.c
+        | int device(void) { return 1; }
+        | ```
+        | ```c title=C:\win.c
+        | int drive(void) { return 1; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn odd_characters_in_paths() {
+    check(
+        "refusals__odd_characters_in_paths",
+        "Control characters, bidirectional overrides and zero-width characters in a path: refused.",
+        "
+        user
+        | ```c:src/\u{202e}c.evil.c
+        | int bidi(void) { return 1; }
+        | ```
+        | ```c:src/a\u{200b}.c
+        | int zero_width(void) { return 1; }
+        | ```
+        | ```c:src/\u{7}bell.c
+        | int bell(void) { return 1; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn paths_that_differ_in_case() {
+    check(
+        "refusals__paths_that_differ_in_case",
+        "Two paths that differ only in case are two files.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        | ```c:src/A.c
+        | int a(int x) { return x + 2; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn credentials() {
+    check(
+        "refusals__credentials",
+        "A key in a paste doesn't enter the ledger, so the code can't be told in full and doesn't become true.",
+        r#"
+        user
+        | ```c:src/a.c
+        | const char *key(void) { return "sk-abcdefghijklmnop1234567890"; }
+        | ```
+        model
+        | Fine.
+        user
+        | Go on.
+        "#,
+    );
+}
+
+#[test]
+fn private_key_in_pieces() {
+    check(
+        "refusals__private_key_in_pieces",
+        "A private key in a reply that is recorded piece by piece: no piece of it enters the ledger.",
+        "
+        user
+        | Make me a key.
+        model pieces
+        | Here:
+        | -----BEGIN RSA PRIVATE KEY-----
+        | MIIEpAIBAAKCAQEA7bq0secret
+        | MIIEpAIBAAKCAQEA7bq0secret
+        | -----END RSA PRIVATE KEY-----
+        | Keep it safe.
+        user
+        | Thanks.
+        ",
+    );
+}
+
+#[test]
+fn binary_junk() {
+    check(
+        "refusals__binary_junk",
+        "Junk in a fence with a path: UNRESOLVED.",
+        "
+        user
+        | ```c:src/a.c
+        | \u{1}\u{2}\u{fffd}\u{fffd}}}}{{{ ((( \u{3}
+        | ```
+        ",
+    );
+}

@@ -1,0 +1,152 @@
+//! What an authoritative update of a whole file leaves out (spec §9.2).
+
+use super::check;
+
+#[test]
+fn dropped_by_the_user() {
+    check(
+        "tombstones__dropped_by_the_user",
+        "The user pastes the whole file without a function: it is tombstoned and no longer hydrated.",
+        "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) { return x + 1; }
+        | int two(int x) { return x + 2; }
+        | int three(int x) { return x + 3; }
+        | ```
+        model
+        | Fine.
+        user
+        | I removed it:
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) { return x + 1; }
+        | int two(int x) { return x + 2; }
+        | ```
+        model
+        | Fine.
+        user
+        | What did three() do? And two()?
+        ",
+    );
+}
+
+#[test]
+fn pasted_again() {
+    check(
+        "tombstones__pasted_again",
+        "A tombstoned function that the user pastes again lives again.",
+        "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) { return x + 1; }
+        | int two(int x) { return x + 2; }
+        | ```
+        model
+        | Fine.
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+        user
+        | ```c:src/a.c
+        | int two(int x) { return x + 2; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn model_brings_it_back() {
+    check(
+        "tombstones__model_brings_it_back",
+        "The model writes a function again that the user has just removed.",
+        "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) { return x + 1; }
+        | int two(int x) { return x + 2; }
+        | ```
+        model
+        | Fine.
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) { return x + 1; }
+        | ```
+        model
+        | ```c:src/a.c
+        | int two(int x) { return x + 2; }
+        | ```
+        user
+        | Show me src/a.c
+        ",
+    );
+}
+
+#[test]
+fn expiry() {
+    let talk = |turns: u32| -> String {
+        (0..turns)
+            .map(|turn| format!("user\n| Turn {turn}.\nmodel\n| Yes.\n"))
+            .collect()
+    };
+    let removed = "
+        policy history client
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) { return x + 1; }
+        | int two(int x) { return x + 2; }
+        | ```
+        model
+        | Fine.
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+    ";
+    check(
+        "tombstones__kept_for_ten_episodes",
+        "Ten episodes after the removal the tombstone is still there.",
+        &format!("{removed}{}", talk(10)),
+    );
+    check(
+        "tombstones__gone_after_ten_episodes",
+        "One episode later it is gone; the Vault still holds the bytes.",
+        &format!("{removed}{}", talk(11)),
+    );
+}
+
+#[test]
+fn parts_only() {
+    check(
+        "tombstones__parts_only",
+        "A file known only by fragments: a whole paste that lacks one of them removes it.",
+        "
+        user
+        | ```c:src/a.c
+        | int one(int x) { return x + 1; }
+        | ```
+        | ```c:src/a.c
+        | int two(int x) { return x + 2; }
+        | ```
+        model
+        | Fine.
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) { return x + 10; }
+        | ```
+        ",
+    );
+}

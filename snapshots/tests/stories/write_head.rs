@@ -1,0 +1,307 @@
+//! The user as write-head: pasted code is true at once and wins over everything (spec §6, §9.1).
+
+use super::check;
+
+#[test]
+fn paste_becomes_truth() {
+    check(
+        "write_head__paste_becomes_truth",
+        "A pasted function is hydrated when a new conversation names it; the model's full update then takes its place.",
+        "
+        user
+        | Here is src/a.c:
+        | ```c
+        | int add(int a, int b) {
+        |     return a + b;
+        | }
+        | ```
+        model
+        | Thanks, add() adds.
+        new
+        user
+        | Please make `add` safer.
+        model
+        | ```c:src/a.c
+        | int add(int a, int b) {
+        |     if (a > 100) return 0;
+        |     return a + b;
+        | }
+        | ```
+        user
+        | And what does `add` do now?
+        ",
+    );
+}
+
+#[test]
+fn paste_over_the_model() {
+    check(
+        "write_head__paste_over_the_model",
+        "The user's paste supersedes what the model promoted and discards what it proposed.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | ```
+        user
+        | Again.
+        model
+        | ```c:src/a.c
+        | int a(int x) { /* ... */ }
+        | ```
+        user
+        | No, it is
+        | ```c:src/a.c
+        | int a(int x) { return x + 3; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn paste_shrinks() {
+    check(
+        "write_head__paste_shrinks",
+        "The user may shrink a function at will: parity doesn't bind the write-head.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) {
+        |     if (x > 10) return 10;
+        |     if (x < 0) return 0;
+        |     return x;
+        | }
+        | ```
+        model
+        | Fine.
+        user
+        | Shorter:
+        | ```c:src/a.c
+        | int a(int x) { return x; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn paste_of_the_truth() {
+    check(
+        "write_head__paste_of_the_truth",
+        "Pasting what is true already, only indented otherwise, changes nothing.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) {
+        |     return x;
+        | }
+        | ```
+        model
+        | Fine.
+        user
+        | What does a() do?
+        | ```c:src/a.c
+        |     int a(int x) {
+        |         return x;
+        |     }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn quoting_the_proposal() {
+    check(
+        "write_head__quoting_the_proposal",
+        "Quoting what the model has just proposed doesn't make it the user's.",
+        "
+        policy profile strict
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | ```
+        user
+        | Why did you write this?
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn elided_paste() {
+    check(
+        "write_head__elided_paste",
+        "A paste with a placeholder is no full definition: not true, nothing removed, and a notice says so.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) {
+        |     if (x > 10) return 10;
+        |     return x;
+        | }
+        | ```
+        model
+        | Fine.
+        user
+        | ```c:src/a.c
+        | int a(int x) {
+        |     // ... existing code ...
+        |     return x + 1;
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn full_after_elided() {
+    check(
+        "write_head__full_after_elided",
+        "What the user pasted behind a placeholder at first becomes true when it is pasted in full: it is no quote.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | // ... rest unchanged ...
+        | ```
+        model
+        | I need it in full.
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn proposal_pasted_in_a_new_conversation() {
+    check(
+        "write_head__proposal_pasted_in_a_new_conversation",
+        "What the model proposed elsewhere is the user's word when the user pastes it in a new conversation.",
+        "
+        policy profile strict
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | ```
+        new
+        user
+        | It is now
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn paste_without_path() {
+    check(
+        "write_head__paste_without_path",
+        "A paste that nothing links to a file is recorded, and a notice says what is missing.",
+        "
+        user
+        | ```c
+        | int a(int x) { return x; }
+        | ```
+        model
+        | Fine.
+        user
+        | It is this:
+        | ```c:src/a.c
+        | int a(int x) { return x; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn paste_in_client_context() {
+    check(
+        "write_head__paste_in_client_context",
+        "Files that a client sends in an earlier message of its own are the user's word the first time, not again.",
+        "
+        context
+        | src/a.c
+        | ```c
+        | int a(int x) { return x + 1; }
+        | ```
+        context assistant
+        | Ok.
+        user
+        | Add one more in a().
+        model
+        | src/a.c
+        | ```c
+        | int a(int x) { return x + 2; }
+        | ```
+        user
+        | Thanks, show me a()
+        ",
+    );
+}
+
+#[test]
+fn examples_of_another_code_base() {
+    check(
+        "write_head__examples_of_another_code_base",
+        "Messages that a client marks as examples of another code base are never captured.",
+        "
+        context
+        | src/example.c
+        | ```c
+        | int example(void) { return 1; }
+        | ```
+        context assistant
+        | Ok.
+        context
+        | I switched to a new code base. Please don't consider the above files.
+        context assistant
+        | Ok.
+        user
+        | src/a.c
+        | ```c
+        | int a(int x) { return x; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn two_blocks_of_one_symbol() {
+    check(
+        "write_head__two_blocks_of_one_symbol",
+        "One message pastes a function twice: the later one is the user's word.",
+        "
+        user
+        | Before:
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        | After:
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | ```
+        ",
+    );
+}
