@@ -82,6 +82,7 @@ fn help_names_every_command_and_exit_code() {
         "verify",
         "rebuild",
         "salvage",
+        "accept",
         "completions",
     ];
     for command in commands {
