@@ -95,7 +95,6 @@ fn injected_blocks_that_a_model_repeats_are_stripped_from_what_is_sent() {
 }
 
 #[test]
-#[ignore = "open: the reply's key is taken of the text with the block, the resent message's without it"]
 fn a_conversation_goes_on_after_a_model_repeated_an_injected_block() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
@@ -229,7 +228,6 @@ fn credentials_in_heads_and_names_are_never_kept() {
 }
 
 #[test]
-#[ignore = "open: a reply is redacted piece by piece, and a key can begin in one and end in the next"]
 fn a_private_key_across_the_pieces_of_a_long_reply_is_never_kept() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
