@@ -1,6 +1,6 @@
 //! A client of one request: raw bytes out, a whole or a half-read response back.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use serde_json::Value;
@@ -136,7 +136,8 @@ impl Client {
                 self.buffer.extend_from_slice(&piece[..count]);
                 true
             }
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => false,
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
+            Err(error) if error.kind() == ErrorKind::Interrupted => true,
             Err(error) => panic!(
                 "reading: {error}; so far {:?}",
                 String::from_utf8_lossy(&self.buffer)

@@ -13,6 +13,7 @@ fn the_commands_agree_with_the_pages() {
     tslp.say(&fenced("src/ring.c", RING));
     places.write("src/ring.c", "int other;\n");
     tslp.say("explain `ring_put`");
+    tslp.at_rest();
     assert_eq!(places.cli_json(&["state"]), (0, tslp.page("/state")));
     assert_eq!(places.cli_json(&["recent"]), (0, tslp.page("/recent")));
     let one = places.cli_json(&["recent", "--limit", "1"]);
@@ -30,6 +31,7 @@ fn pages_are_deterministic_and_change_nothing() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
+    tslp.at_rest();
     let events = crate::ledger_file::events(&places.data);
     for path in ["/health", "/doctor", "/recent", "/state"] {
         let first = tslp.get(path);
@@ -80,6 +82,7 @@ fn help_names_every_command_and_exit_code() {
         "verify",
         "rebuild",
         "salvage",
+        "accept",
         "completions",
     ];
     for command in commands {

@@ -270,6 +270,21 @@ impl<'p> Tslp<'p> {
         })
     }
 
+    /// Waits until the head anchor has followed the last commit; from then on the pages stand still.
+    pub(crate) fn at_rest(&self) {
+        eventually(|| {
+            let doctor = self.page("/doctor");
+            let detail = |name: &str| {
+                let checks = doctor["checks"].as_array()?;
+                let check = checks.iter().find(|check| check["check"] == name)?;
+                check["detail"].as_str().map(str::to_owned)
+            };
+            let events = detail("hash chain")?.split(' ').next()?.to_owned();
+            let anchored = detail("head anchor")?.ends_with(&format!("#{events}"));
+            anchored.then_some(())
+        });
+    }
+
     /// The entry of `/recent` for the last episode.
     pub(crate) fn last_episode(&self) -> Value {
         self.page("/recent?limit=1")["episodes"][0].clone()
