@@ -151,6 +151,8 @@ pub enum ReplyOutcome {
     UpstreamRefused(u16),
     /// The upstream could not be reached.
     UpstreamUnreachable,
+    /// The proxy itself stopped first; noted when it started again.
+    Interrupted,
 }
 
 /// A tool call in a reply, by reference.

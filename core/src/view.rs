@@ -115,6 +115,8 @@ pub trait View {
     fn session_with_tail(&self, tail: TranscriptHash) -> Option<SessionId>;
     /// The open prompt whose conversation this is.
     fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt>;
+    /// Episodes whose reply is still under way, as far as the ledger knows.
+    fn in_flight(&self) -> Vec<EpisodeId>;
     /// The session of an episode that is among the recent ones.
     fn session_of(&self, episode: EpisodeId) -> Option<SessionId>;
     /// Whether the session consists of single user prompts and replies alone, without context of the client's own.

@@ -92,6 +92,8 @@ impl EngineThread {
 
     /// Works until the network loop says that no more will come, or is gone.
     pub fn run(mut self) {
+        let interrupted = self.engine.resume(SystemClock.now());
+        self.commit(interrupted);
         while let Ok(message) = self.wiring.from_loop.recv() {
             self.engine.settled(self.wiring.durable.reached());
             match message {

@@ -22,6 +22,7 @@ use crate::demo_model::DemoModel;
 use crate::diagnostics::{Diagnostics, Subject};
 use crate::engine_thread::{EngineThread, LastPromptSlot, Wiring};
 use crate::exit::Exit;
+use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Durability, LedgerWriter, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, UpstreamConfig};
@@ -129,9 +130,7 @@ struct Threads {
 }
 
 /// Holds the data directory's lock as long as anything may write.
-struct OpenLedgerGuard(
-    #[expect(dead_code, reason = "held for its lock")] Arc<crate::ledger::lock::DataDirLock>,
-);
+struct OpenLedgerGuard(#[expect(dead_code, reason = "held for its lock")] Arc<DataDirLock>);
 
 /// Runs the proxy until it is asked to stop.
 ///
@@ -146,8 +145,13 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
     let listener = thread::Builder::new()
         .name("signals".into())
         .spawn(move || {
-            if signals.forever().next().is_some() {
+            let mut asked = signals.forever();
+            if asked.next().is_some() {
                 handle.shutdown();
+            }
+            if asked.next().is_some() {
+                tracing::warn!("asked to stop twice: replies under way are broken off; the ledger survives that");
+                std::process::exit(Exit::Failure.code().into());
             }
         })?;
     let outcome = server.run();
@@ -165,7 +169,11 @@ impl Server {
         data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
         let started = match startup::start(&config.data_dir, &config.workspace) {
             Ok(started) => Ok(started),
-            Err(error) if error.asks_for_safe_mode() => Err(error.to_string()),
+            Err(error) if error.asks_for_safe_mode() => {
+                // The failed start has let go of the directory; two proxies in safe mode would only confuse.
+                let lock = DataDirLock::acquire(&DataFiles::of(&config.data_dir).lock)?;
+                Err((error.to_string(), lock))
+            }
             Err(error) => return Err(error.into()),
         };
         let chosen = choose(&config.upstream.place)?;
@@ -180,7 +188,7 @@ impl Server {
         let mut banner = vec![chosen.banner];
         banner.push(format!("workspace {}", config.workspace.display()));
         let last_prompt = config.debug.then(LastPromptSlot::default);
-        let safe_mode = started.as_ref().err().cloned();
+        let safe_mode = started.as_ref().err().map(|(reason, _)| reason.clone());
         if let Some(reason) = &safe_mode {
             banner.push(format!("SAFE MODE: {reason}"));
         }
@@ -213,9 +221,10 @@ impl Server {
                     Some(OpenLedgerGuard(lock)),
                 )
             }
-            Err(message) => {
+            Err((message, lock)) => {
                 handle.send(ToLoop::LedgerFailed { message });
-                (None, None, Some(from_loop), None)
+                let lock = OpenLedgerGuard(Arc::new(lock));
+                (None, None, Some(from_loop), Some(lock))
             }
         };
         Ok(Self {

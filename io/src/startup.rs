@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
+use tslp_projections::table::TableDigest;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
@@ -53,11 +54,34 @@ impl StartError {
 pub fn start(data_dir: &Path, workspace: &Path) -> Result<(OpenLedger, State), StartError> {
     let mut opened = ledger::open(data_dir, workspace)?;
     let state = fold(&opened.log)?;
-    if let TablesState::Rebuild { reason } = &opened.tables {
+    let reason = match &opened.tables {
+        TablesState::Rebuild { reason } => Some(reason.clone()),
+        TablesState::Current => damaged_table(&opened.log, &state),
+    };
+    if let Some(reason) = reason {
         tracing::info!(%reason, events = state.head().0, "rebuilding the projections from the ledger");
         rebuild(&mut opened.log, &state)?;
     }
     Ok((opened, state))
+}
+
+/// Why a table can't be trusted, if one can't: its rows aren't what the ledger says.
+fn damaged_table(log: &SqliteLog, state: &State) -> Option<String> {
+    TABLES.iter().enumerate().find_map(|(index, table)| {
+        let mut stored = TableDigest::new();
+        let read = log.read_table(index, &mut |row| {
+            stored.add(&row);
+            ControlFlow::Continue(())
+        });
+        match read {
+            Ok(()) if stored.finish() == state.digest(index) => None,
+            Ok(()) => Some(format!(
+                "table {} doesn't hold what the ledger says",
+                table.name
+            )),
+            Err(error) => Some(error.to_string()),
+        }
+    })
 }
 
 /// Folds the whole ledger, verifying the chain.

@@ -72,6 +72,7 @@ pub(crate) enum ReplyOutcome {
     UpstreamBroken,
     UpstreamRefused(u16),
     UpstreamUnreachable,
+    Interrupted,
 }
 
 /// A tool call by reference.

@@ -352,6 +352,18 @@ impl Sessions {
         })
     }
 
+    /// Episodes whose reply is still under way.
+    #[must_use]
+    pub fn in_flight(&self) -> Vec<EpisodeId> {
+        let open = self
+            .sessions
+            .values()
+            .filter_map(|session| session.open.as_ref());
+        open.filter(|open| open.in_flight)
+            .map(|open| open.episode)
+            .collect()
+    }
+
     /// The session of an episode.
     #[must_use]
     pub fn of(&self, episode: EpisodeId) -> Option<SessionId> {

@@ -271,6 +271,16 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         }
     }
 
+    /// A new process goes on: replies that the old one left under way were broken off.
+    pub fn resume(&mut self, at: UnixMillis) -> Batch {
+        let mut work = Work::new();
+        for episode in self.view().in_flight() {
+            let events = Reply::default().end(&self.view(), episode, ReplyOutcome::Interrupted);
+            self.fold(at, events, &mut work);
+        }
+        work.finish()
+    }
+
     /// The user gives a directive on the command line.
     pub fn command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
         let mut work = Work::new();

@@ -180,6 +180,10 @@ impl View for StateView<'_> {
         self.state.sessions.open_prompt(transcript)
     }
 
+    fn in_flight(&self) -> Vec<EpisodeId> {
+        self.state.sessions.in_flight()
+    }
+
     fn session_of(&self, episode: EpisodeId) -> Option<SessionId> {
         self.state.sessions.of(episode)
     }

@@ -75,7 +75,7 @@ impl Reply {
             .tool_calls
             .iter()
             .map(|call| ToolCallRef {
-                name: call.name.clone(),
+                name: redact::redacted(&call.name).into_owned(),
                 arguments: recorder.store(
                     ContentKind::ToolArguments,
                     redact::redacted(&call.arguments).as_bytes(),
@@ -85,7 +85,10 @@ impl Reply {
         recorder.push(Event::ReplyEnded(ReplyEnded {
             episode,
             outcome,
-            finish_reason: self.finish_reason.clone(),
+            finish_reason: self
+                .finish_reason
+                .as_deref()
+                .map(|reason| redact::redacted(reason).into_owned()),
             key: key_of(
                 Role::Assistant,
                 &message::recordable(&self.text),

@@ -146,6 +146,7 @@ impl super::ArchivedReplyOutcome {
                 event::ReplyOutcome::UpstreamRefused(status.to_native())
             }
             Self::UpstreamUnreachable => event::ReplyOutcome::UpstreamUnreachable,
+            Self::Interrupted => event::ReplyOutcome::Interrupted,
         }
     }
 }

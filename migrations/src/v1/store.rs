@@ -72,6 +72,7 @@ impl From<event::ReplyOutcome> for super::ReplyOutcome {
             event::ReplyOutcome::UpstreamBroken => Self::UpstreamBroken,
             event::ReplyOutcome::UpstreamRefused(status) => Self::UpstreamRefused(status),
             event::ReplyOutcome::UpstreamUnreachable => Self::UpstreamUnreachable,
+            event::ReplyOutcome::Interrupted => Self::Interrupted,
         }
     }
 }

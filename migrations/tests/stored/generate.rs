@@ -157,6 +157,7 @@ impl Generator {
                 ReplyOutcome::UpstreamBroken,
                 ReplyOutcome::UpstreamRefused(status),
                 ReplyOutcome::UpstreamUnreachable,
+                ReplyOutcome::Interrupted,
             ]),
             finish_reason: self.maybe(Self::text),
             key: MessageKey(self.hash()),

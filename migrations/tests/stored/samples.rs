@@ -133,6 +133,7 @@ fn replies() -> Vec<Event> {
         ReplyOutcome::UpstreamBroken,
         ReplyOutcome::UpstreamRefused(429),
         ReplyOutcome::UpstreamUnreachable,
+        ReplyOutcome::Interrupted,
     ];
     let mut events = vec![Event::ReplySegment(ReplySegment {
         episode: EpisodeId(2),
