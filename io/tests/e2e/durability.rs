@@ -32,9 +32,7 @@ fn a_prompt_is_on_disk_before_the_first_byte_of_its_reply() {
     client.until("first");
     tslp.kill();
     let tslp = Tslp::start(&places, &upstream);
-    let episode = tslp.last_episode();
-    assert_eq!(episode["episode_id"], 1);
-    assert_eq!(episode["outcome"], Value::Null);
+    assert_eq!(tslp.ended(1)["outcome"], "interrupted");
     assert_eq!(tslp.state()[RING_PUT]["origin"], "user");
     assert_eq!(tslp.page("/doctor")["ok"], true);
 }
@@ -82,6 +80,22 @@ fn deleted_projections_are_rebuilt_from_the_ledger() {
     assert_eq!(tslp.state(), state);
     assert_eq!(tslp.page("/recent"), recent);
     assert!(tslp.log().contains("rebuilding"), "{}", tslp.log());
+}
+
+#[test]
+fn rows_that_contradict_the_ledger_are_found_and_rebuilt() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let state = with_history(&places, &upstream);
+    ledger_file::open(&places.data)
+        .execute_batch("UPDATE state_map SET artifact = zeroblob(32)")
+        .unwrap();
+    let tslp = Tslp::start(&places, &upstream);
+    assert_eq!(tslp.state(), state);
+    assert!(
+        tslp.log().contains("doesn't hold what the ledger says"),
+        "{}",
+        tslp.log()
+    );
 }
 
 #[test]
