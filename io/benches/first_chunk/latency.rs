@@ -125,8 +125,8 @@ fn cells(setting: &Setting<'_>) -> Vec<Cell> {
 
 fn rounds(effort: Effort, cell: &Cell) -> usize {
     let whole = match (cell.connections, cell.delay.is_zero()) {
-        (1, true) => 300,
-        (1, false) => 120,
+        (1, true) => 200,
+        (1, false) => 80,
         _ => 4,
     };
     let whole = if cell.prompt >= 512 * KIB {
