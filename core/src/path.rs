@@ -52,7 +52,12 @@ impl RelPath {
         if parts.is_empty() || unified.ends_with('/') {
             return Err(Reason::PathNotUsable);
         }
-        Ok(Self(parts.join("/").into()))
+        let path = parts.join("/");
+        // What stood in the middle may have come to the front: `a/../C:/x`.
+        if is_absolute(&path) {
+            return Err(Reason::PathEscapesWorkspace);
+        }
+        Ok(Self(path.into()))
     }
 
     /// Takes a path that is already normalised, for example one that a ledger holds.
@@ -155,6 +160,7 @@ mod tests {
         check("/etc/passwd", Err(Reason::PathEscapesWorkspace));
         check("/home/u/project2/a.c", Err(Reason::PathEscapesWorkspace));
         check("C:/windows/a.c", Err(Reason::PathEscapesWorkspace));
+        check("a/../C:/windows/a.c", Err(Reason::PathEscapesWorkspace));
     }
 
     #[test]

@@ -1,1 +1,65 @@
-//! Placeholder.
+//! Fuzz targets as plain functions: each takes any bytes and panics where something that must hold doesn't.
+//!
+//! The same functions run under libFuzzer (`fuzz_targets/`, see docs/fuzzing.md) and, over a few thousand generated
+//! inputs, in `cargo test`.
+
+mod events;
+mod text;
+
+mod code;
+
+mod chat;
+mod http;
+
+pub mod inputs;
+
+pub use chat::{chat_request, reply_stream};
+pub use code::{extract_c, extract_cpp};
+pub use events::{decode_event, fold_events, stories};
+pub use http::{http_body, http_request, http_response};
+pub use text::{capture_blocks, delimiters, mention_scan, redaction, rel_path};
+
+/// A fuzz target with what a short run of it needs.
+pub struct Target {
+    /// Its name: the function's, the binary's, and the folder's in `seeds/`.
+    pub name: &'static str,
+    /// The target.
+    pub run: fn(&[u8]),
+    /// Generated inputs in a short run.
+    pub rounds: u64,
+    /// Words that its inputs are made of.
+    pub words: &'static [&'static str],
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    target("decode_event", decode_event, 4_000, &[]),
+    target("fold_events", fold_events, 150, &[]),
+    target("stories", stories, 6, &[]),
+    target("capture_blocks", capture_blocks, 4_000, inputs::MARKDOWN),
+    target("mention_scan", mention_scan, 3_000, inputs::MARKDOWN),
+    target("delimiters", delimiters, 4_000, inputs::DELIMITERS),
+    target("redaction", redaction, 4_000, inputs::CREDENTIALS),
+    target("rel_path", rel_path, 6_000, inputs::PATHS),
+    target("extract_c", extract_c, 1_000, inputs::C),
+    target("extract_cpp", extract_cpp, 600, inputs::CPP),
+    target("chat_request", chat_request, 4_000, inputs::CHAT),
+    target("reply_stream", reply_stream, 4_000, inputs::EVENT_STREAM),
+    target("http_request", http_request, 4_000, inputs::HTTP),
+    target("http_response", http_response, 4_000, inputs::HTTP),
+    target("http_body", http_body, 4_000, inputs::CHUNKS),
+];
+
+const fn target(
+    name: &'static str,
+    run: fn(&[u8]),
+    rounds: u64,
+    words: &'static [&'static str],
+) -> Target {
+    Target {
+        name,
+        run,
+        rounds,
+        words,
+    }
+}

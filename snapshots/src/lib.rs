@@ -13,3 +13,5 @@ pub mod verdicts;
 
 pub mod replay_check;
 pub mod tables;
+
+pub mod random;

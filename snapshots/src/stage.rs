@@ -13,7 +13,7 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::{Answers, Batch, Engine};
-use tslp_replay::state::{Contents, State};
+use tslp_replay::state::{Contents, State, StateView};
 
 use crate::disk::{Disk, Place};
 use crate::script::{self, Ending, Step};
@@ -163,6 +163,15 @@ impl Stage {
     #[must_use]
     pub const fn state(&self) -> &State {
         self.engine.state()
+    }
+
+    /// The live state as decisions see it; bytes of the Vault are not at hand.
+    #[must_use]
+    pub const fn view(&self) -> StateView<'_> {
+        StateView {
+            state: self.engine.state(),
+            contents: &NothingStored,
+        }
     }
 
     /// The disk as it is now.

@@ -1,3 +1,4 @@
 //! Golden stories and properties of the whole engine.
 
+mod properties;
 mod stories;

@@ -1,0 +1,80 @@
+//! Chat bodies and reply streams from the wire.
+
+use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
+use tslp_core::decide::receive;
+use tslp_core::message::{Request, Role, ToolCall};
+use tslp_io::chat::reply::ReplyDecoder;
+use tslp_io::chat::request::{self, Envelope};
+
+/// A body that is read can be written with the same messages, and means the same when it is read again.
+pub fn chat_request(data: &[u8]) {
+    let Ok((body, request)) = request::read(data, Envelope::default()) else {
+        return;
+    };
+    assert!(!request.messages.is_empty());
+    let spoken = spoken(&request);
+    let outgoing = Outgoing {
+        system: receive::system_text(&request),
+        prefix: String::new(),
+        messages: spoken
+            .iter()
+            .map(|index| OutgoingMessage {
+                index: *index,
+                rewritten: Vec::new(),
+            })
+            .collect(),
+    };
+    let written = body.with(&request, &outgoing);
+    if spoken.is_empty() && outgoing.system.is_empty() {
+        return;
+    }
+    let again = match request::read(&written, Envelope::default()) {
+        Ok((_, again)) => again,
+        Err(error) => panic!("{error}: {}", String::from_utf8_lossy(&written)),
+    };
+    assert_eq!(again.model, request.model);
+    assert_eq!(again.tools, request.tools);
+    let before: Vec<_> = spoken
+        .iter()
+        .map(|index| &request.messages[*index])
+        .collect();
+    let after: Vec<_> = self::spoken(&again)
+        .into_iter()
+        .map(|index| again.messages[index].clone())
+        .collect();
+    assert!(before.into_iter().eq(after.iter()));
+}
+
+/// Indices of all messages that aren't the system's.
+fn spoken(request: &Request) -> Vec<usize> {
+    (0..request.messages.len())
+        .filter(|index| request.messages[*index].role != Role::System)
+        .collect()
+}
+
+/// A reply that comes to its end says the same, however its bytes are cut. One that is flawed counts for nothing, and
+/// where it stops being read depends on the cuts.
+pub fn reply_stream(data: &[u8]) {
+    let whole = decode([data]);
+    let bytes = decode(data.chunks(1));
+    let pieces = decode(data.chunks(7));
+    assert_eq!(whole, bytes);
+    assert_eq!(whole, pieces);
+}
+
+/// Text, tool calls and finish reason of a reply that came to its end.
+type Decoded = Option<(String, Vec<ToolCall>, Option<String>)>;
+
+fn decode<'d>(pieces: impl IntoIterator<Item = &'d [u8]>) -> Decoded {
+    let mut decoder = ReplyDecoder::default();
+    let mut text = String::new();
+    for piece in pieces {
+        text.push_str(&decoder.push(piece).text);
+    }
+    text.push_str(&decoder.end().text);
+    if !decoder.is_finished() {
+        return None;
+    }
+    let (tool_calls, finish_reason) = decoder.into_parts();
+    Some((text, tool_calls, finish_reason))
+}

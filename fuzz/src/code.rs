@@ -1,0 +1,62 @@
+//! Extraction of definitions from any bytes.
+
+use tslp_core::extract::{Extraction, Grammars};
+use tslp_core::slice::Span;
+use tslp_grammars::TreeSitterGrammars;
+
+/// Any bytes taken for C.
+pub fn extract_c(data: &[u8]) {
+    extract("c", data);
+}
+
+/// Any bytes taken for C++.
+pub fn extract_cpp(data: &[u8]) {
+    extract("cpp", data);
+}
+
+/// Definitions lie inside the source, in order, and a second look finds the same.
+fn extract(language: &str, source: &[u8]) {
+    let Some(language) = TreeSitterGrammars.language_of_tag(language) else {
+        panic!("no grammar for {language}");
+    };
+    let Ok(extraction) = TreeSitterGrammars.extract(language, source) else {
+        return;
+    };
+    check(&extraction, source);
+    assert_eq!(
+        TreeSitterGrammars.extract(language, source).as_ref(),
+        Ok(&extraction)
+    );
+}
+
+fn check(extraction: &Extraction, source: &[u8]) {
+    let is_inside = |span: &Span| {
+        span.start <= span.end && usize::try_from(span.end).is_ok_and(|end| end <= source.len())
+    };
+    for definition in &extraction.definitions {
+        assert!(is_inside(&definition.span), "{definition:?}");
+        assert!(!definition.span.is_empty(), "{definition:?}");
+        assert!(
+            definition.damaged || !definition.symbol.as_str().is_empty(),
+            "{definition:?}"
+        );
+    }
+    assert!(
+        extraction
+            .definitions
+            .is_sorted_by_key(|definition| definition.span.start),
+        "{:?}",
+        extraction.definitions
+    );
+    assert!(extraction.elisions.iter().all(is_inside));
+    if extraction.clean {
+        assert!(
+            extraction
+                .definitions
+                .iter()
+                .all(|definition| !definition.damaged)
+        );
+    }
+    let slices = extraction.slices(source);
+    assert!(slices.len() <= extraction.definitions.len());
+}

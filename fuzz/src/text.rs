@@ -1,0 +1,129 @@
+//! Everything that reads what users and models write: blocks, mentions, delimiters, credentials, paths.
+
+use std::cell::RefCell;
+
+use tslp_core::capture;
+use tslp_core::delimiter;
+use tslp_core::event::{DiskFinding, DiskObserved, Event};
+use tslp_core::mention;
+use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
+use tslp_core::redact;
+use tslp_core::view::View as _;
+use tslp_snapshots::script::{self, Step};
+use tslp_snapshots::stage::{ROOT, Stage};
+
+/// Blocks stand in order, inside the text, at characters' boundaries, and hold what they say.
+pub fn capture_blocks(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut end = 0;
+    for block in capture::blocks(&text) {
+        assert!(block.outer.start >= end, "blocks overlap");
+        assert!(text.get(block.outer.clone()).is_some());
+        end = block.outer.end;
+        if let Some(verbatim) = block.verbatim {
+            assert_eq!(text.get(verbatim), Some(&*block.code));
+        }
+        if let Some(path) = block.path {
+            let _ = RelPath::parse(&path, ROOT);
+        }
+    }
+}
+
+/// What a project's prompt may name.
+const PROJECT: &str = "
+    user
+    | ```c:src/list.c
+    | int push(int x) { return x + 1; }
+    | int list_len(int x) { return x + 2; }
+    | ```
+    | ```cpp:src/tree.cpp
+    | #include <tree.h>
+    | namespace ns { struct Tree { int grow() { return 1; } }; }
+    | ```
+    | ```c:lib/list.c
+    | int push(int x) { return x + 3; }
+    | ```
+";
+
+thread_local! {
+    static STAGE: RefCell<Option<Stage>> = const { RefCell::new(None) };
+}
+
+/// Whatever is mentioned is tracked, and named once.
+pub fn mention_scan(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    STAGE.with_borrow_mut(|stage| {
+        let stage = stage.get_or_insert_with(|| {
+            let mut stage = Stage::new(Policy::default());
+            script::parse(PROJECT)
+                .steps
+                .into_iter()
+                .for_each(|step: Step| stage.step(step));
+            stage
+        });
+        let view = stage.view();
+        let found = mention::scan(&text, ROOT, &view);
+        for (index, entity) in found.symbols.iter().enumerate() {
+            assert!(view.current(entity).is_some(), "{entity}");
+            assert!(!found.symbols[..index].contains(entity), "{entity}");
+        }
+        for (index, path) in found.files.iter().enumerate() {
+            assert!(view.tracks(path), "{path}");
+            assert!(!found.files[..index].contains(path), "{path}");
+        }
+    });
+}
+
+/// A text that is stripped and defused can't open or close a block, whatever stood in it.
+pub fn delimiters(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let stripped = delimiter::strip_blocks(&text);
+    assert!(stripped.len() <= text.len());
+    let defused = delimiter::defused(&stripped);
+    assert!(!delimiter::quoted_in(&defused), "{defused}");
+    assert_eq!(defused.len(), stripped.len());
+    assert_eq!(delimiter::strip_blocks(&defused), defused);
+    assert_eq!(
+        delimiter::quoted_in(&stripped),
+        defused != stripped,
+        "{stripped}"
+    );
+}
+
+/// What is redacted stays as it is when it is redacted again.
+pub fn redaction(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let once = redact::redacted(&text);
+    assert_eq!(redact::redacted(&once), once);
+    if let Some(at) = redact::unclosed_key(&text) {
+        assert!(text.is_char_boundary(at));
+    }
+}
+
+/// A path that is taken is relative, without anything odd, means itself, and can be read from a ledger.
+pub fn rel_path(data: &[u8]) {
+    let written = String::from_utf8_lossy(data);
+    let Ok(path) = RelPath::parse(&written, ROOT) else {
+        return;
+    };
+    let text = path.as_str();
+    assert!(!text.starts_with('/') && !text.ends_with('/') && !text.contains('\\'));
+    assert!(
+        text.split('/')
+            .all(|part| !part.is_empty() && part != "." && part != ".."),
+        "{text:?}"
+    );
+    assert!(!text.chars().any(char::is_control), "{text:?}");
+    // A blank at the front, which only an absolute path can bring there, is trimmed from what is written.
+    if text.trim() == text {
+        assert_eq!(RelPath::parse(text, ROOT).as_ref(), Ok(&path), "{text:?}");
+    }
+    let event = Event::DiskObserved(DiskObserved {
+        path,
+        finding: DiskFinding::Missing,
+    });
+    let stored = tslp_migrations::encode(&event)
+        .map(|encoded| tslp_migrations::decode(encoded.kind, &encoded.payload));
+    assert_eq!(stored.ok(), Some(Ok(event)), "a ledger that can't be read");
+}

@@ -1,0 +1,350 @@
+//! Events without sense: ids, hashes and paths from a small stock, so that they collide, and now and then an extreme.
+
+use arbitrary::{Result, Unstructured};
+use tslp_core::artifact::{Level, Origin, Transition, Version};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{
+    ArtifactCaptured, ArtifactResolved, Content, ContentKind, DiskFile, DiskFinding, DiskObserved,
+    DiskSlice, Dropped, Event, Extent, Fork, History, Hydrated, MessageRef, NoticeIssued,
+    PathEvidence, PromotionRefused, PromptComposed, PromptReceived, ReadFailure, Recorded,
+    ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
+};
+use tslp_core::extract::GrammarTag;
+use tslp_core::gate::{Completeness, GateReport, Verdict};
+use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
+use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
+use tslp_core::message::Role;
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_core::slice::{Figures, Span};
+
+/// Longest list of events that is made.
+const EVENTS_MAX: usize = 400;
+
+/// Kinds of events; those that only together make something true are more frequent.
+const KINDS: [u8; 20] = [0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10];
+
+/// A ledger of nonsense, as long as the bytes last. Positions ascend, now and then with a gap.
+///
+/// # Errors
+/// Never in practice: a source that has run out ends the list.
+pub fn ledger(source: &mut Unstructured<'_>) -> Result<Vec<Recorded>> {
+    let mut ledger = Vec::new();
+    let mut seq = 0_u64;
+    while !source.is_empty() && ledger.len() < EVENTS_MAX {
+        seq += match source.int_in_range(0..=99_u8)? {
+            0 => 2,
+            _ => 1,
+        };
+        ledger.push(Recorded {
+            seq: Seq(seq),
+            at: UnixMillis(source.arbitrary()?),
+            event: event(source)?,
+        });
+    }
+    Ok(ledger)
+}
+
+/// One event of any kind.
+///
+/// # Errors
+/// Never in practice.
+pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
+    let u = source;
+    Ok(match *u.choose(&KINDS)? {
+        0 => Event::Content(Content {
+            hash: artifact(u)?,
+            kind: content_kind(u)?,
+            bytes: u.bytes(u.len().min(7))?.to_vec(),
+        }),
+        1 => Event::PromptReceived(prompt(u)?),
+        2 => Event::ReplySegment(ReplySegment {
+            episode: EpisodeId(number(u)?),
+            content: artifact(u)?,
+        }),
+        3 => Event::ReplyEnded(reply(u)?),
+        4 => Event::DiskObserved(DiskObserved {
+            path: path(u)?,
+            finding: finding(u)?,
+        }),
+        5 => Event::ArtifactCaptured(captured(u)?),
+        6 => Event::ArtifactResolved(ArtifactResolved {
+            capture: CaptureId(number(u)?),
+            level: pick(u, &[Level::Unresolved, Level::Inferred, Level::Confirmed])?,
+            reason: reason(u)?,
+            grammar: maybe(u, grammar)?,
+            extent: pick(u, &[Extent::WholeFile, Extent::Fragment])?,
+            versions: list(u, version)?,
+        }),
+        7 => Event::Transitioned(Transitioned {
+            episode: EpisodeId(number(u)?),
+            version: VersionId(number(u)?),
+            entity: entity(u)?,
+            transition: pick(
+                u,
+                &[
+                    Transition::Promote,
+                    Transition::Discard,
+                    Transition::Supersede,
+                    Transition::Remove,
+                ],
+            )?,
+            origin: origin(u)?,
+            cause: reason(u)?,
+            report: maybe(u, report)?,
+        }),
+        8 => Event::PromotionRefused(PromotionRefused {
+            episode: EpisodeId(number(u)?),
+            version: VersionId(number(u)?),
+            entity: entity(u)?,
+            report: report(u)?,
+        }),
+        9 => Event::NoticeIssued(NoticeIssued {
+            episode: EpisodeId(number(u)?),
+            session: SessionId(number(u)?),
+            reason: reason(u)?,
+            entity: maybe(u, entity)?,
+        }),
+        _ => Event::PromptComposed(PromptComposed {
+            episode: EpisodeId(number(u)?),
+            history: pick(u, &[History::Window, History::Client])?,
+            hydrated: list(u, |u| {
+                Ok(Hydrated {
+                    entity: entity(u)?,
+                    version: VersionId(number(u)?),
+                    reason: reason(u)?,
+                    tokens: u.arbitrary()?,
+                })
+            })?,
+            dropped: list(u, |u| {
+                Ok(Dropped {
+                    entity: entity(u)?,
+                    reason: reason(u)?,
+                })
+            })?,
+            notices: u.arbitrary()?,
+            budget_tokens: u.arbitrary()?,
+        }),
+    })
+}
+
+fn prompt(u: &mut Unstructured<'_>) -> Result<PromptReceived> {
+    Ok(PromptReceived {
+        episode: EpisodeId(number(u)?),
+        session: SessionId(number(u)?),
+        session_name: maybe(u, |u| Ok(String::from(pick(u, &["one", "two"])?)))?,
+        fork: maybe(u, |u| {
+            Ok(Fork {
+                session: SessionId(number(u)?),
+                messages: small(u)?,
+            })
+        })?,
+        transcript: TranscriptHash(hash(u)?),
+        length: small(u)?,
+        model: "m".into(),
+        system: maybe(u, artifact)?,
+        messages: list(u, |u| {
+            Ok(MessageRef {
+                role: pick(u, &[Role::User, Role::Assistant, Role::Tool, Role::Other])?,
+                key: MessageKey(hash(u)?),
+                content: artifact(u)?,
+            })
+        })?,
+        older: small(u)?,
+    })
+}
+
+fn reply(u: &mut Unstructured<'_>) -> Result<ReplyEnded> {
+    Ok(ReplyEnded {
+        episode: EpisodeId(number(u)?),
+        outcome: pick(
+            u,
+            &[
+                ReplyOutcome::Completed,
+                ReplyOutcome::Completed,
+                ReplyOutcome::ClientGone,
+                ReplyOutcome::UpstreamRefused(500),
+            ],
+        )?,
+        finish_reason: maybe(u, |u| Ok(String::from(pick(u, &["stop", "length"])?)))?,
+        key: MessageKey(hash(u)?),
+        segments: list(u, artifact)?,
+        tool_calls: list(u, |u| {
+            Ok(ToolCallRef {
+                name: "t".into(),
+                arguments: artifact(u)?,
+            })
+        })?,
+    })
+}
+
+fn captured(u: &mut Unstructured<'_>) -> Result<ArtifactCaptured> {
+    Ok(ArtifactCaptured {
+        capture: CaptureId(number(u)?),
+        episode: EpisodeId(number(u)?),
+        origin: origin(u)?,
+        artifact: artifact(u)?,
+        within: maybe(u, |u| {
+            let span = span(u)?;
+            Ok(Within {
+                container: artifact(u)?,
+                start: span.start,
+                end: span.end,
+            })
+        })?,
+        language: maybe(u, |_| Ok("c".into()))?,
+        evidence: pick(u, &[PathEvidence::None, PathEvidence::InfoString])?,
+        path: maybe(u, path)?,
+        completeness: pick(
+            u,
+            &[
+                Completeness::Full,
+                Completeness::Elided,
+                Completeness::Truncated,
+            ],
+        )?,
+    })
+}
+
+fn finding(u: &mut Unstructured<'_>) -> Result<DiskFinding> {
+    Ok(match u.int_in_range(0..=3_u8)? {
+        0 => DiskFinding::Missing,
+        1 => DiskFinding::Unreadable(ReadFailure::Denied),
+        _ => DiskFinding::File(DiskFile {
+            whole: SliceHash(hash(u)?),
+            // Not sorted, and with repetitions: a decoder doesn't check that either.
+            slices: list(u, |u| {
+                Ok(DiskSlice {
+                    symbol: symbol(u)?,
+                    slice: maybe(u, |u| Ok(SliceHash(hash(u)?)))?,
+                })
+            })?,
+            definitions: small(u)?,
+            grammar: maybe(u, grammar)?,
+        }),
+    })
+}
+
+fn version(u: &mut Unstructured<'_>) -> Result<Version> {
+    Ok(Version {
+        id: VersionId(number(u)?),
+        entity: entity(u)?,
+        slice: SliceHash(hash(u)?),
+        spans: list(u, span)?,
+        figures: Figures {
+            nodes: u.arbitrary()?,
+            tokens: u.arbitrary()?,
+        },
+    })
+}
+
+fn report(u: &mut Unstructured<'_>) -> Result<GateReport> {
+    Ok(GateReport {
+        verdicts: list(u, |u| {
+            Ok(Verdict {
+                rule: reason(u)?,
+                met: u.arbitrary()?,
+                seen: u.arbitrary()?,
+                needed: u.arbitrary()?,
+            })
+        })?,
+        conclusion: maybe(u, reason)?,
+        passed: u.arbitrary()?,
+    })
+}
+
+/// An id: nearly always one of a few.
+fn number(u: &mut Unstructured<'_>) -> Result<u64> {
+    Ok(match u.int_in_range(0..=999_u16)? {
+        0 => u64::MAX,
+        1 => u64::MAX - 1,
+        2 => u.arbitrary()?,
+        other => u64::from(other % 6),
+    })
+}
+
+/// A count: nearly always small.
+fn small(u: &mut Unstructured<'_>) -> Result<u32> {
+    Ok(match u.int_in_range(0..=99_u8)? {
+        0 => u32::MAX,
+        other => u32::from(other % 7),
+    })
+}
+
+fn span(u: &mut Unstructured<'_>) -> Result<Span> {
+    let (a, b) = (small(u)?, small(u)?);
+    Ok(Span {
+        start: a.min(b),
+        end: a.max(b),
+    })
+}
+
+fn hash(u: &mut Unstructured<'_>) -> Result<[u8; 32]> {
+    Ok([u.int_in_range(0..=5_u8)?; 32])
+}
+
+fn artifact(u: &mut Unstructured<'_>) -> Result<ArtifactHash> {
+    Ok(ArtifactHash(hash(u)?))
+}
+
+fn path(u: &mut Unstructured<'_>) -> Result<RelPath> {
+    Ok(RelPath::from_normalised(pick(
+        u,
+        &["a.c", "src/a.c", "lib/b.c"],
+    )?))
+}
+
+fn symbol(u: &mut Unstructured<'_>) -> Result<Symbol> {
+    Ok(Symbol::new(pick(u, &["one", "ns::one", "two", "T::two"])?))
+}
+
+fn entity(u: &mut Unstructured<'_>) -> Result<EntityId> {
+    Ok(EntityId {
+        path: path(u)?,
+        symbol: maybe(u, symbol)?,
+    })
+}
+
+fn origin(u: &mut Unstructured<'_>) -> Result<Origin> {
+    pick(u, &[Origin::Model, Origin::User])
+}
+
+fn content_kind(u: &mut Unstructured<'_>) -> Result<ContentKind> {
+    pick(
+        u,
+        &[ContentKind::Message, ContentKind::Reply, ContentKind::Code],
+    )
+}
+
+fn grammar(_: &mut Unstructured<'_>) -> Result<GrammarTag> {
+    Ok(GrammarTag {
+        language: "c".into(),
+        version: "1".into(),
+    })
+}
+
+fn reason(u: &mut Unstructured<'_>) -> Result<Reason> {
+    pick(u, Reason::ALL)
+}
+
+fn pick<T: Copy>(u: &mut Unstructured<'_>, from: &[T]) -> Result<T> {
+    u.choose(from).copied()
+}
+
+fn maybe<T>(
+    u: &mut Unstructured<'_>,
+    make: impl FnOnce(&mut Unstructured<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    if u.arbitrary()? {
+        make(u).map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
+fn list<T>(
+    u: &mut Unstructured<'_>,
+    make: impl Fn(&mut Unstructured<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    (0..u.int_in_range(0..=4_u8)?).map(|_| make(u)).collect()
+}

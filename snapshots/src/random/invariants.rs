@@ -1,0 +1,272 @@
+//! What must hold whatever happens, checked against a naive model that knows only the events.
+
+use std::collections::BTreeMap;
+
+use arbitrary::Unstructured;
+use tslp_core::artifact::{ArtifactState, Origin, Transition};
+use tslp_core::delimiter::{NOTICE_OPEN, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Event, PromptComposed, Recorded, Transitioned};
+use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::VersionId;
+use tslp_core::reason::Reason;
+use tslp_core::slice;
+use tslp_core::view::View as _;
+use tslp_projections::TABLES;
+use tslp_projections::table::{Changes, Value};
+use tslp_replay::state::State;
+
+use super::events;
+use crate::disk::{Disk, Place, extraction_of};
+use crate::replay_check::rows;
+use crate::stage::{Sent, Stage};
+use crate::tables::Tables;
+
+/// The number that a row shows for ids beyond 63 bits.
+const CLAMPED: Value = Value::Integer(i64::MAX);
+
+/// Folds events without sense.
+///
+/// # Panics
+/// When a fold panics, or when its row changes don't tell what its rows do.
+pub fn nonsense_folds(data: &[u8]) {
+    let Ok(ledger) = events::ledger(&mut Unstructured::new(data)) else {
+        return;
+    };
+    let mut state = State::default();
+    let mut tables = Tables::default();
+    for recorded in &ledger {
+        let mut changes = Changes::collecting();
+        state.apply(recorded, &mut changes);
+        tables.apply(changes.into_vec());
+    }
+    for (index, table) in TABLES.iter().enumerate() {
+        let rows = rows(&state, index);
+        // Ids beyond 63 bits are clamped and so may collide in a row's key; no ledger reaches them.
+        if !rows.iter().flatten().any(|value| *value == CLAMPED) {
+            assert_eq!(rows, tables.rows(index), "{}", table.name);
+        }
+    }
+    let _ = format!("{state}");
+}
+
+/// A naive model of the law, fed with a story's events.
+#[derive(Default)]
+pub struct Law {
+    read: usize,
+    versions: BTreeMap<VersionId, (EntityId, ArtifactState)>,
+    slices: BTreeMap<VersionId, SliceHash>,
+    authoritative: BTreeMap<EntityId, VersionId>,
+    /// Truths that something else is just taking the place of.
+    replaced: BTreeMap<EntityId, VersionId>,
+    /// What disk held of an entity when the user last decided about it.
+    acknowledged: BTreeMap<EntityId, Option<SliceHash>>,
+    vault: BTreeMap<ArtifactHash, Vec<u8>>,
+}
+
+impl Law {
+    /// Reads the events since the last call and compares.
+    ///
+    /// # Panics
+    /// When the law is broken.
+    pub fn check(&mut self, stage: &Stage) {
+        let new = &stage.ledger()[self.read..];
+        self.read = stage.ledger().len();
+        for recorded in new {
+            self.read_one(recorded, stage.disk());
+        }
+        assert!(
+            stage.state().anomalies().is_empty(),
+            "{}",
+            stage.state().anomalies()
+        );
+        assert_eq!(stage.state().state_map().len(), self.authoritative.len());
+        for (entity, version) in &self.authoritative {
+            let current = stage.view().current(entity);
+            assert_eq!(
+                current.map(|current| current.version),
+                Some(*version),
+                "{entity}"
+            );
+        }
+        for recorded in new {
+            if let (Event::PromptComposed(composed), Some(sent)) = (&recorded.event, stage.sent()) {
+                self.check_prompt(stage, composed, sent);
+            }
+        }
+    }
+
+    fn read_one(&mut self, recorded: &Recorded, disk: &Disk) {
+        match &recorded.event {
+            Event::Content(content) => {
+                self.vault.insert(content.hash, content.bytes.clone());
+            }
+            Event::ArtifactCaptured(captured) => {
+                if let Some(within) = captured.within {
+                    let bytes =
+                        &self.vault[&within.container][within.start as usize..within.end as usize];
+                    assert_eq!(captured.artifact, ArtifactHash::of(bytes));
+                    self.vault.insert(captured.artifact, bytes.to_vec());
+                }
+                assert!(self.vault.contains_key(&captured.artifact));
+            }
+            Event::ArtifactResolved(resolved) => {
+                for version in &resolved.versions {
+                    let state = (version.entity.clone(), ArtifactState::Proposed);
+                    self.slices.insert(version.id, version.slice);
+                    assert_eq!(self.versions.insert(version.id, state), None, "{version:?}");
+                }
+            }
+            Event::Transitioned(moved) => self.transition(moved, disk),
+            _ => {}
+        }
+    }
+
+    /// The law's arrows and no others; one authoritative version for each entity.
+    fn transition(&mut self, moved: &Transitioned, disk: &Disk) {
+        let entity = &moved.entity;
+        let (owner, state) = self
+            .versions
+            .get_mut(&moved.version)
+            .unwrap_or_else(|| panic!("an unknown version moves: {moved:?}"));
+        assert_eq!(owner, entity, "{moved:?}");
+        assert_eq!(*state, moved.transition.from(), "{moved:?}");
+        *state = moved.transition.to();
+        match moved.transition {
+            Transition::Promote => {
+                if moved.origin == Origin::Model {
+                    self.check_base(moved, disk);
+                }
+                self.replaced.remove(entity);
+                let before = self.authoritative.insert(entity.clone(), moved.version);
+                assert_eq!(before, None, "two truths of {entity}");
+                self.acknowledged.remove(entity);
+                if let (Origin::User, Some(Place::File(_))) = (moved.origin, disk.at(&entity.path))
+                {
+                    self.acknowledged
+                        .insert(entity.clone(), on_disk(disk, entity));
+                }
+            }
+            Transition::Supersede | Transition::Remove => {
+                let before = self.authoritative.remove(entity);
+                assert_eq!(before, Some(moved.version), "{moved:?}");
+                if moved.cause == Reason::Replaced {
+                    self.replaced.insert(entity.clone(), moved.version);
+                }
+                assert!(
+                    moved.transition == Transition::Supersede || moved.origin == Origin::User,
+                    "only the user removes: {moved:?}"
+                );
+            }
+            Transition::Discard => {}
+        }
+    }
+
+    /// The model replaces only what disk holds as well, or what the user has set above the disk (spec §15.5).
+    fn check_base(&self, moved: &Transitioned, disk: &Disk) {
+        let entity = &moved.entity;
+        let Some(place) = disk.at(&entity.path) else {
+            return;
+        };
+        assert_ne!(*place, Place::Locked, "{moved:?}");
+        let seen = on_disk(disk, entity);
+        let base = self.replaced.get(entity);
+        let agrees = match base {
+            Some(base) => seen == self.slices.get(base).copied(),
+            None => seen.is_none_or(|seen| self.slices.get(&moved.version) == Some(&seen)),
+        };
+        let is_acknowledged = base.is_some() && self.acknowledged.get(entity) == Some(&seen);
+        assert!(
+            agrees || is_acknowledged,
+            "the model built on what disk contradicts: {moved:?}"
+        );
+    }
+
+    /// Every block is exactly the authoritative slice, and nothing in it is contradicted by disk.
+    fn check_prompt(&self, stage: &Stage, composed: &PromptComposed, sent: &Sent) {
+        if composed.episode != sent.episode {
+            return;
+        }
+        let text = format!("{}{}", sent.outgoing.system, sent.outgoing.prefix);
+        let blocks = blocks_of(&text);
+        let tokens: u32 = composed
+            .hydrated
+            .iter()
+            .map(|hydrated| hydrated.tokens)
+            .sum();
+        assert!(tokens <= composed.budget_tokens);
+        assert_eq!(blocks.len(), composed.hydrated.len(), "{text}");
+        for (block, hydrated) in blocks.iter().zip(&composed.hydrated) {
+            let entity = &hydrated.entity;
+            let current = stage.view().current(entity);
+            let current = current.unwrap_or_else(|| panic!("hydrated, not true: {entity}"));
+            assert_eq!(current.version, hydrated.version);
+            let source = &self.vault[&current.artifact];
+            let code = slice::joined(source, &current.spans);
+            let code = String::from_utf8_lossy(&code);
+            let expected = format!(
+                "Entity: {entity}\nArtifact: {}\nSource: Confirmed via AST\n\n{}",
+                current.slice,
+                code.trim_end_matches('\n')
+            );
+            assert_eq!(*block, expected);
+            assert_eq!(
+                slice::hash_of_spans(source, &current.spans),
+                current.slice,
+                "{entity}"
+            );
+            self.check_against_disk(stage.disk(), entity, current.slice);
+        }
+        check_order(&text);
+    }
+
+    fn check_against_disk(&self, disk: &Disk, entity: &EntityId, shown: SliceHash) {
+        match disk.at(&entity.path) {
+            None => {}
+            Some(Place::Locked) => panic!("shown, though disk can't be read: {entity}"),
+            Some(Place::File(_)) => {
+                let seen = on_disk(disk, entity);
+                let is_acknowledged = self.acknowledged.get(entity) == Some(&seen);
+                assert!(
+                    seen == Some(shown) || is_acknowledged,
+                    "STALE code is shown: {entity}"
+                );
+            }
+        }
+    }
+}
+
+/// What disk holds of an entity, found by reading it.
+fn on_disk(disk: &Disk, entity: &EntityId) -> Option<SliceHash> {
+    let Some(Place::File(text)) = disk.at(&entity.path) else {
+        return None;
+    };
+    match &entity.symbol {
+        None => Some(slice::hash_of(text.as_bytes())),
+        Some(symbol) => {
+            let extraction = extraction_of(&entity.path, text.as_bytes())?;
+            extraction.slices(text.as_bytes()).get(symbol).copied()
+        }
+    }
+}
+
+/// The texts between the delimiters of hydrated code.
+fn blocks_of(text: &str) -> Vec<&str> {
+    text.split(&format!("{STATE_OPEN}\n"))
+        .skip(1)
+        .map(|rest| {
+            rest.split(&format!("\n{STATE_CLOSE}"))
+                .next()
+                .unwrap_or_default()
+        })
+        .collect()
+}
+
+/// Code, then notices, then recent context (spec §8.4).
+fn check_order(text: &str) {
+    let last_code = text.rfind(STATE_CLOSE);
+    let notice = text.find(NOTICE_OPEN);
+    let recent = text.find(RECENT_OPEN);
+    let ascending: Vec<usize> = [last_code, notice, recent].into_iter().flatten().collect();
+    assert!(ascending.is_sorted(), "{text}");
+}

@@ -1,0 +1,365 @@
+//! Random users, models and disks. After every step the law is checked.
+
+use arbitrary::{Result, Unstructured};
+use tslp_core::artifact::Origin;
+use tslp_core::policy::Policy;
+use tslp_core::view::View as _;
+use tslp_projections::STATE_MAP;
+use tslp_projections::table::Value;
+
+use super::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
+use super::invariants::Law;
+use crate::disk::Place;
+use crate::replay_check::rows;
+use crate::script::{Ending, Step};
+use crate::stage::Stage;
+
+/// Longest story.
+const STEPS_MAX: usize = 60;
+
+/// Plays the story that the bytes tell.
+///
+/// # Panics
+/// When the law is broken.
+pub fn play(data: &[u8]) {
+    let mut source = Unstructured::new(data);
+    let mut player = Player {
+        stage: Stage::new(Policy::default()),
+        law: Law::default(),
+    };
+    for _ in 0..STEPS_MAX {
+        if source.is_empty() || player.step(&mut source).is_err() {
+            break;
+        }
+        player.law.check(&player.stage);
+    }
+    player.stage.check_replay();
+}
+
+struct Player {
+    stage: Stage,
+    law: Law,
+}
+
+/// What a model does in a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deed {
+    Talk,
+    Fragment,
+    WholeFile,
+    Lazy,
+    Cut,
+    Unclosed,
+    Broken,
+    Dropped,
+    Renamed,
+    Collapsed,
+    WithoutPath,
+}
+
+const DEEDS: [Deed; 12] = [
+    Deed::Talk,
+    Deed::Fragment,
+    Deed::Fragment,
+    Deed::WholeFile,
+    Deed::Lazy,
+    Deed::Cut,
+    Deed::Unclosed,
+    Deed::Broken,
+    Deed::Dropped,
+    Deed::Renamed,
+    Deed::Collapsed,
+    Deed::WithoutPath,
+];
+
+impl Player {
+    fn step(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        match u.int_in_range(0..=19_u8)? {
+            0..=4 => self.paste(u)?,
+            5..=7 => self.ask(u)?,
+            8..=14 => self.reply(u)?,
+            15..=17 => self.disk(u)?,
+            18 => {
+                let window = u.choose(&["A", "B"])?;
+                self.stage.step(Step::Client((*window).into()));
+            }
+            _ => match u.int_in_range(0..=2_u8)? {
+                0 => self.stage.step(Step::New),
+                1 => {
+                    self.stage.step(Step::Back(1));
+                    self.stage.step(Step::Again);
+                }
+                _ => {
+                    self.stage.step(Step::Back(1));
+                    self.stage.step(Step::Retry);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// The user pastes definitions with their path: they are true at once.
+    fn paste(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let path = *u.choose(&FILES)?;
+        let functions = some_functions(u)?;
+        let text = text_of(&functions, preamble(u)?);
+        let quoted: Vec<bool> = functions
+            .iter()
+            .map(|function| self.may_be_a_quote(path, *function))
+            .collect();
+        self.stage.step(Step::User(block(u, path, &text)?));
+        for (function, quoted) in functions.iter().zip(quoted) {
+            let entity = function.entity(path);
+            let is_true = self
+                .stage
+                .view()
+                .current(&entity)
+                .is_some_and(|current| current.slice == function.slice());
+            assert!(
+                is_true || quoted,
+                "the user's paste of {entity} didn't win:\n{text}"
+            );
+            assert!(
+                self.stage.view().divergence(&entity).is_none()
+                    || self.stage.disk().at(&entity.path) == Some(&Place::Locked)
+                    || quoted,
+                "pasting {entity} didn't settle it"
+            );
+        }
+        Ok(())
+    }
+
+    /// Quoting the model's open proposal doesn't make it the user's, unless disk holds it or contradicts the truth.
+    fn may_be_a_quote(&self, path: &str, function: Function) -> bool {
+        let entity = function.entity(path);
+        let is_proposed = self
+            .stage
+            .view()
+            .proposals_for(&entity)
+            .iter()
+            .any(|proposal| proposal.origin == Origin::Model && proposal.slice == function.slice());
+        let is_on_disk = match self.stage.disk().at(&entity.path) {
+            Some(Place::File(text)) => text.contains(&function.text()),
+            _ => false,
+        };
+        is_proposed && !is_on_disk
+    }
+
+    fn ask(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let mut text = String::from("Please explain");
+        for _ in 0..u.int_in_range(0..=3_u8)? {
+            let name = *u.choose(&NAMES)?;
+            let file = *u.choose(&FILES)?;
+            text.push_str(&match u.int_in_range(0..=3_u8)? {
+                0 => format!(" {name}()"),
+                1 => format!(" `{name}`"),
+                2 => format!(" {file}::{name}"),
+                _ => format!(" {file}"),
+            });
+        }
+        self.stage.step(Step::User(text));
+        Ok(())
+    }
+
+    fn reply(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let path = *u.choose(&FILES)?;
+        let deed = *u.choose(&DEEDS)?;
+        let function = some_function(u)?;
+        let tracked = self.tracked(path);
+        let mut ending = match deed {
+            Deed::Cut => Ending::Cut,
+            Deed::Broken => *u.choose(&[Ending::Broken, Ending::ClientGone])?,
+            _ => *u.choose(&[Ending::Whole, Ending::Whole, Ending::Pieces])?,
+        };
+        let text = match deed {
+            Deed::Talk => String::from("It adds numbers.\n"),
+            Deed::Fragment => block(u, path, &function.text())?,
+            Deed::WholeFile => {
+                let changed = changed(&tracked, function);
+                block(u, path, &text_of(&changed, Preamble::Include))?
+            }
+            Deed::Lazy => block(u, path, &function.lazy())?,
+            Deed::Cut | Deed::Broken => block(u, path, &function.text())?,
+            Deed::Unclosed => {
+                let closed = block(u, path, &function.text())?;
+                closed.trim_end().trim_end_matches('`').into()
+            }
+            Deed::Dropped => {
+                let kept = changed(tracked.get(1..).unwrap_or_default(), function);
+                let kept: Vec<Function> = kept
+                    .into_iter()
+                    .filter(|kept| Some(kept.name) != tracked.first().map(|first| first.name))
+                    .collect();
+                block(u, path, &text_of(&kept, Preamble::Include))?
+            }
+            Deed::Renamed => {
+                let mut text = text_of(tracked.get(1..).unwrap_or_default(), Preamble::Include);
+                if let Some(first) = tracked.first() {
+                    text.push_str(&first.named("renamed_one"));
+                }
+                block(u, path, &text)?
+            }
+            Deed::Collapsed => block(u, path, &function.collapsed())?,
+            Deed::WithoutPath => format!("```c\n{}```\n", function.text()),
+        };
+        if deed == Deed::Talk {
+            ending = Ending::Whole;
+        }
+        let before = self.state_map();
+        let read = self.stage.ledger().len();
+        self.stage.step(Step::Model {
+            text: text.clone(),
+            ending,
+        });
+        let was_open = self.stage.ledger().len() > read;
+        self.check_reply(deed, path, function, &tracked, &before, was_open, &text);
+        Ok(())
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "everything that a reply's verdict depends on"
+    )]
+    fn check_reply(
+        &self,
+        deed: Deed,
+        path: &str,
+        function: Function,
+        tracked: &[Function],
+        before: &[Vec<Value>],
+        was_open: bool,
+        text: &str,
+    ) {
+        let after = self.state_map();
+        for row in before {
+            // The whole file's entry may go when a part of it changes; a symbol never does.
+            let is_kept = after.iter().any(|other| other[..2] == row[..2]);
+            assert!(
+                is_kept || row[1] == Value::from(""),
+                "a reply removed {:?}:\n{text}",
+                &row[..2]
+            );
+        }
+        let is_tracked = tracked.iter().any(|known| known.name == function.name);
+        let must_not_change = match deed {
+            Deed::Talk
+            | Deed::Lazy
+            | Deed::Cut
+            | Deed::Unclosed
+            | Deed::Broken
+            | Deed::WithoutPath => true,
+            Deed::Dropped | Deed::Renamed => !tracked.is_empty(),
+            Deed::Collapsed => is_tracked,
+            Deed::Fragment | Deed::WholeFile => false,
+        };
+        assert!(
+            before == after || !must_not_change,
+            "{deed:?} changed the truth:\n{text}"
+        );
+        let is_faithful = matches!(deed, Deed::Fragment | Deed::WholeFile);
+        let entity = function.entity(path);
+        if was_open && is_faithful && self.stage.disk().at(&entity.path).is_none() {
+            let current = self.stage.view().current(&entity);
+            assert_eq!(
+                current.map(|current| current.slice),
+                Some(function.slice()),
+                "{deed:?} of {entity} was not promoted:\n{text}"
+            );
+        }
+    }
+
+    fn disk(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let path = *u.choose(&FILES)?;
+        let step = match u.int_in_range(0..=7_u8)? {
+            0 => Step::Gone(path.into()),
+            1 => Step::Locked(path.into()),
+            2..=4 => {
+                let functions = match self.tracked(path) {
+                    tracked if tracked.is_empty() => some_functions(u)?,
+                    tracked => tracked,
+                };
+                let functions = match u.arbitrary()? {
+                    true => functions,
+                    false => changed(&functions, some_function(u)?),
+                };
+                Step::Disk {
+                    path: path.into(),
+                    text: text_of(&functions, preamble(u)?),
+                }
+            }
+            _ => Step::Disk {
+                path: path.into(),
+                text: text_of(&some_functions(u)?, preamble(u)?),
+            },
+        };
+        self.stage.step(step);
+        Ok(())
+    }
+
+    /// What is true of a file, as far as it is in the vocabulary.
+    fn tracked(&self, path: &str) -> Vec<Function> {
+        let view = self.stage.view();
+        NAMES
+            .iter()
+            .filter_map(|name| {
+                let entity = Function { name, variant: 0 }.entity(path);
+                let slice = view.current(&entity)?.slice;
+                Function::with_slice(name, slice).or(Some(Function { name, variant: 0 }))
+            })
+            .collect()
+    }
+
+    fn state_map(&self) -> Vec<Vec<Value>> {
+        rows(self.stage.state(), STATE_MAP)
+    }
+}
+
+/// The functions with this one in its namesake's place, or behind them.
+fn changed(functions: &[Function], function: Function) -> Vec<Function> {
+    let mut changed: Vec<Function> = functions
+        .iter()
+        .map(|old| {
+            if old.name == function.name {
+                function
+            } else {
+                *old
+            }
+        })
+        .collect();
+    if !changed.contains(&function) {
+        changed.push(function);
+    }
+    changed
+}
+
+fn some_function(u: &mut Unstructured<'_>) -> Result<Function> {
+    Ok(Function {
+        name: u.choose(&NAMES)?,
+        variant: u.int_in_range(0..=VARIANTS - 1)?,
+    })
+}
+
+/// One to four functions with names of their own.
+fn some_functions(u: &mut Unstructured<'_>) -> Result<Vec<Function>> {
+    let mut functions: Vec<Function> = Vec::new();
+    for _ in 0..u.int_in_range(1..=4_u8)? {
+        let function = some_function(u)?;
+        if functions.iter().all(|known| known.name != function.name) {
+            functions.push(function);
+        }
+    }
+    Ok(functions)
+}
+
+fn preamble(u: &mut Unstructured<'_>) -> Result<Preamble> {
+    Ok(*u.choose(&[Preamble::Include, Preamble::None])?)
+}
+
+/// A fenced block whose path stands in one of the places that count.
+fn block(u: &mut Unstructured<'_>, path: &str, code: &str) -> Result<String> {
+    Ok(match u.int_in_range(0..=2_u8)? {
+        0 => format!("Here:\n```c:{path}\n{code}```\n"),
+        1 => format!("**{path}**\n```c\n{code}```\n"),
+        _ => format!("```c {path}\n{code}```\n"),
+    })
+}

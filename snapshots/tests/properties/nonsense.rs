@@ -1,0 +1,10 @@
+//! The fold takes any events without a panic, and its row changes tell all that its rows do.
+
+use tslp_snapshots::random::{entropy, invariants};
+
+#[test]
+fn any_events_fold() {
+    for seed in 0..2_000 {
+        invariants::nonsense_folds(&entropy::bytes(seed, 4_000));
+    }
+}
