@@ -36,7 +36,7 @@ pub enum Profile {
     /// Structural parity is a grant of its own.
     #[default]
     Standard,
-    /// Structural parity alone is not enough: an audit or the user must agree.
+    /// Structural parity alone is not enough: the user confirms each change.
     Strict,
 }
 

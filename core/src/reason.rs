@@ -49,6 +49,8 @@ reasons! {
     NoGrammar = "no_grammar",
     /// The parser met an error inside every definition, or found none.
     ParseErrors = "parse_errors",
+    /// The block is an edit in a format that isn't applied (a diff, SEARCH/REPLACE).
+    EditNotApplied = "edit_not_applied",
     /// The block is larger than what is parsed.
     TooLargeToParse = "too_large_to_parse",
     /// The block quotes the proxy's own delimiters and could forge state if it were hydrated.
@@ -75,10 +77,6 @@ reasons! {
     // Gate B (spec §6).
     /// Same or expanded symbol set.
     StructuralParity = "structural_parity",
-    /// The shadow audit said `completed` in time.
-    ShadowAudit = "shadow_audit",
-    /// The user built on the proposal.
-    UserVerification = "user_verification",
     /// The user supplied the code.
     WriteHead = "write_head",
 
@@ -108,8 +106,6 @@ reasons! {
     OmittedByUpdate = "omitted_by_update",
     /// What the model proposed became moot when the user supplied the code.
     ProposalOverruled = "proposal_overruled",
-    /// The same definition is authoritative already.
-    AlreadyTrue = "already_true",
 
     // Directives.
     /// The user took what disk holds as true.
@@ -148,8 +144,6 @@ reasons! {
     Unlinked = "unlinked",
     /// The user's code could not be linked to a file.
     PasteWithoutPath = "paste_without_path",
-    /// The code only repeats what the model wrote.
-    ModelEcho = "model_echo",
 }
 
 impl fmt::Display for Reason {

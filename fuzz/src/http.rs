@@ -26,7 +26,7 @@ fn requests<'d>(pieces: impl IntoIterator<Item = &'d [u8]>) -> String {
             match connection.next_event(&limits) {
                 ClientEvent::NeedMore => break,
                 ClientEvent::Head(head) => {
-                    let _ = write!(told, "{head:?}\n");
+                    let _ = writeln!(told, "{head:?}");
                 }
                 ClientEvent::Body(bytes) => {
                     for byte in bytes {

@@ -1,4 +1,9 @@
 //! A short run of every fuzz target: its seeds, then generated inputs, the same ones each time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test helper that fails is a test that fails, and says on what"
+)]
 
 use std::fs;
 use std::panic;

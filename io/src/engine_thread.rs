@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::decide::reply::Reply;
 use tslp_core::event::{Event, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, Seq};
@@ -23,7 +24,12 @@ use crate::http::error::Refusal;
 use crate::ledger::writer::Commit;
 use crate::ledger::{DurableHead, Stopped};
 use crate::main_loop::LoopHandle;
+use crate::memory;
 use crate::observer::{Observer, SystemClock, WallClock};
+
+/// Text after which memory is given back, at the first idle moment of this length.
+const GIVE_BACK_BYTES: usize = 64 << 10;
+const IDLE: Duration = Duration::from_millis(50);
 
 /// What the model was last given to see; kept only if `debug` is on.
 #[derive(Clone, Debug)]
@@ -58,6 +64,8 @@ pub struct EngineThread {
     wiring: Wiring,
     running: HashMap<ExchangeId, Running>,
     last_transition: Seq,
+    /// Bytes of prompts and replies since memory was last given back.
+    worked_bytes: usize,
 }
 
 /// A reply under way.
@@ -87,6 +95,7 @@ impl EngineThread {
             wiring,
             running: HashMap::new(),
             last_transition: Seq(0),
+            worked_bytes: 0,
         }
     }
 
@@ -94,7 +103,7 @@ impl EngineThread {
     pub fn run(mut self) {
         let interrupted = self.engine.resume(SystemClock.now());
         self.commit(interrupted);
-        while let Ok(message) = self.wiring.from_loop.recv() {
+        while let Some(message) = self.next() {
             self.engine.settled(self.wiring.durable.reached());
             match message {
                 ToEngine::Prompt {
@@ -111,6 +120,7 @@ impl EngineThread {
                             Attempt::First
                         },
                     };
+                    self.worked_bytes += body.len();
                     self.prompt(exchange, envelope, &body);
                 }
                 ToEngine::ReplyBytes { exchange, bytes } => self.reply_bytes(exchange, &bytes),
@@ -119,6 +129,20 @@ impl EngineThread {
                 ToEngine::Shutdown => break,
             }
         }
+    }
+
+    /// The next message. The first idle moment after a lot of text was worked on goes to giving its memory back.
+    fn next(&mut self) -> Option<ToEngine> {
+        if self.worked_bytes >= GIVE_BACK_BYTES {
+            match self.wiring.from_loop.recv_timeout(IDLE) {
+                Err(RecvTimeoutError::Timeout) => {
+                    memory::give_back();
+                    self.worked_bytes = 0;
+                }
+                message => return message.ok(),
+            }
+        }
+        self.wiring.from_loop.recv().ok()
     }
 
     fn prompt(&mut self, exchange: ExchangeId, envelope: Envelope, body: &[u8]) {
@@ -185,6 +209,7 @@ impl EngineThread {
         };
         let said = running.decoder.push(bytes);
         running.reply.tail.push_str(&said.text);
+        self.worked_bytes += bytes.len();
         if running.reply.tail.len() >= REPLY_SEGMENT_BYTES {
             let batch = self
                 .engine

@@ -1,5 +1,7 @@
 //! The edge of TSLP: sockets, files, SQLite, threads, the command line. The `tslp` binary is a thin call into here.
 
+#![deny(unsafe_code)]
+
 pub mod channel;
 
 pub mod main_loop;
@@ -14,6 +16,7 @@ pub mod engine_thread;
 
 pub mod chat;
 pub mod contents;
+pub mod memory;
 pub mod observer;
 
 pub mod ledger;

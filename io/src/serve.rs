@@ -137,9 +137,9 @@ struct OpenLedgerGuard(#[expect(dead_code, reason = "held for its lock")] Arc<Da
 /// # Errors
 /// See [`ServeError`].
 pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let server = Server::bind(config)?;
     server.announce()?;
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let handle = server.handle();
     let stop = signals.handle();
     let listener = thread::Builder::new()
@@ -147,6 +147,7 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
         .spawn(move || {
             let mut asked = signals.forever();
             if asked.next().is_some() {
+                tracing::info!("stopping when the replies under way have ended; ask again to stop at once");
                 handle.shutdown();
             }
             if asked.next().is_some() {

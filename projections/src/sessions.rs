@@ -52,6 +52,9 @@ pub const RECENT_TABLE: Table = Table {
 /// Points of one session's conversation that a later prompt may go on from.
 const POINTS_PER_SESSION: usize = 256;
 
+/// Episodes after which a reply of the same session is no longer waited for.
+const EPISODES_KEPT: u64 = 1024;
+
 /// Entities whose place in the hydration block is kept.
 const HYDRATION_ORDER_KEPT: usize = 64;
 
@@ -131,6 +134,11 @@ impl Sessions {
         self.last_episode = self.last_episode.max(prompt.episode);
         self.last_session = self.last_session.max(prompt.session);
         self.episodes.insert(prompt.episode, prompt.session);
+        let session = prompt.session;
+        let is_recent =
+            |episode: EpisodeId| episode.0.saturating_add(EPISODES_KEPT) > prompt.episode.0;
+        self.episodes
+            .retain(|episode, owner| *owner != session || is_recent(*episode));
         if !self.sessions.contains_key(&prompt.session) {
             let session = self.started(prompt);
             self.adopt(prompt.session, session, changes);

@@ -454,6 +454,12 @@ impl StateMap {
         Some(self.entry(self.find(entity)?)?.slice)
     }
 
+    /// Who supplied an entity's authoritative version.
+    #[must_use]
+    pub fn origin(&self, entity: &EntityId) -> Option<Origin> {
+        Some(self.entry(self.find(entity)?)?.origin)
+    }
+
     /// Whether an earlier version of the entity had this hash.
     #[must_use]
     pub fn was(&self, entity: &EntityId, slice: SliceHash) -> bool {

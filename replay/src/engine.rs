@@ -405,6 +405,9 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             .filter(|index| *index >= examples)
         {
             let text = request.messages[index].recordable();
+            if capture::quotes_a_conversation(&text) {
+                continue;
+            }
             let containers = Containers::new([(ArtifactHash::of(text.as_bytes()), text.len())]);
             let place = if index >= current_from {
                 Place::CurrentPrompt

@@ -156,10 +156,11 @@ fn hydrate(
         let Some(current) = view.current(&entity) else {
             continue;
         };
-        match admit(view, &entity, &current, in_prompt, tokens_left) {
+        let covered = covered_tokens(&admitted, &entity);
+        match admit(view, &entity, &current, in_prompt, tokens_left + covered) {
             Err(refusal) => hydration.drop(prompt, entity, refusal),
             Ok((text, tokens)) => {
-                tokens_left -= tokens;
+                tokens_left = tokens_left + covered - tokens;
                 let hydrated = Hydrated {
                     entity,
                     version: current.version,
@@ -177,6 +178,17 @@ fn hydrate(
         hydration.blocks.push(text);
     }
     hydration
+}
+
+/// What a whole file's parts cost, which it covers if it is shown.
+fn covered_tokens(admitted: &[(Hydrated, String)], entity: &EntityId) -> u32 {
+    if entity.symbol.is_some() {
+        return 0;
+    }
+    let parts = admitted
+        .iter()
+        .filter(|(hydrated, _)| hydrated.entity.path == entity.path);
+    parts.map(|(hydrated, _)| hydrated.tokens).sum()
 }
 
 impl Hydration {

@@ -46,14 +46,22 @@ pub fn propose(
     };
     let versions = promote::record(&mut recorder, &finding, &changed);
     let base = Base::of(view, &resolution);
+    let repeated = resolution
+        .candidates
+        .iter()
+        .filter(|candidate| is_true_already(view, candidate));
+    let disk = repeated
+        .map(|candidate| disk_verdict(view, candidate))
+        .find(|verdict| *verdict != DiskVerdict::Agrees);
     let reports: Vec<GateReport> = changed
         .iter()
         .map(|candidate| {
-            gate::judge(
-                &facts(&finding, &base, candidate),
-                policy.thresholds,
-                policy.profile,
-            )
+            let mut facts = facts(&finding, &base, candidate);
+            // A block that repeats STALE code was written on it, whatever else it changes.
+            if facts.disk == DiskVerdict::Agrees {
+                facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
+            }
+            gate::judge(&facts, policy.thresholds, policy.profile)
         })
         .collect();
     match reports.iter().position(|report| !report.passed) {
@@ -132,13 +140,7 @@ impl Recorder<'_> {
 
 /// Whether failing this rule alone keeps a version out; of gate B's grants any one is enough.
 fn is_needed(rule: Reason) -> bool {
-    !matches!(
-        rule,
-        Reason::WriteHead
-            | Reason::StructuralParity
-            | Reason::ShadowAudit
-            | Reason::UserVerification
-    )
+    !matches!(rule, Reason::WriteHead | Reason::StructuralParity)
 }
 
 /// What the next prompt should say of this block.

@@ -76,7 +76,9 @@ pub fn resolve(view: &dyn View, found: &FoundCode, origin: Origin) -> Resolution
         Err(reason) => return Resolution::unresolved(*reason),
     };
     let (symbols, damaged) = by_symbol(extraction);
-    if symbols.is_empty() {
+    // What the user supplies counts as far as it parses; what the model proposes stands or falls as a whole.
+    let is_flawed = origin == Origin::Model && !extraction.clean;
+    if symbols.is_empty() || is_flawed {
         return Resolution::unresolved(Reason::ParseErrors);
     }
     let resolution = match path {

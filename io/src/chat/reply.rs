@@ -11,6 +11,10 @@ const LINE_BYTES_MAX: usize = 1 << 20;
 /// Longest plain JSON body that is read.
 const BODY_BYTES_MAX: usize = 32 << 20;
 
+/// JSON of one streamed reply that is read: 4 MiB of text in chunks that are mostly frame. Far more than any context
+/// holds; what is longer is recorded as broken off.
+const READ_BYTES_MAX: usize = 64 << 20;
+
 /// Tool calls of one reply that are kept.
 const TOOL_CALLS_MAX: usize = 128;
 
@@ -25,6 +29,7 @@ pub struct Said {
 #[derive(Debug, Default)]
 pub struct ReplyDecoder {
     buffer: Vec<u8>,
+    read_bytes: usize,
     form: Form,
     tool_calls: Vec<ToolCall>,
     finish_reason: Option<String>,
@@ -158,6 +163,16 @@ impl ReplyDecoder {
             {
                 self.tool_call(fragment.index.unwrap_or(position), fragment.function);
             }
+            self.count(json.len());
+        }
+    }
+
+    /// A reply that never ends is relayed, but no longer read.
+    fn count(&mut self, bytes: usize) {
+        self.read_bytes += bytes;
+        if self.read_bytes > READ_BYTES_MAX {
+            self.flaw = Some(Flaw::Unreadable);
+            self.buffer = Vec::new();
         }
     }
 

@@ -128,3 +128,23 @@ fn directives_that_name_nothing_are_answered() {
         ],
     );
 }
+
+#[test]
+fn what_was_accepted_is_stale_when_it_goes() {
+    check(
+        "
+        disk src/a.c
+        | int add(int a, int b) { return a + b; }
+        | int sub(int a, int b) { return a - b; }
+        user
+        | @tslp accept src/a.c
+        model
+        | Fine.
+        disk src/a.c
+        | int add(int a, int b) { return a + b; }
+        user
+        | What does `sub` do?
+        ",
+        &["withheld src/a.c::sub stale"],
+    );
+}
