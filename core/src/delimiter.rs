@@ -98,10 +98,7 @@ fn injected_blocks(text: &str) -> Vec<Range<usize>> {
 }
 
 fn brackets(text: &str) -> impl Iterator<Item = usize> {
-    text.bytes()
-        .enumerate()
-        .filter(|(_, byte)| *byte == b'[')
-        .map(|(at, _)| at)
+    memchr::memchr_iter(b'[', text.as_bytes())
 }
 
 /// The end of the delimiter that starts at `at`, if one does; letters' case and runs of blanks don't matter.

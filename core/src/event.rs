@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::artifact::{Level, Origin, Transition, Version};
+use crate::directive::Verb;
 use crate::entity::{EntityId, Symbol};
 use crate::extract::GrammarTag;
 use crate::gate::{Completeness, GateReport};
@@ -40,6 +41,8 @@ pub enum Event {
     ReplyEnded(ReplyEnded),
     /// A file was looked at and differs from what was seen there last.
     DiskObserved(DiskObserved),
+    /// The user told the proxy to do something.
+    DirectiveGiven(DirectiveGiven),
 
     // Decisions.
     /// A block of code was found in a message.
@@ -148,6 +151,8 @@ pub enum ReplyOutcome {
     UpstreamRefused(u16),
     /// The upstream could not be reached.
     UpstreamUnreachable,
+    /// The proxy itself stopped first; noted when it started again.
+    Interrupted,
 }
 
 /// A tool call in a reply, by reference.
@@ -251,6 +256,17 @@ pub struct DiskObserved {
     pub path: RelPath,
     /// What.
     pub finding: DiskFinding,
+}
+
+/// The user told the proxy to do something (`@tslp accept|reject|confirm`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectiveGiven {
+    /// The episode whose prompt says so.
+    pub episode: EpisodeId,
+    /// What to do.
+    pub verb: Verb,
+    /// What to do it to, as it was written.
+    pub target: String,
 }
 
 /// What says which file a block of code belongs to; stronger kinds are greater (engine: "Resolution").
@@ -433,6 +449,7 @@ impl Event {
             Self::ReplySegment(_) => "reply_segment",
             Self::ReplyEnded(_) => "reply_ended",
             Self::DiskObserved(_) => "disk_observed",
+            Self::DirectiveGiven(_) => "directive_given",
             Self::ArtifactCaptured(_) => "artifact_captured",
             Self::ArtifactResolved(_) => "artifact_resolved",
             Self::Transitioned(_) => "transitioned",

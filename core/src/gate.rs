@@ -36,7 +36,7 @@ pub enum Profile {
     /// Structural parity is a grant of its own.
     #[default]
     Standard,
-    /// Structural parity alone is not enough: an audit or the user must agree.
+    /// Structural parity alone is not enough: the user confirms each change.
     Strict,
 }
 
@@ -82,6 +82,15 @@ pub enum DiskVerdict {
     Unacknowledged,
 }
 
+/// Whether the version that the model was shown is still the current one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BaseVerdict {
+    /// It is, or none was shown.
+    Unmoved,
+    /// Something else became true meanwhile, in another conversation.
+    Moved,
+}
+
 /// Everything that the gates look at for one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
@@ -99,6 +108,8 @@ pub struct Facts {
     pub symbols_missing: u32,
     /// Tracked top-level symbols of the base.
     pub symbols_of_base: u32,
+    /// What became of the base since the model was shown it.
+    pub base_verdict: BaseVerdict,
     /// What disk says of the base.
     pub disk: DiskVerdict,
 }
@@ -108,12 +119,13 @@ pub struct Facts {
 pub fn judge(facts: &Facts, thresholds: Thresholds, profile: Profile) -> GateReport {
     let mut report = GateReport::default();
     let refusal = gate_a(facts, thresholds, &mut report.verdicts);
+    let moved = base_moved(facts, &mut report.verdicts);
     let disk_refusal = etv(facts, &mut report.verdicts);
     let grant = gate_b(facts, profile, refusal, &mut report.verdicts);
     let refused = if facts.origin == Origin::User {
         refusal_of_paste(facts)
     } else {
-        refusal.or(disk_refusal)
+        refusal.or(moved).or(disk_refusal)
     };
     report.passed = refused.is_none() && grant.is_some();
     report.conclusion = refused.or(grant).or(Some(Reason::GrantMissing));
@@ -169,6 +181,18 @@ fn gate_a(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) ->
         (Reason::FullDefinition, _) => Reason::Elided,
         (rule, _) => rule,
     })
+}
+
+/// An update of a version that is gone would undo, unseen, what took its place (spec §12).
+fn base_moved(facts: &Facts, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+    let unmoved = facts.base_verdict == BaseVerdict::Unmoved;
+    verdicts.push(Verdict {
+        rule: Reason::BaseUnmoved,
+        met: unmoved,
+        seen: u64::from(unmoved),
+        needed: 1,
+    });
+    (!unmoved).then_some(Reason::BaseUnacknowledged)
 }
 
 fn etv(facts: &Facts, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
@@ -249,6 +273,7 @@ mod tests {
             base: Some(figures),
             symbols_missing: 0,
             symbols_of_base: 3,
+            base_verdict: BaseVerdict::Unmoved,
             disk: DiskVerdict::Agrees,
         }
     }
@@ -343,6 +368,15 @@ mod tests {
             true,
             Reason::StructuralParity,
         );
+    }
+
+    #[test]
+    fn a_base_that_moved_blocks_the_model() {
+        let facts = Facts {
+            base_verdict: BaseVerdict::Moved,
+            ..faithful()
+        };
+        check(facts, false, Reason::BaseUnacknowledged);
     }
 
     #[test]

@@ -30,7 +30,8 @@ id!(
     "#"
 );
 id!(
-    /// One user prompt and everything that follows from it until the session's next prompt. From 1.
+    /// One user prompt and everything that follows from it until the session's next prompt. From 1; 0 stands for acts on
+    /// the command line, outside of any conversation.
     EpisodeId,
     "e"
 );

@@ -23,6 +23,7 @@ pub mod slice;
 
 pub mod capture;
 pub mod delimiter;
+pub mod directive;
 pub mod elision;
 pub mod extract;
 pub mod message;

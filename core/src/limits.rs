@@ -48,6 +48,9 @@ pub const BYTES_PER_TOKEN: usize = 3;
 /// Notices carried over to one prompt; the newest stay.
 pub const NOTICES_PER_PROMPT_MAX: usize = 12;
 
+/// Text of a reply without a line end that is recorded all the same.
+pub const REPLY_LINE_BYTES_MAX: usize = 64 << 10;
+
 /// Text of a reply that is collected before it is appended as one segment.
 pub const REPLY_SEGMENT_BYTES: usize = 4096;
 

@@ -58,7 +58,7 @@ impl<'v> Scan<'v> {
 
     /// A word that may be a path or `path::symbol`.
     fn path_word(&mut self, word: &'v str) {
-        if !word.contains(['.', '/']) || !self.seen.insert(word) {
+        if !self.seen.insert(word) {
             return;
         }
         let (path, symbol) = match word.find("::") {
@@ -141,26 +141,47 @@ fn ends_with_name(symbol: &str, name: &str) -> bool {
         .is_some_and(|front| front.is_empty() || front.ends_with("::") || front.ends_with('.'))
 }
 
-/// Words that may hold a path: split at blanks, quotes and brackets, without the punctuation of a sentence.
+/// Words that may hold a path, so with a dot or a slash: split at blanks, quotes and brackets, without the punctuation
+/// of a sentence.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| {
-        c.is_whitespace()
-            || matches!(
-                c,
-                '`' | '"' | '\'' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | ',' | ';' | '*'
-            )
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        loop {
+            let mark = at + memchr::memchr2(b'.', b'/', &text.as_bytes()[at..])?;
+            let start = text[at..mark]
+                .rfind(ends_word)
+                .map_or(at, |blank| after_char(text, at + blank));
+            let end = text[mark..]
+                .find(ends_word)
+                .map_or(text.len(), |len| mark + len);
+            at = end;
+            let word = text[start..end]
+                .trim_end_matches(['.', ':', '!', '?'])
+                .trim_start_matches(['@', '#']);
+            if word.contains(['.', '/']) {
+                return Some(word);
+            }
+        }
     })
-    .map(|word| {
-        word.trim_end_matches(['.', ':', '!', '?'])
-            .trim_start_matches(['@', '#'])
-    })
-    .filter(|word| !word.is_empty())
+}
+
+fn ends_word(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(
+            c,
+            '`' | '"' | '\'' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | ',' | ';' | '*'
+        )
+}
+
+fn after_char(text: &str, at: usize) -> usize {
+    at + text[at..].chars().next().map_or(0, char::len_utf8)
 }
 
 /// An identifier, perhaps qualified, with what stands around it.
 #[derive(Clone, Copy)]
 struct Name<'t> {
     text: &'t str,
+    is_qualified: bool,
     in_backticks: bool,
     before_parenthesis: bool,
 }
@@ -168,15 +189,10 @@ struct Name<'t> {
 impl Name<'_> {
     /// A plain word that happens to be a symbol's name doesn't mean the symbol.
     fn means_a_symbol(&self) -> bool {
-        self.in_backticks
+        self.is_qualified
+            || self.in_backticks
             || self.before_parenthesis
-            || self.text.contains("::")
-            || self.is_dotted()
             || is_distinctive(self.text)
-    }
-
-    fn is_dotted(&self) -> bool {
-        self.text.contains('.')
     }
 }
 
@@ -204,11 +220,14 @@ fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
         }
         let start = at;
         at += identifier(&bytes[at..]);
+        let mut is_qualified = false;
         while let Some(joint) = joint(&bytes[at..]) {
             at += joint + identifier(&bytes[at + joint..]);
+            is_qualified = true;
         }
         Some(Name {
             text: &text[start..at],
+            is_qualified,
             in_backticks: start > 0 && bytes[start - 1] == b'`' && closes_backticks(&bytes[at..]),
             before_parenthesis: bytes.get(at) == Some(&b'('),
         })

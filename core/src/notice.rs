@@ -39,7 +39,7 @@ pub fn body(reason: Reason, entity: Option<&EntityId>) -> String {
         ),
         Reason::BaseUnacknowledged => refused(
             &name,
-            "the file on disk defines it, and that definition was never shown here",
+            "it was not made on the current version; ask again to be shown that",
         ),
         Reason::Elided => refused(
             &name,
@@ -65,6 +65,22 @@ pub fn body(reason: Reason, entity: Option<&EntityId>) -> String {
             format!("{name} quotes the delimiters of this very block and is NOT shown.",)
         }
         Reason::CredentialRedacted => refused(&name, "it holds a credential"),
+        Reason::UserAccepted => {
+            format!("The user accepted {name} as it stands on disk. It is AUTHORITATIVE.")
+        }
+        Reason::UserRejected => format!(
+            "The user rejected the proposed change to {name}.\nIt has NOT modified the State Map."
+        ),
+        Reason::UserConfirmed => {
+            format!("The user confirmed the proposed change to {name}. It is AUTHORITATIVE.")
+        }
+        Reason::NothingToDo => format!("The user's directive found nothing to do for {name}."),
+        Reason::UnknownDirective => String::from(
+            "The user gave a directive that the state ledger doesn't know.\nKnown are: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY.",
+        ),
+        Reason::NotConfirmable => format!(
+            "The proposed change to {name} can't be confirmed: it is not a full definition that keeps what exists.\nIt has NOT modified the State Map.",
+        ),
         other => refused(&name, other.code()),
     }
 }

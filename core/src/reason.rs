@@ -49,6 +49,8 @@ reasons! {
     NoGrammar = "no_grammar",
     /// The parser met an error inside every definition, or found none.
     ParseErrors = "parse_errors",
+    /// The block is an edit in a format that isn't applied (a diff, SEARCH/REPLACE).
+    EditNotApplied = "edit_not_applied",
     /// The block is larger than what is parsed.
     TooLargeToParse = "too_large_to_parse",
     /// The block quotes the proxy's own delimiters and could forge state if it were hydrated.
@@ -75,10 +77,6 @@ reasons! {
     // Gate B (spec §6).
     /// Same or expanded symbol set.
     StructuralParity = "structural_parity",
-    /// The shadow audit said `completed` in time.
-    ShadowAudit = "shadow_audit",
-    /// The user built on the proposal.
-    UserVerification = "user_verification",
     /// The user supplied the code.
     WriteHead = "write_head",
 
@@ -92,7 +90,9 @@ reasons! {
     Stale = "stale",
     /// The file could not be read, so nothing is known of it.
     DiskUnreadable = "disk_unreadable",
-    /// Disk defines the symbol, and the ledger never held that definition.
+    /// The base that the change was made on is still the current one.
+    BaseUnmoved = "base_unmoved",
+    /// The change was made on a version that isn't current any more, or on a definition of which the ledger never knew.
     BaseUnacknowledged = "base_unacknowledged",
     /// The file on disk still holds an earlier version.
     DiskHoldsSuperseded = "disk_holds_superseded",
@@ -106,8 +106,20 @@ reasons! {
     OmittedByUpdate = "omitted_by_update",
     /// What the model proposed became moot when the user supplied the code.
     ProposalOverruled = "proposal_overruled",
-    /// The same definition is authoritative already.
-    AlreadyTrue = "already_true",
+
+    // Directives.
+    /// The user took what disk holds as true.
+    UserAccepted = "user_accepted",
+    /// The user dropped the proposal.
+    UserRejected = "user_rejected",
+    /// The user confirmed the proposal.
+    UserConfirmed = "user_confirmed",
+    /// The directive names nothing that it could be done to.
+    NothingToDo = "nothing_to_do",
+    /// The directive is none that the proxy knows.
+    UnknownDirective = "unknown_directive",
+    /// The proposal didn't pass gate A, so nobody can confirm it.
+    NotConfirmable = "not_confirmable",
 
     // Hydration (spec §8).
     /// The prompt names the entity.
@@ -132,8 +144,6 @@ reasons! {
     Unlinked = "unlinked",
     /// The user's code could not be linked to a file.
     PasteWithoutPath = "paste_without_path",
-    /// The code only repeats what the model wrote.
-    ModelEcho = "model_echo",
 }
 
 impl fmt::Display for Reason {

@@ -2,6 +2,7 @@
 
 use alloc::borrow::Cow;
 use alloc::string::String;
+use core::ops::Range;
 
 /// What stands in the ledger in a credential's place.
 pub const MARKER: &str = "[REDACTED CREDENTIAL]";
@@ -104,22 +105,25 @@ const PEM_KEY: &str = "PRIVATE KEY-----";
 const PEM_CLOSE: &str = "-----END ";
 
 /// The text with each credential replaced by [`MARKER`].
+///
+/// Nearly all text holds none, so the search leaps from one byte that no format lacks to the next.
 #[must_use]
 pub fn redacted(text: &str) -> Cow<'_, str> {
     let mut out: Option<String> = None;
     let mut copied = 0;
-    let mut at = 0;
     let bytes = text.as_bytes();
-    while at < bytes.len() {
-        let Some(end) = credential_at(text, at) else {
-            at += 1;
+    let mut at = 0;
+    while let Some(found) = memchr::memchr3(b'-', b'_', b'A', &bytes[at..]) {
+        let anchor = at + found;
+        let Some(credential) = credential_around(text, copied, anchor) else {
+            at = anchor + 1;
             continue;
         };
         let buffer = out.get_or_insert_with(|| String::with_capacity(text.len()));
-        buffer.push_str(&text[copied..at]);
+        buffer.push_str(&text[copied..credential.start]);
         buffer.push_str(MARKER);
-        copied = end;
-        at = end;
+        copied = credential.end;
+        at = credential.end;
     }
     match out {
         None => Cow::Borrowed(text),
@@ -130,28 +134,65 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The end of the credential that starts at `at`, if one does.
-fn credential_at(text: &str, at: usize) -> Option<usize> {
+/// The credential whose first `-`, `_` or `A` stands at `anchor`, if there is one that starts at `from` or later.
+fn credential_around(text: &str, from: usize, anchor: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
-    match bytes[at] {
-        b's' | b'r' | b'g' | b'h' | b'x' | b'A' | b'n' | b'p' if !follows_word(bytes, at) => {
-            token_at(bytes, at)
-        }
-        b'-' => private_key_at(text, at),
-        _ => None,
+    let before = bytes[from..anchor]
+        .iter()
+        .rev()
+        .take(ANCHOR_MAX + 1)
+        .take_while(|byte| is_key_byte(**byte))
+        .count();
+    let start = anchor - before;
+    let token = if before > ANCHOR_MAX || follows_word(bytes, start) {
+        None
+    } else {
+        token_at(bytes, start, before).map(|end| start..end)
+    };
+    match bytes[anchor] {
+        b'-' => token.or_else(|| private_key_at(text, anchor).map(|end| anchor..end)),
+        _ => token,
     }
 }
 
-fn token_at(bytes: &[u8], at: usize) -> Option<usize> {
+/// The end of the token that starts at `at` and has its anchor so many bytes further.
+fn token_at(bytes: &[u8], at: usize, anchor: usize) -> Option<usize> {
     let rest = &bytes[at..];
-    let format = FORMATS
-        .iter()
-        .find(|format| rest.starts_with(format.prefix.as_bytes()))?;
+    let format = FORMATS.iter().find(|format| {
+        anchor_of(format.prefix) == Some(anchor) && rest.starts_with(format.prefix.as_bytes())
+    })?;
     let body = &rest[format.prefix.len()..];
     let len = body.iter().take_while(|byte| is_key_byte(**byte)).count();
     let mixed = body[..len].iter().any(u8::is_ascii_digit);
     (len >= format.body_chars_min && mixed).then_some(at + format.prefix.len() + len)
 }
+
+/// Where the first `-`, `_` or `A` of a prefix stands.
+const fn anchor_of(prefix: &str) -> Option<usize> {
+    let bytes = prefix.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if matches!(bytes[at], b'-' | b'_' | b'A') {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The furthest anchor of any format.
+const ANCHOR_MAX: usize = 6;
+
+const _: () = {
+    let mut at = 0;
+    while at < FORMATS.len() {
+        match anchor_of(FORMATS[at].prefix) {
+            Some(anchor) => assert!(anchor <= ANCHOR_MAX, "the search looks back so far"),
+            None => panic!("a format without an anchor would never be found"),
+        }
+        at += 1;
+    }
+};
 
 fn private_key_at(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?.strip_prefix(PEM_OPEN)?;
@@ -240,6 +281,64 @@ mod tests {
             "-----BEGIN CERTIFICATE-----\nx",
         ] {
             assert!(matches!(redacted(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+
+    /// Tries every format at every byte.
+    fn naively_redacted(text: &str) -> String {
+        let bytes = text.as_bytes();
+        let mut out = String::new();
+        let mut copied = 0;
+        let mut at = 0;
+        while at < bytes.len() {
+            let token = FORMATS
+                .iter()
+                .filter(|_| !follows_word(bytes, at))
+                .find(|format| bytes[at..].starts_with(format.prefix.as_bytes()))
+                .and_then(|format| token_at(bytes, at, anchor_of(format.prefix)?));
+            let Some(end) = token.or_else(|| private_key_at(text, at)) else {
+                at += 1;
+                continue;
+            };
+            out.push_str(&text[copied..at]);
+            out.push_str(MARKER);
+            copied = end;
+            at = end;
+        }
+        out + &text[copied..]
+    }
+
+    #[test]
+    fn leaping_finds_what_looking_at_every_byte_finds() {
+        let pieces = [
+            "sk-",
+            "ghp_",
+            "github_pat_",
+            "AKIA",
+            "AIza",
+            "sk_live_",
+            "pypi-",
+            "A",
+            "-",
+            "_",
+            " ",
+            "\n",
+            "é",
+            "x1",
+            "abcdefghijklmnopqrstuvwxyz0123456789",
+            "-----BEGIN RSA PRIVATE KEY-----\n",
+            "-----END ",
+        ];
+        let mut state = 1_u64;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..6 {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                text.push_str(pieces[(state >> 33) as usize % pieces.len()]);
+            }
+            assert_eq!(redacted(&text), naively_redacted(&text), "{text:?}");
         }
     }
 }

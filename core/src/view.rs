@@ -8,6 +8,7 @@ use crate::event::{DiskFinding, NoticeIssued};
 use crate::hash::{ArtifactHash, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use crate::path::RelPath;
+use crate::reason::Reason;
 use crate::slice::{Figures, Span};
 
 /// The authoritative version of an entity.
@@ -25,6 +26,8 @@ pub struct Current {
     pub figures: Figures,
     /// Who supplied it.
     pub origin: Origin,
+    /// The episode in which it became true.
+    pub episode: EpisodeId,
 }
 
 /// A version that waits for promotion.
@@ -38,6 +41,8 @@ pub struct Proposal {
     pub slice: SliceHash,
     /// The session that it arose in.
     pub session: SessionId,
+    /// Why it was kept out, once it was judged.
+    pub refused_for: Option<Reason>,
     /// Who supplied it.
     pub origin: Origin,
 }
@@ -110,6 +115,8 @@ pub trait View {
     fn session_with_tail(&self, tail: TranscriptHash) -> Option<SessionId>;
     /// The open prompt whose conversation this is.
     fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt>;
+    /// Episodes whose reply is still under way, as far as the ledger knows.
+    fn in_flight(&self) -> Vec<EpisodeId>;
     /// The session of an episode that is among the recent ones.
     fn session_of(&self, episode: EpisodeId) -> Option<SessionId>;
     /// Whether the session consists of single user prompts and replies alone, without context of the client's own.
@@ -118,6 +125,8 @@ pub trait View {
     fn recent(&self, session: SessionId) -> Vec<Exchange>;
     /// Entities in the order in which the session first hydrated them.
     fn hydration_order(&self, session: SessionId) -> Vec<EntityId>;
+    /// The version of an entity that the model was shown in this episode's prompt.
+    fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId>;
     /// Notices that the model hasn't been given yet, oldest first.
     fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued>;
 
@@ -144,8 +153,13 @@ pub trait View {
     /// Open proposals for an entity, oldest first.
     fn proposals_for(&self, entity: &EntityId) -> Vec<Proposal>;
 
+    /// Open proposals for anything in a file.
+    fn proposals_under(&self, path: &RelPath) -> Vec<Proposal>;
+
     /// Whether the Vault holds these bytes.
     fn holds(&self, artifact: ArtifactHash) -> bool;
     /// Bytes of the Vault.
     fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>>;
+    /// These spans of an artifact, joined as [`crate::slice::joined`] does, without a copy of the rest.
+    fn slices(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<Vec<u8>>;
 }

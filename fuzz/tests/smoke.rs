@@ -1,5 +1,4 @@
 //! A short run of every fuzz target: its seeds, then generated inputs, the same ones each time.
-
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,

@@ -72,6 +72,39 @@ pub enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Take what the workspace's files hold as true, as if you had pasted it
+    Accept {
+        /// A file, or one definition of it: `src/a.c` or `src/a.c::name`
+        #[arg(required = true, value_name = "PATH[::SYMBOL]")]
+        targets: Vec<String>,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
+    /// Verify the ledger: chain, anchor, every event, and each table against a clean fold
+    Verify {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Throw every projection away and fold it anew from the ledger
+    Rebuild {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
+    /// Copy everything that is valid out of a damaged ledger into a new data directory
+    Salvage {
+        /// The new data directory
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        to: PathBuf,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -323,6 +356,14 @@ mod tests {
                 output,
             } => with(&format!("recent {limit}"), &flags.0, Some(*output)),
             Command::Config { flags, output } => with("config", &flags.0, Some(*output)),
+            Command::Accept { targets, flags } => {
+                with(&format!("accept {}", targets.join("+")), &flags.0, None)
+            }
+            Command::Verify { flags, output } => with("verify", &flags.0, Some(*output)),
+            Command::Rebuild { flags } => with("rebuild", &flags.0, None),
+            Command::Salvage { to, flags } => {
+                with(&format!("salvage {}", to.display()), &flags.0, None)
+            }
             Command::Completions { shell } => format!("completions {shell}"),
         }
     }
@@ -346,6 +387,11 @@ mod tests {
         check("recent --limit 3 --data-dir d", "recent 3 data_dir=d");
         check("config --debug", "config debug=true");
         check("demo --log-level debug", "demo log_level=debug");
+        check("accept a.c b.c::f", "accept a.c+b.c::f");
+        check("accept", "MissingRequiredArgument");
+        check("verify --json", "verify json");
+        check("rebuild --workspace w", "rebuild workspace=w");
+        check("salvage --to n --data-dir d", "salvage n data_dir=d");
         check("completions bash", "completions bash");
         check("demo --listen 127.0.0.1:0", "UnknownArgument");
         check("completions --debug", "UnknownArgument");

@@ -2,18 +2,23 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
+
+use tslp_core::directive::Verb;
+use tslp_core::reason::Reason;
 
 use crate::cli::{self, Command, Output};
-use crate::config::layers::{Flags, Layers};
+use crate::config::layers::{Flags, Layers, Source};
 use crate::config::surroundings::Surroundings;
 use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::config::{ServeConfig, page};
+use crate::data_dir::{self, DataDirError};
 use crate::diagnostics::doctor::{self, Report};
 use crate::diagnostics::{Subject, recent, state};
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::Out;
-use crate::{demo_tour, logging, probe, serve};
+use crate::{demo_tour, logging, maintenance, probe, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -66,7 +71,11 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             serve::serve(&config).map_err(|error| Failed::new(error.exit(), error))
         }
         Command::Demo { flags } => {
-            let layers = layers(&flags.0)?;
+            let mut layers = layers(&flags.0)?;
+            // The tour tells its own story; the log stays quiet unless somebody asks for it.
+            if layers.source("log_level") == Some(&Source::Default) {
+                "warn".clone_into(&mut layers.settings.log.level);
+            }
             start_logging(&layers)?;
             demo_tour::run(&mut Out::stdout())
                 .map_err(|error| Failed::new(Exit::CheckFailed, error))
@@ -108,6 +117,32 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
         Command::Config { flags, output } => {
             let (_, layers) = prepare(&flags.0)?;
             print(output, || page::json(&layers), || page::human(&layers))
+        }
+        Command::Accept { targets, flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            accept(&config, &targets)
+        }
+        Command::Verify { flags, output } => {
+            let (config, _) = prepare(&flags.0)?;
+            need_ledger(&config)?;
+            show(
+                &maintenance::verify(&subject(&config)),
+                output,
+                Exit::LedgerDamaged,
+            )
+        }
+        Command::Rebuild { flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            need_ledger(&config)?;
+            let lines = maintenance::rebuild(&config.data_dir, &config.workspace)
+                .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
+            Out::stdout().line(lines.join("\n"))?;
+            Ok(Exit::Ok)
+        }
+        Command::Salvage { to, flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            need_ledger(&config)?;
+            salvage(&config, &to)
         }
         Command::Completions { shell } => {
             cli::completions(shell, &mut Out::stdout())?;
@@ -169,12 +204,83 @@ fn show_doctor(config: &ServeConfig, output: Output) -> Result<Exit, Failed> {
     } else {
         doctor::examine_without_ledger(&subject(config))
     };
+    show(&report, output, Exit::CheckFailed)
+}
+
+/// Prints a report; `unhealthy` is the exit code if anything is broken.
+fn show(report: &Report, output: Output, unhealthy: Exit) -> Result<Exit, Failed> {
     print(output, || report.json().to_string(), || report.human())?;
     Ok(if report.is_healthy() {
         Exit::Ok
     } else {
-        Exit::CheckFailed
+        unhealthy
     })
+}
+
+fn accept(config: &ServeConfig, targets: &[String]) -> Result<Exit, Failed> {
+    let outcomes = maintenance::command(config, Verb::Accept, targets)
+        .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
+    let mut out = Out::stdout();
+    for (target, reason) in &outcomes {
+        let words = match reason {
+            Some(Reason::UserAccepted) => "true as it stands on disk",
+            Some(Reason::NothingToDo) => {
+                "nothing to do: there is no such file or symbol, or it is true already"
+            }
+            Some(reason) => reason.code(),
+            None => "no answer",
+        };
+        out.line(format_args!("{target}: {words}"))?;
+    }
+    let is_fine = |reason: &Option<Reason>| {
+        matches!(reason, Some(Reason::UserAccepted | Reason::NothingToDo))
+    };
+    Ok(if outcomes.iter().all(|(_, reason)| is_fine(reason)) {
+        Exit::Ok
+    } else {
+        Exit::Failure
+    })
+}
+
+fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
+    let to = data_dir::place(&config.workspace, Some(to), None).map_err(|error| {
+        let message = match error {
+            DataDirError::InsideWorkspace { path, .. } => format!(
+                "{} lies inside the workspace, which tslp never writes to; name another folder with --to DIR",
+                path.display()
+            ),
+            other => other.to_string(),
+        };
+        Failed::new(Exit::Usage, message)
+    })?;
+    let reader = subject(config).readers.open()?;
+    let salvaged = maintenance::salvage(&reader, &to, &config.workspace)
+        .map_err(|error| Failed::new(Exit::Failure, error))?;
+    let mut out = Out::stdout();
+    out.line(format_args!(
+        "{} events are safe in {}",
+        salvaged.head.0,
+        to.display()
+    ))?;
+    if let Some(flaw) = salvaged.flaw {
+        out.line(format_args!("what follows was left behind: {flaw}"))?;
+    }
+    out.line(format_args!(
+        "go on with `tslp serve --data-dir {}`",
+        to.display()
+    ))?;
+    Ok(Exit::Ok)
+}
+
+fn need_ledger(config: &ServeConfig) -> Result<(), Failed> {
+    if has_ledger(config) {
+        return Ok(());
+    }
+    let message = format!(
+        "there is no ledger in {}: `tslp serve` makes one",
+        config.data_dir.display()
+    );
+    Err(Failed::new(Exit::Failure, message))
 }
 
 fn print(

@@ -1,11 +1,427 @@
-//! `tslp demo`: a tour over real sockets in a temporary workspace that checks itself.
+//! `tslp demo`: a tour over real sockets in a temporary workspace. It shows what the proxy is for, step by step, and
+//! checks each step itself.
 
+use std::fmt;
+use std::fs;
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tslp_projections::TABLES;
+
+use crate::config::ServeConfig;
+use crate::config::error::ConfigError;
+use crate::config::settings::Settings;
+use crate::config::surroundings::Surroundings;
+use crate::config::upstream::Upstream;
 use crate::exit::Exit;
+use crate::json_client;
+use crate::ledger::DataFiles;
+use crate::main_loop::LoopHandle;
 use crate::out::Out;
+use crate::serve::{ServeError, Server};
+
+/// The project of the tour.
+const FILE: &str = "src/ring.c";
+const ENTITY: &str = "src/ring.c::ring_put";
+const SOURCE: &str = "\
+#include \"ring.h\"
+
+int ring_put(struct ring *r, int value) {
+    if (r->count == RING_SIZE) {
+        return -1;
+    }
+    r->slots[(r->head + r->count) % RING_SIZE] = value;
+    r->count++;
+    return 0;
+}
+
+int ring_get(struct ring *r, int *value) {
+    if (r->count == 0) {
+        return -1;
+    }
+    *value = r->slots[r->head];
+    r->head = (r->head + 1) % RING_SIZE;
+    r->count--;
+    return 0;
+}
+";
+
+/// How often, and how long between, it is asked whether a reply has been judged.
+const LOOKS_MAX: u32 = 1000;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
+/// Why the tour broke off.
+#[derive(Debug, thiserror::Error)]
+pub enum TourError {
+    /// Something didn't happen as the tour says.
+    #[error("the tour's check failed: {0}")]
+    Check(String),
+    /// The proxy didn't start or stop.
+    #[error("{0}")]
+    Serve(Box<ServeError>),
+    /// The tour's own configuration was refused.
+    #[error("{0}")]
+    Config(Box<ConfigError>),
+    /// Files or sockets failed.
+    #[error("the tour can't go on: {0}")]
+    Io(#[from] io::Error),
+    /// The tour's own look at the database failed.
+    #[error("the tour can't open its ledger: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+impl From<ServeError> for TourError {
+    fn from(error: ServeError) -> Self {
+        Self::Serve(Box::new(error))
+    }
+}
+
+impl From<ConfigError> for TourError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(Box::new(error))
+    }
+}
 
 /// Runs the tour.
-pub fn run<W: io::Write>(_out: &mut Out<W>) -> Result<Exit, io::Error> {
-    Ok(Exit::CheckFailed)
+///
+/// # Errors
+/// At the first step that doesn't do what it says.
+pub fn run<W: io::Write>(out: &mut Out<W>) -> Result<Exit, TourError> {
+    let mut tour = Tour::prepare(out)?;
+    tour.paste_becomes_truth()?;
+    tour.full_update_is_promoted()?;
+    tour.lazy_edit_is_refused()?;
+    tour.hand_edit_goes_stale()?;
+    tour.projections_are_rebuilt()?;
+    tour.say("")?;
+    tour.say("Every step happened as it should. Next: `tslp serve` in your own project.")?;
+    tour.proxy.stop()?;
+    Ok(Exit::Ok)
+}
+
+struct Tour<'o, W: io::Write> {
+    out: &'o mut Out<W>,
+    proxy: Proxy,
+    workspace: PathBuf,
+    data_dir: PathBuf,
+    step: u32,
+    _folder: TempDir,
+}
+
+impl<'o, W: io::Write> Tour<'o, W> {
+    fn prepare(out: &'o mut Out<W>) -> Result<Self, TourError> {
+        let folder = tempfile::Builder::new().prefix("tslp-demo-").tempdir()?;
+        let workspace = folder.path().join("project");
+        let data_dir = folder.path().join("data");
+        fs::create_dir_all(workspace.join("src"))?;
+        fs::write(workspace.join(FILE), SOURCE)?;
+        out.line(format_args!(
+            "A small project lies in {}. A proxy starts in front of the embedded demo model.",
+            workspace.display()
+        ))?;
+        let proxy = Proxy::start(&workspace, &data_dir)?;
+        out.line(format_args!("It listens on http://{}.", proxy.address))?;
+        Ok(Self {
+            out,
+            proxy,
+            workspace,
+            data_dir,
+            step: 0,
+            _folder: folder,
+        })
+    }
+
+    fn paste_becomes_truth(&mut self) -> Result<(), TourError> {
+        self.title("You paste a file, with its path, and it becomes the truth")?;
+        self.proxy.chat(&format!(
+            "{FILE}\n```c\n{SOURCE}```\nThis is my ring buffer."
+        ))?;
+        let entity = self.proxy.entity(ENTITY)?;
+        check(
+            entity["origin"] == "user",
+            "the pasted function is authoritative",
+        )?;
+        self.tell_entity(&entity)
+    }
+
+    fn full_update_is_promoted(&mut self) -> Result<(), TourError> {
+        self.title(
+            "In a new conversation you only name the function; the model gets exactly that code",
+        )?;
+        let before = self.proxy.entity(ENTITY)?;
+        let reply = self.proxy.chat("Please improve `ring_put`.")?;
+        let prompt = self.proxy.last_prompt()?;
+        check(
+            prompt.contains("[CURRENT STATE: AUTHORITATIVE]"),
+            "the prompt was hydrated",
+        )?;
+        check(
+            prompt.contains("r->count++;"),
+            "the model was shown the function",
+        )?;
+        self.say("  The model saw, in the system message:")?;
+        self.quote(&prompt, 6)?;
+        let after = self.proxy.entity(ENTITY)?;
+        check(
+            after["artifact"] != before["artifact"],
+            "the update has another hash",
+        )?;
+        check(
+            after["origin"] == "model",
+            "the model's full update was promoted",
+        )?;
+        self.say(
+            "  It answered with the whole function. Nothing is missing, so the update is promoted:",
+        )?;
+        self.tell_entity(&after)?;
+        self.apply(&reply)?;
+        self.say("  Your editor applies it to the file.")
+    }
+
+    fn lazy_edit_is_refused(&mut self) -> Result<(), TourError> {
+        self.title("The model gets lazy: \"// ... rest unchanged ...\"")?;
+        let before = self.proxy.entity(ENTITY)?;
+        let reply = self.proxy.chat("Give me a lazy edit of `ring_put`.")?;
+        self.quote(&reply, 10)?;
+        let after = self.proxy.entity(ENTITY)?;
+        check(
+            after["artifact"] == before["artifact"],
+            "the truth is what it was",
+        )?;
+        let reason = self.proxy.last_refusal()?;
+        check(reason == "elided", "the refusal names the placeholder")?;
+        self.say(&format!(
+            "  Refused: `{reason}`. The truth is still {}.",
+            short(&before["artifact"])
+        ))
+    }
+
+    fn hand_edit_goes_stale(&mut self) -> Result<(), TourError> {
+        self.title("You edit the file by hand and tell nobody")?;
+        let path = self.workspace.join(FILE);
+        let edited = fs::read_to_string(&path)?.replace("return -1;", "return RING_FULL;");
+        fs::write(&path, edited)?;
+        self.proxy
+            .chat("What does `ring_put` return when the ring is full?")?;
+        let entity = self.proxy.entity(ENTITY)?;
+        check(entity["stale"] == true, "the entity is STALE")?;
+        let prompt = self.proxy.last_prompt()?;
+        check(
+            !prompt.contains("r->count++;"),
+            "the model was not shown the old code",
+        )?;
+        check(prompt.contains("STALE"), "the model was told why")?;
+        self.say("  The proxy noticed. The old code is withheld, and the model is told so:")?;
+        self.quote(&prompt, 6)
+    }
+
+    fn projections_are_rebuilt(&mut self) -> Result<(), TourError> {
+        self.title(
+            "The proxy stops, and everything derived is thrown away; only the ledger stays",
+        )?;
+        let before = self.proxy.get("/state")?;
+        self.proxy.stop()?;
+        let database = rusqlite::Connection::open(DataFiles::of(&self.data_dir).database)?;
+        for table in TABLES {
+            database.execute_batch(&format!("DROP TABLE {}", table.name))?;
+        }
+        let events: i64 =
+            database.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
+        drop(database);
+        self.proxy = Proxy::start(&self.workspace, &self.data_dir)?;
+        let after = self.proxy.get("/state")?;
+        check(before == after, "the rebuilt state equals the old one")?;
+        self.say(&format!(
+            "  {} tables dropped, {events} events verified and folded anew: the state is the same, byte for byte.",
+            TABLES.len()
+        ))
+    }
+
+    /// Writes the function of the reply over the one in the file, as an editor would.
+    fn apply(&self, reply: &str) -> Result<(), TourError> {
+        let code = fenced(reply).ok_or_else(|| TourError::Check("the reply holds code".into()))?;
+        let path = self.workspace.join(FILE);
+        let old = fs::read_to_string(&path)?;
+        let (start, end) = (old.find("int ring_put"), old.find("int ring_get"));
+        let (Some(start), Some(end)) = (start, end) else {
+            return Err(TourError::Check("the file holds both functions".into()));
+        };
+        fs::write(
+            &path,
+            format!("{}{}\n\n{}", &old[..start], code.trim_end(), &old[end..]),
+        )?;
+        Ok(())
+    }
+
+    fn title(&mut self, title: &str) -> Result<(), TourError> {
+        self.step += 1;
+        self.say("")?;
+        self.say(&format!("{}. {title}.", self.step))
+    }
+
+    fn tell_entity(&mut self, entity: &Value) -> Result<(), TourError> {
+        self.say(&format!(
+            "  {ENTITY} is AUTHORITATIVE: artifact {}, from the {}.",
+            short(&entity["artifact"]),
+            entity["origin"].as_str().unwrap_or_default()
+        ))
+    }
+
+    fn quote(&mut self, text: &str, lines_max: usize) -> Result<(), TourError> {
+        for line in text.lines().take(lines_max) {
+            self.say(&format!("    | {line}"))?;
+        }
+        if text.lines().count() > lines_max {
+            self.say("    | …")?;
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, line: &str) -> Result<(), TourError> {
+        Ok(self.out.line(line)?)
+    }
+}
+
+/// A proxy of this process.
+struct Proxy {
+    address: SocketAddr,
+    handle: LoopHandle,
+    thread: Option<JoinHandle<Result<Exit, ServeError>>>,
+}
+
+impl Proxy {
+    fn start(workspace: &Path, data_dir: &Path) -> Result<Self, TourError> {
+        let mut settings = Settings {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            workspace: workspace.to_owned(),
+            data_dir: Some(data_dir.to_owned()),
+            debug: true,
+            ..Settings::default()
+        };
+        settings.upstream.place = Upstream::Demo;
+        let config = ServeConfig::from_settings(settings, &Surroundings::of_process())?;
+        let server = Server::bind(&config)?;
+        let (address, handle) = (server.address(), server.handle());
+        let thread = thread::Builder::new()
+            .name("proxy".into())
+            .spawn(move || server.run())?;
+        Ok(Self {
+            address,
+            handle,
+            thread: Some(thread),
+        })
+    }
+
+    fn stop(&mut self) -> Result<(), TourError> {
+        self.handle.shutdown();
+        if let Some(thread) = self.thread.take() {
+            match thread.join() {
+                Ok(ended) => drop(ended?),
+                Err(_) => return Err(TourError::Check("the proxy ends without a panic".into())),
+            }
+        }
+        Ok(())
+    }
+
+    /// One prompt in a conversation of its own; returns the reply's text.
+    fn chat(&self, prompt: &str) -> Result<String, TourError> {
+        let body = json!({ "model": "demo", "messages": [{ "role": "user", "content": prompt }] })
+            .to_string();
+        let reply = self.exchange("POST", "/v1/chat/completions", &body)?;
+        self.settled()?;
+        let text = reply["choices"][0]["message"]["content"].as_str();
+        text.map(str::to_owned)
+            .ok_or_else(|| TourError::Check("the reply holds text".into()))
+    }
+
+    /// Waits until the last reply has been judged; that happens behind the client's back.
+    fn settled(&self) -> Result<(), TourError> {
+        for _ in 0..LOOKS_MAX {
+            let recent = self.get("/recent?limit=1")?;
+            if recent["episodes"][0]["outcome"] == "completed" {
+                return Ok(());
+            }
+            thread::sleep(BETWEEN_LOOKS);
+        }
+        Err(TourError::Check(
+            "the reply is judged soon after its end".into(),
+        ))
+    }
+
+    fn get(&self, path: &str) -> Result<Value, TourError> {
+        Ok(self.exchange("GET", path, "")?)
+    }
+
+    fn exchange(&self, method: &str, path: &str, body: &str) -> io::Result<Value> {
+        let address = self.address;
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        json_client::exchange(TcpStream::connect(address)?, request.as_bytes())
+    }
+
+    fn entity(&self, name: &str) -> Result<Value, TourError> {
+        let state = self.get("/state")?;
+        let entity = state["entities"][name].clone();
+        check(
+            entity.is_object(),
+            format_args!("{name} stands in the State Map"),
+        )?;
+        Ok(entity)
+    }
+
+    /// The system message that the model saw last.
+    fn last_prompt(&self) -> Result<String, TourError> {
+        let page = self.get("/debug/last-prompt")?;
+        let messages = page["request"]["messages"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let system = messages.iter().find(|message| message["role"] == "system");
+        Ok(system
+            .and_then(|message| message["content"].as_str())
+            .unwrap_or_default()
+            .to_owned())
+    }
+
+    /// Why the last episode's artifact stayed PROPOSED.
+    fn last_refusal(&self) -> Result<String, TourError> {
+        let recent = self.get("/recent?limit=1")?;
+        let states = recent["episodes"][0]["artifact_states"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let proposed = states.iter().find(|state| state["state"] == "PROPOSED");
+        let reason = proposed.and_then(|state| state["reason"].as_str());
+        reason
+            .map(str::to_owned)
+            .ok_or_else(|| TourError::Check("the edit stays PROPOSED".into()))
+    }
+}
+
+fn check(holds: bool, what: impl fmt::Display) -> Result<(), TourError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(TourError::Check(what.to_string()))
+    }
+}
+
+fn short(hash: &Value) -> &str {
+    hash.as_str()
+        .and_then(|hash| hash.get(..12))
+        .unwrap_or_default()
+}
+
+/// The code of the first fenced block.
+fn fenced(text: &str) -> Option<&str> {
+    let (_, after) = text.split_once("```")?;
+    let (_, code) = after.split_once('\n')?;
+    code.split_once("```").map(|(code, _)| code)
 }

@@ -5,16 +5,16 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::decide::reply::Reply;
 use tslp_core::event::{Event, ReplyOutcome};
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::Attempt;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::engine::{Batch, DiskCheck, Engine, Finding};
+use tslp_replay::engine::{Answers, Batch, DiskCheck, Engine, Finding};
 
 use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};
 use crate::chat::reply::ReplyDecoder;
@@ -24,7 +24,12 @@ use crate::http::error::Refusal;
 use crate::ledger::writer::Commit;
 use crate::ledger::{DurableHead, Stopped};
 use crate::main_loop::LoopHandle;
-use crate::observer::Observer;
+use crate::memory;
+use crate::observer::{Observer, SystemClock, WallClock};
+
+/// Text after which memory is given back, at the first idle moment of this length.
+const GIVE_BACK_BYTES: usize = 64 << 10;
+const IDLE: Duration = Duration::from_millis(50);
 
 /// What the model was last given to see; kept only if `debug` is on.
 #[derive(Clone, Debug)]
@@ -59,6 +64,8 @@ pub struct EngineThread {
     wiring: Wiring,
     running: HashMap<ExchangeId, Running>,
     last_transition: Seq,
+    /// Bytes of prompts and replies since memory was last given back.
+    worked_bytes: usize,
 }
 
 /// A reply under way.
@@ -88,12 +95,15 @@ impl EngineThread {
             wiring,
             running: HashMap::new(),
             last_transition: Seq(0),
+            worked_bytes: 0,
         }
     }
 
     /// Works until the network loop says that no more will come, or is gone.
     pub fn run(mut self) {
-        while let Ok(message) = self.wiring.from_loop.recv() {
+        let interrupted = self.engine.resume(SystemClock.now());
+        self.commit(interrupted);
+        while let Some(message) = self.next() {
             self.engine.settled(self.wiring.durable.reached());
             match message {
                 ToEngine::Prompt {
@@ -110,6 +120,7 @@ impl EngineThread {
                             Attempt::First
                         },
                     };
+                    self.worked_bytes += body.len();
                     self.prompt(exchange, envelope, &body);
                 }
                 ToEngine::ReplyBytes { exchange, bytes } => self.reply_bytes(exchange, &bytes),
@@ -120,15 +131,32 @@ impl EngineThread {
         }
     }
 
+    /// The next message. The first idle moment after a lot of text was worked on goes to giving its memory back.
+    fn next(&mut self) -> Option<ToEngine> {
+        if self.worked_bytes >= GIVE_BACK_BYTES {
+            match self.wiring.from_loop.recv_timeout(IDLE) {
+                Err(RecvTimeoutError::Timeout) => {
+                    memory::give_back();
+                    self.worked_bytes = 0;
+                }
+                message => return message.ok(),
+            }
+        }
+        self.wiring.from_loop.recv().ok()
+    }
+
     fn prompt(&mut self, exchange: ExchangeId, envelope: Envelope, body: &[u8]) {
-        let message = match self.compose(exchange, envelope, body) {
-            Ok(forward) => forward,
-            Err(refused) => ToLoop::Answer {
+        match self.compose(exchange, envelope, body) {
+            // The prompt goes first: its way upstream counts, its commit has until the reply comes.
+            Ok((forward, batch)) => {
+                self.wiring.to_loop.send(forward);
+                self.commit(batch);
+            }
+            Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
                 exchange,
                 answer: refused.answer(),
-            },
-        };
-        self.wiring.to_loop.send(message);
+            }),
+        }
     }
 
     fn compose(
@@ -136,15 +164,22 @@ impl EngineThread {
         exchange: ExchangeId,
         envelope: Envelope,
         body: &[u8],
-    ) -> Result<ToLoop, Refused> {
+    ) -> Result<(ToLoop, Batch), Refused> {
         let (wire, request) = request::read(body, envelope).map_err(Refused::Request)?;
         self.wiring
             .durable
             .wait_for(self.last_transition)
             .map_err(Refused::Ledger)?;
-        let pending = self.engine.receive(now(), request);
-        let findings = self.look(&pending.checks);
-        let composed = self.engine.compose(pending, findings);
+        let mut pending = self.engine.receive(SystemClock.now(), request);
+        let answers = Answers {
+            findings: self.look(std::mem::take(&mut pending.checks)),
+            texts: pending
+                .reads
+                .iter()
+                .map(|path| self.observer.read(path))
+                .collect(),
+        };
+        let composed = self.engine.compose(pending, answers);
         let body = wire.with(&composed.request, &composed.outgoing);
         if let Some(slot) = &self.wiring.last_prompt {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastPrompt {
@@ -159,13 +194,13 @@ impl EngineThread {
         };
         self.running.insert(exchange, running);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
-        self.commit(composed.batch);
-        Ok(ToLoop::Forward {
+        let forward = ToLoop::Forward {
             exchange,
             body,
             durable_at,
             episode: composed.episode,
-        })
+        };
+        Ok((forward, composed.batch))
     }
 
     fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8]) {
@@ -174,10 +209,11 @@ impl EngineThread {
         };
         let said = running.decoder.push(bytes);
         running.reply.tail.push_str(&said.text);
+        self.worked_bytes += bytes.len();
         if running.reply.tail.len() >= REPLY_SEGMENT_BYTES {
             let batch = self
                 .engine
-                .segment(now(), running.episode, &mut running.reply);
+                .segment(SystemClock.now(), running.episode, &mut running.reply);
             self.commit(batch);
         }
     }
@@ -195,21 +231,17 @@ impl EngineThread {
         let (tool_calls, finish_reason) = running.decoder.into_parts();
         running.reply.tool_calls = tool_calls;
         running.reply.finish_reason = finish_reason;
-        let pending = self
-            .engine
-            .end(now(), running.episode, running.reply, outcome);
-        let findings = self.look(&pending.checks);
+        let mut pending =
+            self.engine
+                .end(SystemClock.now(), running.episode, running.reply, outcome);
+        let findings = self.look(std::mem::take(&mut pending.checks));
         let batch = self.engine.judge(pending, findings);
         self.commit(batch);
     }
 
-    fn look(&mut self, checks: &[DiskCheck]) -> Vec<Finding> {
-        let findings = self.observer.check(checks.to_vec());
-        checks
-            .iter()
-            .map(|check| check.path.clone())
-            .zip(findings)
-            .collect()
+    fn look(&mut self, checks: Vec<DiskCheck>) -> Vec<Finding> {
+        let paths: Vec<_> = checks.iter().map(|check| check.path.clone()).collect();
+        paths.into_iter().zip(self.observer.check(checks)).collect()
     }
 
     /// Hands a batch to the writer. When the writer has stopped, the loop has been told by the writer itself.
@@ -261,12 +293,4 @@ fn outcome(ending: Ending, decoder: &ReplyDecoder) -> Option<ReplyOutcome> {
         Ending::UpstreamUnreachable => ReplyOutcome::UpstreamUnreachable,
         Ending::LedgerFailed => return None,
     })
-}
-
-/// The wall clock, for people who read the ledger; nothing is decided by it.
-fn now() -> UnixMillis {
-    let since_epoch = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    UnixMillis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }

@@ -90,7 +90,7 @@ impl Guard {
         Err(Refusal::new(
             421,
             "foreign_host",
-            "the Host header names another host than this proxy's; if that name is really yours, add it to `hosts`",
+            "the Host header names another host than this proxy's; if that name is really yours, add it to `hosts_allowed`",
         ))
     }
 
@@ -99,7 +99,7 @@ impl Guard {
             Refusal::new(
                 403,
                 "foreign_origin",
-                "a web page of another origin may not use this proxy; if it is yours, add it to `origins`",
+                "a web page of another origin may not use this proxy; if it is yours, add it to `origins_allowed`",
             )
         };
         let mut origins = head.headers.all("origin");

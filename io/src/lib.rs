@@ -1,5 +1,7 @@
 //! The edge of TSLP: sockets, files, SQLite, threads, the command line. The `tslp` binary is a thin call into here.
 
+#![deny(unsafe_code)]
+
 pub mod channel;
 
 pub mod main_loop;
@@ -14,12 +16,15 @@ pub mod engine_thread;
 
 pub mod chat;
 pub mod contents;
+pub mod memory;
 pub mod observer;
 
 pub mod ledger;
+pub mod maintenance;
 pub mod startup;
 
 pub mod diagnostics;
+pub mod json_client;
 pub mod probe;
 
 pub mod demo_model;

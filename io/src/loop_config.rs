@@ -79,12 +79,12 @@ pub struct Timeouts {
     pub keep_alive: Duration,
     /// How long a client may take no byte of what waits for it.
     pub write_stall: Duration,
-    /// To resolve and connect to the upstream (`upstream.connect_timeout`).
+    /// To resolve and connect to the upstream (`http.connect_seconds`).
     pub connect: Duration,
-    /// From the whole request to the response's first byte (`upstream.first_byte_timeout`). A cold model may take
+    /// From the whole request to the response's first byte (`http.first_byte_seconds`). A cold model may take
     /// minutes to load.
     pub first_byte: Duration,
-    /// Between two pieces of a response (`upstream.idle_timeout`).
+    /// Between two pieces of a response (`http.idle_seconds`).
     pub upstream_idle: Duration,
     /// How long an upstream connection is kept for the next request. Below llama.cpp's 5 s, so that the server's
     /// close doesn't cross a request.

@@ -37,6 +37,11 @@ pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
         ("/debug/last-prompt", DebugPages::Shown) => {
             readable(method, Route::Diagnostic(DiagnosticPage::LastPrompt))
         }
+        (path, _) if is_chat_otherwise_spelt(path) => Err(Refusal::new(
+            404,
+            "unknown_route",
+            "chat goes to /v1/chat/completions, spelt exactly so",
+        )),
         (path, _) if path.starts_with("/v1/") => relay(path),
         _ => Err(Refusal::new(
             404,
@@ -61,6 +66,27 @@ fn only(
     }
     let message = format!("this route takes {allow} only");
     Err(Refusal::new(405, "method_not_allowed", message).with_header("allow", allow))
+}
+
+/// Servers take such paths for the chat route, too; relayed, a prompt would go by the ledger.
+fn is_chat_otherwise_spelt(path: &str) -> bool {
+    let decoded: String = percent_decoded(path).to_ascii_lowercase();
+    let parts: Vec<&str> = decoded.split('/').filter(|part| !part.is_empty()).collect();
+    parts == ["v1", "chat", "completions"]
+}
+
+fn percent_decoded(path: &str) -> String {
+    let mut out = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let [first, after @ ..] = rest {
+        let escaped = after.get(..2).filter(|_| *first == b'%');
+        let value = escaped
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        out.push(value.unwrap_or(*first));
+        rest = if value.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// A path that the upstream could resolve to a place outside `/v1/` is refused.

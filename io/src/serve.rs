@@ -17,11 +17,12 @@ use crate::config::ServeConfig;
 use crate::config::settings::Budget;
 use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::contents::StoredContents;
-use crate::data_dir::{self, DataDirError};
+use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::{Diagnostics, Subject};
 use crate::engine_thread::{EngineThread, LastPromptSlot, Wiring};
 use crate::exit::Exit;
+use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Durability, LedgerWriter, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, UpstreamConfig};
@@ -43,9 +44,6 @@ const DIAGNOSTICS_QUEUE: usize = 16;
 /// Why the proxy doesn't run, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// No data directory.
-    #[error(transparent)]
-    DataDir(#[from] DataDirError),
     /// No state.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -80,12 +78,9 @@ impl ServeError {
     /// The exit code.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        let in_use = |error: &LedgerError| matches!(error, LedgerError::InUse { .. });
         match self {
-            Self::Ledger(error) | Self::Start(StartError::Ledger(error)) if in_use(error) => {
-                Exit::InUse
-            }
-            Self::Start(error) if error.asks_for_safe_mode() => Exit::LedgerDamaged,
+            Self::Start(error) => exit_of(error),
+            Self::Ledger(LedgerError::InUse { .. }) => Exit::InUse,
             Self::Bind {
                 error: BindError::Listen { error, .. },
             } if error.kind() == io::ErrorKind::AddrInUse => Exit::InUse,
@@ -94,6 +89,16 @@ impl ServeError {
             } => Exit::Usage,
             _ => Exit::Failure,
         }
+    }
+}
+
+/// The exit code of a ledger that can't be used.
+#[must_use]
+pub const fn exit_of(error: &StartError) -> Exit {
+    match error {
+        StartError::Ledger(LedgerError::InUse { .. }) => Exit::InUse,
+        error if error.asks_for_safe_mode() => Exit::LedgerDamaged,
+        _ => Exit::Failure,
     }
 }
 
@@ -125,25 +130,29 @@ struct Threads {
 }
 
 /// Holds the data directory's lock as long as anything may write.
-struct OpenLedgerGuard(
-    #[expect(dead_code, reason = "held for its lock")] Arc<crate::ledger::lock::DataDirLock>,
-);
+struct OpenLedgerGuard(#[expect(dead_code, reason = "held for its lock")] Arc<DataDirLock>);
 
 /// Runs the proxy until it is asked to stop.
 ///
 /// # Errors
 /// See [`ServeError`].
 pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let server = Server::bind(config)?;
     server.announce()?;
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let handle = server.handle();
     let stop = signals.handle();
     let listener = thread::Builder::new()
         .name("signals".into())
         .spawn(move || {
-            if signals.forever().next().is_some() {
+            let mut asked = signals.forever();
+            if asked.next().is_some() {
+                tracing::info!("stopping when the replies under way have ended; ask again to stop at once");
                 handle.shutdown();
+            }
+            if asked.next().is_some() {
+                tracing::warn!("asked to stop twice: replies under way are broken off; the ledger survives that");
+                std::process::exit(Exit::Failure.code().into());
             }
         })?;
     let outcome = server.run();
@@ -158,10 +167,14 @@ impl Server {
     /// # Errors
     /// See [`ServeError`].
     pub fn bind(config: &ServeConfig) -> Result<Self, ServeError> {
-        data_dir::prepare(&config.data_dir)?;
+        data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
         let started = match startup::start(&config.data_dir, &config.workspace) {
             Ok(started) => Ok(started),
-            Err(error) if error.asks_for_safe_mode() => Err(error.to_string()),
+            Err(error) if error.asks_for_safe_mode() => {
+                // The failed start has let go of the directory; two proxies in safe mode would only confuse.
+                let lock = DataDirLock::acquire(&DataFiles::of(&config.data_dir).lock)?;
+                Err((error.to_string(), lock))
+            }
             Err(error) => return Err(error.into()),
         };
         let chosen = choose(&config.upstream.place)?;
@@ -176,7 +189,7 @@ impl Server {
         let mut banner = vec![chosen.banner];
         banner.push(format!("workspace {}", config.workspace.display()));
         let last_prompt = config.debug.then(LastPromptSlot::default);
-        let safe_mode = started.as_ref().err().cloned();
+        let safe_mode = started.as_ref().err().map(|(reason, _)| reason.clone());
         if let Some(reason) = &safe_mode {
             banner.push(format!("SAFE MODE: {reason}"));
         }
@@ -209,9 +222,10 @@ impl Server {
                     Some(OpenLedgerGuard(lock)),
                 )
             }
-            Err(message) => {
+            Err((message, lock)) => {
                 handle.send(ToLoop::LedgerFailed { message });
-                (None, None, Some(from_loop), None)
+                let lock = OpenLedgerGuard(Arc::new(lock));
+                (None, None, Some(from_loop), Some(lock))
             }
         };
         Ok(Self {

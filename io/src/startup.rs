@@ -6,10 +6,12 @@ use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_replay::fold::{Replay, ReplayError};
-use tslp_replay::log::Log;
+use tslp_projections::table::TableDigest;
+use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
+use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 
+use crate::data_dir::DataDirError;
 use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
 use crate::ledger::SqliteLog;
@@ -19,13 +21,16 @@ use crate::ledger::{self, OpenLedger};
 /// Why there is no state to go on from.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// The data directory can't be used.
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
     /// The ledger can't be opened.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// The ledger opens, and what it holds can't be believed.
     #[error(
-        "the ledger is damaged: {0}. Nothing was changed. Keep a copy of the data directory as evidence and restore a \
-         backup of it; events before that position are intact"
+        "the ledger is damaged: {0}. Nothing was changed. Keep the data directory as evidence, and restore a backup or \
+         take everything before that position with `tslp salvage --to NEW_DIR`"
     )]
     Damaged(#[from] ReplayError),
 }
@@ -36,6 +41,7 @@ impl StartError {
     pub const fn asks_for_safe_mode(&self) -> bool {
         match self {
             Self::Ledger(error) => error.asks_for_safe_mode(),
+            Self::DataDir(_) => false,
             Self::Damaged(_) => true,
         }
     }
@@ -48,11 +54,34 @@ impl StartError {
 pub fn start(data_dir: &Path, workspace: &Path) -> Result<(OpenLedger, State), StartError> {
     let mut opened = ledger::open(data_dir, workspace)?;
     let state = fold(&opened.log)?;
-    if let TablesState::Rebuild { reason } = &opened.tables {
+    let reason = match &opened.tables {
+        TablesState::Rebuild { reason } => Some(reason.clone()),
+        TablesState::Current => damaged_table(&opened.log, &state),
+    };
+    if let Some(reason) = reason {
         tracing::info!(%reason, events = state.head().0, "rebuilding the projections from the ledger");
         rebuild(&mut opened.log, &state)?;
     }
     Ok((opened, state))
+}
+
+/// Why a table can't be trusted, if one can't: its rows aren't what the ledger says.
+fn damaged_table(log: &SqliteLog, state: &State) -> Option<String> {
+    TABLES.iter().enumerate().find_map(|(index, table)| {
+        let mut stored = TableDigest::new();
+        let read = log.read_table(index, &mut |row| {
+            stored.add(&row);
+            ControlFlow::Continue(())
+        });
+        match read {
+            Ok(()) if stored.finish() == state.digest(index) => None,
+            Ok(()) => Some(format!(
+                "table {} doesn't hold what the ledger says",
+                table.name
+            )),
+            Err(error) => Some(error.to_string()),
+        }
+    })
 }
 
 /// Folds the whole ledger, verifying the chain.
@@ -61,25 +90,18 @@ pub fn start(data_dir: &Path, workspace: &Path) -> Result<(OpenLedger, State), S
 /// When it can't be read or believed.
 pub fn fold(log: &SqliteLog) -> Result<State, StartError> {
     let mut replay = Replay::default();
-    let mut flaw = None;
-    log.read(
-        Seq(1),
-        &mut |stored| match replay.step(&stored, tslp_migrations::decode) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                flaw = Some(error);
-                ControlFlow::Break(())
-            }
-        },
+    visit_all(
+        |visit| log.read(Seq(1), visit),
+        |stored| replay.step(stored, tslp_migrations::decode),
     )?;
-    match flaw {
-        Some(error) => Err(error.into()),
-        None => Ok(replay.into_state()),
-    }
+    Ok(replay.into_state())
 }
 
 /// Writes every projection's table anew, in one transaction.
-fn rebuild(log: &mut SqliteLog, state: &State) -> Result<(), LedgerError> {
+///
+/// # Errors
+/// When the store fails; the tables are then as they were.
+pub fn rebuild(log: &mut SqliteLog, state: &State) -> Result<(), LedgerError> {
     let mut rebuild = log.rebuild()?;
     for table in 0..TABLES.len() {
         let mut rows = Vec::new();
@@ -93,25 +115,27 @@ fn rebuild(log: &mut SqliteLog, state: &State) -> Result<(), LedgerError> {
 ///
 /// # Errors
 /// When it can't be read or believed.
-pub fn verify(reader: &LedgerReader) -> Result<Seq, StartError> {
-    let mut chain = tslp_replay::chain::ChainHash::GENESIS;
-    let mut head = Seq(0);
+pub fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
+    let mut chain = ChainCheck::default();
+    visit_all(
+        |visit| reader.read(Seq(1), visit),
+        |stored| chain.step(stored),
+    )?;
+    Ok(chain.head().seq)
+}
+
+/// Hands every stored event to `step` until one can't be believed.
+pub(crate) fn visit_all(
+    read: impl FnOnce(&mut dyn FnMut(Stored) -> ControlFlow<()>) -> Result<(), LedgerError>,
+    mut step: impl FnMut(&Stored) -> Result<(), ReplayError>,
+) -> Result<(), StartError> {
     let mut flaw = None;
-    reader.read(Seq(1), &mut |stored| {
-        if stored.seq != head.next() {
-            flaw = Some(ReplayError::Gap {
-                after: head.0,
-                found: stored.seq.0,
-            });
-            return ControlFlow::Break(());
+    read(&mut |stored| match step(&stored) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            flaw = Some(error);
+            ControlFlow::Break(())
         }
-        chain = chain.extended(stored.seq, stored.at, &stored.kind, &stored.payload);
-        if chain != stored.chain {
-            flaw = Some(ReplayError::ChainBroken(stored.seq.0));
-            return ControlFlow::Break(());
-        }
-        head = stored.seq;
-        ControlFlow::Continue(())
     })?;
-    flaw.map_or(Ok(head), |error| Err(error.into()))
+    flaw.map_or(Ok(()), |error| Err(error.into()))
 }

@@ -65,6 +65,9 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
         }
         Event::ReplySegment(event) => written(kind, &v1::ReplySegment::from(event), SMALL_BYTES),
         Event::ReplyEnded(event) => written(kind, &v1::ReplyEnded::from(event), SMALL_BYTES),
+        Event::DirectiveGiven(event) => {
+            written(kind, &v1::DirectiveGiven::from(event), SMALL_BYTES)
+        }
         Event::DiskObserved(event) => written(kind, &v1::DiskObserved::from(event), SMALL_BYTES),
         Event::ArtifactCaptured(event) => {
             written(kind, &v1::ArtifactCaptured::from(event), SMALL_BYTES)
@@ -91,6 +94,7 @@ pub const fn kind_of(event: &Event) -> &'static str {
         Event::PromptReceived(_) => "prompt_received.v1",
         Event::ReplySegment(_) => "reply_segment.v1",
         Event::ReplyEnded(_) => "reply_ended.v1",
+        Event::DirectiveGiven(_) => "directive_given.v1",
         Event::DiskObserved(_) => "disk_observed.v1",
         Event::ArtifactCaptured(_) => "artifact_captured.v1",
         Event::ArtifactResolved(_) => "artifact_resolved.v1",

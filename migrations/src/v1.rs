@@ -72,6 +72,7 @@ pub(crate) enum ReplyOutcome {
     UpstreamBroken,
     UpstreamRefused(u16),
     UpstreamUnreachable,
+    Interrupted,
 }
 
 /// A tool call by reference.
@@ -134,6 +135,15 @@ pub(crate) struct DiskObserved<'a> {
     #[rkyv(with = InlineAsBox)]
     path: &'a str,
     finding: DiskFinding<'a>,
+}
+
+/// The user told the proxy something.
+#[derive(Archive, Serialize)]
+pub(crate) struct DirectiveGiven<'a> {
+    episode: u64,
+    verb: u8,
+    #[rkyv(with = InlineAsBox)]
+    target: &'a str,
 }
 
 /// Where code stands in a stored message.

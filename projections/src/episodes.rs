@@ -254,6 +254,7 @@ fn outcome_text(outcome: ReplyOutcome) -> String {
         ReplyOutcome::UpstreamBroken => "upstream_broken".into(),
         ReplyOutcome::UpstreamRefused(status) => alloc::format!("upstream_refused_{status}"),
         ReplyOutcome::UpstreamUnreachable => "upstream_unreachable".into(),
+        ReplyOutcome::Interrupted => "interrupted".into(),
     }
 }
 

@@ -10,6 +10,7 @@ use tslp_core::event::{ArtifactCaptured, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::limits::PROPOSALS_PER_ENTITY_MAX;
+use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
 use crate::sessions::Sessions;
@@ -152,6 +153,16 @@ impl Proposals {
             .map(Vec::as_slice)
             .unwrap_or_default();
         open.iter()
+            .filter_map(|version| self.by_version.get(version))
+    }
+
+    /// Open proposals for anything in a file.
+    pub fn under<'p>(&'p self, path: &RelPath) -> impl Iterator<Item = &'p Proposed> + use<'p> {
+        let path = path.clone();
+        self.by_entity
+            .range(EntityId::file(path.clone())..)
+            .take_while(move |(entity, _)| entity.path == path)
+            .flat_map(|(_, open)| open)
             .filter_map(|version| self.by_version.get(version))
     }
 

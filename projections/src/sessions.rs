@@ -11,7 +11,7 @@ use tslp_core::event::{
     Event, Fork, NoticeIssued, PromptReceived, Recorded, ReplyEnded, ReplyOutcome,
 };
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
-use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::ids::{EpisodeId, SessionId, VersionId};
 use tslp_core::limits::{NOTICES_PER_PROMPT_MAX, RECENT_PAIRS, SESSIONS_KEPT};
 use tslp_core::message::Role;
 use tslp_core::view::{Exchange, OpenPrompt, Place, SessionPoint};
@@ -52,6 +52,9 @@ pub const RECENT_TABLE: Table = Table {
 /// Points of one session's conversation that a later prompt may go on from.
 const POINTS_PER_SESSION: usize = 256;
 
+/// Episodes after which a reply of the same session is no longer waited for.
+const EPISODES_KEPT: u64 = 1024;
+
 /// Entities whose place in the hydration block is kept.
 const HYDRATION_ORDER_KEPT: usize = 64;
 
@@ -68,6 +71,8 @@ struct Session {
     last_episode: EpisodeId,
     exchanges: VecDeque<(Exchange, u32)>,
     hydration_order: Vec<EntityId>,
+    /// What the last prompt's hydration held.
+    shown: Vec<(EntityId, VersionId)>,
     notices: VecDeque<NoticeIssued>,
     /// How many of `notices` the open prompt shows; they are done with once its reply is complete.
     notices_shown: usize,
@@ -109,6 +114,10 @@ impl Sessions {
                     return;
                 };
                 session.notices_shown = session.notices.len();
+                let shown = composed.hydrated.iter();
+                session.shown = shown
+                    .map(|hydrated| (hydrated.entity.clone(), hydrated.version))
+                    .collect();
                 for hydrated in &composed.hydrated {
                     if session.hydration_order.len() < HYDRATION_ORDER_KEPT
                         && !session.hydration_order.contains(&hydrated.entity)
@@ -125,6 +134,11 @@ impl Sessions {
         self.last_episode = self.last_episode.max(prompt.episode);
         self.last_session = self.last_session.max(prompt.session);
         self.episodes.insert(prompt.episode, prompt.session);
+        let session = prompt.session;
+        let is_recent =
+            |episode: EpisodeId| episode.0.saturating_add(EPISODES_KEPT) > prompt.episode.0;
+        self.episodes
+            .retain(|episode, owner| *owner != session || is_recent(*episode));
         if !self.sessions.contains_key(&prompt.session) {
             let session = self.started(prompt);
             self.adopt(prompt.session, session, changes);
@@ -346,6 +360,18 @@ impl Sessions {
         })
     }
 
+    /// Episodes whose reply is still under way.
+    #[must_use]
+    pub fn in_flight(&self) -> Vec<EpisodeId> {
+        let open = self
+            .sessions
+            .values()
+            .filter_map(|session| session.open.as_ref());
+        open.filter(|open| open.in_flight)
+            .map(|open| open.episode)
+            .collect()
+    }
+
     /// The session of an episode.
     #[must_use]
     pub fn of(&self, episode: EpisodeId) -> Option<SessionId> {
@@ -381,6 +407,18 @@ impl Sessions {
             .get(&session)
             .map(|session| session.hydration_order.as_slice())
             .unwrap_or_default()
+    }
+
+    /// The version of an entity that the model was shown in this episode's prompt, if it is the session's last.
+    #[must_use]
+    pub fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
+        let session = self.sessions.get(self.episodes.get(&episode)?)?;
+        let is_last = session.last_episode == episode;
+        let mut shown = session
+            .shown
+            .iter()
+            .filter(|(shown, _)| is_last && shown == entity);
+        shown.next().map(|(_, version)| *version)
     }
 
     /// Notices that the model hasn't been given yet.

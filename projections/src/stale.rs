@@ -75,12 +75,11 @@ impl Stale {
     }
 
     fn acknowledge(&mut self, entity: &EntityId, disk: &Disk) {
-        match disk.finding(&entity.path) {
-            Some(DiskFinding::File(_)) => {
-                self.acknowledged
-                    .insert(entity.clone(), on_disk(disk, entity).flatten());
+        match on_disk(disk, entity) {
+            Some(seen) => {
+                self.acknowledged.insert(entity.clone(), seen);
             }
-            _ => {
+            None => {
                 self.acknowledged.remove(entity);
             }
         }
@@ -126,6 +125,9 @@ impl Stale {
                 match seen {
                     seen if seen == Some(truth) || is_acknowledged => None,
                     Some(slice) if state_map.was(entity, slice) => Some(Divergence::Superseded),
+                    None if state_map.origin(entity) == Some(Origin::Model) => {
+                        Some(Divergence::Superseded)
+                    }
                     _ => Some(Divergence::Unknown),
                 }
             }

@@ -86,6 +86,7 @@ struct Entry {
 /// A file with everything authoritative in it.
 struct File {
     path: RelPath,
+    /// The symbols, in the order of their names.
     entries: Vec<u32>,
     /// The file as a whole.
     whole: Option<u32>,
@@ -190,7 +191,10 @@ impl StateMap {
         if is_whole {
             self.files[file].whole = Some(id);
         } else {
-            self.files[file].entries.push(id);
+            let at = self.files[file]
+                .entries
+                .partition_point(|other| self.symbol_of(*other) < self.symbol_of(id));
+            self.files[file].entries.insert(at, id);
             self.link_name(id);
         }
         let hash = self.entity_hash_of(id);
@@ -402,8 +406,12 @@ impl StateMap {
         }
     }
 
+    fn symbol_of(&self, id: u32) -> Option<&Symbol> {
+        self.entry(id)?.symbol.as_ref()
+    }
+
     fn name_of(&self, id: u32) -> Option<&str> {
-        self.entry(id)?.symbol.as_ref().map(Symbol::last_component)
+        self.symbol_of(id).map(Symbol::last_component)
     }
 
     fn entity_of(&self, entry: &Entry) -> EntityId {
@@ -436,6 +444,7 @@ impl StateMap {
             spans: entry.spans.as_slice().to_vec(),
             figures: entry.figures,
             origin: entry.origin,
+            episode: entry.episode,
         })
     }
 
@@ -443,6 +452,12 @@ impl StateMap {
     #[must_use]
     pub fn slice(&self, entity: &EntityId) -> Option<SliceHash> {
         Some(self.entry(self.find(entity)?)?.slice)
+    }
+
+    /// Who supplied an entity's authoritative version.
+    #[must_use]
+    pub fn origin(&self, entity: &EntityId) -> Option<Origin> {
+        Some(self.entry(self.find(entity)?)?.origin)
     }
 
     /// Whether an earlier version of the entity had this hash.
@@ -459,13 +474,11 @@ impl StateMap {
         let Some(file) = self.find_file(path) else {
             return Vec::new();
         };
-        let mut symbols: Vec<Symbol> = self.files[file as usize]
+        self.files[file as usize]
             .entries
             .iter()
-            .filter_map(|id| self.entry(*id)?.symbol.clone())
-            .collect();
-        symbols.sort_unstable();
-        symbols
+            .filter_map(|id| self.symbol_of(*id).cloned())
+            .collect()
     }
 
     /// Whether anything of the file is authoritative.

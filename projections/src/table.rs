@@ -190,3 +190,50 @@ pub fn entity_key(entity: &EntityId) -> Vec<Value> {
         Value::from(entity.symbol_str().unwrap_or_default()),
     ])
 }
+
+/// A hash of a table's rows: two tables with the same digest hold the same, value for value.
+#[derive(Debug)]
+pub struct TableDigest {
+    hasher: blake3::Hasher,
+    rows: u64,
+}
+
+impl TableDigest {
+    /// An empty table.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            hasher: blake3::Hasher::new(),
+            rows: 0,
+        }
+    }
+
+    /// Adds the next row, in key order.
+    pub fn add(&mut self, row: &[Value]) {
+        self.rows += 1;
+        self.hasher.update(&(row.len() as u64).to_le_bytes());
+        for value in row {
+            let (tag, bytes): (u8, &[u8]) = match value {
+                Value::Null => (0, &[]),
+                Value::Integer(number) => (1, &number.to_le_bytes()),
+                Value::Text(text) => (2, text.as_bytes()),
+                Value::Blob(bytes) => (3, bytes),
+            };
+            self.hasher.update(&[tag]);
+            self.hasher.update(&(bytes.len() as u64).to_le_bytes());
+            self.hasher.update(bytes);
+        }
+    }
+
+    /// How many rows were added, and their hash.
+    #[must_use]
+    pub fn finish(&self) -> (u64, [u8; 32]) {
+        (self.rows, *self.hasher.finalize().as_bytes())
+    }
+}
+
+impl Default for TableDigest {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use tslp_core::capture;
 use tslp_core::decide::compose::{self, Composed, Outgoing, Prompt};
+use tslp_core::decide::direct::{self, FileText, Order};
 use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
 use tslp_core::decide::observe;
 use tslp_core::decide::promote::Containers;
@@ -16,11 +17,12 @@ use tslp_core::decide::propose;
 use tslp_core::decide::receive::{self, Received};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::write_head::{self, Place};
+use tslp_core::directive::{self, Directive};
 use tslp_core::entity::Symbol;
-use tslp_core::event::{DiskFinding, Event, Recorded, ReplyOutcome};
+use tslp_core::event::{DirectiveGiven, DiskFinding, Event, Recorded, ReplyOutcome};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::mention::{self, Mentions};
 use tslp_core::message::{Request, Role};
 use tslp_core::path::RelPath;
@@ -29,6 +31,9 @@ use tslp_core::view::View;
 use tslp_projections::table::{Changes, RowChange};
 
 use crate::state::{Contents, State, StateView};
+
+/// The episode of acts on the command line.
+const OUTSIDE: EpisodeId = EpisodeId(0);
 
 /// A file to look at, and the symbols whose slices are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,12 +68,35 @@ impl Batch {
 pub struct PendingPrompt {
     /// Files to look at before the prompt goes on.
     pub checks: Vec<DiskCheck>,
+    /// Files whose text the user accepts as it stands.
+    pub reads: Vec<RelPath>,
     at: UnixMillis,
     request: Request,
     received: Received,
     pastes: Vec<Paste>,
     mentions: Mentions,
+    orders: Vec<Order>,
     work: Work,
+}
+
+/// A directive from the command line, before its file was looked at.
+pub struct PendingCommand {
+    /// Files to look at.
+    pub checks: Vec<DiskCheck>,
+    /// Files whose text the user accepts as it stands.
+    pub reads: Vec<RelPath>,
+    at: UnixMillis,
+    order: Order,
+    work: Work,
+}
+
+/// What the surroundings answer to a [`PendingPrompt`].
+#[derive(Debug, Default)]
+pub struct Answers {
+    /// What was found, for each check.
+    pub findings: Vec<Finding>,
+    /// What was read, for each of the reads.
+    pub texts: Vec<FileText>,
 }
 
 /// A prompt that is ready to go out.
@@ -162,10 +190,11 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     /// A prompt has come in.
     pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
         let mut work = Work::new();
-        let received = receive::receive(&self.view(), &self.policy, &request);
-        self.fold(at, received.events.clone(), &mut work);
+        let mut received = receive::receive(&self.view(), &self.policy, &request);
+        self.fold(at, core::mem::take(&mut received.events), &mut work);
         let pastes = self.pastes(&request, &received);
-        let mentions = self.mentions(&request);
+        let orders = self.orders(at, &request, &received, &mut work);
+        let mentions = self.mentions(&request, &pastes);
         let mut checks = Checks::default();
         for paste in &pastes {
             checks.add_code(&self.view(), &paste.found);
@@ -173,29 +202,36 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         for (entity, _) in compose::candidates(&self.view(), received.session, &mentions) {
             checks.add(&self.view(), &entity.path);
         }
+        let reads: Vec<RelPath> = accepted(&orders).cloned().collect();
+        for path in &reads {
+            checks.add(&self.view(), path);
+        }
         PendingPrompt {
             checks: checks.into_vec(),
+            reads,
             at,
             request,
             received,
             pastes,
             mentions,
+            orders,
             work,
         }
     }
 
     /// The files have been looked at: the user's code becomes true, and the prompt is composed.
-    pub fn compose(&mut self, pending: PendingPrompt, findings: Vec<Finding>) -> ComposedPrompt {
+    pub fn compose(&mut self, pending: PendingPrompt, answers: Answers) -> ComposedPrompt {
         let PendingPrompt {
             at,
             request,
             received,
             pastes,
             mentions,
+            orders,
             mut work,
             ..
         } = pending;
-        self.observe(at, findings, &mut work);
+        self.observe(at, received.episode, answers.findings, &mut work);
         for paste in &pastes {
             let events = write_head::write_head(
                 &self.view(),
@@ -203,8 +239,19 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
                 received.session,
                 &paste.found,
                 &paste.containers,
-                paste.place,
+                &paste.place,
             );
+            self.fold(at, events, &mut work);
+        }
+        let mut texts = answers.texts.into_iter();
+        for order in &orders {
+            let text = if order.accepts().is_some() {
+                texts.next().flatten()
+            } else {
+                None
+            };
+            let ids = (received.episode, received.session);
+            let events = direct::carry_out(&self.view(), &self.grammars, ids, order, text);
             self.fold(at, events, &mut work);
         }
         let prompt = Prompt {
@@ -222,6 +269,50 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             request,
             outgoing,
         }
+    }
+
+    /// A new process goes on: replies that the old one left under way were broken off.
+    pub fn resume(&mut self, at: UnixMillis) -> Batch {
+        let mut work = Work::new();
+        for episode in self.view().in_flight() {
+            let events = Reply::default().end(&self.view(), episode, ReplyOutcome::Interrupted);
+            self.fold(at, events, &mut work);
+        }
+        work.finish()
+    }
+
+    /// The user gives a directive on the command line.
+    pub fn command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
+        let mut work = Work::new();
+        let order = self.order(at, OUTSIDE, directive, &mut work);
+        let reads: Vec<RelPath> = order.accepts().cloned().into_iter().collect();
+        let mut checks = Checks::default();
+        if let Some(entity) = &order.entity {
+            checks.add(&self.view(), &entity.path);
+        }
+        PendingCommand {
+            checks: checks.into_vec(),
+            reads,
+            at,
+            order,
+            work,
+        }
+    }
+
+    /// The file has been looked at: the command is carried out.
+    pub fn obey(&mut self, pending: PendingCommand, answers: Answers) -> Batch {
+        let PendingCommand {
+            at,
+            order,
+            mut work,
+            ..
+        } = pending;
+        self.observe(at, OUTSIDE, answers.findings, &mut work);
+        let text = answers.texts.into_iter().next().flatten();
+        let ids = (OUTSIDE, SessionId::default());
+        let events = direct::carry_out(&self.view(), &self.grammars, ids, &order, text);
+        self.fold(at, events, &mut work);
+        work.finish()
     }
 
     /// Some of a reply's text is to be recorded while the rest is still coming.
@@ -276,7 +367,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             mut work,
             ..
         } = pending;
-        self.observe(at, findings, &mut work);
+        self.observe(at, episode, findings, &mut work);
         let session = self.view().session_of(episode).unwrap_or_default();
         for found in &found {
             let events = propose::propose(
@@ -314,6 +405,9 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             .filter(|index| *index >= examples)
         {
             let text = request.messages[index].recordable();
+            if capture::quotes_a_conversation(&text) {
+                continue;
+            }
             let containers = Containers::new([(ArtifactHash::of(text.as_bytes()), text.len())]);
             let place = if index >= current_from {
                 Place::CurrentPrompt
@@ -326,27 +420,89 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
                     .map(|found| Paste {
                         found,
                         containers: containers.clone(),
-                        place,
+                        place: place.clone(),
                     }),
             );
         }
         pastes
     }
 
-    fn mentions(&self, request: &Request) -> Mentions {
+    /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
+    /// file.
+    fn mentions(&self, request: &Request, pastes: &[Paste]) -> Mentions {
         let current = &request.messages[request.current_from()..];
         let texts: Vec<_> = current
             .iter()
             .filter(|message| message.role == Role::User)
             .map(tslp_core::message::Message::recordable)
             .collect();
-        mention::scan(&texts.join("\n"), &self.policy.workspace_root, &self.view())
+        let text = texts.join(
+            "
+",
+        );
+        let text = directive::stripped(&text);
+        let mut mentions = mention::scan(&text, &self.policy.workspace_root, &self.view());
+        mentions.files.retain(|path| {
+            pastes
+                .iter()
+                .all(|paste| paste.found.usable_path() != Some(path))
+        });
+        mentions
     }
 
-    fn observe(&mut self, at: UnixMillis, findings: Vec<Finding>, work: &mut Work) {
+    /// Records the current prompt's directives and says what they are about.
+    fn orders(
+        &mut self,
+        at: UnixMillis,
+        request: &Request,
+        received: &Received,
+        work: &mut Work,
+    ) -> Vec<Order> {
+        let current_from = request.current_from();
+        let mut orders = Vec::new();
+        for index in received
+            .new_user_messages
+            .iter()
+            .filter(|index| **index >= current_from)
+        {
+            for directive in directive::directives(&request.messages[*index].recordable()) {
+                orders.push(self.order(at, received.episode, directive, work));
+            }
+        }
+        orders
+    }
+
+    fn order(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        directive: Directive,
+        work: &mut Work,
+    ) -> Order {
+        let order = direct::order(&self.view(), &self.policy, &directive);
+        let given = DirectiveGiven {
+            episode,
+            verb: directive.verb,
+            target: directive.target,
+        };
+        self.fold(at, Vec::from([Event::DirectiveGiven(given)]), work);
+        order
+    }
+
+    fn observe(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        findings: Vec<Finding>,
+        work: &mut Work,
+    ) {
         for (path, finding) in findings {
-            let event = observe::observe(&self.view(), path, finding);
-            self.fold(at, event.into_iter().collect(), work);
+            let Some(event) = observe::observe(&self.view(), path.clone(), finding) else {
+                continue;
+            };
+            self.fold(at, Vec::from([event]), work);
+            let void = observe::invalidated(&self.view(), episode, &path);
+            self.fold(at, void, work);
         }
     }
 
@@ -368,6 +524,11 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     }
 }
 
+/// The files that the user accepts, in order.
+fn accepted(orders: &[Order]) -> impl Iterator<Item = &RelPath> {
+    orders.iter().filter_map(Order::accepts)
+}
+
 /// Stored bytes, and those of events that aren't stored yet.
 struct Overlay<C> {
     stored: C,
@@ -383,7 +544,7 @@ impl<C: Contents> Contents for Overlay<C> {
     }
 }
 
-/// Collects files to look at, each once.
+/// Collects files to look at, each once, their symbols sorted.
 #[derive(Default)]
 struct Checks(BTreeMap<RelPath, Vec<Symbol>>);
 
@@ -401,17 +562,15 @@ impl Checks {
         self.add(view, path);
         if let Some(symbols) = self.0.get_mut(path) {
             symbols.extend(found.symbols());
+            symbols.sort();
+            symbols.dedup();
         }
     }
 
     fn into_vec(self) -> Vec<DiskCheck> {
         self.0
             .into_iter()
-            .map(|(path, mut symbols)| {
-                symbols.sort();
-                symbols.dedup();
-                DiskCheck { path, symbols }
-            })
+            .map(|(path, symbols)| DiskCheck { path, symbols })
             .collect()
     }
 }

@@ -45,19 +45,61 @@ impl ReplayError {
     }
 }
 
-/// Folds stored events in order from the first one.
-pub struct Replay {
-    state: State,
-    chain: ChainHash,
+/// Verifies stored events link by link, from the first one.
+#[derive(Clone, Copy, Debug)]
+pub struct ChainCheck {
+    head: Head,
 }
 
-impl Default for Replay {
+impl Default for ChainCheck {
     fn default() -> Self {
         Self {
-            state: State::default(),
-            chain: ChainHash::GENESIS,
+            head: Head {
+                seq: Seq(0),
+                chain: ChainHash::GENESIS,
+            },
         }
     }
+}
+
+impl ChainCheck {
+    /// Verifies that the event follows and fits the chain.
+    ///
+    /// # Errors
+    /// When it doesn't; then nothing has moved.
+    pub fn step(&mut self, stored: &Stored) -> Result<(), ReplayError> {
+        if stored.seq != self.head.seq.next() {
+            return Err(ReplayError::Gap {
+                after: self.head.seq.0,
+                found: stored.seq.0,
+            });
+        }
+        let chain = self
+            .head
+            .chain
+            .extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+        if chain != stored.chain {
+            return Err(ReplayError::ChainBroken(stored.seq.0));
+        }
+        self.head = Head {
+            seq: stored.seq,
+            chain,
+        };
+        Ok(())
+    }
+
+    /// The last event that was verified.
+    #[must_use]
+    pub const fn head(&self) -> Head {
+        self.head
+    }
+}
+
+/// Folds stored events in order from the first one.
+#[derive(Default)]
+pub struct Replay {
+    state: State,
+    chain: ChainCheck,
 }
 
 impl Replay {
@@ -70,18 +112,8 @@ impl Replay {
         stored: &Stored,
         decode: impl FnOnce(&str, &[u8]) -> Result<Event, E>,
     ) -> Result<(), ReplayError> {
-        if stored.seq != self.state.head().next() {
-            return Err(ReplayError::Gap {
-                after: self.state.head().0,
-                found: stored.seq.0,
-            });
-        }
-        let chain = self
-            .chain
-            .extended(stored.seq, stored.at, &stored.kind, &stored.payload);
-        if chain != stored.chain {
-            return Err(ReplayError::ChainBroken(stored.seq.0));
-        }
+        let mut chain = self.chain;
+        chain.step(stored)?;
         let event =
             decode(&stored.kind, &stored.payload).map_err(|error| ReplayError::Undecodable {
                 seq: stored.seq.0,
@@ -100,10 +132,7 @@ impl Replay {
     /// How far the replay has come.
     #[must_use]
     pub const fn head(&self) -> Head {
-        Head {
-            seq: self.state.head(),
-            chain: self.chain,
-        }
+        self.chain.head()
     }
 
     /// The state at the head.

@@ -10,6 +10,7 @@ use tslp_core::event::{DiskFinding, NoticeIssued, Recorded};
 use tslp_core::hash::{ArtifactHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::path::RelPath;
+use tslp_core::slice::{self, Span};
 use tslp_core::view::{Current, Divergence, Exchange, OpenPrompt, Proposal, SessionPoint, View};
 use tslp_projections::anomalies::Anomalies;
 use tslp_projections::disk::Disk;
@@ -18,7 +19,7 @@ use tslp_projections::proposals::{Proposals, Proposed};
 use tslp_projections::sessions::Sessions;
 use tslp_projections::stale::Stale;
 use tslp_projections::state_map::StateMap;
-use tslp_projections::table::{Changes, Value};
+use tslp_projections::table::{Changes, TableDigest, Value};
 use tslp_projections::tombstones::Tombstones;
 use tslp_projections::vault::Vault;
 
@@ -79,6 +80,14 @@ impl State {
     #[must_use]
     pub const fn anomalies(&self) -> &Anomalies {
         &self.anomalies
+    }
+
+    /// The digest of one table's rows; `table` is an index into [`tslp_projections::TABLES`].
+    #[must_use]
+    pub fn digest(&self, table: usize) -> (u64, [u8; 32]) {
+        let mut digest = TableDigest::new();
+        self.rows(table, &mut |row| digest.add(&row));
+        digest.finish()
     }
 
     /// All rows of one table, by key; `table` is an index into [`tslp_projections::TABLES`].
@@ -171,6 +180,10 @@ impl View for StateView<'_> {
         self.state.sessions.open_prompt(transcript)
     }
 
+    fn in_flight(&self) -> Vec<EpisodeId> {
+        self.state.sessions.in_flight()
+    }
+
     fn session_of(&self, episode: EpisodeId) -> Option<SessionId> {
         self.state.sessions.of(episode)
     }
@@ -185,6 +198,10 @@ impl View for StateView<'_> {
 
     fn hydration_order(&self, session: SessionId) -> Vec<EntityId> {
         self.state.sessions.hydration_order(session).to_vec()
+    }
+
+    fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
+        self.state.sessions.shown(episode, entity)
     }
 
     fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued> {
@@ -243,16 +260,30 @@ impl View for StateView<'_> {
         self.state.proposals.of(entity).map(proposal).collect()
     }
 
+    fn proposals_under(&self, path: &RelPath) -> Vec<Proposal> {
+        self.state.proposals.under(path).map(proposal).collect()
+    }
+
     fn holds(&self, artifact: ArtifactHash) -> bool {
         self.state.vault.location(artifact).is_some()
     }
 
     fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>> {
+        self.with_content(artifact, <[u8]>::to_vec)
+    }
+
+    fn slices(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<Vec<u8>> {
+        self.with_content(artifact, |bytes| slice::joined(bytes, spans))
+    }
+}
+
+impl StateView<'_> {
+    fn with_content<T>(&self, artifact: ArtifactHash, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
         let location = self.state.vault.location(artifact)?;
         let bytes = self.contents.content(location.seq)?;
         bytes
             .get(location.start as usize..location.end as usize)
-            .map(<[u8]>::to_vec)
+            .map(read)
     }
 }
 
@@ -262,6 +293,7 @@ fn proposal(proposed: &Proposed) -> Proposal {
         entity: proposed.version.entity.clone(),
         slice: proposed.version.slice,
         session: proposed.session,
+        refused_for: proposed.refused_for,
         origin: proposed.origin,
     }
 }

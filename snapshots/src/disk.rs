@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tslp_core::decide::direct::FileText;
 use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
 use tslp_core::extract::{Extraction, Grammars};
 use tslp_core::path::RelPath;
@@ -39,6 +40,15 @@ impl Disk {
     #[must_use]
     pub fn at(&self, path: &RelPath) -> Option<&Place> {
         self.places.get(path)
+    }
+
+    /// What the observer would read of a file that the user accepts.
+    #[must_use]
+    pub fn text(&self, path: &RelPath) -> FileText {
+        self.at(path).map(|place| match place {
+            Place::File(text) => Ok(text.clone()),
+            Place::Locked => Err(ReadFailure::Denied),
+        })
     }
 
     /// What the observer would say to these checks.

@@ -12,7 +12,7 @@ use tslp_core::message::{Attempt, Message, Request, Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::engine::{Batch, Engine};
+use tslp_replay::engine::{Answers, Batch, Engine};
 use tslp_replay::state::{Contents, State, StateView};
 
 use crate::disk::{Disk, Place};
@@ -205,8 +205,15 @@ impl Stage {
         };
         let at = self.tick();
         let pending = self.engine.receive(at, request);
-        let findings = self.disk.look(&pending.checks);
-        let composed = self.engine.compose(pending, findings);
+        let answers = Answers {
+            findings: self.disk.look(&pending.checks),
+            texts: pending
+                .reads
+                .iter()
+                .map(|path| self.disk.text(path))
+                .collect(),
+        };
+        let composed = self.engine.compose(pending, answers);
         self.window().open = Some(composed.episode);
         self.append(composed.batch);
         self.tell(composed.episode, &composed.outgoing);

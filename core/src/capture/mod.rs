@@ -56,6 +56,16 @@ pub fn blocks(text: &str) -> Vec<Block<'_>> {
     fence::scan(text).take(BLOCKS_PER_MESSAGE_MAX).collect()
 }
 
+/// How clients mark a conversation that they quote for a task of their own, such as finding a title (Open WebUI): code
+/// in it is neither the user's nor new.
+const QUOTED_CONVERSATION: &str = "<chat_history>";
+
+/// Whether a message quotes a conversation instead of being part of one.
+#[must_use]
+pub fn quotes_a_conversation(text: &str) -> bool {
+    text.contains(QUOTED_CONVERSATION)
+}
+
 /// How the user message begins that ends a client's few-shot examples: what stands before is another code base's
 /// (aider).
 const EXAMPLES_END: &str = "I switched to a new code base";

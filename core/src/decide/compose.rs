@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::receive;
 use crate::capture;
 use crate::delimiter::{self, RECENT_CLOSE, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
+use crate::directive;
 use crate::entity::EntityId;
 use crate::event::{Dropped, Event, History, Hydrated, NoticeIssued, PromptComposed};
 use crate::hash::ArtifactHash;
@@ -21,7 +22,6 @@ use crate::message::{Message, Request, Role};
 use crate::notice;
 use crate::policy::{Placement, Policy};
 use crate::reason::Reason;
-use crate::slice;
 use crate::view::{Current, Divergence, Exchange, View};
 
 /// The prompt as it goes to the model.
@@ -156,10 +156,11 @@ fn hydrate(
         let Some(current) = view.current(&entity) else {
             continue;
         };
-        match admit(view, &entity, &current, in_prompt, tokens_left) {
+        let covered = covered_tokens(&admitted, &entity);
+        match admit(view, &entity, &current, in_prompt, tokens_left + covered) {
             Err(refusal) => hydration.drop(prompt, entity, refusal),
             Ok((text, tokens)) => {
-                tokens_left -= tokens;
+                tokens_left = tokens_left + covered - tokens;
                 let hydrated = Hydrated {
                     entity,
                     version: current.version,
@@ -177,6 +178,17 @@ fn hydrate(
         hydration.blocks.push(text);
     }
     hydration
+}
+
+/// What a whole file's parts cost, which it covers if it is shown.
+fn covered_tokens(admitted: &[(Hydrated, String)], entity: &EntityId) -> u32 {
+    if entity.symbol.is_some() {
+        return 0;
+    }
+    let parts = admitted
+        .iter()
+        .filter(|(hydrated, _)| hydrated.entity.path == entity.path);
+    parts.map(|(hydrated, _)| hydrated.tokens).sum()
 }
 
 impl Hydration {
@@ -220,10 +232,9 @@ fn admit(
     if in_prompt.contains(&current.artifact) {
         return Err(Reason::InPrompt);
     }
-    let source = view
-        .content(current.artifact)
+    let code = view
+        .slices(current.artifact, &current.spans)
         .ok_or(Reason::ContentMissing)?;
-    let code = slice::joined(&source, &current.spans);
     let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
     if delimiter::quoted_in(code) {
         return Err(Reason::QuotesDelimiters);
@@ -367,12 +378,20 @@ fn clean(view: &dyn View, text: &str) -> Option<String> {
     safe.or(withheld)
 }
 
-/// A text without injected blocks and with delimiters defused. `None` if nothing changes.
+/// A text without directives and injected blocks and with delimiters defused. `None` if nothing changes.
 fn safe(text: &str) -> Option<String> {
-    let stripped = delimiter::strip_blocks(text);
+    let prose = directive::stripped(text);
+    let stripped = delimiter::strip_blocks(&prose);
     let defused = delimiter::defused(&stripped);
+    if defused.trim().is_empty() && !prose.trim().eq(text.trim()) {
+        return Some(String::from(ONLY_DIRECTIVES));
+    }
     (defused != text).then(|| defused.into_owned())
 }
+
+/// What the model sees of a prompt that only told the proxy something.
+const ONLY_DIRECTIVES: &str =
+    "(A directive to the state ledger; what came of it stands in the state notices.)";
 
 fn withhold_outdated(view: &dyn View, text: &str) -> Option<String> {
     let mut out = String::new();

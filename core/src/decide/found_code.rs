@@ -73,6 +73,25 @@ pub fn find(
         .collect()
 }
 
+/// Reads a whole file's text as code of that file.
+#[must_use]
+pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode {
+    let code = redact::redacted(text);
+    let language = grammars.language_of_path(&path);
+    FoundCode {
+        artifact: ArtifactHash::of(code.as_bytes()),
+        whole: slice::hash_of(code.as_bytes()),
+        verbatim: None,
+        language: None,
+        evidence: PathEvidence::Header,
+        path: Some(Ok(path)),
+        extraction: extract(grammars, language, &code),
+        completeness: Completeness::Full,
+        part: Part::Unsaid,
+        code: code.into_owned(),
+    }
+}
+
 fn read(
     view: &dyn View,
     policy: &Policy,
@@ -83,7 +102,10 @@ fn read(
     let written = block.path.as_deref();
     let path = written.map(|written| usable_path(view, policy, written));
     let language = language_of(grammars, &block, path.as_ref());
-    let extraction = extract(grammars, language, &block.code);
+    let extraction = match is_edit(block.language.as_deref(), &block.code) {
+        true => Err(Reason::EditNotApplied),
+        false => extract(grammars, language, &block.code),
+    };
     let broken_off = block.closing == Closing::Unclosed || cut;
     let elided = extraction
         .as_ref()
@@ -107,17 +129,20 @@ fn read(
 }
 
 /// The path, or the one tracked file that bears its base name when the path itself is unknown.
-fn usable_path(view: &dyn View, policy: &Policy, written: &str) -> Result<RelPath, Reason> {
+///
+/// # Errors
+/// As [`RelPath::parse`].
+pub fn usable_path(view: &dyn View, policy: &Policy, written: &str) -> Result<RelPath, Reason> {
     let path = RelPath::parse(written, &policy.workspace_root)?;
     if view.tracks(&path) || written.contains(['/', '\\']) {
         return Ok(path);
     }
     let mut same_name = view.files_named(path.basename(), 2);
-    Ok(if same_name.len() == 1 {
-        same_name.remove(0)
-    } else {
-        path
-    })
+    match same_name.len() {
+        0 => Ok(path),
+        1 => Ok(same_name.remove(0)),
+        _ => Err(Reason::SeveralCandidates),
+    }
 }
 
 fn language_of(
@@ -125,11 +150,39 @@ fn language_of(
     block: &Block<'_>,
     path: Option<&Result<RelPath, Reason>>,
 ) -> Option<LanguageId> {
+    let tag = block.language.as_deref();
     match path {
+        Some(Ok(_)) if tag.is_some_and(|tag| is_foreign(grammars, tag)) => None,
         Some(Ok(path)) => grammars.language_of_path(path),
         Some(Err(_)) => None,
-        None => grammars.language_of_tag(block.language.as_deref()?),
+        None => grammars.language_of_tag(tag?),
     }
+}
+
+/// Tags that say nothing of the language.
+const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "source"];
+
+/// A fence that names a language which isn't read here, such as a shell's, is no code of the file before it.
+fn is_foreign(grammars: &dyn Grammars, tag: &str) -> bool {
+    !PLAIN_TAGS.contains(&tag) && grammars.language_of_tag(tag).is_none()
+}
+
+/// A diff or a SEARCH/REPLACE block holds both the old and the new code, and is neither.
+fn is_edit(language: Option<&str>, code: &str) -> bool {
+    let is_marker = |line: &str| {
+        let (mark, word) = line.split_at(
+            line.find(|c| !matches!(c, '<' | '>' | '-' | '+'))
+                .unwrap_or(line.len()),
+        );
+        (5..=9).contains(&mark.len())
+            && matches!(word.trim_matches(['>', ' ']), "SEARCH" | "REPLACE")
+    };
+    let is_hunk = |line: &str| line.starts_with("@@ ") || line.starts_with("*** Begin Patch");
+    matches!(language, Some("diff" | "patch"))
+        || code
+            .lines()
+            .map(str::trim)
+            .any(|line| is_marker(line) || is_hunk(line))
 }
 
 fn extract(
@@ -180,7 +233,9 @@ impl FoundCode {
     #[must_use]
     pub fn claims_an_entity(&self) -> bool {
         let names_a_file = self.path.is_some() && self.evidence > PathEvidence::SentenceBefore;
+        let is_edit = matches!(self.extraction, Err(Reason::EditNotApplied));
         names_a_file
+            || is_edit
             || self
                 .extraction
                 .as_ref()

@@ -4,6 +4,7 @@
 //! [`observe`] → [`propose`]. What each returns is appended and folded before the next one looks at the state.
 
 pub mod compose;
+pub mod direct;
 pub mod found_code;
 pub mod observe;
 pub mod promote;

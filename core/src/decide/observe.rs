@@ -1,10 +1,15 @@
 //! A look at the disk becomes an event only where it differs from the last look (spec §15).
 
+use alloc::vec::Vec;
+
+use crate::artifact::{Origin, Transition};
 use crate::entity::EntityId;
-use crate::event::{DiskFinding, DiskObserved, Event};
+use crate::event::{DiskFinding, DiskObserved, Event, Transitioned};
 use crate::hash::SliceHash;
+use crate::ids::EpisodeId;
 use crate::path::RelPath;
-use crate::view::View;
+use crate::reason::Reason;
+use crate::view::{Divergence, View};
 
 /// The event for a finding, unless it says nothing new.
 #[must_use]
@@ -16,6 +21,32 @@ pub fn observe(view: &dyn View, path: RelPath, finding: DiskFinding) -> Option<E
         return None;
     }
     Some(Event::DiskObserved(DiskObserved { path, finding }))
+}
+
+/// Proposals that stood on a base which disk has just contradicted are void (spec §15.6).
+#[must_use]
+pub fn invalidated(view: &dyn View, episode: EpisodeId, path: &RelPath) -> Vec<Event> {
+    view.proposals_under(path)
+        .into_iter()
+        .filter(|proposal| {
+            let divergence = view.divergence(&proposal.entity);
+            matches!(
+                divergence,
+                Some(Divergence::Unknown | Divergence::Superseded)
+            )
+        })
+        .map(|proposal| {
+            Event::Transitioned(Transitioned {
+                episode,
+                version: proposal.version,
+                entity: proposal.entity,
+                transition: Transition::Discard,
+                origin: Origin::User,
+                cause: Reason::Stale,
+                report: None,
+            })
+        })
+        .collect()
 }
 
 /// What disk holds of an entity, as it was last seen there.

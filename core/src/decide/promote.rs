@@ -10,7 +10,7 @@ use crate::entity::EntityId;
 use crate::event::{ArtifactCaptured, ArtifactResolved, ContentKind, Event, Transitioned, Within};
 use crate::gate::GateReport;
 use crate::hash::ArtifactHash;
-use crate::ids::EpisodeId;
+use crate::ids::{EpisodeId, VersionId};
 use crate::reason::Reason;
 
 /// Where the message's text stands in the Vault, piece by piece.
@@ -128,11 +128,10 @@ pub fn promote(
     recorder: &mut Recorder<'_>,
     episode: EpisodeId,
     origin: Origin,
-    version: &Version,
+    (version, entity): (VersionId, &EntityId),
     report: GateReport,
 ) {
     let view = recorder.view;
-    let entity = &version.entity;
     let step = |version, transition, cause, report| {
         Event::Transitioned(Transitioned {
             episode,
@@ -148,7 +147,8 @@ pub fn promote(
         Origin::User => Reason::ProposalOverruled,
         Origin::Model => Reason::Replaced,
     };
-    for proposal in view.proposals_for(entity) {
+    let open = view.proposals_for(entity);
+    for proposal in open.iter().filter(|open| open.version != version) {
         recorder.push(step(proposal.version, Transition::Discard, moot, None));
     }
     if let Some(current) = view.current(entity) {
@@ -160,32 +160,32 @@ pub fn promote(
         ));
     }
     let grant = report.conclusion.unwrap_or(Reason::StructuralParity);
-    recorder.push(step(version.id, Transition::Promote, grant, Some(report)));
+    recorder.push(step(version, Transition::Promote, grant, Some(report)));
 }
 
 /// A file as a whole stays the truth about itself only until a part of it is promoted out of other bytes; then its
-/// parts are the truth, until the whole is supplied again.
-pub fn supersede_older_whole(
+/// parts are the truth, until the whole is supplied again. `promoted` are entities of one file.
+pub fn supersede_older_whole<'e>(
     recorder: &mut Recorder<'_>,
-    finding: &Finding<'_>,
-    promoted: &[Version],
+    episode: EpisodeId,
+    origin: Origin,
+    promoted: impl IntoIterator<Item = &'e EntityId>,
 ) {
-    let Some(path) = &finding.resolution.path else {
-        return;
-    };
-    let whole = EntityId::file(path.clone());
-    if promoted.is_empty() || promoted.iter().any(|version| version.entity == whole) {
-        return;
-    }
+    let mut promoted = promoted.into_iter().peekable();
+    let Some(first) = promoted.peek() else { return };
+    let whole = EntityId::file(first.path.clone());
     let Some(current) = recorder.view.current(&whole) else {
         return;
     };
+    if promoted.any(|entity| *entity == whole) {
+        return;
+    }
     recorder.push(Event::Transitioned(Transitioned {
-        episode: finding.episode,
+        episode,
         version: current.version,
         entity: whole,
         transition: Transition::Supersede,
-        origin: finding.origin,
+        origin,
         cause: Reason::PartReplaced,
         report: None,
     }));

@@ -11,7 +11,7 @@ use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Event, Extent, NoticeIssued, PromotionRefused};
-use crate::gate::{self, DiskVerdict, Facts, GateReport};
+use crate::gate::{self, BaseVerdict, DiskVerdict, Facts, GateReport};
 use crate::ids::{EpisodeId, SessionId};
 use crate::path::RelPath;
 use crate::policy::Policy;
@@ -46,22 +46,32 @@ pub fn propose(
     };
     let versions = promote::record(&mut recorder, &finding, &changed);
     let base = Base::of(view, &resolution);
+    let repeated = resolution
+        .candidates
+        .iter()
+        .filter(|candidate| is_true_already(view, candidate));
+    let disk = repeated
+        .map(|candidate| disk_verdict(view, candidate))
+        .find(|verdict| *verdict != DiskVerdict::Agrees);
     let reports: Vec<GateReport> = changed
         .iter()
         .map(|candidate| {
-            gate::judge(
-                &facts(&finding, &base, candidate),
-                policy.thresholds,
-                policy.profile,
-            )
+            let mut facts = facts(&finding, &base, candidate);
+            // A block that repeats STALE code was written on it, whatever else it changes.
+            if facts.disk == DiskVerdict::Agrees {
+                facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
+            }
+            gate::judge(&facts, policy.thresholds, policy.profile)
         })
         .collect();
     match reports.iter().position(|report| !report.passed) {
         None => {
             for (version, report) in versions.iter().zip(reports) {
+                let version = (version.id, &version.entity);
                 promote::promote(&mut recorder, episode, Origin::Model, version, report);
             }
-            promote::supersede_older_whole(&mut recorder, &finding, &versions);
+            let promoted = versions.iter().map(|version| &version.entity);
+            promote::supersede_older_whole(&mut recorder, episode, Origin::Model, promoted);
         }
         Some(first) => refuse(&mut recorder, episode, &versions, reports, first),
     }
@@ -130,13 +140,7 @@ impl Recorder<'_> {
 
 /// Whether failing this rule alone keeps a version out; of gate B's grants any one is enough.
 fn is_needed(rule: Reason) -> bool {
-    !matches!(
-        rule,
-        Reason::WriteHead
-            | Reason::StructuralParity
-            | Reason::ShadowAudit
-            | Reason::UserVerification
-    )
+    !matches!(rule, Reason::WriteHead | Reason::StructuralParity)
 }
 
 /// What the next prompt should say of this block.
@@ -230,12 +234,24 @@ fn facts(finding: &Finding<'_>, base: &Base<'_>, candidate: &Candidate) -> Facts
         base: current.map(|current| current.figures),
         symbols_missing: count(missing),
         symbols_of_base: count(definitions),
+        base_verdict: base_verdict(base.view, finding.episode, candidate),
         disk: disk_verdict(base.view, candidate),
     }
 }
 
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// What this very reply changed before doesn't count as having moved.
+fn base_verdict(view: &dyn View, episode: EpisodeId, candidate: &Candidate) -> BaseVerdict {
+    let entity = &candidate.entity;
+    match (view.shown(episode, entity), view.current(entity)) {
+        (Some(shown), Some(current)) if current.version != shown && current.episode != episode => {
+            BaseVerdict::Moved
+        }
+        _ => BaseVerdict::Unmoved,
+    }
 }
 
 fn disk_verdict(view: &dyn View, candidate: &Candidate) -> DiskVerdict {

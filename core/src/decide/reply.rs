@@ -7,7 +7,7 @@ use super::Recorder;
 use crate::event::{ContentKind, Event, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef};
 use crate::hash::ArtifactHash;
 use crate::ids::EpisodeId;
-use crate::limits::PRIVATE_KEY_BYTES_MAX;
+use crate::limits::{PRIVATE_KEY_BYTES_MAX, REPLY_LINE_BYTES_MAX};
 use crate::message::{self, Role, ToolCall, key_of};
 use crate::redact;
 use crate::view::View;
@@ -32,7 +32,7 @@ impl Reply {
     /// because its second half would not be recognised.
     #[must_use]
     pub fn segment(&mut self, view: &dyn View, episode: EpisodeId) -> Vec<Event> {
-        let Some(end) = self.tail.rfind('\n').map(|at| at + 1) else {
+        let Some(end) = self.cut() else {
             return Vec::new();
         };
         let end = match redact::unclosed_key(&self.tail[..end]) {
@@ -47,6 +47,12 @@ impl Reply {
             recorder.push(Event::ReplySegment(ReplySegment { episode, content }));
         }
         recorder.into_events()
+    }
+
+    /// Where the text may be cut: behind its last whole line, or anywhere in a line that is far too long.
+    fn cut(&self) -> Option<usize> {
+        let line_end = self.tail.rfind('\n').map(|at| at + 1);
+        line_end.or_else(|| (self.tail.len() > REPLY_LINE_BYTES_MAX).then_some(self.tail.len()))
     }
 
     fn take_tail(&mut self, recorder: &mut Recorder<'_>) -> Option<ArtifactHash> {
@@ -75,7 +81,7 @@ impl Reply {
             .tool_calls
             .iter()
             .map(|call| ToolCallRef {
-                name: call.name.clone(),
+                name: redact::redacted(&call.name).into_owned(),
                 arguments: recorder.store(
                     ContentKind::ToolArguments,
                     redact::redacted(&call.arguments).as_bytes(),
@@ -85,7 +91,10 @@ impl Reply {
         recorder.push(Event::ReplyEnded(ReplyEnded {
             episode,
             outcome,
-            finish_reason: self.finish_reason.clone(),
+            finish_reason: self
+                .finish_reason
+                .as_deref()
+                .map(|reason| redact::redacted(reason).into_owned()),
             key: key_of(
                 Role::Assistant,
                 &message::recordable(&self.text),

@@ -76,7 +76,9 @@ pub fn resolve(view: &dyn View, found: &FoundCode, origin: Origin) -> Resolution
         Err(reason) => return Resolution::unresolved(*reason),
     };
     let (symbols, damaged) = by_symbol(extraction);
-    if symbols.is_empty() {
+    // What the user supplies counts as far as it parses; what the model proposes stands or falls as a whole.
+    let is_flawed = origin == Origin::Model && !extraction.clean;
+    if symbols.is_empty() || is_flawed {
         return Resolution::unresolved(Reason::ParseErrors);
     }
     let resolution = match path {
@@ -322,10 +324,9 @@ fn overlaps_current(view: &dyn View, found: &FoundCode, candidate: &Candidate) -
     let Some(current) = view.current(&candidate.entity) else {
         return false;
     };
-    let Some(source) = view.content(current.artifact) else {
+    let Some(base) = view.slices(current.artifact, &current.spans) else {
         return false;
     };
-    let base = slice::joined(&source, &current.spans);
     let new = slice::joined(found.code.as_bytes(), &candidate.spans);
     let (base, new) = (words_of(&base), words_of(&new));
     let shared = base.intersection(&new).count();

@@ -9,20 +9,22 @@ use super::observe;
 use super::promote::{self, Containers, Finding};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin};
-use crate::entity::EntityId;
+use crate::entity::{EntityId, Symbol};
 use crate::event::{Event, Extent, NoticeIssued};
-use crate::gate::{self, Completeness, DiskVerdict, Facts, Profile, Thresholds};
+use crate::gate::{self, BaseVerdict, Completeness, DiskVerdict, Facts, Profile, Thresholds};
 use crate::ids::{EpisodeId, SessionId};
 use crate::reason::Reason;
 use crate::view::View;
 
 /// Where in the request a block of the user's stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the current prompt: an explicit act, also when it repeats something old.
     CurrentPrompt,
     /// In an older message that the ledger didn't know: context that the client sends along.
     Context,
+    /// On disk, which the user accepted: all of the file, or one symbol of it.
+    Disk(Option<Symbol>),
 }
 
 /// Decides about one block of the user's. The state must already hold what disk says of the block's path.
@@ -33,18 +35,24 @@ pub fn write_head(
     session: SessionId,
     found: &FoundCode,
     containers: &Containers,
-    place: Place,
+    place: &Place,
 ) -> Vec<Event> {
     let mut recorder = Recorder::new(view);
-    if place == Place::Context && view.holds(found.artifact) {
+    if *place == Place::Context && view.holds(found.artifact) {
         return Vec::new();
     }
-    let resolution = resolve::resolve(view, found, Origin::User);
+    let mut resolution = resolve::resolve(view, found, Origin::User);
+    if let Place::Disk(Some(symbol)) = place {
+        resolution.extent = Extent::Fragment;
+        resolution
+            .candidates
+            .retain(|candidate| candidate.entity.symbol.as_ref() == Some(symbol));
+    }
     let counts = resolution.level == Level::Confirmed && found.completeness == Completeness::Full;
     let new: Vec<&Candidate> = resolution
         .candidates
         .iter()
-        .filter(|candidate| says_something_new(view, session, candidate, counts))
+        .filter(|candidate| says_something_new(view, session, candidate, place, counts))
         .collect();
     let finding = Finding {
         episode,
@@ -61,9 +69,11 @@ pub fn write_head(
                 Thresholds::default(),
                 Profile::Standard,
             );
+            let version = (version.id, &version.entity);
             promote::promote(&mut recorder, episode, Origin::User, version, report);
         }
-        promote::supersede_older_whole(&mut recorder, &finding, &versions);
+        let promoted = versions.iter().map(|version| &version.entity);
+        promote::supersede_older_whole(&mut recorder, episode, Origin::User, promoted);
         remove_omitted(&mut recorder, view, episode, &resolution);
     } else if let Some(reason) = complaint(found, &resolution) {
         recorder.push(Event::NoticeIssued(NoticeIssued {
@@ -81,6 +91,7 @@ fn says_something_new(
     view: &dyn View,
     session: SessionId,
     candidate: &Candidate,
+    place: &Place,
     counts: bool,
 ) -> bool {
     let entity = &candidate.entity;
@@ -90,7 +101,7 @@ fn says_something_new(
     if same_as_truth {
         return counts && view.divergence(entity).is_some();
     }
-    !quotes_the_model(view, session, candidate)
+    matches!(place, Place::Disk(_)) || !quotes_the_model(view, session, candidate)
 }
 
 /// What the model proposed in this conversation doesn't become the user's by being quoted. It does where the user has
@@ -116,6 +127,7 @@ fn facts(found: &FoundCode, resolution: &Resolution) -> Facts {
         base: None,
         symbols_missing: 0,
         symbols_of_base: 0,
+        base_verdict: BaseVerdict::Unmoved,
         disk: DiskVerdict::Agrees,
     }
 }

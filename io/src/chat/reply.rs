@@ -2,6 +2,7 @@
 //! any size. Never changes what the client gets.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use tslp_core::message::ToolCall;
 
 /// Longest line of an event stream that is read; a longer one ends the decoding.
@@ -9,6 +10,10 @@ const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// Longest plain JSON body that is read.
 const BODY_BYTES_MAX: usize = 32 << 20;
+
+/// JSON of one streamed reply that is read: 4 MiB of text in chunks that are mostly frame. Far more than any context
+/// holds; what is longer is recorded as broken off.
+const READ_BYTES_MAX: usize = 64 << 20;
 
 /// Tool calls of one reply that are kept.
 const TOOL_CALLS_MAX: usize = 128;
@@ -24,6 +29,7 @@ pub struct Said {
 #[derive(Debug, Default)]
 pub struct ReplyDecoder {
     buffer: Vec<u8>,
+    read_bytes: usize,
     form: Form,
     tool_calls: Vec<ToolCall>,
     finish_reason: Option<String>,
@@ -150,11 +156,23 @@ impl ReplyDecoder {
             self.finish_reason = choice.finish_reason;
         }
         if let Some(delta) = choice.delta.or(choice.message) {
-            said.text.push_str(&delta.content.unwrap_or_default());
+            if let Some(content) = delta.content {
+                content.push_to(&mut said.text);
+            }
             for (position, fragment) in delta.tool_calls.unwrap_or_default().into_iter().enumerate()
             {
                 self.tool_call(fragment.index.unwrap_or(position), fragment.function);
             }
+            self.count(json.len());
+        }
+    }
+
+    /// A reply that never ends is relayed, but no longer read.
+    fn count(&mut self, bytes: usize) {
+        self.read_bytes += bytes;
+        if self.read_bytes > READ_BYTES_MAX {
+            self.flaw = Some(Flaw::Unreadable);
+            self.buffer = Vec::new();
         }
     }
 
@@ -205,9 +223,38 @@ struct Choice {
 #[derive(Deserialize)]
 struct Delta {
     #[serde(default)]
-    content: Option<String>,
+    content: Option<Content>,
     #[serde(default)]
     tool_calls: Option<Vec<Fragment>>,
+}
+
+/// Reasoning models of some servers answer in parts, as clients may ask.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+    Other(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: Option<String>,
+}
+
+impl Content {
+    fn push_to(self, said: &mut String) {
+        match self {
+            Self::Text(text) => said.push_str(&text),
+            Self::Parts(parts) => {
+                for part in parts {
+                    said.push_str(&part.text.unwrap_or_default());
+                }
+            }
+            Self::Other(_) => {}
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -282,6 +329,17 @@ mod tests {
         check(body, "hi", Some("stop"), true);
         check(br#"{"error":{"message":"m"}}"#, "", None, false);
         check(b"<html>", "", None, false);
+    }
+
+    /// Such a reply was taken for one that had broken off.
+    #[test]
+    fn content_in_parts_is_read_and_odd_content_is_no_flaw() {
+        let parts = br#"data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"no"}]},{"type":"text","text":"hi"}]},"finish_reason":"stop"}]}
+
+"#;
+        check(parts, "hi", Some("stop"), true);
+        let odd = br#"{"choices":[{"message":{"content":{"x":1}},"finish_reason":"stop"}]}"#;
+        check(odd, "", Some("stop"), true);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
 use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
+use tslp_core::redact;
 
 /// Why a body is no chat request. The text is for the person whose client sent it.
 #[derive(Debug, thiserror::Error)]
@@ -82,10 +83,10 @@ pub fn read(bytes: &[u8], envelope: Envelope) -> Result<(Body<'_>, Request), Bad
         }
         read.push(message);
     }
-    let model = field("model").and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let model: Option<String> = field("model").and_then(|raw| serde_json::from_str(raw.get()).ok());
     let offers = |name| field(name).is_some_and(|raw| !matches!(raw.get(), "null" | "[]"));
     let request = Request {
-        model: model.unwrap_or_default(),
+        model: redact::redacted(&model.unwrap_or_default()).into_owned(),
         messages: read,
         session_name: envelope.session_name,
         attempt: envelope.attempt,
@@ -160,7 +161,7 @@ struct WirePart {
 }
 
 fn read_message(raw: &RawValue) -> Result<(String, Message), serde_json::Error> {
-    let wire: WireMessage<'_> = serde_json::from_str(raw.get())?;
+    let wire: WireMessage<'_> = object(raw)?;
     let tool_calls = wire.tool_calls.unwrap_or_default();
     let message = Message {
         role: Role::parse(&wire.role),
@@ -176,6 +177,19 @@ fn read_message(raw: &RawValue) -> Result<(String, Message), serde_json::Error> 
     Ok((wire.role, message))
 }
 
+/// The text of a part that has one.
+fn part_text(part: &RawValue) -> Result<Option<String>, serde_json::Error> {
+    object::<WirePart>(part).map(|part| part.text)
+}
+
+/// An object; an array of the fields' values, which serde takes for one, is none.
+fn object<'b, T: Deserialize<'b>>(raw: &'b RawValue) -> Result<T, serde_json::Error> {
+    if !raw.get().starts_with('{') {
+        return Err(serde::de::Error::custom("not an object"));
+    }
+    serde_json::from_str(raw.get())
+}
+
 /// A string, an array of parts, or null.
 fn text_parts(content: Option<&RawValue>) -> Result<Vec<String>, serde_json::Error> {
     let Some(raw) = content.map(RawValue::get) else {
@@ -184,8 +198,11 @@ fn text_parts(content: Option<&RawValue>) -> Result<Vec<String>, serde_json::Err
     match raw.as_bytes().first() {
         Some(b'"') => Ok(vec![serde_json::from_str(raw)?]),
         Some(b'[') => {
-            let parts: Vec<WirePart> = serde_json::from_str(raw)?;
-            Ok(parts.into_iter().filter_map(|part| part.text).collect())
+            let parts: Vec<&RawValue> = serde_json::from_str(raw)?;
+            parts
+                .into_iter()
+                .filter_map(|part| part_text(part).transpose())
+                .collect()
         }
         _ => serde_json::from_str::<()>(raw).map(|()| Vec::new()),
     }
@@ -263,11 +280,12 @@ impl Body<'_> {
     }
 
     fn message(&self, request: &Request, message: &OutgoingMessage, prefix: &str) -> String {
-        let raw = self.messages[message.index].get();
+        let raw = self.messages[message.index];
         if message.rewritten.is_empty() && prefix.is_empty() {
-            return raw.to_owned();
+            return raw.get().to_owned();
         }
-        let mut parts = request.messages[message.index].parts.clone();
+        let read = &request.messages[message.index];
+        let mut parts = read.parts.clone();
         for (index, text) in &message.rewritten {
             parts[*index].clone_from(text);
         }
@@ -277,29 +295,63 @@ impl Body<'_> {
                 None => parts.push(prefix.to_owned()),
             }
         }
-        replace_texts(raw, parts).unwrap_or_else(|| raw.to_owned())
+        replace_texts(raw, &parts).unwrap_or_else(|_| {
+            let role = string(read.role.as_str());
+            format!(
+                "{{\"role\":{role},\"content\":{}}}",
+                string(&parts.join("\n"))
+            )
+        })
     }
 }
 
-/// The message with other texts in its text parts; everything else stays.
-fn replace_texts(raw: &str, texts: Vec<String>) -> Option<String> {
-    let mut message: serde_json::Value = serde_json::from_str(raw).ok()?;
-    let content = message
-        .as_object_mut()?
-        .entry("content")
-        .or_insert(serde_json::Value::Null);
-    let mut texts = texts.into_iter();
-    match content {
-        serde_json::Value::Array(parts) => {
-            for part in parts {
-                if let Some(text) = part.get_mut("text").filter(|text| text.is_string()) {
-                    *text = texts.next()?.into();
-                }
-            }
-        }
-        content => *content = texts.next()?.into(),
+/// The message with other texts in its text parts; everything else stays byte for byte. It can't fail for a message
+/// that was read: what is nested deeper than a parser goes is only passed over.
+fn replace_texts(raw: &RawValue, texts: &[String]) -> Result<String, serde_json::Error> {
+    let Fields(mut fields) = object(raw)?;
+    if !fields.iter().any(|(name, _)| name == "content") {
+        fields.push(("content".into(), serde_json::from_str("null")?));
     }
-    serde_json::to_string(&message).ok()
+    write_object(&fields, |name, value| {
+        (name == "content").then(|| replace_content(value, texts))
+    })
+}
+
+fn replace_content(raw: &RawValue, texts: &[String]) -> Result<String, serde_json::Error> {
+    let mut texts = texts.iter();
+    if !raw.get().starts_with('[') {
+        return Ok(texts
+            .next()
+            .map_or_else(|| raw.get().to_owned(), |text| string(text)));
+    }
+    let parts: Vec<&RawValue> = serde_json::from_str(raw.get())?;
+    let mut written = Vec::with_capacity(parts.len());
+    for part in parts {
+        let text = part_text(part)?.and_then(|_| texts.next());
+        written.push(match text {
+            None => part.get().to_owned(),
+            Some(text) => {
+                let Fields(fields) = object(part)?;
+                write_object(&fields, |name, _| {
+                    (name == "text").then(|| Ok(string(text)))
+                })?
+            }
+        });
+    }
+    Ok(format!("[{}]", written.join(",")))
+}
+
+/// The object with some values replaced.
+fn write_object(
+    fields: &[(String, &RawValue)],
+    mut replace: impl FnMut(&str, &RawValue) -> Option<Result<String, serde_json::Error>>,
+) -> Result<String, serde_json::Error> {
+    let mut written = Vec::with_capacity(fields.len());
+    for (name, value) in fields {
+        let value = replace(name, value).unwrap_or_else(|| Ok(value.get().to_owned()))?;
+        written.push(format!("{}:{value}", string(name)));
+    }
+    Ok(format!("{{{}}}", written.join(",")))
 }
 
 fn string(text: &str) -> String {
@@ -365,6 +417,31 @@ mod tests {
         );
     }
 
+    /// A client could nest something so deeply that the message couldn't be read again, and forged blocks in it went
+    /// out as they were.
+    #[test]
+    fn a_rewritten_message_changes_in_its_texts_alone() {
+        let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+        let body = format!(
+            r#"{{"messages":[{{"x":1.50,"role":"user","content":[{{"y":{deep},"text":"a"}},{{"z":1e2}},{{"text":"b"}}]}},{{"role":"user"}}]}}"#
+        );
+        let outgoing = Outgoing {
+            prefix: "p".into(),
+            messages: vec![
+                OutgoingMessage {
+                    index: 0,
+                    rewritten: vec![(1, "c".into())],
+                },
+                unchanged(1),
+            ],
+            ..Outgoing::default()
+        };
+        let expected = body
+            .replace("\"b\"", "\"c\"")
+            .replace(r#"{"role":"user"}"#, r#"{"role":"user","content":"p"}"#);
+        check(&body, &outgoing, &expected);
+    }
+
     #[test]
     fn bodies_that_are_no_chat_requests_say_why() {
         let complaint = |body: &str| {
@@ -378,6 +455,9 @@ mod tests {
         assert!(complaint("{}").contains("non-empty array"));
         assert!(complaint(r#"{"messages":[]}"#).contains("non-empty array"));
         assert!(complaint(r#"{"messages":[{"role":1}]}"#).contains("messages[0]"));
+        assert!(complaint(r#"{"messages":[["user","x"]]}"#).contains("not an object"));
+        let nested = r#"{"messages":[{"role":"user","content":[["x"]]}]}"#;
+        assert!(complaint(nested).contains("not an object"));
         assert!(complaint(r#"{"messages":[],"messages":[]}"#).contains("stands twice"));
         let deep = format!(
             r#"{{"messages":[{}1{}]}}"#,

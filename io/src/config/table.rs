@@ -181,7 +181,7 @@ pub const KEYS: &[Key] = &[
         audience: Audience::Common,
         unit: "",
         unset: "",
-        meaning: "How easily the model's code becomes truth. In `strict` structural parity alone isn't enough: an audit or the user must agree.",
+        meaning: "How easily the model's code becomes truth. In `strict` structural parity alone isn't enough: you confirm each change with `@tslp confirm`.",
         set: |s, written| {
             written
                 .choice(PROFILES)

@@ -109,7 +109,7 @@ impl Report {
         lines.join("\n")
     }
 
-    fn add(&mut self, name: &'static str, outcome: Result<String, String>) {
+    pub(crate) fn add(&mut self, name: &'static str, outcome: Result<String, String>) {
         let (health, detail) = match outcome {
             Ok(detail) => (Health::Ok, detail),
             Err(detail) => (Health::Failed, detail),
@@ -121,7 +121,7 @@ impl Report {
         });
     }
 
-    fn warn(&mut self, name: &'static str, outcome: Result<String, String>) {
+    pub(crate) fn warn(&mut self, name: &'static str, outcome: Result<String, String>) {
         self.add(name, outcome);
         if let Some(check) = self.checks.last_mut()
             && check.health == Health::Failed
@@ -178,7 +178,7 @@ fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report)
             reader.user_version().map(|version| version.to_string()),
         ),
     );
-    let chain = startup::verify(reader);
+    let chain = startup::verify_chain(reader);
     report.add(
         "hash chain",
         match &chain {
@@ -195,7 +195,7 @@ fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report)
     report.warn("file reads", failure_words(report));
 }
 
-fn integrity(reader: &LedgerReader) -> Result<String, String> {
+pub(crate) fn integrity(reader: &LedgerReader) -> Result<String, String> {
     match reader.integrity_check() {
         Ok(defects) if defects.is_empty() => Ok("no defects".into()),
         Ok(defects) => Err(defects.join("; ")),
@@ -212,7 +212,7 @@ fn expect(expected: &str, found: Result<String, LedgerError>) -> Result<String, 
 }
 
 /// The anchor may lag behind a crash; it may never be ahead, or on another chain.
-fn head_anchor(subject: &Subject, reader: &LedgerReader) -> Result<String, String> {
+pub(crate) fn head_anchor(subject: &Subject, reader: &LedgerReader) -> Result<String, String> {
     let files = DataFiles::of(&subject.data_dir);
     let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
     let Reading::Head(anchored) = anchored else {

@@ -68,7 +68,7 @@ const fn error_type(status: u16) -> &'static str {
         403 | 421 => "permission_error",
         404 => "not_found_error",
         400..=499 => "invalid_request_error",
-        502..=504 => "upstream_error",
+        502 | 504 => "upstream_error",
         _ => "server_error",
     }
 }

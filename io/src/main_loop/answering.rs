@@ -1,5 +1,7 @@
 //! From a client's request to the one who answers it, and the answers that are the loop's own.
 
+use tslp_core::redact;
+
 use super::client::{Call, Client, Downstream, Exchange, Lane, Line, Retry, Stage, Upload, Work};
 use super::{Course, MainLoop};
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ExchangeId, ToEngine};
@@ -67,7 +69,7 @@ impl MainLoop {
         client.requests += 1;
         let id = ExchangeId(self.next_exchange);
         self.next_exchange += 1;
-        tracing::debug!(exchange = id.0, method = %head.method, path = head.path(), "request");
+        tracing::debug!(exchange = id.0, method = %head.method, path = %redact::redacted(head.path()), "request");
         let persistence = match self.course {
             Course::Serving => head.persistence,
             Course::Stopping(_) | Course::Telling => Persistence::Close,
@@ -276,7 +278,10 @@ impl MainLoop {
             .and_then(|count| count.parse::<u32>().ok());
         let prompt = ToEngine::Prompt {
             exchange: exchange.id,
-            session_name: headers.first_text("x-tslp-session").map(str::to_owned),
+            session_name: headers
+                .first_text("x-tslp-session")
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned),
             retry: retries.is_some_and(|count| count > 0),
             body,
         };
@@ -427,15 +432,21 @@ fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> Understo
 }
 
 fn check_session_name(head: &RequestHead) -> Result<(), Refusal> {
-    match head.headers.first("x-tslp-session") {
-        Some(name)
-            if name.len() > SESSION_NAME_BYTES_MAX || core::str::from_utf8(name).is_err() =>
-        {
-            Err(Refusal::malformed(format!(
-                "x-tslp-session must be UTF-8 of at most {SESSION_NAME_BYTES_MAX} bytes"
-            )))
-        }
-        _ => Ok(()),
+    let Some(name) = head.headers.first("x-tslp-session") else {
+        return Ok(());
+    };
+    let name = core::str::from_utf8(name)
+        .ok()
+        .filter(|name| name.len() <= SESSION_NAME_BYTES_MAX);
+    match name {
+        None => Err(Refusal::malformed(format!(
+            "x-tslp-session must be UTF-8 of at most {SESSION_NAME_BYTES_MAX} bytes"
+        ))),
+        // Redacted, it would name every session that is called by a key.
+        Some(name) if redact::redacted(name) != name => Err(Refusal::malformed(
+            "x-tslp-session holds what looks like a credential, and session names are recorded; choose another name",
+        )),
+        Some(_) => Ok(()),
     }
 }
 

@@ -187,14 +187,14 @@ impl MainLoop {
             ),
             Due::Connect => {
                 let reason = format!(
-                    "no connection within {} s (`upstream.connect_timeout`)",
+                    "no connection within {} s (`http.connect_seconds`)",
                     limits.connect.as_secs()
                 );
                 self.call_unreachable(client, &reason);
             }
             Due::FirstByte => {
                 let message = format!(
-                    "the model server at {url} sent no byte of a response within {} s; if the model takes that long, raise `upstream.first_byte_timeout`",
+                    "the model server at {url} sent no byte of a response within {} s; if the model takes that long, raise `http.first_byte_seconds`",
                     limits.first_byte.as_secs()
                 );
                 self.call_refused(
@@ -204,7 +204,7 @@ impl MainLoop {
             }
             Due::Upload | Due::UpstreamIdle => {
                 let reason = format!(
-                    "it was silent for {} s (`upstream.idle_timeout`)",
+                    "it was silent for {} s (`http.idle_seconds`)",
                     limits.upstream_idle.as_secs()
                 );
                 self.call_broke(key, client, &reason);

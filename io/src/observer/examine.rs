@@ -118,6 +118,21 @@ impl Shared {
         Err(ReadFailure::Unsteady)
     }
 
+    /// The file's text; `None` if there is no such file. Text that isn't UTF-8 can't be read.
+    pub(super) fn text(&self, root: &Root, path: &RelPath) -> Result<Option<String>, ReadFailure> {
+        for _ in 0..READS_MAX {
+            let Some(file) = root.open_file(path)? else {
+                return Ok(None);
+            };
+            if let Some(steady) = self.read(file)? {
+                return String::from_utf8(steady.bytes)
+                    .map(Some)
+                    .map_err(|_| ReadFailure::Failed);
+            }
+        }
+        Err(ReadFailure::Unsteady)
+    }
+
     /// The file's content; `None` if the file changed meanwhile.
     fn read(&self, mut file: File) -> Result<Option<Steady>, ReadFailure> {
         let before = rustix::fs::fstat(&file).map_err(failure)?;

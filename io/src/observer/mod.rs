@@ -21,8 +21,10 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use tslp_core::decide::direct::FileText;
 use tslp_core::event::{DiskFinding, ReadFailure};
 use tslp_core::extract::Grammars;
+use tslp_core::path::RelPath;
 use tslp_replay::engine::DiskCheck;
 
 use crate::config::settings::EtvConfig;
@@ -45,11 +47,19 @@ pub struct Observer {
     worker: Option<Sender<Request>>,
 }
 
-/// Paths to look at, and where the answers go.
-struct Request {
-    checks: Arc<[DiskCheck]>,
-    answers: Arc<Answers>,
-    done: Sender<()>,
+/// What the thread is asked for, and where the answers go.
+enum Request {
+    /// Look at these paths.
+    Check {
+        checks: Arc<[DiskCheck]>,
+        answers: Arc<Answers>,
+        done: Sender<()>,
+    },
+    /// Read this file's text.
+    Read {
+        path: RelPath,
+        answer: Sender<FileText>,
+    },
 }
 
 /// One answer for each check, as far as they have come.
@@ -89,20 +99,32 @@ impl Observer {
         let checks: Arc<[DiskCheck]> = checks.into();
         let answers: Arc<Answers> = Arc::new(Mutex::new(vec![None; checks.len()]));
         let (done, finished) = bounded(1);
-        let request = Request {
+        let request = Request::Check {
             checks,
             answers: Arc::clone(&answers),
             done,
         };
-        let missing = match self.hand_over(request) {
-            Some(worker) => self.wait(worker, &finished),
-            None => ReadFailure::TimedOut,
-        };
+        // What is still unanswered is unreadable for this reason.
+        let missing = self
+            .answered(request, &finished)
+            .err()
+            .unwrap_or(ReadFailure::Failed);
         let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *answers)
             .into_iter()
             .map(|answer| answer.unwrap_or_else(|| self.shared.unreadable(missing)))
             .collect()
+    }
+
+    /// Reads a file's text, which the user accepts as it stands. `None` if there is no such file.
+    pub fn read(&mut self, path: &RelPath) -> FileText {
+        let (answer, answered) = bounded(1);
+        let request = Request::Read {
+            path: path.clone(),
+            answer,
+        };
+        self.answered(request, &answered)
+            .unwrap_or_else(|failure| Some(Err(failure)))
     }
 
     /// What the observer has done since it started.
@@ -116,6 +138,12 @@ impl Observer {
     pub fn stuck_threads(&self) -> usize {
         let threads = self.threads.load(Ordering::Acquire);
         threads.saturating_sub(usize::from(self.worker.is_some()))
+    }
+
+    /// Has the thread answer the request within the configured time.
+    fn answered<T>(&mut self, request: Request, answer: &Receiver<T>) -> Result<T, ReadFailure> {
+        let worker = self.hand_over(request).ok_or(ReadFailure::TimedOut)?;
+        self.wait(worker, answer)
     }
 
     /// Gives the request to the thread, or to a fresh one; `None` if too many are stuck or none can be started.
@@ -135,21 +163,21 @@ impl Observer {
         Some(worker)
     }
 
-    /// Waits for the answers; keeps the thread if it gave them. What is still unanswered is unreadable for this reason.
-    fn wait(&mut self, worker: Sender<Request>, finished: &Receiver<()>) -> ReadFailure {
-        match finished.recv_timeout(self.timeout) {
-            Ok(()) => {
+    /// Waits for the answer; keeps the thread if it gave one.
+    fn wait<T>(&mut self, worker: Sender<Request>, answer: &Receiver<T>) -> Result<T, ReadFailure> {
+        match answer.recv_timeout(self.timeout) {
+            Ok(answer) => {
                 self.worker = Some(worker);
-                ReadFailure::Failed
+                Ok(answer)
             }
-            Err(RecvTimeoutError::Disconnected) => ReadFailure::Failed,
+            Err(RecvTimeoutError::Disconnected) => Err(ReadFailure::Failed),
             Err(RecvTimeoutError::Timeout) => {
                 tracing::warn!(
                     timeout_ms = self.timeout.as_millis(),
                     stuck_threads = self.stuck_threads(),
                     "the workspace's file system didn't answer in time"
                 );
-                ReadFailure::TimedOut
+                Err(ReadFailure::TimedOut)
             }
         }
     }
@@ -180,22 +208,35 @@ fn work(path: &Path, shared: &Shared, requests: &Receiver<Request>) {
     let mut held: Option<Root> = None;
     for request in requests {
         let root = reached(&mut held, path);
-        for (index, check) in request.checks.iter().enumerate() {
+        let (checks, answers, done) = match request {
+            Request::Check {
+                checks,
+                answers,
+                done,
+            } => (checks, answers, done),
+            Request::Read { path, answer } => {
+                let text = match root {
+                    Ok(root) => shared.text(root, &path).transpose(),
+                    Err(failure) => Some(Err(failure)),
+                };
+                // Nobody listens any more if it came too late.
+                let _ = answer.send(text);
+                continue;
+            }
+        };
+        for (index, check) in checks.iter().enumerate() {
             let finding = match root {
                 Ok(root) => shared.examine(root, check),
                 Err(failure) => shared.unreadable(failure),
             };
-            let mut answers = request
-                .answers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
             // The list is gone when the answer comes too late.
             if let Some(answer) = answers.get_mut(index) {
                 *answer = Some(finding);
             }
         }
         // Nobody listens any more if it came too late.
-        let _ = request.done.send(());
+        let _ = done.send(());
     }
 }
 

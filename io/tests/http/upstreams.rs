@@ -70,7 +70,7 @@ fn a_silent_upstream_is_504_and_names_the_key() {
     let response = proxy.client().send(proxy.chat("{}")).message();
     assert_eq!(response.status(), 504);
     assert!(
-        response.text().contains("upstream.first_byte_timeout"),
+        response.text().contains("http.first_byte_seconds"),
         "{}",
         response.text()
     );
@@ -92,7 +92,7 @@ fn a_stream_that_falls_silent_is_cut() {
     });
     let mut client = proxy.client();
     client.send(proxy.chat("{}"));
-    assert!(client.closed().contains("upstream.idle_timeout"));
+    assert!(client.closed().contains("http.idle_seconds"));
     proxy.wait_for("end UpstreamBroken");
 }
 

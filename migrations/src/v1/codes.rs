@@ -1,6 +1,7 @@
 //! The numbers that stand for enums without data in stored events. A number is never used for anything else again.
 
 use tslp_core::artifact::{Level, Origin, Transition};
+use tslp_core::directive::Verb;
 use tslp_core::event::{ContentKind, Extent, History, PathEvidence, ReadFailure};
 use tslp_core::gate::Completeness;
 use tslp_core::message::Role;
@@ -44,6 +45,7 @@ codes! {
     Completeness, "completeness": Full = 1, Elided = 2, Truncated = 3;
     PathEvidence, "path evidence":
         None = 1, SentenceBefore = 2, FirstLineComment = 3, LineBefore = 4, InfoString = 5, Header = 6;
+    Verb, "verb": Accept = 1, Reject = 2, Confirm = 3, Unknown = 4;
     Extent, "extent": WholeFile = 1, Fragment = 2;
     History, "history policy": Window = 1, Client = 2;
 }

@@ -146,6 +146,7 @@ impl super::ArchivedReplyOutcome {
                 event::ReplyOutcome::UpstreamRefused(status.to_native())
             }
             Self::UpstreamUnreachable => event::ReplyOutcome::UpstreamUnreachable,
+            Self::Interrupted => event::ReplyOutcome::Interrupted,
         }
     }
 }
@@ -222,6 +223,18 @@ impl Load for super::ArchivedDiskObserved<'_> {
         Ok(Event::DiskObserved(event::DiskObserved {
             path: path(&self.path)?,
             finding: self.finding.load()?,
+        }))
+    }
+}
+
+impl Load for super::ArchivedDirectiveGiven<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::DirectiveGiven(event::DirectiveGiven {
+            episode: EpisodeId(self.episode.to_native()),
+            verb: code(self.verb)?,
+            target: self.target.to_string(),
         }))
     }
 }

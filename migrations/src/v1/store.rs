@@ -72,6 +72,7 @@ impl From<event::ReplyOutcome> for super::ReplyOutcome {
             event::ReplyOutcome::UpstreamBroken => Self::UpstreamBroken,
             event::ReplyOutcome::UpstreamRefused(status) => Self::UpstreamRefused(status),
             event::ReplyOutcome::UpstreamUnreachable => Self::UpstreamUnreachable,
+            event::ReplyOutcome::Interrupted => Self::Interrupted,
         }
     }
 }
@@ -127,6 +128,16 @@ impl<'a> From<&'a event::DiskFinding> for super::DiskFinding<'a> {
                 grammar: file.grammar.as_ref().map(Into::into),
             }),
             event::DiskFinding::Unreadable(failure) => Self::Unreadable(Code::code(*failure)),
+        }
+    }
+}
+
+impl<'a> From<&'a event::DirectiveGiven> for super::DirectiveGiven<'a> {
+    fn from(given: &'a event::DirectiveGiven) -> Self {
+        Self {
+            episode: given.episode.0,
+            verb: given.verb.code(),
+            target: &given.target,
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Random events from a seed, small and without any outside help.
 
 use tslp_core::artifact::{Level, Origin, Transition, Version};
+use tslp_core::directive::Verb;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, Content, ContentKind, DiskFile, DiskFinding, DiskObserved,
-    DiskSlice, Dropped, Event, Extent, Fork, History, Hydrated, MessageRef, NoticeIssued,
-    PathEvidence, PromotionRefused, PromptComposed, PromptReceived, ReadFailure, ReplyEnded,
-    ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
+    ArtifactCaptured, ArtifactResolved, Content, ContentKind, DirectiveGiven, DiskFile,
+    DiskFinding, DiskObserved, DiskSlice, Dropped, Event, Extent, Fork, History, Hydrated,
+    MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptReceived,
+    ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Verdict};
@@ -156,6 +157,7 @@ impl Generator {
                 ReplyOutcome::UpstreamBroken,
                 ReplyOutcome::UpstreamRefused(status),
                 ReplyOutcome::UpstreamUnreachable,
+                ReplyOutcome::Interrupted,
             ]),
             finish_reason: self.maybe(Self::text),
             key: MessageKey(self.hash()),
@@ -248,7 +250,7 @@ impl Generator {
 
     /// An event of any kind.
     pub(crate) fn event(&mut self) -> Event {
-        match self.below(11) {
+        match self.below(12) {
             0 => {
                 let length = self.below(300);
                 let bytes = self.bytes(length);
@@ -269,6 +271,11 @@ impl Generator {
                 content: ArtifactHash(self.hash()),
             }),
             3 => Event::ReplyEnded(self.reply()),
+            10 => Event::DirectiveGiven(DirectiveGiven {
+                episode: EpisodeId(self.number()),
+                verb: self.pick(&[Verb::Accept, Verb::Reject, Verb::Confirm, Verb::Unknown]),
+                target: self.text(),
+            }),
             4 => Event::DiskObserved(DiskObserved {
                 path: self.path(),
                 finding: self.finding(),

@@ -1,12 +1,13 @@
 //! One or more events of every kind, with every optional part both there and not. Their bytes are frozen.
 
 use tslp_core::artifact::{Level, Origin, Transition, Version};
+use tslp_core::directive::Verb;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, Content, ContentKind, DiskFile, DiskFinding, DiskObserved,
-    DiskSlice, Dropped, Event, Extent, Fork, History, Hydrated, MessageRef, NoticeIssued,
-    PathEvidence, PromotionRefused, PromptComposed, PromptReceived, ReadFailure, ReplyEnded,
-    ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
+    ArtifactCaptured, ArtifactResolved, Content, ContentKind, DirectiveGiven, DiskFile,
+    DiskFinding, DiskObserved, DiskSlice, Dropped, Event, Extent, Fork, History, Hydrated,
+    MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptReceived,
+    ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Verdict};
@@ -24,6 +25,7 @@ pub(crate) fn samples() -> Vec<Event> {
         prompts(),
         replies(),
         disk(),
+        directives(),
         captures(),
         resolutions(),
         transitions(),
@@ -131,6 +133,7 @@ fn replies() -> Vec<Event> {
         ReplyOutcome::UpstreamBroken,
         ReplyOutcome::UpstreamRefused(429),
         ReplyOutcome::UpstreamUnreachable,
+        ReplyOutcome::Interrupted,
     ];
     let mut events = vec![Event::ReplySegment(ReplySegment {
         episode: EpisodeId(2),
@@ -205,6 +208,18 @@ fn disk() -> Vec<Event> {
             })
         })
         .collect()
+}
+
+fn directives() -> Vec<Event> {
+    [Verb::Accept, Verb::Reject, Verb::Confirm, Verb::Unknown]
+        .map(|verb| {
+            Event::DirectiveGiven(DirectiveGiven {
+                episode: EpisodeId(6),
+                verb,
+                target: "src/größe.c::f".into(),
+            })
+        })
+        .into()
 }
 
 fn captures() -> Vec<Event> {

@@ -21,6 +21,8 @@ mod refusals;
 
 mod cpp;
 
+mod directives;
+
 use tslp_snapshots::stage::play;
 
 /// Plays a story and compares its end with `golden/NAME.snap`; `about` says there what the story shows.

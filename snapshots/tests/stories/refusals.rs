@@ -120,3 +120,159 @@ fn binary_junk() {
         ",
     );
 }
+
+#[test]
+fn search_replace_in_a_fence() {
+    check(
+        "refusals__search_replace",
+        "A SEARCH/REPLACE block holds the old and the new code; read as code it would be both.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+        user
+        | Change a()
+        model
+        | src/a.c
+        | ```c
+        | <<<<<<< SEARCH
+        | int a(int x) { return x + 1; }
+        | =======
+        | int a(int x) { return x + 7; }
+        | >>>>>>> REPLACE
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_diff_in_a_fence() {
+    check(
+        "refusals__diff",
+        "A diff isn't code of the file that it names.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+        user
+        | Change a()
+        model
+        | ```diff:src/a.c
+        | -int a(int x) { return x + 1; }
+        | +int a(int x) { return x + 7; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_shell_fence_after_a_path() {
+    check(
+        "refusals__shell",
+        "A shell command after a path is not the file's code.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+        user
+        | Change a()
+        model
+        | src/a.c
+        | ```bash
+        | int a(int x) { return x + 7; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn garbage_beside_a_definition() {
+    check(
+        "refusals__garbage",
+        "A block of the model's stands or falls as a whole: what can't be parsed keeps the rest out.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+        user
+        | Change a()
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 7; }
+        | @@@ %%% garbage (((
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn repeated_stale_code_keeps_the_rest_out() {
+    check(
+        "refusals__repeats_stale",
+        "A block that repeats STALE code was written on it, so its new function isn't promoted either.",
+        "
+        disk src/a.c
+        | int a(int x) { return x + 1; }
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+        disk src/a.c
+        | int a(int x) { return x + 2; }
+        user
+        | Add a function b.
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return a(x); }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_quoted_conversation_is_nobodys_paste() {
+    check(
+        "refusals__quoted_conversation",
+        "A client's own task quotes the conversation; refused code in it doesn't become the user's.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        | ```
+        model
+        | Fine.
+        user
+        | Change a()
+        model
+        | ```c:src/a.c
+        | int a(int x) { /* ... rest unchanged */ }
+        | ```
+        new
+        user
+        | ### Task:
+        | Generate a title.
+        | <chat_history>
+        | ASSISTANT: src/a.c
+        | ```c
+        | int a(int x) { return 0; }
+        | ```
+        | </chat_history>
+        ",
+    );
+}

@@ -3,7 +3,6 @@
 use super::check;
 
 #[test]
-#[ignore = "defect: B's reply was written on a version that A's has replaced meanwhile; A's change is lost"]
 fn two_sessions_on_one_entity() {
     check(
         "sessions__two_on_one_entity",

@@ -1,0 +1,193 @@
+//! The user's directives carried out: accept what disk holds, reject or confirm what the model proposed (engine:
+//! "External truth").
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Recorder;
+use super::found_code;
+use super::promote::{self, Containers};
+use super::write_head::{self, Place};
+use crate::artifact::{Origin, Transition};
+use crate::directive::{Directive, Verb};
+use crate::entity::{EntityId, Symbol};
+use crate::event::{Event, NoticeIssued, ReadFailure, Transitioned};
+use crate::extract::Grammars;
+use crate::gate::{GateReport, Verdict};
+use crate::ids::{EpisodeId, SessionId};
+use crate::path::RelPath;
+use crate::policy::Policy;
+use crate::reason::Reason;
+use crate::view::{Proposal, View};
+
+/// A directive and what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// What to do.
+    pub verb: Verb,
+    /// What to do it to; `None` if what was written names nothing.
+    pub entity: Option<EntityId>,
+}
+
+impl Order {
+    /// The file that is to be accepted, if this is about one.
+    #[must_use]
+    pub fn accepts(&self) -> Option<&RelPath> {
+        let entity = self.entity.as_ref().filter(|_| self.verb == Verb::Accept);
+        entity.map(|entity| &entity.path)
+    }
+}
+
+/// What was read of a file that the user accepts; `None` if there is no such file.
+pub type FileText = Option<Result<String, ReadFailure>>;
+
+/// What a directive is about.
+#[must_use]
+pub fn order(view: &dyn View, policy: &Policy, directive: &Directive) -> Order {
+    let (path, symbol) = match directive.target.split_once("::") {
+        Some((path, symbol)) => (path, Some(Symbol::new(symbol))),
+        None => (directive.target.as_str(), None),
+    };
+    let entity = found_code::usable_path(view, policy, path)
+        .ok()
+        .map(|path| EntityId { path, symbol });
+    Order {
+        verb: directive.verb,
+        entity,
+    }
+}
+
+/// Carries one directive out. `file` is what disk holds, for [`Verb::Accept`]; the state must already hold what disk
+/// says of the path, by an observation of this episode.
+#[must_use]
+pub fn carry_out(
+    view: &dyn View,
+    grammars: &dyn Grammars,
+    (episode, session): (EpisodeId, SessionId),
+    order: &Order,
+    file: FileText,
+) -> Vec<Event> {
+    let (mut events, reason) = match (order.verb, &order.entity) {
+        (Verb::Unknown, _) => (Vec::new(), Some(Reason::UnknownDirective)),
+        (_, None) => (Vec::new(), Some(Reason::NothingToDo)),
+        (Verb::Accept, Some(entity)) => accept(view, grammars, (episode, session), entity, file),
+        (Verb::Reject, Some(entity)) => reject(view, episode, entity),
+        (Verb::Confirm, Some(entity)) => confirm(view, episode, entity),
+    };
+    events.extend(reason.map(|reason| {
+        Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason,
+            entity: order.entity.clone(),
+        })
+    }));
+    events
+}
+
+/// What follows, and the notice that answers; no notice where the events hold one already.
+type Outcome = (Vec<Event>, Option<Reason>);
+
+fn accept(
+    view: &dyn View,
+    grammars: &dyn Grammars,
+    (episode, session): (EpisodeId, SessionId),
+    entity: &EntityId,
+    file: FileText,
+) -> Outcome {
+    let text = match file {
+        None => return (Vec::new(), Some(Reason::NothingToDo)),
+        Some(Err(_)) => return (Vec::new(), Some(Reason::DiskUnreadable)),
+        Some(Ok(text)) => text,
+    };
+    let found = found_code::of_file(grammars, entity.path.clone(), &text);
+    let place = Place::Disk(entity.symbol.clone());
+    let events = write_head::write_head(
+        view,
+        episode,
+        session,
+        &found,
+        &Containers::default(),
+        &place,
+    );
+    let has = |wanted: fn(&Event) -> bool| events.iter().any(wanted);
+    let promotes = has(
+        |event| matches!(event, Event::Transitioned(moved) if moved.transition == Transition::Promote),
+    );
+    let complains = has(|event| matches!(event, Event::NoticeIssued(_)));
+    let reason = match (promotes, complains) {
+        (true, _) => Some(Reason::UserAccepted),
+        (false, true) => None,
+        (false, false) => Some(Reason::NothingToDo),
+    };
+    (events, reason)
+}
+
+fn reject(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
+    let events: Vec<Event> = view
+        .proposals_for(entity)
+        .into_iter()
+        .map(|proposal| {
+            Event::Transitioned(Transitioned {
+                episode,
+                version: proposal.version,
+                entity: entity.clone(),
+                transition: Transition::Discard,
+                origin: Origin::User,
+                cause: Reason::UserRejected,
+                report: None,
+            })
+        })
+        .collect();
+    let reason = if events.is_empty() {
+        Reason::NothingToDo
+    } else {
+        Reason::UserRejected
+    };
+    (events, Some(reason))
+}
+
+fn confirm(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
+    let proposals = view.proposals_for(entity);
+    let Some(proposal) = proposals.iter().rfind(|proposal| passed_gate_a(proposal)) else {
+        let reason = if proposals.is_empty() {
+            Reason::NothingToDo
+        } else {
+            Reason::NotConfirmable
+        };
+        return (Vec::new(), Some(reason));
+    };
+    let mut recorder = Recorder::new(view);
+    let report = GateReport {
+        verdicts: Vec::from([Verdict {
+            rule: Reason::UserConfirmed,
+            met: true,
+            seen: 1,
+            needed: 1,
+        }]),
+        conclusion: Some(Reason::UserConfirmed),
+        passed: true,
+    };
+    promote::promote(
+        &mut recorder,
+        episode,
+        Origin::User,
+        (proposal.version, entity),
+        report,
+    );
+    promote::supersede_older_whole(&mut recorder, episode, Origin::User, [entity]);
+    (recorder.into_events(), Some(Reason::UserConfirmed))
+}
+
+/// What kept the proposal out was not gate A: disk, or a grant that was still missing.
+const fn passed_gate_a(proposal: &Proposal) -> bool {
+    matches!(
+        proposal.refused_for,
+        Some(
+            Reason::Stale
+                | Reason::DiskUnreadable
+                | Reason::BaseUnacknowledged
+                | Reason::GrantMissing
+        )
+    )
+}

@@ -1,0 +1,121 @@
+//! The mention scan on State Maps of different sizes: its cost must follow the prompt, not the State Map.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tslp_core::event::DiskFinding;
+use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::mention;
+use tslp_core::message::{Attempt, Message, Request, Role, Tools};
+use tslp_core::policy::Policy;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_replay::engine::{Answers, Engine};
+use tslp_replay::state::{Contents, StateView};
+
+use crate::Effort;
+use crate::corpus;
+use crate::report::{Report, Times};
+
+const FILES: [usize; 3] = [1, 10, 100];
+const ROUNDS: usize = 401;
+
+/// Stores nothing: the engine holds what it was just given.
+struct Nowhere;
+
+impl Contents for Nowhere {
+    fn content(&self, _: Seq) -> Option<Arc<[u8]>> {
+        None
+    }
+}
+
+/// Scans the same prompts on every State Map, in turns.
+pub(crate) fn measure(report: &mut Report, effort: Effort) -> Result<(), Box<dyn Error>> {
+    let sizes = match effort {
+        Effort::Quick => &FILES[..2],
+        Effort::Full => &FILES[..],
+    };
+    let engines: Vec<_> = sizes.iter().map(|files| pasted(*files)).collect();
+    report.line("")?;
+    report.line("mention scan, microseconds, medians of interleaved rounds")?;
+    let mut ratio = 0.0_f64;
+    for bytes in [4096, 32_768] {
+        let names: Vec<String> = (0..8).map(|at| corpus::function(0, at * 111)).collect();
+        let text = format!(
+            "Look at `{}` and {}::{}. {}",
+            names[..6].join("`, `"),
+            corpus::path(0),
+            names[7],
+            corpus::prose(3, bytes)
+        );
+        let mut times = vec![Times::default(); engines.len()];
+        for _ in 0..ROUNDS {
+            for (engine, times) in engines.iter().zip(&mut times) {
+                let view = StateView {
+                    state: engine.state(),
+                    contents: &Nowhere,
+                };
+                let begun = Instant::now();
+                let found = black_box(mention::scan(black_box(&text), "", &view));
+                times.push(begun.elapsed());
+                if found.symbols.len() != 7 {
+                    return Err(format!("{} symbols found, not 7", found.symbols.len()).into());
+                }
+            }
+        }
+        let base = times[0].micros(0.5);
+        for (engine, times) in engines.iter().zip(&times) {
+            let entities = engine.state().state_map().len();
+            let median = times.micros(0.5);
+            ratio = ratio.max(median / base);
+            report.line(format_args!(
+                "{:>3} KB prompt {entities:>8} entities {median:9.1} {:6.2} x",
+                bytes / 1024,
+                median / base
+            ))?;
+        }
+    }
+    report.verdict(
+        "mention scan, largest State Map over smallest",
+        ratio,
+        1.2,
+        "x",
+    );
+    Ok(())
+}
+
+fn pasted(files: usize) -> Engine<TreeSitterGrammars, Nowhere> {
+    let policy = Policy::default();
+    let mut engine = Engine::new(
+        tslp_replay::state::State::default(),
+        TreeSitterGrammars,
+        policy,
+        Nowhere,
+    );
+    for file in 0..files {
+        let request = Request {
+            model: String::new(),
+            messages: vec![Message::new(Role::User, &corpus::paste(file))],
+            session_name: None,
+            attempt: Attempt::First,
+            tools: Tools::None,
+        };
+        let at = UnixMillis(1_700_000_000_000);
+        let pending = engine.receive(at, request);
+        let findings = pending
+            .checks
+            .iter()
+            .map(|check| (check.path.clone(), DiskFinding::Missing))
+            .collect();
+        let answers = Answers {
+            findings,
+            texts: Vec::new(),
+        };
+        let composed = engine.compose(pending, answers);
+        if let Some(last) = composed.batch.last() {
+            engine.settled(last);
+        }
+    }
+    engine
+}

@@ -1,0 +1,254 @@
+//! `tslp accept`, `verify`, `rebuild` and `salvage`: acts of the user on a ledger that no proxy is using.
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use tslp_core::directive::{Directive, Verb};
+use tslp_core::event::Event;
+use tslp_core::ids::Seq;
+use tslp_core::reason::Reason;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::TABLES;
+use tslp_projections::table::TableDigest;
+use tslp_replay::engine::{Answers, Batch, Engine};
+use tslp_replay::fold::Replay;
+use tslp_replay::log::{AppendError, Log, Stored};
+use tslp_replay::state::State;
+
+use crate::config::ServeConfig;
+use crate::contents::StoredContents;
+use crate::data_dir;
+use crate::diagnostics::Subject;
+use crate::diagnostics::doctor::{self, Report};
+use crate::ledger::{self, LedgerError, LedgerReader, SqliteLog};
+use crate::observer::{Observer, SystemClock, WallClock};
+use crate::startup::{self, StartError};
+
+/// Events written to a new ledger in one transaction.
+const SALVAGE_BATCH: usize = 4096;
+
+/// Why a salvage didn't happen.
+#[derive(Debug, thiserror::Error)]
+pub enum SalvageError {
+    /// The old or the new ledger can't be opened or read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The new ledger isn't empty.
+    #[error("{0} holds a ledger already; name a folder that doesn't exist yet")]
+    NotEmpty(String),
+    /// The new ledger takes no events.
+    #[error("the new ledger can't be written: {0}")]
+    Append(String),
+}
+
+/// What a salvage brought over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Salvaged {
+    /// The last event of the new ledger.
+    pub head: Seq,
+    /// What is wrong with the event after it, if the old ledger goes on.
+    pub flaw: Option<String>,
+}
+
+/// Verifies chain, anchor and every event's bytes, and compares each projection's table with a clean fold.
+#[must_use]
+pub fn verify(subject: &Subject) -> Report {
+    let mut report = Report::default();
+    match subject.readers.open() {
+        Ok(reader) => verify_ledger(subject, &reader, &mut report),
+        Err(error) => report.add("ledger", Err(error.to_string())),
+    }
+    report
+}
+
+fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) {
+    report.add("sqlite integrity", doctor::integrity(reader));
+    report.add("head anchor", doctor::head_anchor(subject, reader));
+    let mut replay = Replay::default();
+    let folded = startup::visit_all(
+        |visit| reader.read(Seq(1), visit),
+        |stored| replay.step(stored, tslp_migrations::decode),
+    );
+    match folded {
+        Ok(()) => report.add(
+            "events",
+            Ok(format!(
+                "{} verified, decoded and folded",
+                replay.head().seq.0
+            )),
+        ),
+        Err(error) => return report.add("events", Err(error.to_string())),
+    }
+    let head = replay.head().seq;
+    let state = replay.into_state();
+    for (index, table) in TABLES.iter().enumerate() {
+        report.add(table.name, compare(reader, &state, index));
+    }
+    if reader.head().is_ok_and(|now| now.seq != head) {
+        report.warn(
+            "concurrency",
+            Err("a proxy wrote meanwhile, so tables may differ; stop it and verify again".into()),
+        );
+    }
+}
+
+fn compare(reader: &LedgerReader, state: &State, table: usize) -> Result<String, String> {
+    let mut stored = TableDigest::new();
+    let read = reader.read_table(table, &mut |row| {
+        stored.add(&row);
+        ControlFlow::Continue(())
+    });
+    read.map_err(|error| error.to_string())?;
+    let (rows, digest) = state.digest(table);
+    if stored.finish() == (rows, digest) {
+        return Ok(format!("{rows} rows, digest {}", short(&digest)));
+    }
+    let (stored_rows, stored_digest) = stored.finish();
+    Err(format!(
+        "{stored_rows} rows with digest {}, but the ledger says {rows} rows with digest {}: run `tslp rebuild`",
+        short(&stored_digest),
+        short(&digest)
+    ))
+}
+
+fn short(digest: &[u8; 32]) -> String {
+    digest[..8].iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Carries out one directive for each target, as the write-head. Returns what came of each.
+///
+/// # Errors
+/// When the ledger is in use, damaged, or can't be written.
+pub fn command(
+    config: &ServeConfig,
+    verb: Verb,
+    targets: &[String],
+) -> Result<Vec<(String, Option<Reason>)>, StartError> {
+    data_dir::prepare(&config.data_dir)?;
+    let (mut opened, state) = startup::start(&config.data_dir, &config.workspace)?;
+    let contents = StoredContents::new(opened.readers.open()?);
+    let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
+    let mut observer = Observer::new(
+        &config.workspace,
+        config.etv,
+        Arc::new(TreeSitterGrammars),
+        Arc::new(SystemClock),
+    );
+    let mut outcomes = Vec::new();
+    for target in targets {
+        let directive = Directive {
+            verb,
+            target: target.clone(),
+        };
+        let pending = engine.command(SystemClock.now(), directive);
+        let findings = observer.check(pending.checks.clone());
+        let paths = pending.checks.iter().map(|check| check.path.clone());
+        let answers = Answers {
+            findings: paths.zip(findings).collect(),
+            texts: pending
+                .reads
+                .iter()
+                .map(|path| observer.read(path))
+                .collect(),
+        };
+        let batch = engine.obey(pending, answers);
+        outcomes.push((target.clone(), outcome(&batch)));
+        commit(&mut opened.log, &batch)?;
+        engine.settled(engine.state().head());
+    }
+    Ok(outcomes)
+}
+
+/// The notice that answers a directive.
+fn outcome(batch: &Batch) -> Option<Reason> {
+    batch
+        .recorded
+        .iter()
+        .rev()
+        .find_map(|recorded| match &recorded.event {
+            Event::NoticeIssued(notice) => Some(notice.reason),
+            _ => None,
+        })
+}
+
+fn commit(log: &mut SqliteLog, batch: &Batch) -> Result<(), LedgerError> {
+    let mut transaction = log.begin()?;
+    for recorded in &batch.recorded {
+        transaction.record(recorded)?;
+    }
+    for change in &batch.changes {
+        transaction.change(change)?;
+    }
+    transaction.commit().map(drop)
+}
+
+/// Throws every projection away and folds it anew. Returns one line for each table.
+///
+/// # Errors
+/// When the ledger is in use, damaged, or can't be written.
+pub fn rebuild(data_dir: &Path, workspace: &Path) -> Result<Vec<String>, StartError> {
+    let mut opened = ledger::open(data_dir, workspace)?;
+    let state = startup::fold(&opened.log)?;
+    startup::rebuild(&mut opened.log, &state)?;
+    let lines = TABLES.iter().enumerate().map(|(index, table)| {
+        let (rows, digest) = state.digest(index);
+        format!("{:<16} {rows:>8} rows  {}", table.name, short(&digest))
+    });
+    Ok(lines.collect())
+}
+
+/// Copies the longest valid prefix of a ledger into a new one. The old one is only read.
+///
+/// # Errors
+/// See [`SalvageError`].
+pub fn salvage(from: &LedgerReader, to: &Path, workspace: &Path) -> Result<Salvaged, SalvageError> {
+    let mut opened = ledger::open(to, workspace)?;
+    if opened.log.head()?.seq != Seq(0) {
+        return Err(SalvageError::NotEmpty(to.display().to_string()));
+    }
+    let mut replay = Replay::default();
+    let mut waiting: Vec<Stored> = Vec::new();
+    let mut written = Ok(());
+    let read = startup::visit_all(
+        |visit| from.read(Seq(1), visit),
+        |stored| {
+            replay.step(stored, tslp_migrations::decode)?;
+            waiting.push(stored.clone());
+            if waiting.len() == SALVAGE_BATCH && written.is_ok() {
+                written = append(&mut opened.log, &mut waiting);
+            }
+            Ok(())
+        },
+    );
+    written.and_then(|()| append(&mut opened.log, &mut waiting))?;
+    let head = replay.head().seq;
+    startup::rebuild(&mut opened.log, &replay.into_state())?;
+    Ok(Salvaged {
+        head,
+        flaw: read.err().map(|error| match error {
+            StartError::Damaged(flaw) => flaw.to_string(),
+            other => other.to_string(),
+        }),
+    })
+}
+
+fn append(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), SalvageError> {
+    let Some(first) = waiting.first() else {
+        return Ok(());
+    };
+    let expected = Seq(first.seq.0 - 1);
+    let appended = log.append(expected, waiting);
+    waiting.clear();
+    appended.map(drop).map_err(|error| {
+        SalvageError::Append(match error {
+            AppendError::Conflict(head) => format!("it stands at {} already", head.seq),
+            AppendError::Unknown(reason) => reason,
+        })
+    })
+}

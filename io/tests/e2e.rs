@@ -1,0 +1,39 @@
+//! Drives the real `tslp` executable: a scripted upstream in front, a client behind, its files looked at afterwards.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test helper that fails is a test that fails"
+)]
+
+#[path = "e2e/client.rs"]
+mod client;
+#[path = "e2e/harness.rs"]
+mod harness;
+#[path = "e2e/ledger_file.rs"]
+mod ledger_file;
+#[path = "e2e/upstream.rs"]
+mod upstream;
+
+#[path = "e2e/commands.rs"]
+mod commands;
+#[path = "e2e/durability.rs"]
+mod durability;
+#[path = "e2e/hydration.rs"]
+mod hydration;
+#[path = "e2e/maintenance.rs"]
+mod maintenance;
+#[path = "e2e/promotion.rs"]
+mod promotion;
+#[path = "e2e/recent_context.rs"]
+mod recent_context;
+#[path = "e2e/refusals.rs"]
+mod refusals;
+#[path = "e2e/relay.rs"]
+mod relay;
+#[path = "e2e/secrets.rs"]
+mod secrets;
+#[path = "e2e/sessions.rs"]
+mod sessions;
+#[path = "e2e/stale.rs"]
+mod stale;
+#[path = "e2e/startup.rs"]
+mod startup;

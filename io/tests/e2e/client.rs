@@ -1,0 +1,169 @@
+//! A client of one request: raw bytes out, a whole or a half-read response back.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use serde_json::Value;
+
+use crate::harness::PATIENCE;
+
+/// A response, transfer coding undone.
+#[derive(Clone, Debug)]
+pub(crate) struct Response {
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+    /// Whether its framing says that it is all there.
+    pub(crate) whole: bool,
+}
+
+impl Response {
+    pub(crate) fn status(&self) -> u16 {
+        self.head[9..12].parse().unwrap()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().skip(1).find_map(|line| {
+            let (field, value) = line.split_once(':')?;
+            field.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error} in {}: {}", self.head, self.text()))
+    }
+
+    /// The number in `x-tslp-episode: e7`.
+    pub(crate) fn episode(&self) -> u64 {
+        let name = self.header("x-tslp-episode").expect("an episode");
+        name.strip_prefix('e').unwrap().parse().unwrap()
+    }
+
+    /// The assistant's text, from events or from one JSON body.
+    pub(crate) fn said(&self) -> String {
+        let text = self.text();
+        if text.starts_with('{') {
+            let content = &self.json()["choices"][0]["message"]["content"];
+            return content.as_str().unwrap().to_owned();
+        }
+        text.lines()
+            .filter_map(|line| line.strip_prefix("data: "))
+            .filter_map(|data| serde_json::from_str::<Value>(data).ok())
+            .filter_map(|event| {
+                let content = &event["choices"][0]["delta"]["content"];
+                content.as_str().map(str::to_owned)
+            })
+            .collect()
+    }
+}
+
+/// One connection.
+pub(crate) struct Client {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Client {
+    pub(crate) fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self {
+            stream,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Sends a request whose connection ends with its response.
+    pub(crate) fn send(&mut self, method: &str, path: &str, fields: &[(&str, &str)], body: &[u8]) {
+        let host = self.stream.peer_addr().unwrap();
+        let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n");
+        for (name, value) in fields {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if method == "POST" {
+            request.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        }
+        request.push_str("Connection: close\r\n\r\n");
+        self.stream.write_all(request.as_bytes()).unwrap();
+        // A body that is refused early may not be taken to its end.
+        let _ = self.stream.write_all(body);
+    }
+
+    /// Reads until this has come.
+    pub(crate) fn until(&mut self, mark: &str) {
+        let mark = mark.as_bytes();
+        while !self.buffer.windows(mark.len()).any(|found| found == mark) {
+            let so_far = String::from_utf8_lossy(&self.buffer).into_owned();
+            assert!(self.fill(), "ended before it was said: {so_far}");
+        }
+    }
+
+    /// Reads to the end.
+    pub(crate) fn response(mut self) -> Response {
+        while self.fill() {}
+        let at = self
+            .buffer
+            .windows(4)
+            .position(|window| window == b"\r\n\r\n")
+            .unwrap_or_else(|| panic!("no response: {:?}", String::from_utf8_lossy(&self.buffer)));
+        let head = String::from_utf8(self.buffer[..at].to_vec()).unwrap();
+        let rest = self.buffer[at + 4..].to_vec();
+        let mut response = Response {
+            head,
+            body: rest,
+            whole: true,
+        };
+        if response.header("transfer-encoding") == Some("chunked") {
+            (response.body, response.whole) = unchunked(&response.body);
+        } else if let Some(length) = response.header("content-length") {
+            response.whole = length.parse() == Ok(response.body.len());
+        }
+        response
+    }
+
+    /// More bytes; false at the end or on a reset.
+    fn fill(&mut self) -> bool {
+        let mut piece = [0; 16 * 1024];
+        match self.stream.read(&mut piece) {
+            Ok(0) => false,
+            Ok(count) => {
+                self.buffer.extend_from_slice(&piece[..count]);
+                true
+            }
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
+            Err(error) if error.kind() == ErrorKind::Interrupted => true,
+            Err(error) => panic!(
+                "reading: {error}; so far {:?}",
+                String::from_utf8_lossy(&self.buffer)
+            ),
+        }
+    }
+}
+
+/// The body, and whether its last chunk came.
+fn unchunked(mut bytes: &[u8]) -> (Vec<u8>, bool) {
+    let mut body = Vec::new();
+    loop {
+        let Some(at) = bytes.windows(2).position(|window| window == b"\r\n") else {
+            return (body, false);
+        };
+        let size = std::str::from_utf8(&bytes[..at]).unwrap();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        let rest = &bytes[at + 2..];
+        if size == 0 {
+            return (body, true);
+        }
+        if rest.len() < size + 2 {
+            body.extend_from_slice(&rest[..size.min(rest.len())]);
+            return (body, false);
+        }
+        body.extend_from_slice(&rest[..size]);
+        bytes = &rest[size + 2..];
+    }
+}

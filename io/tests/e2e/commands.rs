@@ -1,0 +1,120 @@
+//! The command line says what the pages say.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Places, RING, Tslp, fenced};
+use crate::upstream::Upstream;
+
+#[test]
+fn the_commands_agree_with_the_pages() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    places.write("src/ring.c", "int other;\n");
+    tslp.say("explain `ring_put`");
+    tslp.at_rest();
+    assert_eq!(places.cli_json(&["state"]), (0, tslp.page("/state")));
+    assert_eq!(places.cli_json(&["recent"]), (0, tslp.page("/recent")));
+    let one = places.cli_json(&["recent", "--limit", "1"]);
+    assert_eq!(one, (0, tslp.page("/recent?limit=1")));
+    let doctor = places.cli_json(&["doctor", "--upstream", &upstream.url]);
+    assert_eq!(doctor, (0, tslp.page("/doctor")));
+    // The same is there for reading while nothing runs.
+    let state = tslp.page("/state");
+    tslp.stop();
+    assert_eq!(places.cli_json(&["state"]), (0, state));
+}
+
+#[test]
+fn pages_are_deterministic_and_change_nothing() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    tslp.at_rest();
+    let events = crate::ledger_file::events(&places.data);
+    for path in ["/health", "/doctor", "/recent", "/state"] {
+        let first = tslp.get(path);
+        assert_eq!(first.header("content-type"), Some("application/json"));
+        assert_eq!(tslp.get(path).body, first.body, "{path}");
+    }
+    assert_eq!(crate::ledger_file::events(&places.data), events);
+}
+
+#[test]
+fn a_workspace_without_a_ledger_is_described_and_none_is_made() {
+    let places = Places::new();
+    assert_eq!(places.cli_json(&["state"]), (0, json!({"entities": {}})));
+    assert_eq!(places.cli_json(&["recent"]), (0, json!({"episodes": []})));
+    let (code, doctor) = places.cli_json(&["doctor", "--upstream", "demo"]);
+    assert_eq!((code, &doctor["ok"]), (0, &json!(true)), "{doctor}");
+    assert!(!places.data.exists());
+}
+
+#[test]
+fn the_configuration_says_what_is_in_force_and_from_where() {
+    let places = Places::new();
+    let file = places.path("tslp.toml");
+    std::fs::write(&file, "profile = \"strict\"\n").unwrap();
+    let mut command = places.in_workspace(&["config", "--json", "--budget-tokens", "77"]);
+    command.arg("--config").arg(&file);
+    let output = command.env("TSLP_PLACEMENT", "user").output().unwrap();
+    let page: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = page.to_string();
+    for word in ["strict", "tslp.toml", "77", "TSLP_PLACEMENT"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn help_names_every_command_and_exit_code() {
+    let places = Places::new();
+    let output = places.command(&["--help"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let help = String::from_utf8(output.stdout).unwrap();
+    let commands = [
+        "serve",
+        "demo",
+        "doctor",
+        "state",
+        "recent",
+        "config",
+        "verify",
+        "rebuild",
+        "salvage",
+        "accept",
+        "completions",
+    ];
+    for command in commands {
+        assert!(help.contains(&format!("  {command} ")), "{command}: {help}");
+        let output = places.command(&[command, "--help"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{command}");
+    }
+    for exit in tslp_io::exit::Exit::ALL {
+        let line = format!("  {}  {}", exit.code(), exit.meaning());
+        assert!(help.contains(&line), "{line}: {help}");
+    }
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    let places = Places::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let output = places.command(&["completions", shell]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{shell}");
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(script.contains("data-dir"), "{shell}");
+    }
+}
+
+#[test]
+fn the_models_context_size_bounds_what_is_hydrated() {
+    let (places, upstream) = (Places::new(), Upstream::with_context(64));
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    // The model is asked beside everything else.
+    crate::harness::eventually(|| {
+        tslp.say("explain `ring_put`");
+        (tslp.last_episode()["withheld"][0]["reason"] == "over_budget").then_some(())
+    });
+}

@@ -1,0 +1,141 @@
+//! Pasted code becomes true, and the model is shown exactly that, in the law's template and order.
+
+use serde_json::json;
+
+use crate::harness::{Places, RING, RING_PUT, Talk, Tslp, fenced, prompt, state_block, user};
+use crate::upstream::Upstream;
+
+#[test]
+fn a_paste_with_a_path_is_true_at_once_and_shown_to_the_next_conversation_to_the_letter() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let paste = format!("This is it:\n\n{}", fenced("src/ring.c", RING));
+    tslp.say(&paste);
+    // Nothing of ours goes along with code that the prompt itself holds.
+    let first = upstream.next();
+    assert_eq!(first.json(), prompt(&paste));
+    let entity = &tslp.state()[RING_PUT];
+    assert_eq!(entity["origin"], "user");
+    assert_eq!(entity["stale"], false);
+    assert_eq!(entity["disk"], "missing");
+    assert!(entity["last_updated"].as_str().unwrap().ends_with('Z'));
+
+    let request = json!({
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "what does `ring_put` return?"},
+        ],
+    });
+    tslp.chat(&request);
+    let system = format!(
+        "Be brief.\n\n{}",
+        state_block(RING_PUT, &tslp.artifact(RING_PUT), RING)
+    );
+    let expected = format!(
+        "{{\"model\":\"m\",\"messages\":[{{\"role\":\"system\",\"content\":{}}},{{\"role\":\"user\",\"content\":\"what does `ring_put` return?\"}}]}}",
+        json!(system)
+    );
+    assert_eq!(upstream.next().text(), expected);
+    let hydrated = &tslp.last_episode()["hydrated"];
+    assert_eq!(
+        *hydrated,
+        json!([{"entity": RING_PUT, "reason": "mentioned"}])
+    );
+}
+
+#[test]
+fn the_artifact_is_the_hash_of_the_canonical_text() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let as_pasted = RING.replace("\n", "  \r\n");
+    tslp.say(&fenced("src/ring.c", &as_pasted));
+    let artifact = tslp.artifact(RING_PUT);
+    tslp.say(&fenced("src/ring.c", RING));
+    assert_eq!(tslp.artifact(RING_PUT), artifact);
+    assert_eq!(
+        artifact,
+        blake3::hash(RING.trim_end().as_bytes()).to_string()
+    );
+}
+
+#[test]
+fn the_order_is_system_then_hydration_then_recent_context_then_the_prompt() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let mut talk = Talk::new(&tslp).with_system("Be brief.");
+    upstream.will_say("Hello to you.");
+    talk.ask("Hello.");
+    upstream.next();
+    talk.ask("Now look at `ring_put`.");
+    let seen = upstream.next();
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
+    assert_eq!(
+        seen.system(),
+        format!(
+            "Be brief.\n\n{block}\n\n[RECENT CONTEXT: READ-ONLY]\nUser:\nHello.\n\nAssistant:\nHello to you.\n[END RECENT CONTEXT]"
+        )
+    );
+    assert_eq!(seen.conversation(), ["user: Now look at `ring_put`."]);
+}
+
+#[test]
+fn a_model_without_a_system_role_gets_the_same_in_front_of_the_prompt() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(&places, &upstream.url, &["--placement", "user"]);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    tslp.say("explain `ring_put`");
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
+    let expected = format!("user: {block}\n\nexplain `ring_put`");
+    assert_eq!(upstream.next().conversation(), [expected]);
+}
+
+#[test]
+fn hydration_keeps_its_order_from_turn_to_turn() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    for name in ["alpha_one", "beta_two"] {
+        let code = format!("int {name}(void) {{\n    return 1;\n}}\n");
+        tslp.say(&fenced(&format!("src/{name}.c"), &code));
+        upstream.next();
+    }
+    let mut talk = Talk::new(&tslp);
+    talk.ask("what does `beta_two` do?");
+    upstream.next();
+    talk.ask("and how do `alpha_one` and `beta_two` differ?");
+    let system = upstream.next().system();
+    let place = |name: &str| system.find(&format!("Entity: src/{name}.c")).unwrap();
+    assert!(place("beta_two") < place("alpha_one"), "{system}");
+}
+
+#[test]
+fn what_does_not_fit_is_named_and_never_cut() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(&places, &upstream.url, &["--budget-tokens", "60"]);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    tslp.say("explain `ring_put`");
+    assert_eq!(
+        upstream.next().system(),
+        "[STATE NOTICE]\nsrc/ring.c::ring_put is authoritative but did not fit into this prompt.\nIts code is NOT shown. Do not guess it.\n[END NOTICE]"
+    );
+    assert_eq!(tslp.last_episode()["withheld"][0]["reason"], "over_budget");
+}
+
+#[test]
+fn the_debug_page_shows_what_the_model_saw_and_exists_only_when_asked_for() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(&places, &upstream.url, &["--debug"]);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let response = tslp.chat(&json!({"model": "m", "messages": [user("explain `ring_put`")]}));
+    let page = tslp.page("/debug/last-prompt");
+    assert_eq!(page["request"], upstream.next().json());
+    assert_eq!(page["episode"], response.episode());
+    tslp.stop();
+    let tslp = Tslp::start(&places, &upstream);
+    assert_eq!(tslp.get("/debug/last-prompt").status(), 404);
+}

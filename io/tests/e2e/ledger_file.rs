@@ -1,0 +1,76 @@
+//! The data directory as someone else sees it: another SQLite connection, or plain bytes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+/// A connection of our own to the ledger.
+pub(crate) fn open(data: &Path) -> Connection {
+    Connection::open(data.join("ledger.db")).unwrap()
+}
+
+/// How many events of each kind the ledger holds.
+pub(crate) fn kinds(data: &Path) -> BTreeMap<String, i64> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = Connection::open_with_flags(data.join("ledger.db"), flags).unwrap();
+    let mut statement = connection
+        .prepare("SELECT kind, count(*) FROM ledger GROUP BY kind")
+        .unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+/// How many events the ledger holds.
+pub(crate) fn events(data: &Path) -> i64 {
+    kinds(data).values().sum()
+}
+
+/// What the files of evidence hold; the lock and SQLite's shared memory are no evidence.
+pub(crate) fn evidence(data: &Path) -> BTreeMap<String, Vec<u8>> {
+    files(data)
+        .into_iter()
+        .filter(|(name, _)| name != "lock" && !name.ends_with("-shm"))
+        .collect()
+}
+
+/// Every file of a folder.
+pub(crate) fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            for (inner, bytes) in self::files(&path) {
+                files.insert(format!("{name}/{inner}"), bytes);
+            }
+        } else {
+            files.insert(name, std::fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
+/// Whether the bytes hold the text.
+pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
+}
+
+/// Flips a byte of a recorded text wherever the data directory holds it.
+pub(crate) fn damage(data: &Path, text: &str) {
+    let mut damaged = 0;
+    for (name, mut bytes) in evidence(data) {
+        let Some(at) = bytes
+            .windows(text.len())
+            .position(|window| window == text.as_bytes())
+        else {
+            continue;
+        };
+        bytes[at] ^= 1;
+        std::fs::write(data.join(name), bytes).unwrap();
+        damaged += 1;
+    }
+    assert!(damaged > 0, "the data directory holds {text:?}");
+}

@@ -1,0 +1,110 @@
+//! Looking at a ledger, folding it anew, and taking what is valid out of a damaged one.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::harness::{Places, RING, RING_PUT, Tslp, failure, fenced};
+use crate::ledger_file::{self, damage, evidence};
+use crate::upstream::Upstream;
+
+const ONCE: &str = "a text that stands in the ledger once";
+
+/// A workspace whose ledger holds a paste and, after it, [`ONCE`].
+fn with_history(upstream: &Upstream) -> Places {
+    let places = Places::new();
+    let tslp = Tslp::start(&places, upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    tslp.say(ONCE);
+    tslp.stop();
+    places
+}
+
+fn salvaging(places: &Places, to: &Path) -> Command {
+    let mut command = places.in_workspace(&["salvage"]);
+    command.arg("--to").arg(to);
+    command
+}
+
+#[test]
+fn a_sound_ledger_is_verified_whether_its_proxy_runs_or_not() {
+    let upstream = Upstream::start();
+    let places = with_history(&upstream);
+    let before = evidence(&places.data);
+    let (code, report) = places.cli_json(&["verify"]);
+    assert_eq!(code, 0, "{report}");
+    assert_eq!(report["ok"], true, "{report}");
+    assert!(evidence(&places.data) == before, "evidence was written to");
+    let _tslp = Tslp::start(&places, &upstream);
+    assert_eq!(places.cli_json(&["verify"]).0, 0);
+}
+
+#[test]
+fn rows_that_were_changed_by_hand_are_found_and_folded_anew() {
+    let upstream = Upstream::start();
+    let places = with_history(&upstream);
+    let (_, state) = places.cli_json(&["state"]);
+    let connection = ledger_file::open(&places.data);
+    connection
+        .execute_batch("DELETE FROM state_map; UPDATE episodes SET model = 'forged'")
+        .unwrap();
+    drop(connection);
+    let (code, report) = places.cli_json(&["verify"]);
+    assert_ne!(code, 0, "{report}");
+    let text = report.to_string();
+    assert!(
+        text.contains("state_map") && text.contains("episodes"),
+        "{text}"
+    );
+    let rebuilt = places.in_workspace(&["rebuild"]).output().unwrap();
+    assert_eq!(rebuilt.status.code(), Some(0), "{rebuilt:?}");
+    assert_eq!(places.cli_json(&["verify"]).0, 0);
+    assert_eq!(places.cli_json(&["state"]), (0, state));
+}
+
+#[test]
+fn what_stands_before_the_damage_is_salvaged_into_a_new_place() {
+    let upstream = Upstream::start();
+    let places = with_history(&upstream);
+    damage(&places.data, ONCE);
+    let before = evidence(&places.data);
+    assert_eq!(places.cli_json(&["verify"]).0, 3);
+    let new = places.path("salvaged");
+    let salvaged = salvaging(&places, &new).output().unwrap();
+    assert_eq!(salvaged.status.code(), Some(0), "{salvaged:?}");
+    assert!(evidence(&places.data) == before, "evidence was written to");
+    let mut places = places;
+    places.data = new;
+    let tslp = Tslp::start(&places, &upstream);
+    assert_eq!(tslp.state()[RING_PUT]["origin"], "user");
+    assert_eq!(tslp.page("/doctor")["ok"], true);
+    tslp.say("on it goes");
+}
+
+#[test]
+fn nothing_is_folded_or_salvaged_over_what_is_in_use() {
+    let upstream = Upstream::start();
+    let places = with_history(&upstream);
+    let tslp = Tslp::start(&places, &upstream);
+    let (code, said) = failure(places.in_workspace(&["rebuild"]));
+    assert_eq!(code, 4, "{said}");
+    tslp.stop();
+    let (code, said) = failure(salvaging(&places, &places.data));
+    assert_eq!(code, 1, "{said}");
+    let (code, said) = failure(salvaging(&places, &places.workspace.join("data")));
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("--to"), "{said}");
+    assert!(!places.workspace.join("data").exists());
+    let tslp = Tslp::start(&places, &upstream);
+    assert_eq!(tslp.state()[RING_PUT]["origin"], "user");
+}
+
+#[test]
+fn a_workspace_without_a_ledger_has_nothing_to_verify() {
+    let places = Places::new();
+    for command in ["verify", "rebuild"] {
+        let (code, said) = failure(places.in_workspace(&[command]));
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains("there is no ledger"), "{said}");
+    }
+    assert!(!places.data.exists());
+}

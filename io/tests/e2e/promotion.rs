@@ -1,0 +1,235 @@
+//! What the model writes: full updates become true, damaged ones never do, and the next prompt says why.
+
+use serde_json::json;
+
+use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, fenced, state_block};
+use crate::upstream::{Reply, Upstream};
+
+#[test]
+fn a_full_update_is_promoted_and_shown_from_then_on() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let before = tslp.artifact(RING_PUT);
+    upstream.will_say(format!("Done:\n\n{}", fenced("src/ring.c", RING_BETTER)));
+    tslp.say("improve `ring_put`");
+    upstream.next();
+    let entity = tslp.state()[RING_PUT].clone();
+    assert_ne!(entity["artifact"], before);
+    assert_eq!(entity["origin"], "model");
+    assert_eq!(
+        tslp.last_episode()["artifact_states"],
+        json!([
+            {"entity": RING_PUT, "reason": "replaced", "state": "SUPERSEDED"},
+            {"entity": RING_PUT, "reason": "structural_parity", "state": "AUTHORITATIVE"},
+        ])
+    );
+    tslp.say("explain `ring_put`");
+    assert_eq!(
+        upstream.next().system(),
+        state_block(RING_PUT, &tslp.artifact(RING_PUT), RING_BETTER)
+    );
+}
+
+#[test]
+fn an_edit_with_the_rest_left_out_is_refused_and_the_next_prompt_says_so_once() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let before = tslp.state();
+    let mut talk = Talk::new(&tslp);
+    let lazy =
+        "int ring_put(struct ring *r, int value) {\n    assert(r);\n    // ... rest unchanged\n}\n";
+    upstream.will_say(fenced("src/ring.c", lazy));
+    talk.ask("improve `ring_put`");
+    upstream.next();
+    assert_eq!(tslp.state(), before);
+    let episode = tslp.last_episode();
+    assert_eq!(
+        episode["artifact_states"],
+        json!([{"entity": RING_PUT, "reason": "elided", "state": "PROPOSED"}])
+    );
+    assert_eq!(
+        episode["notices"],
+        json!([{"entity": RING_PUT, "reason": "elided"}])
+    );
+    let notice = "[STATE NOTICE]\nThe last change to src/ring.c::ring_put was not accepted: it left out code behind a placeholder; give every definition in full.\nIt has NOT modified the State Map.\n[END NOTICE]";
+    talk.ask("and now?");
+    let system = upstream.next().system();
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
+    assert!(
+        system.starts_with(&format!("{block}\n\n{notice}\n\n[RECENT CONTEXT")),
+        "{system}"
+    );
+    talk.ask("thanks");
+    let system = upstream.next().system();
+    assert!(!system.contains("[STATE NOTICE]"), "{system}");
+}
+
+#[test]
+fn code_that_cannot_be_linked_gets_the_laws_own_notice() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say("```c\nint unrelated(void) {\n    return 1;\n}\n```\n");
+    talk.ask("write something");
+    upstream.next();
+    assert_eq!(tslp.state(), json!({}));
+    talk.ask("go on");
+    let system = upstream.next().system();
+    let law = "[STATE NOTICE]\nThe previous output could not be structurally linked to a known entity.\nIt has NOT modified the State Map.\n[END NOTICE]\n\n[RECENT CONTEXT";
+    assert!(system.starts_with(law), "{system}");
+}
+
+#[test]
+fn an_update_that_lost_most_of_the_code_or_was_cut_short_is_refused() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    let before = tslp.state();
+    let hollow = "int ring_put(struct ring *r, int value) {\n    return 0;\n}\n";
+    upstream.will_say(fenced("src/ring.c", hollow));
+    tslp.say("improve `ring_put`");
+    assert_eq!(
+        tslp.last_episode()["artifact_states"][0]["reason"],
+        "nodes_kept"
+    );
+    upstream.will_say(format!("```c:src/ring.c\n{RING_BETTER}"));
+    tslp.say("improve `ring_put`");
+    assert_eq!(
+        tslp.last_episode()["artifact_states"][0]["reason"],
+        "truncated"
+    );
+    let cut = json!({"choices": [{
+        "index": 0,
+        "message": {"role": "assistant", "content": fenced("src/ring.c", RING_BETTER)},
+        "finish_reason": "length",
+    }]});
+    upstream.will(Reply::Plain(
+        200,
+        "application/json",
+        cut.to_string().into_bytes(),
+    ));
+    tslp.say("improve `ring_put`");
+    assert_eq!(
+        tslp.last_episode()["artifact_states"][0]["reason"],
+        "truncated"
+    );
+    assert_eq!(tslp.state(), before);
+}
+
+#[test]
+fn a_strict_profile_waits_for_more_than_parity() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(&places, &upstream.url, &["--profile", "strict"]);
+    tslp.say(&fenced("src/ring.c", RING));
+    let before = tslp.state();
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("improve `ring_put`");
+    assert_eq!(tslp.state(), before);
+    let states = &tslp.last_episode()["artifact_states"];
+    assert_eq!(states[0]["reason"], "grant_missing");
+}
+
+#[test]
+fn the_users_paste_overrules_what_the_model_made_true() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    let mine = tslp.artifact(RING_PUT);
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("improve `ring_put`");
+    tslp.say(&format!("No, keep this:\n\n{}", fenced("src/ring.c", RING)));
+    let entity = &tslp.state()[RING_PUT];
+    assert_eq!(entity["artifact"], mine);
+    assert_eq!(entity["origin"], "user");
+}
+
+/// A whole file: its first line is no definition.
+fn whole(functions: &str) -> String {
+    format!("#include \"ring.h\"\n\n{functions}")
+}
+
+const SIZE: &str = "int ring_size(struct ring *r) {\n    return r->size;\n}\n";
+
+#[test]
+fn a_whole_file_by_the_model_that_drops_a_function_is_refused_as_a_whole() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", &whole(&format!("{SIZE}\n{RING}"))));
+    let before = tslp.state();
+    upstream.will_say(fenced("src/ring.c", &whole(RING_BETTER)));
+    tslp.say("improve src/ring.c");
+    assert_eq!(tslp.state(), before);
+    let episode = tslp.last_episode();
+    let states = episode["artifact_states"].as_array().unwrap();
+    assert!(!states.is_empty());
+    for state in states {
+        assert_eq!(state["state"], "PROPOSED", "{episode}");
+    }
+    assert_eq!(episode["notices"][0]["reason"], "symbols_kept");
+}
+
+#[test]
+fn a_whole_file_by_the_user_removes_what_it_leaves_out() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", &whole(&format!("{SIZE}\n{RING}"))));
+    upstream.next();
+    assert!(tslp.state()["src/ring.c::ring_size"].is_object());
+    tslp.say(&fenced("src/ring.c", &whole(RING)));
+    upstream.next();
+    assert!(tslp.state()["src/ring.c::ring_size"].is_null());
+    let episode = tslp.last_episode();
+    let states = episode["artifact_states"].as_array().unwrap();
+    let removed = json!({"entity": "src/ring.c::ring_size", "reason": "omitted_by_update", "state": "TOMBSTONED"});
+    assert!(states.contains(&removed), "{episode}");
+    tslp.say("what was ring_size?");
+    let system = upstream.next().system();
+    assert!(!system.contains("int ring_size"), "{system}");
+}
+
+#[test]
+fn a_fragment_by_the_user_removes_nothing() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", &whole(&format!("{SIZE}\n{RING}"))));
+    tslp.say(&fenced("src/ring.c", RING_BETTER));
+    let state = tslp.state();
+    assert!(state["src/ring.c::ring_size"].is_object(), "{state}");
+    assert_eq!(state[RING_PUT]["origin"], "user");
+    tslp.say(&format!("```c src/ring.c (3-6)\n{RING}```\n"));
+    assert!(tslp.state()["src/ring.c::ring_size"].is_object());
+}
+
+#[test]
+fn code_on_disk_that_was_never_shown_is_not_overwritten_by_the_model() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("write `ring_put` in src/ring.c");
+    assert_eq!(tslp.state(), json!({}));
+    let states = &tslp.last_episode()["artifact_states"];
+    assert_eq!(states[0]["reason"], "base_unacknowledged");
+}
+
+#[test]
+fn a_reply_is_read_in_all_the_forms_that_servers_give_it() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let parts = json!({"choices": [{
+        "index": 0,
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "hello"}]},
+        "finish_reason": "stop",
+    }]});
+    upstream.will(Reply::Plain(
+        200,
+        "application/json",
+        parts.to_string().into_bytes(),
+    ));
+    tslp.say("hello");
+    assert_eq!(tslp.last_episode()["outcome"], "completed");
+}

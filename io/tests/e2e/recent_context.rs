@@ -1,0 +1,195 @@
+//! What becomes of a client's older messages (spec §8.4, engine: "History policy").
+
+use serde_json::json;
+
+use crate::harness::{Places, RING, RING_BETTER, Talk, Tslp, fenced, user};
+use crate::upstream::Upstream;
+
+fn window(pairs: &[(&str, &str)]) -> String {
+    let pairs = pairs
+        .iter()
+        .map(|(user, assistant)| format!("\nUser:\n{user}\n\nAssistant:\n{assistant}\n"));
+    format!(
+        "[RECENT CONTEXT: READ-ONLY]{}[END RECENT CONTEXT]",
+        pairs.collect::<String>()
+    )
+}
+
+#[test]
+fn the_second_turn_of_a_plain_conversation_gets_the_window_and_only_its_prompt() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say("one");
+    talk.ask("first");
+    assert_eq!(upstream.next().system(), "");
+    talk.ask("second");
+    let seen = upstream.next();
+    assert_eq!(seen.system(), window(&[("first", "one")]));
+    assert_eq!(seen.conversation(), ["user: second"]);
+    assert_eq!(tslp.last_episode()["history"], "window");
+}
+
+#[test]
+fn the_window_holds_four_pairs() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    for turn in 1..=5 {
+        upstream.will_say(format!("reply {turn}"));
+        talk.ask(&format!("prompt {turn}"));
+        upstream.next();
+    }
+    talk.ask("prompt 6");
+    let pairs = [
+        ("prompt 2", "reply 2"),
+        ("prompt 3", "reply 3"),
+        ("prompt 4", "reply 4"),
+        ("prompt 5", "reply 5"),
+    ];
+    assert_eq!(upstream.next().system(), window(&pairs));
+}
+
+#[test]
+fn a_message_is_cut_at_four_kib_and_never_within_a_character() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say(format!("a{}", "é".repeat(3000)));
+    let long = "b".repeat(5000);
+    talk.ask(&long);
+    upstream.next();
+    talk.ask("second");
+    let cut = (&long[..4096], format!("a{}", "é".repeat(2047)));
+    assert_eq!(upstream.next().system(), window(&[(cut.0, &cut.1)]));
+}
+
+#[test]
+fn with_tools_in_the_request_the_clients_messages_stay() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say("one");
+    talk.ask("first");
+    upstream.next();
+    let mut request = talk.request("second");
+    request["tools"] = json!([{"type": "function", "function": {"name": "look"}}]);
+    tslp.chat(&request);
+    let seen = upstream.next();
+    assert_eq!(seen.system(), "");
+    assert_eq!(
+        seen.conversation(),
+        ["user: first", "assistant: one", "user: second"]
+    );
+    assert_eq!(seen.text(), request.to_string());
+}
+
+#[test]
+fn context_that_the_ledger_never_saw_is_left_to_the_client() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let request = json!({"model": "m", "messages": [
+        user("from another day"),
+        {"role": "assistant", "content": "indeed"},
+        user("go on"),
+    ]});
+    tslp.chat(&request);
+    assert_eq!(upstream.next().text(), request.to_string());
+    assert_eq!(tslp.last_episode()["history"], "client");
+}
+
+#[test]
+fn the_policy_can_be_set() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "client"]);
+    let mut talk = Talk::new(&tslp);
+    talk.ask("first");
+    upstream.next();
+    talk.ask("second");
+    assert_eq!(
+        upstream.next().conversation(),
+        ["user: first", "assistant: ok", "user: second"]
+    );
+}
+
+/// Two turns of a conversation: the user's code, and the model's that took its place.
+fn improved<'t>(tslp: &'t Tslp<'t>, upstream: &Upstream) -> Talk<'t> {
+    let mut talk = Talk::new(tslp);
+    upstream.will_say(format!("Better:\n\n{}", fenced("src/ring.c", RING_BETTER)));
+    talk.ask(&format!("Improve this:\n\n{}", fenced("src/ring.c", RING)));
+    upstream.next();
+    talk
+}
+
+#[test]
+fn code_that_is_no_longer_true_is_withheld_from_the_window() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = improved(&tslp, &upstream);
+    talk.ask("thanks");
+    let better = format!("Better:\n\n{}", fenced("src/ring.c", RING_BETTER));
+    let old = "Improve this:\n\n(code of src/ring.c withheld: it is no longer current)";
+    assert_eq!(
+        upstream.next().system(),
+        window(&[(old, better.trim_end())])
+    );
+}
+
+#[test]
+fn code_that_is_no_longer_true_is_withheld_from_the_clients_messages() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let talk = improved(&tslp, &upstream);
+    let mut request = talk.request("thanks");
+    request["tools"] = json!([{"type": "function", "function": {"name": "look"}}]);
+    tslp.chat(&request);
+    let seen = upstream.next();
+    assert_eq!(
+        seen.conversation(),
+        [
+            "user: Improve this:\n\n(code of src/ring.c withheld: it is no longer current)\n"
+                .to_owned(),
+            format!(
+                "assistant: Better:\n\n{}",
+                fenced("src/ring.c", RING_BETTER)
+            ),
+            "user: thanks".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn stale_code_is_withheld_from_older_messages_too() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = improved(&tslp, &upstream);
+    places.write("src/ring.c", &RING_BETTER.replace("return -1", "return -2"));
+    talk.ask("go on with `ring_put`");
+    let system = upstream.next().system();
+    assert!(!system.contains("slots"), "{system}");
+    assert!(system.contains("STALE"), "{system}");
+}
+
+#[test]
+fn a_conversation_goes_on_after_a_restart() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say("one");
+    talk.ask("first");
+    upstream.next();
+    let request = talk.request("second");
+    tslp.stop();
+    let tslp = Tslp::start(&places, &upstream);
+    let (_told, stall) = crate::upstream::closing();
+    let said = crate::upstream::Step::Chunk(crate::upstream::event("tw"));
+    upstream.will(crate::upstream::Reply::Steps(vec![said, stall]));
+    tslp.asking(&request).until("tw");
+    assert_eq!(upstream.next().system(), window(&[("first", "one")]));
+    tslp.kill();
+    // The reply was lost in a crash; the client asks again, and the model still knows what went before.
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.chat(&request);
+    let seen = upstream.next().text();
+    assert!(seen.contains("first") && seen.contains("one"), "{seen}");
+}

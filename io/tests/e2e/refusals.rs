@@ -1,0 +1,399 @@
+//! Bad requests, bad upstreams, clients that leave: each gets a clear answer, and nothing recorded is lost.
+
+use serde_json::{Value, json};
+
+use crate::client::Response;
+use crate::harness::{CHAT, JSON, PATIENCE, Places, RING, Tslp, fenced, prompt};
+use crate::ledger_file;
+use crate::upstream::{Reply, Step, Upstream, closing, event, events, last_events};
+
+/// The OpenAI error shape with this code; gives the message.
+fn error(response: &Response, status: u16, code: &str) -> String {
+    assert_eq!(response.status(), status, "{response:?}");
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    let body = response.json();
+    let error = &body["error"];
+    let fields: Vec<&String> = error.as_object().expect("an error").keys().collect();
+    assert_eq!(fields, ["message", "type", "param", "code"]);
+    assert_eq!(error["code"], code, "{error}");
+    assert!(error["type"].as_str().unwrap().ends_with("_error"));
+    error["message"].as_str().unwrap().to_owned()
+}
+
+/// Advice to change a setting names one that there is.
+fn names_a_setting(message: &str) {
+    let keys = tslp_io::config::table::KEYS;
+    let named = |word: &str| keys.iter().any(|key| key.name == word);
+    assert!(message.split('`').any(named), "{message}");
+}
+
+#[test]
+fn bodies_that_are_no_chat_requests_are_refused_before_ledger_and_upstream() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let arguments = ["--http-request-body-bytes-max", "1000000"];
+    let tslp = Tslp::with(&places, &upstream.url, &arguments);
+    let check = |body: &[u8], says: &str| {
+        let response = tslp.request("POST", CHAT, &[JSON], body);
+        let message = error(&response, 400, "invalid_request");
+        assert!(message.contains(says), "{message}");
+    };
+    check(b"", "not a JSON object");
+    check(b"{\"messages\":", "not a JSON object");
+    check(b"\xff\xfe", "not a JSON object");
+    check(b"[]", "not a JSON object");
+    check(b"null", "not a JSON object");
+    check(b"{} {}", "not a JSON object");
+    check(b"{}", "`messages` must be a non-empty array");
+    check(br#"{"messages":[]}"#, "non-empty array");
+    check(br#"{"messages":{"role":"user"}}"#, "non-empty array");
+    check(br#"{"messages":["hello"]}"#, "messages[0]");
+    check(br#"{"messages":[["user","hello"]]}"#, "messages[0]");
+    check(
+        br#"{"messages":[{"role":"user","content":[["x"]]}]}"#,
+        "messages[0]",
+    );
+    check(br#"{"messages":[{"content":"x"}]}"#, "messages[0]");
+    check(
+        br#"{"messages":[{"role":"user","content":"x"},{"role":7,"content":"x"}]}"#,
+        "messages[1]",
+    );
+    check(
+        br#"{"messages":[{"role":"user","content":5}]}"#,
+        "messages[0]",
+    );
+    check(
+        br#"{"messages":[{"role":"user","content":{"text":"x"}}]}"#,
+        "messages[0]",
+    );
+    check(
+        br#"{"messages":[{"role":"user","content":"a","content":"b"}]}"#,
+        "messages[0]",
+    );
+    check(
+        br#"{"messages":[{"role":"user","content":"x"}],"messages":[{"role":"user","content":"y"}]}"#,
+        "stands twice",
+    );
+    check(
+        br#"{"model":"a","messages":[{"role":"user","content":"x"}],"model":"b"}"#,
+        "stands twice",
+    );
+    let deep = |open: &str, close: &str| {
+        let (open, close) = (open.repeat(200_000), close.repeat(200_000));
+        format!(r#"{{"messages":[{{"role":"user","content":{open}{close}}}]}}"#)
+    };
+    check(deep("[", "]").as_bytes(), "messages[0]");
+    assert!(upstream.saw_nothing());
+    assert_eq!(ledger_file::events(&places.data), 0);
+    assert_eq!(tslp.say("still here").episode(), 1);
+}
+
+#[test]
+fn requests_of_the_wrong_kind_are_refused_before_ledger_and_upstream() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let arguments = ["--http-request-body-bytes-max", "4096"];
+    let tslp = Tslp::with(&places, &upstream.url, &arguments);
+    let body = prompt("hello").to_string();
+    let post = |fields: &[(&str, &str)], body: &[u8]| tslp.request("POST", CHAT, fields, body);
+    error(&post(&[], body.as_bytes()), 415, "content_type");
+    let form = [("Content-Type", "text/plain")];
+    error(&post(&form, body.as_bytes()), 415, "content_type");
+    let zipped = [JSON, ("Content-Encoding", "gzip")];
+    error(&post(&zipped, b"\x1f\x8b\x08"), 415, "content_encoding");
+    let large = prompt(&"x".repeat(5000)).to_string();
+    let message = error(&post(&[JSON], large.as_bytes()), 413, "body_too_large");
+    assert!(message.contains("4096"), "{message}");
+    let foreign = [JSON, ("Origin", "https://evil.example")];
+    let message = error(&post(&foreign, body.as_bytes()), 403, "foreign_origin");
+    names_a_setting(&message);
+    for (method, path) in [
+        ("GET", CHAT),
+        ("DELETE", CHAT),
+        ("POST", "/state"),
+        ("PUT", "/doctor"),
+    ] {
+        let response = tslp.request(method, path, &[JSON], b"");
+        error(&response, 405, "method_not_allowed");
+        assert!(response.header("allow").is_some(), "{method} {path}");
+    }
+    assert!(upstream.saw_nothing());
+    assert_eq!(ledger_file::events(&places.data), 0);
+}
+
+#[test]
+fn routes_that_the_law_forbids_and_unknown_ones_are_404() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let forbidden = [
+        "/memory",
+        "/search",
+        "/replay",
+        "/summaries",
+        "/similar",
+        "/rewrite",
+    ];
+    let unknown = [
+        "/",
+        "/v1",
+        "/v2/models",
+        "/chat/completions",
+        "/state/x",
+        "/debug/last-prompt",
+        "/STATE",
+    ];
+    for path in forbidden.into_iter().chain(unknown) {
+        for method in ["GET", "POST"] {
+            error(
+                &tslp.request(method, path, &[JSON], b""),
+                404,
+                "unknown_route",
+            );
+        }
+    }
+    assert!(upstream.saw_nothing());
+}
+
+#[test]
+fn an_upstream_that_is_down_gets_advice_and_is_recorded() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    // A port that was free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let tslp = Tslp::with(&places, &url, &[]);
+    let response = tslp.request(
+        "POST",
+        CHAT,
+        &[JSON],
+        prompt("hello").to_string().as_bytes(),
+    );
+    let message = error(&response, 502, "upstream_unreachable");
+    assert!(
+        message.contains("--upstream") && message.contains(&url),
+        "{message}"
+    );
+    assert_eq!(tslp.ended(1)["outcome"], "upstream_unreachable");
+    error(&tslp.get("/v1/models"), 502, "upstream_unreachable");
+    let doctor = tslp.page("/doctor");
+    let checks = doctor["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["check"] == "upstream");
+    assert_eq!(check.unwrap()["status"], "warning");
+    assert!(upstream.saw_nothing());
+}
+
+#[test]
+fn an_error_status_is_relayed_as_it_is_and_recorded() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let body = br#"{"error":{"code":400,"message":"context","n_ctx":512,"n_prompt_tokens":900}}"#;
+    upstream.will(Reply::Plain(
+        400,
+        "application/json; charset=utf-8",
+        body.to_vec(),
+    ));
+    let response = tslp.chat(&prompt("hello"));
+    assert_eq!(response.status(), 400);
+    assert_eq!(response.body, body);
+    let media_type = response.header("content-type");
+    assert_eq!(media_type, Some("application/json; charset=utf-8"));
+    assert_eq!(tslp.last_episode()["outcome"], "upstream_refused_400");
+}
+
+#[test]
+fn a_reset_in_the_middle_is_told_as_an_error_and_promotes_nothing() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let (go_on, barrier) = crate::upstream::barrier();
+    let steps = vec![
+        Step::Chunk(event(&fenced("src/ring.c", RING))),
+        barrier,
+        Step::Reset,
+    ];
+    upstream.will(Reply::Steps(steps));
+    let mut client = tslp.asking(&prompt("write `ring_put`"));
+    client.until("ring_put");
+    go_on.send(()).unwrap();
+    let response = client.response();
+    assert!(!response.whole);
+    let text = response.text();
+    let last = text.trim_end().lines().last().unwrap();
+    let event: Value = serde_json::from_str(last.strip_prefix("data: ").unwrap()).unwrap();
+    assert_eq!(event["error"]["code"], "upstream_broke");
+    assert!(!text.contains("[DONE]"), "{text}");
+    let episode = tslp.ended(response.episode());
+    assert_eq!(episode["outcome"], "upstream_broken");
+    assert_eq!(tslp.state(), json!({}));
+}
+
+#[test]
+fn a_stream_that_ends_without_saying_so_is_no_completion() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING)))];
+    upstream.will(Reply::Steps(steps));
+    let response = tslp.chat(&prompt("write `ring_put`"));
+    assert!(!response.text().contains("[DONE]"));
+    assert_eq!(tslp.last_episode()["outcome"], "upstream_broken");
+    assert_eq!(tslp.state(), json!({}));
+}
+
+#[test]
+fn an_error_event_in_the_middle_is_relayed_and_is_no_completion() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let chunks = [
+        event(&fenced("src/ring.c", RING)),
+        "data: {\"error\":{\"message\":\"out of memory\"}}\n\n".into(),
+    ];
+    let sent = chunks.concat();
+    upstream.will(Reply::Steps(chunks.map(Step::Chunk).into()));
+    let response = tslp.chat(&prompt("write `ring_put`"));
+    assert_eq!(response.text(), sent);
+    assert_eq!(tslp.last_episode()["outcome"], "upstream_broken");
+    assert_eq!(tslp.state(), json!({}));
+}
+
+#[test]
+fn a_client_that_leaves_closes_the_upstream_and_is_recorded() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let (told, stall) = closing();
+    let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING))), stall];
+    upstream.will(Reply::Steps(steps));
+    let mut client = tslp.asking(&prompt("write `ring_put`"));
+    client.until("ring_put");
+    drop(client);
+    told.recv_timeout(PATIENCE).expect("the upstream is closed");
+    assert_eq!(tslp.ended(1)["outcome"], "client_gone");
+    assert_eq!(tslp.state(), json!({}));
+}
+
+#[test]
+fn a_client_that_leaves_after_the_replys_last_word_still_gets_it_recorded() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let (told, stall) = closing();
+    let text = fenced("src/ring.c", RING);
+    let mut steps: Vec<Step> = events(&text).into_iter().map(Step::Chunk).collect();
+    assert!(matches!(steps.pop(), Some(Step::Chunk(last)) if last == last_events()));
+    let finish = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+    steps.push(Step::Chunk(format!("data: {finish}\n\n")));
+    steps.push(stall);
+    upstream.will(Reply::Steps(steps));
+    let mut client = tslp.asking(&prompt("write `ring_put`"));
+    client.until("\"stop\"");
+    drop(client);
+    told.recv_timeout(PATIENCE).expect("the upstream is closed");
+    assert_eq!(tslp.ended(1)["outcome"], "completed");
+    assert_eq!(tslp.state()[crate::harness::RING_PUT]["origin"], "model");
+}
+
+#[test]
+fn a_client_that_leaves_before_any_answer_closes_the_upstream_too() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let (told, stall) = closing();
+    upstream.will(Reply::Silence(stall));
+    let client = tslp.asking(&prompt("hello"));
+    upstream.next();
+    drop(client);
+    told.recv_timeout(PATIENCE).expect("the upstream is closed");
+    assert_eq!(tslp.ended(1)["outcome"], "client_gone");
+}
+
+#[test]
+fn an_upstream_that_falls_silent_is_given_up() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let limits = ["--http-idle-seconds", "1", "--http-first-byte-seconds", "1"];
+    let tslp = Tslp::with(&places, &upstream.url, &limits);
+    let (told, stall) = closing();
+    upstream.will(Reply::Silence(stall));
+    let response = tslp.request(
+        "POST",
+        CHAT,
+        &[JSON],
+        prompt("hello").to_string().as_bytes(),
+    );
+    let message = error(&response, 504, "upstream_first_byte_timeout");
+    names_a_setting(&message);
+    told.recv_timeout(PATIENCE).expect("the upstream is closed");
+    assert_eq!(tslp.ended(1)["outcome"], "upstream_unreachable");
+
+    let (told, stall) = closing();
+    let steps = vec![Step::Chunk(event(&fenced("src/ring.c", RING))), stall];
+    upstream.will(Reply::Steps(steps));
+    let response = tslp.chat(&prompt("hello"));
+    assert!(!response.whole && !response.text().contains("[DONE]"));
+    assert!(response.text().contains("\"error\""), "{}", response.text());
+    names_a_setting(&response.text());
+    told.recv_timeout(PATIENCE).expect("the upstream is closed");
+    assert_eq!(tslp.last_episode()["outcome"], "upstream_broken");
+    assert_eq!(tslp.state(), json!({}));
+}
+
+#[test]
+fn paths_that_lead_out_of_the_workspace_are_never_entities() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    for path in ["../ring.c", "src/../../ring.c", "/etc/ring.c", "C:/ring.c"] {
+        tslp.say(&fenced(path, RING));
+        assert_eq!(tslp.state(), json!({}), "{path}");
+        let notices = &tslp.last_episode()["notices"];
+        assert_eq!(notices.as_array().unwrap().len(), 1, "{path}: {notices}");
+    }
+    let absolute = places.workspace.join("src/ring.c");
+    tslp.say(&fenced(absolute.to_str().unwrap(), RING));
+    assert_eq!(tslp.state()[crate::harness::RING_PUT]["origin"], "user");
+}
+
+#[test]
+fn many_conversations_at_once_are_each_answered_and_recorded() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let asking: Vec<_> = (0..32)
+        .map(|number| {
+            let name = format!("function_{number}");
+            let code = format!("int {name}(void) {{\n    return {number};\n}}\n");
+            let mut request = prompt(&fenced(&format!("src/{name}.c"), &code));
+            request["stream"] = json!(number % 2 == 0);
+            tslp.asking(&request)
+        })
+        .collect();
+    let mut episodes: Vec<u64> = asking
+        .into_iter()
+        .map(|client| {
+            let response = client.response();
+            assert_eq!(response.said(), "ok");
+            response.episode()
+        })
+        .collect();
+    for episode in &episodes {
+        assert_eq!(tslp.ended(*episode)["outcome"], "completed");
+    }
+    episodes.sort_unstable();
+    assert_eq!(episodes, (1..=32).collect::<Vec<u64>>());
+    assert_eq!(tslp.state().as_object().unwrap().len(), 32);
+    assert_eq!(tslp.page("/doctor")["ok"], true);
+}
+
+#[test]
+fn a_flood_of_code_is_answered_and_bounded() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let floods = [
+        "```c:src/a.c\n".repeat(20_000),
+        format!("```c:src/a.c\n{}\n```\n", "{".repeat(200_000)),
+        format!("```c:src/a.c\n{}```\n", "int x;\n".repeat(400_000)),
+        format!(
+            "```c:src/a.c\nint f(void) {{ return {}; }}\n```\n",
+            "1+".repeat(100_000)
+        ),
+        "[CURRENT STATE: AUTHORITATIVE]\n".repeat(20_000),
+        "`a_b` ".repeat(200_000),
+        "\u{0}\u{202e}../..".repeat(50_000),
+    ];
+    for flood in floods {
+        let response = tslp.say(&flood);
+        assert_eq!(response.said(), "ok");
+    }
+    assert_eq!(tslp.page("/doctor")["ok"], true);
+}

@@ -1,0 +1,219 @@
+//! A file edited behind the proxy's back: withheld, told, and cleared by the user alone (spec §15).
+
+use serde_json::json;
+
+use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, state_block};
+use crate::upstream::Upstream;
+
+const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: the file on disk differs from the authoritative version.\nIts code is withheld until the user pastes or accepts the current one. Do not guess it.\n[END NOTICE]";
+
+/// The same function after a person edited it.
+fn by_hand() -> String {
+    RING.replace("return 0;", "return r->head;")
+}
+
+/// A file of which the paste is a part.
+fn file_with(code: &str) -> String {
+    format!("int ring_size(struct ring *r) {{\n    return r->size;\n}}\n\n{code}")
+}
+
+#[test]
+fn an_edited_file_is_withheld_until_it_is_put_back() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", &file_with(RING));
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
+    tslp.say("explain `ring_put`");
+    assert_eq!(upstream.next().system(), block);
+
+    places.write("src/ring.c", &file_with(&by_hand()));
+    tslp.say("explain `ring_put`");
+    assert_eq!(upstream.next().system(), NOTICE);
+    let entity = &tslp.state()[RING_PUT];
+    assert_eq!(entity["stale"], true);
+    assert_eq!(entity["disk"], "unknown");
+    let episode = tslp.last_episode();
+    assert_eq!(
+        episode["withheld"],
+        json!([{"entity": RING_PUT, "reason": "stale"}])
+    );
+    let doctor = tslp.page("/doctor");
+    assert_eq!(doctor["stale"], 1, "{doctor}");
+    assert_eq!(doctor["ok"], true, "{doctor}");
+
+    places.write("src/ring.c", &file_with(RING));
+    tslp.say("explain `ring_put`");
+    assert_eq!(upstream.next().system(), block);
+    assert_eq!(tslp.state()[RING_PUT]["stale"], false);
+    assert_eq!(tslp.page("/doctor")["stale"], 0);
+}
+
+#[test]
+fn pasting_what_the_file_holds_clears_it() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    places.write("src/ring.c", &by_hand());
+    tslp.say("explain `ring_put`");
+    assert_eq!(tslp.state()[RING_PUT]["stale"], true);
+    tslp.say(&fenced("src/ring.c", &by_hand()));
+    let entity = &tslp.state()[RING_PUT];
+    assert_eq!(entity["stale"], false);
+    assert_eq!(entity["origin"], "user");
+}
+
+#[test]
+fn nothing_by_the_model_is_promoted_over_an_edited_file() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    let before = tslp.artifact(RING_PUT);
+    places.write("src/ring.c", &by_hand());
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("improve `ring_put`");
+    assert_eq!(tslp.artifact(RING_PUT), before);
+    assert_eq!(
+        tslp.last_episode()["artifact_states"],
+        json!([{"entity": RING_PUT, "reason": "stale", "state": "PROPOSED"}])
+    );
+}
+
+#[test]
+fn an_edit_between_the_prompt_and_the_reply_is_noticed_too() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    let before = tslp.artifact(RING_PUT);
+    let (go_on, barrier) = crate::upstream::barrier();
+    let mut steps = vec![barrier];
+    let events = crate::upstream::events(&fenced("src/ring.c", RING_BETTER));
+    steps.extend(events.into_iter().map(crate::upstream::Step::Chunk));
+    upstream.will(crate::upstream::Reply::Steps(steps));
+    let client = tslp.asking(&crate::harness::prompt("improve `ring_put`"));
+    upstream.next();
+    upstream.next();
+    places.write("src/ring.c", &by_hand());
+    go_on.send(()).unwrap();
+    tslp.ended(client.response().episode());
+    assert_eq!(tslp.artifact(RING_PUT), before);
+    assert_eq!(tslp.last_episode()["artifact_states"][0]["reason"], "stale");
+}
+
+#[test]
+fn a_file_that_still_holds_the_version_before_says_so() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("improve `ring_put`");
+    upstream.next();
+    upstream.next();
+    tslp.say("explain `ring_put`");
+    let system = upstream.next().system();
+    assert!(
+        system.contains("still holds the version before the last accepted change"),
+        "{system}"
+    );
+    assert_eq!(tslp.state()[RING_PUT]["disk"], "superseded");
+    places.write("src/ring.c", RING_BETTER);
+    tslp.say("explain `ring_put`");
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING_BETTER);
+    assert_eq!(upstream.next().system(), block);
+}
+
+#[test]
+fn a_missing_file_is_not_stale_and_an_unreadable_one_is_withheld_and_counted() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let file = places.workspace.join("src/ring.c");
+    std::fs::remove_file(&file).unwrap();
+    tslp.say("explain `ring_put`");
+    assert!(upstream.next().system().starts_with("[CURRENT STATE"));
+    assert_eq!(tslp.state()[RING_PUT]["disk"], "missing");
+    std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
+    tslp.say("explain `ring_put`");
+    let system = upstream.next().system();
+    assert!(system.contains("can't be read"), "{system}");
+    let doctor = tslp.page("/doctor");
+    let failures = doctor["read_failures"].as_object().unwrap();
+    assert_eq!(
+        failures
+            .values()
+            .filter_map(|count| count.as_u64())
+            .sum::<u64>(),
+        1
+    );
+    assert_eq!(doctor["stale"], 0, "{doctor}");
+}
+
+#[test]
+fn the_users_word_stands_even_if_disk_disagrees() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    places.write("src/ring.c", &by_hand());
+    tslp.say("explain `ring_put`");
+    assert_eq!(tslp.state()[RING_PUT]["stale"], true);
+    tslp.say(&format!(
+        "No, this is it:\n\n{}",
+        fenced("src/ring.c", RING)
+    ));
+    for _ in 0..3 {
+        upstream.next();
+    }
+    assert_eq!(tslp.state()[RING_PUT]["stale"], false);
+    tslp.say("explain `ring_put`");
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
+    assert_eq!(upstream.next().system(), block);
+    // The next edit on disk is noticed again.
+    places.write("src/ring.c", &by_hand().replace("value", "number"));
+    tslp.say("explain `ring_put`");
+    assert_eq!(upstream.next().system(), NOTICE);
+}
+
+#[test]
+fn an_edit_elsewhere_other_indentation_and_other_line_ends_are_no_divergence() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", &file_with(RING));
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let same = [
+        file_with(RING).replace("return r->size", "return r->count"),
+        file_with(RING).replace('\n', "\r\n"),
+        format!("\u{feff}{}", file_with(RING)),
+    ];
+    for text in same {
+        places.write("src/ring.c", &text);
+        tslp.say("explain `ring_put`");
+        let system = upstream.next().system();
+        assert!(system.starts_with("[CURRENT STATE"), "{text:?}: {system}");
+    }
+}
+
+#[test]
+fn what_is_no_file_keeps_nobody_waiting() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let path = places.workspace.join("src/ring.c");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    tslp.say("explain `ring_put`");
+    assert!(upstream.next().system().contains("can't be read"));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    tslp.say("explain `ring_put`");
+    assert!(upstream.next().system().contains("can't be read"));
+}

@@ -1,0 +1,150 @@
+//! Directives in prompts: accept, reject, confirm.
+
+use tslp_snapshots::stage::play;
+
+/// The last lines of a story's end that begin with one of these words.
+fn check(story: &str, contains: &[&str]) {
+    let end = play(story);
+    for text in contains {
+        assert!(end.contains(text), "{text:?} is missing in:\n{end}");
+    }
+}
+
+const PASTED: &str = "
+    disk src/a.c
+    | int add(int a, int b) {
+    |     return a + b;
+    | }
+    user
+    | src/a.c
+    | ```c
+    | int add(int a, int b) {
+    |     return a + b;
+    | }
+    | ```
+    model
+    | Noted.
+";
+
+#[test]
+fn accept_takes_disk_as_the_users_word() {
+    let story = format!(
+        "{PASTED}
+        disk src/a.c
+        | int add(int a, int b) {{
+        |     return b + a;
+        | }}
+        user
+        | What does `add` do?
+        model
+        | I can't see it.
+        user
+        | @tslp accept src/a.c::add
+        | What does `add` do?
+        "
+    );
+    check(
+        &story,
+        &[
+            "src/a.c::add is STALE",
+            "The user accepted src/a.c::add as it stands on disk. It is AUTHORITATIVE.",
+            "    return b + a;\n}\n[END CURRENT STATE]",
+            "message 4 rewritten:\nWhat does `add` do?",
+        ],
+    );
+}
+
+#[test]
+fn confirm_promotes_over_stale_and_reject_drops() {
+    let story = format!(
+        "{PASTED}
+        disk src/a.c
+        | int add(int a, int b) {{
+        |     return b + a;
+        | }}
+        user
+        | Make `add` safer.
+        model
+        | ```c:src/a.c
+        | int add(int a, int b) {{
+        |     if (a > 100) return 0;
+        |     return a + b;
+        | }}
+        | ```
+        user
+        | @tslp confirm src/a.c::add
+        "
+    );
+    check(
+        &story,
+        &[
+            "PROPOSED src/a.c::add stale",
+            "AUTHORITATIVE src/a.c::add user_confirmed",
+            "The user confirmed the proposed change to src/a.c::add. It is AUTHORITATIVE.",
+            "(A directive to the state ledger; what came of it stands in the state notices.)",
+        ],
+    );
+    check(
+        &story.replace("confirm", "reject"),
+        &["TOMBSTONED src/a.c::add user_rejected"],
+    );
+}
+
+#[test]
+fn a_lazy_proposal_can_not_be_confirmed() {
+    let story = format!(
+        "{PASTED}
+        user
+        | Make `add` safer.
+        model
+        | ```c:src/a.c
+        | int add(int a, int b) {{
+        |     // ... rest unchanged
+        | }}
+        | ```
+        user
+        | @tslp confirm src/a.c::add
+        "
+    );
+    check(
+        &story,
+        &["notice src/a.c::add not_confirmable", "src/a.c::add v1"],
+    );
+}
+
+#[test]
+fn directives_that_name_nothing_are_answered() {
+    check(
+        "
+        user
+        | @tslp accept ../../etc/passwd
+        | @tslp accept src/none.c
+        | @tslp dance
+        ",
+        &[
+            "notice nothing_to_do",
+            "notice src/none.c nothing_to_do",
+            "notice unknown_directive",
+        ],
+    );
+}
+
+#[test]
+fn what_was_accepted_is_stale_when_it_goes() {
+    check(
+        "
+        disk src/a.c
+        | int add(int a, int b) { return a + b; }
+        | int sub(int a, int b) { return a - b; }
+        user
+        | @tslp accept src/a.c
+        model
+        | Fine.
+        disk src/a.c
+        | int add(int a, int b) { return a + b; }
+        user
+        | What does `sub` do?
+        ",
+        &["withheld src/a.c::sub stale"],
+    );
+}
