@@ -1,7 +1,6 @@
 //! `tslp accept`, `verify`, `rebuild` and `salvage`: acts of the user on a ledger that no proxy is using.
 
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +10,6 @@ use tslp_core::ids::Seq;
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
-use tslp_projections::table::TableDigest;
 use tslp_replay::engine::{Answers, Batch, Engine};
 use tslp_replay::fold::Replay;
 use tslp_replay::log::{AppendError, Log, Stored};
@@ -95,17 +93,12 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
 }
 
 fn compare(reader: &LedgerReader, state: &State, table: usize) -> Result<String, String> {
-    let mut stored = TableDigest::new();
-    let read = reader.read_table(table, &mut |row| {
-        stored.add(&row);
-        ControlFlow::Continue(())
-    });
-    read.map_err(|error| error.to_string())?;
+    let stored = startup::stored_digest(|visit| reader.read_table(table, visit));
+    let (stored_rows, stored_digest) = stored.map_err(|error| error.to_string())?;
     let (rows, digest) = state.digest(table);
-    if stored.finish() == (rows, digest) {
+    if (stored_rows, stored_digest) == (rows, digest) {
         return Ok(format!("{rows} rows, digest {}", short(&digest)));
     }
-    let (stored_rows, stored_digest) = stored.finish();
     Err(format!(
         "{stored_rows} rows with digest {}, but the ledger says {rows} rows with digest {}: run `tslp rebuild`",
         short(&stored_digest),

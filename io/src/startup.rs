@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_projections::table::TableDigest;
+use tslp_projections::table::{TableDigest, Value};
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
@@ -68,20 +68,27 @@ pub fn start(data_dir: &Path, workspace: &Path) -> Result<(OpenLedger, State), S
 /// Why a table can't be trusted, if one can't: its rows aren't what the ledger says.
 fn damaged_table(log: &SqliteLog, state: &State) -> Option<String> {
     TABLES.iter().enumerate().find_map(|(index, table)| {
-        let mut stored = TableDigest::new();
-        let read = log.read_table(index, &mut |row| {
-            stored.add(&row);
-            ControlFlow::Continue(())
-        });
-        match read {
-            Ok(()) if stored.finish() == state.digest(index) => None,
-            Ok(()) => Some(format!(
+        match stored_digest(|visit| log.read_table(index, visit)) {
+            Ok(stored) if stored == state.digest(index) => None,
+            Ok(_) => Some(format!(
                 "table {} doesn't hold what the ledger says",
                 table.name
             )),
             Err(error) => Some(error.to_string()),
         }
     })
+}
+
+/// How many rows a stored table has, and their digest, to be held against [`State::digest`].
+pub(crate) fn stored_digest(
+    read: impl FnOnce(&mut dyn FnMut(Vec<Value>) -> ControlFlow<()>) -> Result<(), LedgerError>,
+) -> Result<(u64, [u8; 32]), LedgerError> {
+    let mut stored = TableDigest::new();
+    read(&mut |row| {
+        stored.add(&row);
+        ControlFlow::Continue(())
+    })?;
+    Ok(stored.finish())
 }
 
 /// Folds the whole ledger, verifying the chain.

@@ -34,17 +34,6 @@ pub enum ReplayError {
     },
 }
 
-impl ReplayError {
-    /// The first position that can't be believed.
-    #[must_use]
-    pub const fn first_bad(&self) -> Seq {
-        match self {
-            Self::Gap { after, .. } => Seq(*after + 1),
-            Self::ChainBroken(seq) | Self::Undecodable { seq, .. } => Seq(*seq),
-        }
-    }
-}
-
 /// Verifies stored events link by link, from the first one.
 #[derive(Clone, Copy, Debug)]
 pub struct ChainCheck {

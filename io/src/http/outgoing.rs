@@ -77,12 +77,6 @@ impl Outgoing {
         self.release = Release::All;
     }
 
-    /// Whether something is kept back.
-    #[must_use]
-    pub fn is_held(&self) -> bool {
-        self.released().len() < self.len()
-    }
-
     /// Forgets what hasn't gone out.
     pub fn discard(&mut self) {
         *self = Self::default();
