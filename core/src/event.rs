@@ -286,6 +286,44 @@ pub enum PathEvidence {
     Header,
 }
 
+/// The family of formats that a block of code is written in (`formats`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// A fenced block, or a pair of tags that stands for one.
+    Fence,
+    /// A SEARCH/REPLACE block, in one of its variants.
+    SearchReplace,
+    /// A unified diff.
+    UnifiedDiff,
+    /// An `apply_patch` envelope.
+    ApplyPatch,
+    /// A file in tags that a client or a model put around it (`<file_content path="…">`, `<write_to_file>`).
+    Tags,
+    /// A tool call's arguments.
+    ToolCall,
+    /// A tool call written as text.
+    LeakedToolCall,
+    /// A file as it stands on disk.
+    Disk,
+}
+
+impl Format {
+    /// A stable snake_case word.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Fence => "fence",
+            Self::SearchReplace => "search_replace",
+            Self::UnifiedDiff => "unified_diff",
+            Self::ApplyPatch => "apply_patch",
+            Self::Tags => "tags",
+            Self::ToolCall => "tool_call",
+            Self::LeakedToolCall => "leaked_tool_call",
+            Self::Disk => "disk",
+        }
+    }
+}
+
 /// Whether a block is a whole file or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Extent {

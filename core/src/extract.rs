@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::entity::Symbol;
-use crate::hash::SliceHash;
+use crate::hash::{ArtifactHash, SliceHash};
 use crate::path::RelPath;
 use crate::slice::{self, Figures, Span};
 
@@ -22,6 +22,29 @@ pub struct GrammarTag {
     pub version: String,
 }
 
+/// How a definition was found (spec §4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Proof {
+    /// A pattern of `symbols.json` matches, and something of the definition can't be told by it: its end, or which of
+    /// several matches is meant.
+    PartialPattern,
+    /// A pattern of `symbols.json` matches exactly, and nothing else in the text bears the name.
+    Pattern,
+    /// A node of the syntax tree.
+    Ast,
+}
+
+/// What stands in a definition's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Body {
+    /// It has no body of statements: a constant, a type, a macro.
+    None,
+    /// A body that does nothing but stand for work to be done: empty but for comments, `pass`, a lone TODO.
+    Stub,
+    /// Statements or members.
+    Code,
+}
+
 /// One definition found in a source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
@@ -29,6 +52,12 @@ pub struct Definition {
     pub symbol: Symbol,
     /// The definition with the documentation comments and attributes directly above it.
     pub span: Span,
+    /// The part of it that tells it from its namesakes: from its own first token to its body, documentation left out.
+    pub head: Span,
+    /// What its body holds.
+    pub body: Body,
+    /// How it was found.
+    pub proof: Proof,
     /// Its structure.
     pub figures: Figures,
     /// Whether the definition stands at the top level of the file or of a namespace, not inside another definition.
@@ -52,6 +81,8 @@ pub struct Extraction {
     pub preamble: bool,
     /// Whether the parser met no error at all.
     pub clean: bool,
+    /// Whether the text ends in the middle of something: a bracket, a string or a comment is left open.
+    pub breaks_off: bool,
 }
 
 impl Extraction {
@@ -93,6 +124,9 @@ pub enum ExtractError {
 
 /// Parsers, by language. Implementations are deterministic and bounded in time and memory for any input.
 pub trait Grammars {
+    /// Hash of the pattern data (`symbols.json`) that is in force; it stands in every decision about code.
+    fn patterns(&self) -> ArtifactHash;
+
     /// The language of files with this name.
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId>;
 

@@ -24,6 +24,7 @@ pub mod slice;
 pub mod capture;
 pub mod delimiter;
 pub mod directive;
+pub mod edit;
 pub mod elision;
 pub mod extract;
 pub mod message;

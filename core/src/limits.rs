@@ -57,6 +57,12 @@ pub const REPLY_SEGMENT_BYTES: usize = 4096;
 /// Text of a reply that is held back for the end of a private key in it: more than twice an RSA key of 16,384 bits.
 pub const PRIVATE_KEY_BYTES_MAX: usize = 32 * 1024;
 
+/// Bytes that applying one edit may compare in all: hunks times base.
+pub const EDIT_WORK_BYTES_MAX: usize = 256 << 20;
+
+/// Places that one edit may change.
+pub const HUNKS_PER_EDIT_MAX: usize = 1024;
+
 const _: () = assert!(
     RECENT_MESSAGE_BYTES_MAX <= REPLY_SEGMENT_BYTES,
     "a window entry must fit the first segment"

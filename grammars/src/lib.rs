@@ -22,6 +22,7 @@ mod readable;
 mod walk;
 
 use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 
@@ -38,6 +39,10 @@ impl TreeSitterGrammars {
 }
 
 impl Grammars for TreeSitterGrammars {
+    fn patterns(&self) -> ArtifactHash {
+        ArtifactHash::of(b"")
+    }
+
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {
         language::of_extension(path.extension()?)
     }

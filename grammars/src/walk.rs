@@ -6,7 +6,7 @@
 use tree_sitter::{Node, Tree, TreeCursor};
 use tslp_core::elision;
 use tslp_core::entity::Symbol;
-use tslp_core::extract::{Definition, Extraction, GrammarTag};
+use tslp_core::extract::{Body, Definition, Extraction, GrammarTag, Proof};
 use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
 use tslp_core::slice::{Figures, Span};
 
@@ -266,6 +266,9 @@ impl<'tree> Walk<'tree, '_> {
             self.definitions.push(Definition {
                 symbol: Symbol::new(symbol),
                 span,
+                head: span,
+                body: Body::Code,
+                proof: Proof::Ast,
                 figures: Figures::default(),
                 top_level: self.place == Place::Namespace,
                 damaged: false,
@@ -363,6 +366,7 @@ impl<'tree> Walk<'tree, '_> {
                 elisions,
                 preamble: self.preamble,
                 clean: self.totals.errors == 0,
+                breaks_off: false,
             },
             errors: self.totals.errors,
             looks_cpp: self.readable.looks_cpp,
@@ -382,6 +386,9 @@ impl<'tree> Walk<'tree, '_> {
                     start,
                     end: span.end,
                 },
+                head: *span,
+                body: Body::None,
+                proof: Proof::Ast,
                 figures: Figures {
                     nodes: 3,
                     tokens: 3,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 use tslp_io::config::settings::EtvConfig;
@@ -20,6 +21,10 @@ const ROUNDS: usize = 2001;
 struct NoGrammar;
 
 impl Grammars for NoGrammar {
+    fn patterns(&self) -> ArtifactHash {
+        ArtifactHash::of(b"")
+    }
+
     fn language_of_path(&self, _: &RelPath) -> Option<LanguageId> {
         None
     }

@@ -5,8 +5,8 @@ use alloc::string::String;
 use core::ops::Range;
 
 use super::path_hint::{self, Hint};
-use super::{Block, Closing, Part};
-use crate::event::PathEvidence;
+use super::{Block, Closing, Part, Standing};
+use crate::event::{Format, PathEvidence};
 
 /// All fenced blocks of `text`, in order. One pass over the lines.
 pub fn scan(text: &str) -> impl Iterator<Item = Block<'_>> {
@@ -115,6 +115,9 @@ fn read_block<'t>(
     let info = path_hint::info_string(fence.info);
     let hint = strongest_hint(&info, &code, text, before);
     Block {
+        format: Format::Fence,
+        edit: None,
+        standing: Standing::Said,
         outer: opening.start..outer_end,
         verbatim,
         code,

@@ -8,26 +8,34 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::event::PathEvidence;
+use crate::edit::{Edit, Malformed};
+use crate::event::{Format, PathEvidence};
 use crate::limits::BLOCKS_PER_MESSAGE_MAX;
 
-/// A block of code in a message.
+/// A block of code in a message: code as such, or an edit of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block<'t> {
+    /// The family that it is written in.
+    pub format: Format,
     /// Where the block stands in the message, delimiters included.
     pub outer: Range<usize>,
     /// The code's bytes in the message, if they are the code verbatim; an indented fence's are not.
     pub verbatim: Option<Range<usize>>,
-    /// The code.
+    /// The code; of an edit its own text, as it was written.
     pub code: Cow<'t, str>,
+    /// What the block does to its file, if it is an edit and not the code itself. An error says why an edit that was
+    /// recognised can't be read.
+    pub edit: Option<Result<Edit, Malformed>>,
     /// The language that the block names.
     pub language: Option<String>,
     /// The path as it was written.
     pub path: Option<String>,
     /// What named the path.
     pub evidence: PathEvidence,
-    /// Whether the block says that it is a range of lines, so a part of its file.
+    /// What the block says of its share of the file.
     pub part: Part,
+    /// Whose word it is.
+    pub standing: Standing,
     /// Whether the block was closed.
     pub closing: Closing,
 }
@@ -37,8 +45,19 @@ pub struct Block<'t> {
 pub enum Part {
     /// Nothing.
     Unsaid,
-    /// It is a range of lines.
+    /// It is a range of lines, so a part of its file.
     Range,
+    /// It is all of the file.
+    Whole,
+}
+
+/// Whose word a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Its writer's own.
+    Said,
+    /// What a client's tool read from disk: evidence, nobody's word.
+    Quoted,
 }
 
 /// Whether a block came to its end.

@@ -190,6 +190,7 @@ fn extent_of(
 ) -> Extent {
     let whole = match (found.part, view.disk(path)) {
         (Part::Range, _) => false,
+        (Part::Whole, _) => true,
         (Part::Unsaid, Some(DiskFinding::File(disk))) if disk.whole == found.whole => true,
         (Part::Unsaid, disk) => {
             let shares = Shares::count(view, extraction, symbols, path, disk);

@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use tslp_core::entity::Symbol;
-use tslp_core::extract::{Definition, ExtractError, Extraction, GrammarTag, LanguageId};
+use tslp_core::extract::{
+    Body, Definition, ExtractError, Extraction, GrammarTag, LanguageId, Proof,
+};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
@@ -20,6 +23,10 @@ use super::*;
 struct Lines;
 
 impl Grammars for Lines {
+    fn patterns(&self) -> ArtifactHash {
+        ArtifactHash::of(b"")
+    }
+
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {
         (path.extension() == Some("c")).then_some(LanguageId(0))
     }
@@ -43,6 +50,9 @@ impl Grammars for Lines {
                         start: u32::try_from(begin).unwrap(),
                         end: u32::try_from(begin + body.len()).unwrap(),
                     },
+                    head: Span { start: 0, end: 0 },
+                    body: Body::Code,
+                    proof: Proof::Ast,
                     figures: Figures::default(),
                     top_level: !line.starts_with(' '),
                     damaged: false,
@@ -60,6 +70,7 @@ impl Grammars for Lines {
             elisions: Vec::new(),
             preamble: false,
             clean: true,
+            breaks_off: false,
         })
     }
 }
