@@ -78,3 +78,43 @@ pub enum EditError {
     /// It would take too much work (see [`crate::limits::EDIT_WORK_BYTES_MAX`]).
     TooLarge,
 }
+
+/// What an edit is applied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bases<'b> {
+    /// All of a file.
+    Whole(&'b str),
+    /// Some of its definitions, none inside another one.
+    Slices(&'b [&'b str]),
+}
+
+/// Applies `hunks` in order, exactly or not at all. What comes back has one entry for each base: its new text, or
+/// `None` if it stays as it is.
+///
+/// # Errors
+/// Why the first hunk that doesn't apply doesn't.
+pub fn apply(hunks: &[Hunk], bases: &Bases<'_>) -> Result<Vec<Option<String>>, EditError> {
+    let texts: Vec<&str> = match bases {
+        Bases::Whole(text) => Vec::from([*text]),
+        Bases::Slices(texts) => texts.to_vec(),
+    };
+    let mut out: Vec<Option<String>> = texts.iter().map(|_| None).collect();
+    for hunk in hunks {
+        let Hunk::Replace { old, new, .. } = hunk else {
+            return Err(EditError::NeedsWholeFile);
+        };
+        let mut at = None;
+        for (index, text) in texts.iter().enumerate() {
+            let text = out[index].as_deref().unwrap_or(text);
+            match text.matches(old.as_str()).count() {
+                0 => {}
+                1 if at.is_none() => at = Some(index),
+                _ => return Err(EditError::NotUnique),
+            }
+        }
+        let index = at.ok_or(EditError::NotFound)?;
+        let text = out[index].as_deref().unwrap_or(texts[index]);
+        out[index] = Some(text.replacen(old.as_str(), new, 1));
+    }
+    Ok(out)
+}

@@ -43,6 +43,8 @@ pub enum Event {
     DiskObserved(DiskObserved),
     /// The user told the proxy to do something.
     DirectiveGiven(DirectiveGiven),
+    /// A shadow audit came to its end.
+    AuditAnswered(AuditAnswered),
 
     // Decisions.
     /// A block of code was found in a message.
@@ -53,6 +55,8 @@ pub enum Event {
     Transitioned(Transitioned),
     /// A version stays PROPOSED.
     PromotionRefused(PromotionRefused),
+    /// The model is asked, behind the user's back, whether a reply's code is complete.
+    AuditAsked(AuditAsked),
     /// Something to tell the model and the user.
     NoticeIssued(NoticeIssued),
     /// What the model was given to see.
@@ -344,6 +348,15 @@ pub struct Within {
     pub end: u32,
 }
 
+/// An edit and what it was applied to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditRef {
+    /// The edit as it was written, in the Vault.
+    pub text: ArtifactHash,
+    /// The authoritative versions that it was applied to; empty if it doesn't apply, or makes a new file.
+    pub bases: Vec<VersionId>,
+}
+
 /// A block of code was found in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArtifactCaptured {
@@ -357,6 +370,10 @@ pub struct ArtifactCaptured {
     pub artifact: ArtifactHash,
     /// Where the bytes stand; `None` if they have a content event of their own.
     pub within: Option<Within>,
+    /// The family that the block is written in.
+    pub format: Format,
+    /// Set if the block is an edit; `artifact` is then the text that it makes, or the edit's own where it doesn't apply.
+    pub edit: Option<EditRef>,
     /// The language that the fence named.
     pub language: Option<String>,
     /// What named the file.
@@ -378,6 +395,8 @@ pub struct ArtifactResolved {
     pub reason: Reason,
     /// The grammar that read it.
     pub grammar: Option<GrammarTag>,
+    /// Hash of the pattern data (`symbols.json`) that was in force.
+    pub patterns: ArtifactHash,
     /// Whole file or part.
     pub extent: Extent,
     /// The versions that it defines, all PROPOSED at first; empty if UNRESOLVED.
@@ -412,8 +431,101 @@ pub struct PromotionRefused {
     pub version: VersionId,
     /// Its entity.
     pub entity: EntityId,
+    /// The known entity that this one may be under another name, where that is what keeps it out.
+    pub rename_of: Option<EntityId>,
     /// Both gates' verdicts; its conclusion says why.
     pub report: GateReport,
+}
+
+/// A version that an audit is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audited {
+    /// The version.
+    pub version: VersionId,
+    /// Its entity.
+    pub entity: EntityId,
+}
+
+/// A shadow audit begins (spec §10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditAsked {
+    /// The episode whose reply is audited.
+    pub episode: EpisodeId,
+    /// What it is asked about.
+    pub about: Vec<Audited>,
+}
+
+/// What an audit says of an entity (spec §10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AuditStatus {
+    /// All of what was asked for is there.
+    Completed,
+    /// A part of it is missing.
+    Partial,
+    /// The code is an illustration, not a change.
+    Discussion,
+}
+
+impl AuditStatus {
+    /// The law's word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Partial => "partial",
+            Self::Discussion => "discussion",
+        }
+    }
+}
+
+/// How an audit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AuditOutcome {
+    /// With an answer in the form that was asked for.
+    Answered,
+    /// With a text that is no answer.
+    NoAnswer,
+    /// A new request needed the model.
+    Cancelled,
+    /// The model couldn't be asked, or its reply broke off.
+    Failed,
+}
+
+impl AuditOutcome {
+    /// A stable snake_case word.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::NoAnswer => "no_answer",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// What an audit says of one version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditVerdict {
+    /// The version.
+    pub version: VersionId,
+    /// Its entity.
+    pub entity: EntityId,
+    /// The status.
+    pub status: AuditStatus,
+}
+
+/// A shadow audit came to its end (spec §10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditAnswered {
+    /// The episode whose reply was audited.
+    pub episode: EpisodeId,
+    /// How it ended.
+    pub outcome: AuditOutcome,
+    /// The answer's text in the Vault, if there was any.
+    pub answer: Option<ArtifactHash>,
+    /// What it says; empty unless it was answered.
+    pub verdicts: Vec<AuditVerdict>,
 }
 
 /// Something to tell the model, once, in the next prompt of the session, and the user in `/recent`.
@@ -427,6 +539,8 @@ pub struct NoticeIssued {
     pub reason: Reason,
     /// What it is about.
     pub entity: Option<EntityId>,
+    /// The other entity that it is about, where there are two: a suspected rename's old name.
+    pub other: Option<EntityId>,
 }
 
 /// How a request's older messages are treated (engine: "Prompt assembly").
@@ -488,10 +602,12 @@ impl Event {
             Self::ReplyEnded(_) => "reply_ended",
             Self::DiskObserved(_) => "disk_observed",
             Self::DirectiveGiven(_) => "directive_given",
+            Self::AuditAnswered(_) => "audit_answered",
             Self::ArtifactCaptured(_) => "artifact_captured",
             Self::ArtifactResolved(_) => "artifact_resolved",
             Self::Transitioned(_) => "transitioned",
             Self::PromotionRefused(_) => "promotion_refused",
+            Self::AuditAsked(_) => "audit_asked",
             Self::NoticeIssued(_) => "notice_issued",
             Self::PromptComposed(_) => "prompt_composed",
         }

@@ -102,6 +102,13 @@ impl Extraction {
             .collect()
     }
 
+    /// How the definition that is known least surely was found.
+    #[must_use]
+    pub fn proof(&self) -> Proof {
+        let proofs = self.definitions.iter().map(|definition| definition.proof);
+        proofs.min().unwrap_or(Proof::Ast)
+    }
+
     /// The distinct symbols that stand at the top level.
     #[must_use]
     pub fn top_level(&self) -> BTreeSet<&Symbol> {

@@ -40,13 +40,17 @@ pub enum Profile {
     Strict,
 }
 
-/// Where a count counts as collapsed.
+/// Shares, in percent, from which on a rule holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Least share of the base's AST nodes, in percent.
+    /// Least share of the base's AST nodes; less is a collapse.
     pub nodes_percent: u8,
-    /// Least share of the base's tokens, in percent.
+    /// Least share of the base's tokens; less is a collapse.
     pub tokens_percent: u8,
+    /// Least share of a known definition's words that code without a path must hold to be linked to it.
+    pub correlation_percent: u8,
+    /// Least likeness of a new symbol to a missing one for the rename to be suspected.
+    pub rename_percent: u8,
 }
 
 impl Default for Thresholds {
@@ -54,6 +58,8 @@ impl Default for Thresholds {
         Self {
             nodes_percent: 50,
             tokens_percent: 50,
+            correlation_percent: 50,
+            rename_percent: 80,
         }
     }
 }
@@ -82,13 +88,45 @@ pub enum DiskVerdict {
     Unacknowledged,
 }
 
-/// Whether the version that the model was shown is still the current one.
+/// Whether the version that the change was made on is still the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BaseVerdict {
     /// It is, or none was shown.
     Unmoved,
     /// Something else became true meanwhile, in another conversation.
     Moved,
+    /// The change is an edit of code that isn't known, or isn't known so.
+    Unmatched,
+}
+
+/// How the name of what is defined relates to the known ones of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameVerdict {
+    /// Known, or new and unlike anything that is missing.
+    Kept,
+    /// Like a known definition that is missing, by this many percent.
+    Suspected(u8),
+}
+
+/// Whether a tombstone of the user's stands against the entity (spec §9.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemovalVerdict {
+    /// None, or the user asks for it by name.
+    None,
+    /// The user removed it within the last episodes.
+    Tombstoned,
+}
+
+/// Grants of gate B that come after a proposal was judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LateGrant {
+    /// None yet.
+    #[default]
+    None,
+    /// A shadow audit found it complete, in time (spec §10).
+    ShadowAudit,
+    /// The user went on from it (spec §6, user verification).
+    UserVerified,
 }
 
 /// Everything that the gates look at for one version.
@@ -100,6 +138,10 @@ pub struct Facts {
     pub level: Level,
     /// Whether all of it is there.
     pub completeness: Completeness,
+    /// Bodies of the base that the candidate replaces by stubs.
+    pub bodies_stubbed: u32,
+    /// Definitions with the same head as another one, beyond those of the base.
+    pub definitions_repeated: u32,
     /// The candidate's structure.
     pub figures: Figures,
     /// The authoritative base's structure, if there is a base.
@@ -108,10 +150,67 @@ pub struct Facts {
     pub symbols_missing: u32,
     /// Tracked top-level symbols of the base.
     pub symbols_of_base: u32,
+    /// Whether the name is the known one.
+    pub name: NameVerdict,
+    /// Whether the user removed the entity a short while ago and doesn't ask for it now.
+    pub removal: RemovalVerdict,
     /// What became of the base since the model was shown it.
     pub base_verdict: BaseVerdict,
     /// What disk says of the base.
     pub disk: DiskVerdict,
+}
+
+/// The rules of gate A, in the order of evaluation, each with the reason for failing it.
+const GATE_A: [(Reason, Reason); 7] = [
+    (Reason::Confirmed, Reason::NotConfirmed),
+    (Reason::FullDefinition, Reason::Elided),
+    (Reason::BodyGiven, Reason::Stub),
+    (Reason::DefinedOnce, Reason::DuplicateDefinition),
+    (Reason::SymbolsKept, Reason::SymbolsLost),
+    (Reason::NodesKept, Reason::NodesCollapsed),
+    (Reason::TokensKept, Reason::TokensCollapsed),
+];
+
+/// Whether failing this rule alone keeps a version out; of gate B's grants any one is enough.
+#[must_use]
+pub const fn is_needed(rule: Reason) -> bool {
+    !matches!(
+        rule,
+        Reason::WriteHead | Reason::StructuralParity | Reason::ShadowAudit | Reason::UserVerified
+    )
+}
+
+impl GateReport {
+    /// Whether every rule of gate A was looked at and met.
+    #[must_use]
+    pub fn passed_gate_a(&self) -> bool {
+        GATE_A.iter().all(|(rule, _)| {
+            self.verdicts
+                .iter()
+                .any(|verdict| verdict.rule == *rule && verdict.met)
+        })
+    }
+
+    /// Whether a rule of this version's own keeps it out, not that of another definition of its block.
+    #[must_use]
+    pub fn failed_by_itself(&self) -> bool {
+        self.verdicts
+            .iter()
+            .any(|verdict| is_needed(verdict.rule) && !verdict.met)
+    }
+
+    /// The report of a version that was judged before and now has a grant; `disk` is looked at anew.
+    #[must_use]
+    pub fn granted(mut self, grant: LateGrant, disk: DiskVerdict) -> Self {
+        self.verdicts
+            .retain(|verdict| is_needed(verdict.rule) && verdict.rule != Reason::DiskAgrees);
+        let disk_refusal = etv(disk, &mut self.verdicts);
+        let grant = late_grant(grant, &mut self.verdicts);
+        let own = self.failed_by_itself();
+        self.passed = !own && grant.is_some();
+        self.conclusion = disk_refusal.or(grant).or(Some(Reason::GrantMissing));
+        self
+    }
 }
 
 /// Judges one version. Pure; every rule's verdict is in the report, also those after the first failure.
@@ -120,12 +219,20 @@ pub fn judge(facts: &Facts, thresholds: Thresholds, profile: Profile) -> GateRep
     let mut report = GateReport::default();
     let refusal = gate_a(facts, thresholds, &mut report.verdicts);
     let moved = base_moved(facts, &mut report.verdicts);
-    let disk_refusal = etv(facts, &mut report.verdicts);
+    let renamed = renamed(facts, thresholds, &mut report.verdicts);
+    let removed = removed(facts, &mut report.verdicts);
+    let disk_refusal = etv(facts.disk, &mut report.verdicts);
     let grant = gate_b(facts, profile, refusal, &mut report.verdicts);
+    let unmatched = moved.filter(|_| facts.base_verdict == BaseVerdict::Unmatched);
     let refused = if facts.origin == Origin::User {
         refusal_of_paste(facts)
     } else {
-        refusal.or(moved).or(disk_refusal)
+        unmatched
+            .or(refusal)
+            .or(moved)
+            .or(disk_refusal)
+            .or(renamed)
+            .or(removed)
     };
     report.passed = refused.is_none() && grant.is_some();
     report.conclusion = refused.or(grant).or(Some(Reason::GrantMissing));
@@ -143,25 +250,18 @@ fn refusal_of_paste(facts: &Facts) -> Option<Reason> {
 }
 
 fn gate_a(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
-    let confirmed = facts.level == Level::Confirmed;
-    let full = facts.completeness == Completeness::Full;
     let base = facts.base.unwrap_or_default();
     let nodes_needed = share(base.nodes, thresholds.nodes_percent);
     let tokens_needed = share(base.tokens, thresholds.tokens_percent);
     let kept = facts.symbols_of_base - facts.symbols_missing;
     let rules = [
-        Verdict {
-            rule: Reason::Confirmed,
-            met: confirmed,
-            seen: u64::from(confirmed),
-            needed: 1,
-        },
-        Verdict {
-            rule: Reason::FullDefinition,
-            met: full,
-            seen: u64::from(full),
-            needed: 1,
-        },
+        held(Reason::Confirmed, facts.level == Level::Confirmed),
+        held(
+            Reason::FullDefinition,
+            facts.completeness == Completeness::Full,
+        ),
+        none_of(Reason::BodyGiven, facts.bodies_stubbed),
+        none_of(Reason::DefinedOnce, facts.definitions_repeated),
         counted(
             Reason::SymbolsKept,
             kept.into(),
@@ -175,35 +275,46 @@ fn gate_a(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) ->
         ),
     ];
     verdicts.extend(rules);
-    let failed = rules.iter().find(|verdict| !verdict.met)?;
-    Some(match (failed.rule, facts.completeness) {
-        (Reason::FullDefinition, Completeness::Truncated) => Reason::Truncated,
-        (Reason::FullDefinition, _) => Reason::Elided,
-        (rule, _) => rule,
+    let (_, (_, reason)) = rules.iter().zip(GATE_A).find(|(verdict, _)| !verdict.met)?;
+    Some(match (reason, facts.completeness) {
+        (Reason::Elided, Completeness::Truncated) => Reason::Truncated,
+        (reason, _) => reason,
     })
 }
 
-/// An update of a version that is gone would undo, unseen, what took its place (spec §12).
+/// An update of a version that is gone would undo, unseen, what took its place; an edit of code that isn't known so
+/// says nothing (spec §12).
 fn base_moved(facts: &Facts, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
     let unmoved = facts.base_verdict == BaseVerdict::Unmoved;
-    verdicts.push(Verdict {
-        rule: Reason::BaseUnmoved,
-        met: unmoved,
-        seen: u64::from(unmoved),
-        needed: 1,
-    });
+    verdicts.push(held(Reason::BaseUnmoved, unmoved));
     (!unmoved).then_some(Reason::BaseUnacknowledged)
 }
 
-fn etv(facts: &Facts, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
-    let agrees = facts.disk == DiskVerdict::Agrees;
+/// A rename needs the user's confirmation (spec §12).
+fn renamed(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+    let (seen, met) = match facts.name {
+        NameVerdict::Kept => (0, true),
+        NameVerdict::Suspected(percent) => (u64::from(percent), false),
+    };
     verdicts.push(Verdict {
-        rule: Reason::DiskAgrees,
-        met: agrees,
-        seen: u64::from(agrees),
-        needed: 1,
+        rule: Reason::NameKept,
+        met,
+        seen,
+        needed: thresholds.rename_percent.into(),
     });
-    match facts.disk {
+    (!met).then_some(Reason::RenameSuspected)
+}
+
+/// What the user removed comes back by the user's word alone (spec §9.2).
+fn removed(facts: &Facts, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+    let met = facts.removal == RemovalVerdict::None;
+    verdicts.push(held(Reason::NotRemoved, met));
+    (!met).then_some(Reason::RemovedByUser)
+}
+
+fn etv(disk: DiskVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+    verdicts.push(held(Reason::DiskAgrees, disk == DiskVerdict::Agrees));
+    match disk {
         DiskVerdict::Agrees => None,
         DiskVerdict::Stale => Some(Reason::Stale),
         DiskVerdict::Unreadable => Some(Reason::DiskUnreadable),
@@ -220,26 +331,46 @@ fn gate_b(
 ) -> Option<Reason> {
     let write_head = facts.origin == Origin::User;
     let parity = facts.symbols_missing == 0 && gate_a.is_none() && profile == Profile::Standard;
-    verdicts.push(Verdict {
-        rule: Reason::WriteHead,
-        met: write_head,
-        seen: u64::from(write_head),
-        needed: 1,
-    });
-    verdicts.push(Verdict {
-        rule: Reason::StructuralParity,
-        met: parity,
-        seen: u64::from(parity),
-        needed: 1,
-    });
-    let granted = [
-        (write_head, Reason::WriteHead),
-        (parity, Reason::StructuralParity),
+    let grants = [
+        (Reason::WriteHead, write_head),
+        (Reason::StructuralParity, parity),
     ];
-    granted
+    verdicts.extend(grants.map(|(grant, holds)| held(grant, holds)));
+    grants
         .into_iter()
-        .find(|(holds, _)| *holds)
-        .map(|(_, grant)| grant)
+        .find(|(_, holds)| *holds)
+        .map(|(grant, _)| grant)
+}
+
+fn late_grant(grant: LateGrant, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+    let grants = [
+        (Reason::ShadowAudit, grant == LateGrant::ShadowAudit),
+        (Reason::UserVerified, grant == LateGrant::UserVerified),
+    ];
+    verdicts.extend(grants.map(|(grant, holds)| held(grant, holds)));
+    grants
+        .into_iter()
+        .find(|(_, holds)| *holds)
+        .map(|(grant, _)| grant)
+}
+
+fn held(rule: Reason, met: bool) -> Verdict {
+    Verdict {
+        rule,
+        met,
+        seen: u64::from(met),
+        needed: 1,
+    }
+}
+
+/// A count that must be nought.
+fn none_of(rule: Reason, count: u32) -> Verdict {
+    Verdict {
+        rule,
+        met: count == 0,
+        seen: count.into(),
+        needed: 0,
+    }
 }
 
 fn counted(rule: Reason, seen: u64, needed: u64) -> Verdict {
@@ -269,10 +400,14 @@ mod tests {
             origin: Origin::Model,
             level: Level::Confirmed,
             completeness: Completeness::Full,
+            bodies_stubbed: 0,
+            definitions_repeated: 0,
             figures,
             base: Some(figures),
             symbols_missing: 0,
             symbols_of_base: 3,
+            name: NameVerdict::Kept,
+            removal: RemovalVerdict::None,
             base_verdict: BaseVerdict::Unmoved,
             disk: DiskVerdict::Agrees,
         }
@@ -309,7 +444,7 @@ mod tests {
                 ..faithful()
             },
             false,
-            Reason::Confirmed,
+            Reason::NotConfirmed,
         );
         check(
             Facts {
@@ -333,7 +468,7 @@ mod tests {
                 ..faithful()
             },
             false,
-            Reason::SymbolsKept,
+            Reason::SymbolsLost,
         );
         check(
             Facts {
@@ -344,7 +479,7 @@ mod tests {
                 ..faithful()
             },
             false,
-            Reason::NodesKept,
+            Reason::NodesCollapsed,
         );
         check(
             Facts {
@@ -355,7 +490,7 @@ mod tests {
                 ..faithful()
             },
             false,
-            Reason::TokensKept,
+            Reason::TokensCollapsed,
         );
         check(
             Facts {
@@ -367,6 +502,93 @@ mod tests {
             },
             true,
             Reason::StructuralParity,
+        );
+    }
+
+    #[test]
+    fn stubs_repetitions_and_renames_keep_a_model_out() {
+        check(
+            Facts {
+                bodies_stubbed: 1,
+                ..faithful()
+            },
+            false,
+            Reason::Stub,
+        );
+        check(
+            Facts {
+                definitions_repeated: 1,
+                ..faithful()
+            },
+            false,
+            Reason::DuplicateDefinition,
+        );
+        check(
+            Facts {
+                name: NameVerdict::Suspected(90),
+                ..faithful()
+            },
+            false,
+            Reason::RenameSuspected,
+        );
+        check(
+            Facts {
+                removal: RemovalVerdict::Tombstoned,
+                ..faithful()
+            },
+            false,
+            Reason::RemovedByUser,
+        );
+    }
+
+    #[test]
+    fn an_edit_of_unknown_code_is_unacknowledged_whatever_else_it_lacks() {
+        let facts = Facts {
+            base_verdict: BaseVerdict::Unmatched,
+            level: Level::Inferred,
+            ..faithful()
+        };
+        check(facts, false, Reason::BaseUnacknowledged);
+    }
+
+    #[test]
+    fn a_late_grant_lifts_what_only_lacked_one_and_disk_still_counts() {
+        let judged = judge(&faithful(), Thresholds::default(), Profile::Strict);
+        assert!(judged.passed_gate_a() && !judged.failed_by_itself());
+        let conclusion = |grant, disk| {
+            let report = judged.clone().granted(grant, disk);
+            (report.passed, report.conclusion)
+        };
+        assert_eq!(
+            conclusion(LateGrant::ShadowAudit, DiskVerdict::Agrees),
+            (true, Some(Reason::ShadowAudit))
+        );
+        assert_eq!(
+            conclusion(LateGrant::UserVerified, DiskVerdict::Agrees),
+            (true, Some(Reason::UserVerified))
+        );
+        assert_eq!(
+            conclusion(LateGrant::UserVerified, DiskVerdict::Stale),
+            (false, Some(Reason::Stale))
+        );
+        assert_eq!(
+            conclusion(LateGrant::None, DiskVerdict::Agrees),
+            (false, Some(Reason::GrantMissing))
+        );
+    }
+
+    #[test]
+    fn no_late_grant_lifts_what_failed_gate_a() {
+        let shrunk = Facts {
+            symbols_missing: 1,
+            ..faithful()
+        };
+        let judged = judge(&shrunk, Thresholds::default(), Profile::Strict);
+        assert!(!judged.passed_gate_a());
+        assert!(
+            !judged
+                .granted(LateGrant::ShadowAudit, DiskVerdict::Agrees)
+                .passed
         );
     }
 

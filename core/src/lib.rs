@@ -19,8 +19,10 @@ pub mod ids;
 pub mod limits;
 pub mod path;
 pub mod reason;
+pub mod similarity;
 pub mod slice;
 
+pub mod audit;
 pub mod capture;
 pub mod delimiter;
 pub mod directive;

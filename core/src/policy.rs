@@ -27,6 +27,18 @@ pub enum Placement {
     User,
 }
 
+/// When a shadow audit is asked for (spec §10).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AuditChoice {
+    /// Never.
+    Off,
+    /// After each reply with code that a gate has judged.
+    On,
+    /// Only where gate B has no other grant.
+    #[default]
+    Auto,
+}
+
 /// Everything that steers decisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -34,8 +46,10 @@ pub struct Policy {
     pub workspace_root: String,
     /// Gate B's strictness.
     pub profile: Profile,
-    /// Parity thresholds.
+    /// Thresholds of the guards.
     pub thresholds: Thresholds,
+    /// When a shadow audit is asked for.
+    pub audit: AuditChoice,
     /// Treatment of older messages.
     pub history: HistoryChoice,
     /// Where hydrated code goes.
@@ -50,6 +64,7 @@ impl Default for Policy {
             workspace_root: String::new(),
             profile: Profile::default(),
             thresholds: Thresholds::default(),
+            audit: AuditChoice::default(),
             history: HistoryChoice::default(),
             placement: Placement::default(),
             budget_tokens: HYDRATION_TOKENS_DEFAULT,

@@ -49,8 +49,34 @@ reasons! {
     NoGrammar = "no_grammar",
     /// The parser met an error inside every definition, or found none.
     ParseErrors = "parse_errors",
-    /// The block is an edit in a format that isn't applied (a diff, SEARCH/REPLACE).
-    EditNotApplied = "edit_not_applied",
+    /// A pattern of `symbols.json` matches exactly, and path evidence.
+    PatternMatch = "pattern_match",
+    /// A pattern of `symbols.json` matches only in part, or the name isn't unique.
+    PatternPartial = "pattern_partial",
+    /// The code defines nothing that is read here: a prototype, a few statements, prose.
+    NoDefinition = "no_definition",
+    /// The path differs from a tracked one in upper and lower case alone.
+    PathCaseDiffers = "path_case_differs",
+    /// The edit applies exactly to the authoritative code.
+    EditApplied = "edit_applied",
+    /// The edit can't be read, or is too large.
+    EditMalformed = "edit_malformed",
+    /// The edit names no file.
+    EditWithoutPath = "edit_without_path",
+    /// Nothing of the edited file is known.
+    BaseUnknown = "base_unknown",
+    /// A text that the edit replaces isn't in the authoritative code.
+    EditTextNotFound = "edit_text_not_found",
+    /// A text that the edit replaces is there more than once.
+    EditTextNotUnique = "edit_text_not_unique",
+    /// The edit makes a file that is known already.
+    FileExists = "file_exists",
+    /// The edit names a line or an end, and the whole file isn't known.
+    EditNeedsWholeFile = "edit_needs_whole_file",
+    /// The edit removes a file.
+    FileDeletion = "file_deletion",
+    /// The edit gives the file another path.
+    FileMove = "file_move",
     /// The block is larger than what is parsed.
     TooLargeToParse = "too_large_to_parse",
     /// The block quotes the proxy's own delimiters and could forge state if it were hydrated.
@@ -61,24 +87,52 @@ reasons! {
     // Gate A (spec §6, §7).
     /// The entity's resolution is CONFIRMED.
     Confirmed = "confirmed",
+    /// It isn't.
+    NotConfirmed = "not_confirmed",
     /// The definition is there in full.
     FullDefinition = "full_definition",
     /// A placeholder stands for code that was left out.
     Elided = "elided",
     /// The reply or its code block broke off.
     Truncated = "truncated",
+    /// A body that did something isn't replaced by one that does nothing.
+    BodyGiven = "body_given",
+    /// It is: a stub, a TODO.
+    Stub = "stub",
+    /// Nothing is defined twice.
+    DefinedOnce = "defined_once",
+    /// A symbol is defined more often than before, with the same head: old and new in one block.
+    DuplicateDefinition = "duplicate_definition",
     /// No top-level symbol of the base is missing.
     SymbolsKept = "symbols_kept",
+    /// One is.
+    SymbolsLost = "symbols_lost",
     /// The AST node count has not collapsed.
     NodesKept = "nodes_kept",
+    /// It has.
+    NodesCollapsed = "nodes_collapsed",
     /// The token count has not collapsed.
     TokensKept = "tokens_kept",
+    /// It has.
+    TokensCollapsed = "tokens_collapsed",
+    /// What is defined bears its known name, or one that is new (spec §12).
+    NameKept = "name_kept",
+    /// It is a known definition under another name.
+    RenameSuspected = "rename_suspected",
+    /// No tombstone of the user's stands against it (spec §9.2).
+    NotRemoved = "not_removed",
+    /// The user removed it a short while ago and didn't ask for it by name.
+    RemovedByUser = "removed_by_user",
 
     // Gate B (spec §6).
     /// Same or expanded symbol set.
     StructuralParity = "structural_parity",
     /// The user supplied the code.
     WriteHead = "write_head",
+    /// A shadow audit says that it is complete.
+    ShadowAudit = "shadow_audit",
+    /// The user saw the code and went on from it.
+    UserVerified = "user_verified",
 
     /// Gate A is passed and no grant of gate B holds yet.
     GrantMissing = "grant_missing",
@@ -140,6 +194,8 @@ reasons! {
     ContentMissing = "content_missing",
 
     // Replies and notices.
+    /// A shadow audit doubts that it is complete (spec §10).
+    AuditContested = "audit_contested",
     /// The previous output could not be linked to a known entity (spec §8.3).
     Unlinked = "unlinked",
     /// The user's code could not be linked to a file.

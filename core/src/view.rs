@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use crate::artifact::Origin;
 use crate::entity::{EntityId, Symbol};
-use crate::event::{DiskFinding, NoticeIssued};
+use crate::event::{Audited, DiskFinding, NoticeIssued};
+use crate::gate::GateReport;
 use crate::hash::{ArtifactHash, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use crate::path::RelPath;
@@ -39,12 +40,37 @@ pub struct Proposal {
     pub entity: EntityId,
     /// Hash of its canonical form.
     pub slice: SliceHash,
+    /// The captured bytes that hold it.
+    pub artifact: ArtifactHash,
+    /// Where it stands in them.
+    pub spans: Vec<Span>,
+    /// The episode that it arose in.
+    pub episode: EpisodeId,
     /// The session that it arose in.
     pub session: SessionId,
-    /// Why it was kept out, once it was judged.
-    pub refused_for: Option<Reason>,
+    /// Both gates' verdicts, once it was judged.
+    pub report: Option<GateReport>,
+    /// The known entity that it may be under another name.
+    pub rename_of: Option<EntityId>,
     /// Who supplied it.
     pub origin: Origin,
+}
+
+impl Proposal {
+    /// Why it was kept out, once it was judged.
+    #[must_use]
+    pub fn refused_for(&self) -> Option<Reason> {
+        self.report.as_ref()?.conclusion
+    }
+}
+
+/// What a session's prompt before the one under way had shown to the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// The entities shown.
+    pub shown: Vec<EntityId>,
 }
 
 /// A point that a session's conversation has reached.
@@ -127,6 +153,12 @@ pub trait View {
     fn hydration_order(&self, session: SessionId) -> Vec<EntityId>;
     /// The version of an entity that the model was shown in this episode's prompt.
     fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId>;
+    /// The session's latest episode.
+    fn latest_episode(&self, session: SessionId) -> Option<EpisodeId>;
+    /// The turn before the session's open prompt, which must not be composed yet.
+    fn turn_before(&self, session: SessionId) -> Option<Turn>;
+    /// What a shadow audit of this episode was asked about, while its answer is awaited.
+    fn audit_under_way(&self, episode: EpisodeId) -> Option<Vec<Audited>>;
     /// Notices that the model hasn't been given yet, oldest first.
     fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued>;
 
@@ -142,6 +174,9 @@ pub trait View {
     fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId>;
     /// Whether every version that was promoted out of these bytes is still authoritative; `None` if none ever was.
     fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool>;
+
+    /// Whether an update by the user left the entity out within the last episodes (spec §9.2).
+    fn is_tombstoned(&self, entity: &EntityId) -> bool;
 
     /// What was last seen at the path.
     fn disk(&self, path: &RelPath) -> Option<&DiskFinding>;

@@ -235,8 +235,8 @@ impl EngineThread {
             self.engine
                 .end(SystemClock.now(), running.episode, running.reply, outcome);
         let findings = self.look(std::mem::take(&mut pending.checks));
-        let batch = self.engine.judge(pending, findings);
-        self.commit(batch);
+        let judged = self.engine.judge(pending, findings);
+        self.commit(judged.batch);
     }
 
     fn look(&mut self, checks: Vec<DiskCheck>) -> Vec<Finding> {

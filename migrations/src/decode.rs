@@ -118,6 +118,8 @@ pub fn decode(kind: &str, payload: &[u8]) -> Result<Event, DecodeError> {
         "reply_ended.v1" => load::<v1::ArchivedReplyEnded<'_>>(kind, payload),
         "disk_observed.v1" => load::<v1::ArchivedDiskObserved<'_>>(kind, payload),
         "directive_given.v1" => load::<v1::ArchivedDirectiveGiven<'_>>(kind, payload),
+        "audit_asked.v1" => load::<v1::ArchivedAuditAsked<'_>>(kind, payload),
+        "audit_answered.v1" => load::<v1::ArchivedAuditAnswered<'_>>(kind, payload),
         "artifact_captured.v1" => load::<v1::ArchivedArtifactCaptured<'_>>(kind, payload),
         "artifact_resolved.v1" => load::<v1::ArchivedArtifactResolved<'_>>(kind, payload),
         "transitioned.v1" => load::<v1::ArchivedTransitioned<'_>>(kind, payload),

@@ -154,6 +154,13 @@ pub(crate) struct Within {
     end: u32,
 }
 
+/// An edit and what it was applied to.
+#[derive(Archive, Serialize)]
+pub(crate) struct EditRef {
+    text: Hash,
+    bases: Vec<u64>,
+}
+
 /// A block of code was found.
 #[derive(Archive, Serialize)]
 pub(crate) struct ArtifactCaptured<'a> {
@@ -162,6 +169,8 @@ pub(crate) struct ArtifactCaptured<'a> {
     origin: u8,
     artifact: Hash,
     within: Option<Within>,
+    format: u8,
+    edit: Option<EditRef>,
     #[rkyv(with = Map<InlineAsBox>)]
     language: Option<&'a str>,
     evidence: u8,
@@ -205,6 +214,7 @@ pub(crate) struct ArtifactResolved<'a> {
     #[rkyv(with = InlineAsBox)]
     reason: &'a str,
     grammar: Option<GrammarTag<'a>>,
+    patterns: Hash,
     extent: u8,
     versions: Vec<Version<'a>>,
 }
@@ -247,7 +257,39 @@ pub(crate) struct PromotionRefused<'a> {
     episode: u64,
     version: u64,
     entity: Entity<'a>,
+    rename_of: Option<Entity<'a>>,
     report: GateReport<'a>,
+}
+
+/// A version that an audit is about.
+#[derive(Archive, Serialize)]
+pub(crate) struct Audited<'a> {
+    version: u64,
+    entity: Entity<'a>,
+}
+
+/// An audit begins.
+#[derive(Archive, Serialize)]
+pub(crate) struct AuditAsked<'a> {
+    episode: u64,
+    about: Vec<Audited<'a>>,
+}
+
+/// What an audit says of one version.
+#[derive(Archive, Serialize)]
+pub(crate) struct AuditVerdict<'a> {
+    version: u64,
+    entity: Entity<'a>,
+    status: u8,
+}
+
+/// An audit ended.
+#[derive(Archive, Serialize)]
+pub(crate) struct AuditAnswered<'a> {
+    episode: u64,
+    outcome: u8,
+    answer: Option<Hash>,
+    verdicts: Vec<AuditVerdict<'a>>,
 }
 
 /// Something to tell.
@@ -258,6 +300,7 @@ pub(crate) struct NoticeIssued<'a> {
     #[rkyv(with = InlineAsBox)]
     reason: &'a str,
     entity: Option<Entity<'a>>,
+    other: Option<Entity<'a>>,
 }
 
 /// An entity whose code was shown.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, Recorded, ReplyOutcome};
+use tslp_core::event::{AuditStatus, Event, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::reason::Reason;
@@ -140,6 +140,17 @@ impl Episodes {
                     changes,
                 );
             }
+            Event::AuditAnswered(answered) => {
+                for verdict in &answered.verdicts {
+                    self.note(
+                        answered.episode,
+                        "audit",
+                        Some(&verdict.entity),
+                        audit_reason(verdict.status),
+                        changes,
+                    );
+                }
+            }
             Event::NoticeIssued(notice) => {
                 self.note(
                     notice.episode,
@@ -211,6 +222,13 @@ impl Episodes {
                 visit(entry_row(*id, position, entry));
             }
         }
+    }
+}
+
+const fn audit_reason(status: AuditStatus) -> Reason {
+    match status {
+        AuditStatus::Completed => Reason::ShadowAudit,
+        AuditStatus::Partial | AuditStatus::Discussion => Reason::AuditContested,
     }
 }
 

@@ -21,6 +21,7 @@ pub mod disk;
 pub mod stale;
 
 pub mod anomalies;
+pub mod audits;
 pub mod episodes;
 pub mod sessions;
 
@@ -49,6 +50,8 @@ pub const EPISODES: usize = 8;
 pub const EPISODE_ENTRIES: usize = 9;
 /// Index of [`anomalies::TABLE`] in [`TABLES`].
 pub const ANOMALIES: usize = 10;
+/// Index of [`audits::TABLE`] in [`TABLES`].
+pub const AUDITS: usize = 11;
 
 /// Every projection's tables.
 pub const TABLES: &[Table] = &[
@@ -63,6 +66,7 @@ pub const TABLES: &[Table] = &[
     episodes::TABLE,
     episodes::ENTRIES_TABLE,
     anomalies::TABLE,
+    audits::TABLE,
 ];
 
 /// The word for an origin in rows and diagnostics.

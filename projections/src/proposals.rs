@@ -7,6 +7,7 @@ use core::fmt;
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{ArtifactCaptured, Event, Recorded};
+use tslp_core::gate::GateReport;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::limits::PROPOSALS_PER_ENTITY_MAX;
@@ -52,8 +53,18 @@ pub struct Proposed {
     pub episode: EpisodeId,
     /// Its session.
     pub session: SessionId,
+    /// Both gates' verdicts, once it was judged.
+    pub report: Option<GateReport>,
+    /// The known entity that it may be under another name.
+    pub rename_of: Option<EntityId>,
+}
+
+impl Proposed {
     /// Why it was kept out, once it was judged.
-    pub refused_for: Option<Reason>,
+    #[must_use]
+    pub fn refused_for(&self) -> Option<Reason> {
+        self.report.as_ref()?.conclusion
+    }
 }
 
 /// All open proposals.
@@ -90,14 +101,16 @@ impl Proposals {
                         origin: captured.origin,
                         episode: captured.episode,
                         session: sessions.of(captured.episode).unwrap_or_default(),
-                        refused_for: None,
+                        report: None,
+                        rename_of: None,
                     };
                     self.insert(proposed, changes);
                 }
             }
             Event::PromotionRefused(refused) => {
                 if let Some(proposed) = self.by_version.get_mut(&refused.version) {
-                    proposed.refused_for = refused.report.conclusion;
+                    proposed.report = Some(refused.report.clone());
+                    proposed.rename_of.clone_from(&refused.rename_of);
                     changes.put(crate::PROPOSALS, || row(proposed));
                 }
             }
@@ -196,14 +209,14 @@ fn row(proposed: &Proposed) -> Vec<Value> {
         Value::from(crate::origin_code(proposed.origin)),
         Value::from(proposed.episode.0),
         Value::from(proposed.session.0),
-        Value::from(proposed.refused_for.map(Reason::code)),
+        Value::from(proposed.refused_for().map(Reason::code)),
     ])
 }
 
 impl fmt::Display for Proposals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for proposed in self.by_version.values() {
-            let reason = proposed.refused_for.map_or("open", Reason::code);
+            let reason = proposed.refused_for().map_or("open", Reason::code);
             let Version {
                 id, entity, slice, ..
             } = &proposed.version;

@@ -14,7 +14,7 @@ use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{EpisodeId, SessionId, VersionId};
 use tslp_core::limits::{NOTICES_PER_PROMPT_MAX, RECENT_PAIRS, SESSIONS_KEPT};
 use tslp_core::message::Role;
-use tslp_core::view::{Exchange, OpenPrompt, Place, SessionPoint};
+use tslp_core::view::{Exchange, OpenPrompt, Place, SessionPoint, Turn};
 
 use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
 
@@ -69,6 +69,8 @@ struct Session {
     tail: Option<TranscriptHash>,
     open: Option<Open>,
     last_episode: EpisodeId,
+    /// The episode before the last one.
+    before_last: EpisodeId,
     exchanges: VecDeque<(Exchange, u32)>,
     hydration_order: Vec<EntityId>,
     /// What the last prompt's hydration held.
@@ -151,6 +153,7 @@ impl Sessions {
         }
         let current = &prompt.messages[(prompt.older as usize).min(prompt.messages.len())..];
         session.plain &= prompt.older == 0 && matches!(current, [only] if only.role == Role::User);
+        session.before_last = session.last_episode;
         session.last_episode = prompt.episode;
         session.open = Some(Open {
             episode: prompt.episode,
@@ -419,6 +422,26 @@ impl Sessions {
             .iter()
             .filter(|(shown, _)| is_last && shown == entity);
         shown.next().map(|(_, version)| *version)
+    }
+
+    /// The session's last episode.
+    #[must_use]
+    pub fn latest_episode(&self, session: SessionId) -> Option<EpisodeId> {
+        Some(self.sessions.get(&session)?.last_episode)
+    }
+
+    /// The turn before the last prompt, as long as that isn't composed.
+    #[must_use]
+    pub fn turn_before(&self, session: SessionId) -> Option<Turn> {
+        let session = self.sessions.get(&session)?;
+        Some(Turn {
+            episode: session.before_last,
+            shown: session
+                .shown
+                .iter()
+                .map(|(entity, _)| entity.clone())
+                .collect(),
+        })
     }
 
     /// Notices that the model hasn't been given yet.

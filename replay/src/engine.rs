@@ -4,27 +4,31 @@
 //! are handed in.
 
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use tslp_core::audit::Question;
 use tslp_core::capture;
+use tslp_core::decide::audit;
 use tslp_core::decide::compose::{self, Composed, Outgoing, Prompt};
 use tslp_core::decide::direct::{self, FileText, Order};
-use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
+use tslp_core::decide::found_code::{self, FoundCode, MessageEnd, Reading};
 use tslp_core::decide::observe;
 use tslp_core::decide::promote::Containers;
-use tslp_core::decide::propose;
+use tslp_core::decide::propose::{self, Judging};
 use tslp_core::decide::receive::{self, Received};
 use tslp_core::decide::reply::Reply;
+use tslp_core::decide::verify;
 use tslp_core::decide::write_head::{self, Place};
 use tslp_core::directive::{self, Directive};
 use tslp_core::entity::Symbol;
-use tslp_core::event::{DirectiveGiven, DiskFinding, Event, Recorded, ReplyOutcome};
+use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, Recorded, ReplyOutcome};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::mention::{self, Mentions};
-use tslp_core::message::{Request, Role};
+use tslp_core::message::{self, Message, Request, Role, ToolCall};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::view::View;
@@ -109,6 +113,24 @@ pub struct ComposedPrompt {
     pub request: Request,
     /// What goes to the model in its place.
     pub outgoing: Outgoing,
+}
+
+/// What came of a reply.
+pub struct JudgedReply {
+    /// What to append before the reply's end reaches the client.
+    pub batch: Batch,
+    /// What to ask the model about it, once nobody waits for the model (spec §10).
+    pub audit: Option<Question>,
+}
+
+/// An audit's answer, before its files were looked at.
+pub struct PendingAudit {
+    /// Files to look at before anything is promoted.
+    pub checks: Vec<DiskCheck>,
+    at: UnixMillis,
+    episode: EpisodeId,
+    outcome: AuditOutcome,
+    answer: Option<String>,
 }
 
 /// A reply between its end and the decisions about it.
@@ -232,12 +254,19 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             ..
         } = pending;
         self.observe(at, received.episode, answers.findings, &mut work);
+        let ids = (received.episode, received.session);
+        let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
+        let prompt = self.prompt_text(&request);
+        let events = verify::verify(&self.view(), ids, &prompt, &mentions, &supplied);
+        self.fold(at, events, &mut work);
         for paste in &pastes {
+            let view = self.view();
+            let found = self.reading(&view).refreshed(&paste.found);
             let events = write_head::write_head(
-                &self.view(),
+                &view,
                 received.episode,
                 received.session,
-                &paste.found,
+                &found,
                 &paste.containers,
                 &paste.place,
             );
@@ -250,7 +279,6 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             } else {
                 None
             };
-            let ids = (received.episode, received.session);
             let events = direct::carry_out(&self.view(), &self.grammars, ids, order, text);
             self.fold(at, events, &mut work);
         }
@@ -276,6 +304,10 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         let mut work = Work::new();
         for episode in self.view().in_flight() {
             let events = Reply::default().end(&self.view(), episode, ReplyOutcome::Interrupted);
+            self.fold(at, events, &mut work);
+        }
+        for episode in self.state.audits_awaited() {
+            let events = audit::answered(&self.view(), episode, AuditOutcome::Cancelled, None);
             self.fold(at, events, &mut work);
         }
         work.finish()
@@ -340,7 +372,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             MessageEnd::Whole
         };
         let found = match outcome {
-            ReplyOutcome::Completed => self.find(&reply.text, cut),
+            ReplyOutcome::Completed => self.find(&reply.text, &reply.tool_calls, cut),
             _ => Vec::new(),
         };
         let mut checks = Checks::default();
@@ -358,7 +390,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     }
 
     /// The files have been looked at: the reply's code is judged.
-    pub fn judge(&mut self, pending: PendingReply, findings: Vec<Finding>) -> Batch {
+    pub fn judge(&mut self, pending: PendingReply, findings: Vec<Finding>) -> JudgedReply {
         let PendingReply {
             at,
             episode,
@@ -369,18 +401,84 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         } = pending;
         self.observe(at, episode, findings, &mut work);
         let session = self.view().session_of(episode).unwrap_or_default();
+        let asked = self.asked(session);
+        let before = work.recorded.len();
         for found in &found {
-            let events = propose::propose(
-                &self.view(),
-                &self.policy,
+            let view = self.view();
+            let found = self.reading(&view).refreshed(found);
+            let judging = Judging {
+                view: &view,
+                policy: &self.policy,
                 episode,
                 session,
-                found,
-                &containers,
-            );
+                asked: &asked,
+            };
+            let events = propose::propose(judging, &found, &containers);
             self.fold(at, events, &mut work);
         }
+        let judged = work.recorded[before..]
+            .iter()
+            .map(|recorded| &recorded.event);
+        let audit = audit::ask(&self.view(), &self.policy, episode, &asked, judged);
+        let audit = audit.map(|(event, question)| {
+            self.fold(at, Vec::from([event]), &mut work);
+            question
+        });
+        JudgedReply {
+            batch: work.finish(),
+            audit,
+        }
+    }
+
+    /// A shadow audit has ended; `answer` is the model's text, if there is any.
+    pub fn audited(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        outcome: AuditOutcome,
+        answer: Option<&str>,
+    ) -> PendingAudit {
+        let mut checks = Checks::default();
+        for path in audit::files(&self.view(), episode) {
+            checks.add(&self.view(), &path);
+        }
+        PendingAudit {
+            checks: checks.into_vec(),
+            at,
+            episode,
+            outcome,
+            answer: answer.map(|answer| message::recordable(answer).into_owned()),
+        }
+    }
+
+    /// The files have been looked at: the audit's answer counts.
+    pub fn settle(&mut self, pending: PendingAudit, findings: Vec<Finding>) -> Batch {
+        let mut work = Work::new();
+        self.observe(pending.at, pending.episode, findings, &mut work);
+        let answer = pending.answer.as_deref();
+        let events = audit::answered(&self.view(), pending.episode, pending.outcome, answer);
+        self.fold(pending.at, events, &mut work);
         work.finish()
+    }
+
+    /// What the user said in the session's last complete turn.
+    fn asked(&self, session: SessionId) -> String {
+        let view = self.view();
+        let exchange = view.recent(session).pop().unwrap_or_default();
+        let texts: Vec<String> = exchange
+            .user
+            .iter()
+            .filter_map(|content| String::from_utf8(view.content(*content)?).ok())
+            .collect();
+        directive::stripped(&texts.join("\n")).into_owned()
+    }
+
+    fn reading<'r>(&'r self, view: &'r StateView<'r>) -> Reading<'r> {
+        Reading {
+            view,
+            grammars: &self.grammars,
+            root: &self.policy.workspace_root,
+        }
     }
 
     fn view(&self) -> StateView<'_> {
@@ -390,8 +488,9 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         }
     }
 
-    fn find(&self, text: &str, end: MessageEnd) -> Vec<FoundCode> {
-        found_code::find(&self.view(), &self.policy, &self.grammars, text, end)
+    fn find(&self, text: &str, tool_calls: &[ToolCall], end: MessageEnd) -> Vec<FoundCode> {
+        let view = self.view();
+        found_code::find(self.reading(&view), text, tool_calls, end)
     }
 
     fn pastes(&self, request: &Request, received: &Received) -> Vec<Paste> {
@@ -415,7 +514,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
                 Place::Context
             };
             pastes.extend(
-                self.find(&text, MessageEnd::Whole)
+                self.find(&text, &[], MessageEnd::Whole)
                     .into_iter()
                     .map(|found| Paste {
                         found,
@@ -430,17 +529,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
     /// file.
     fn mentions(&self, request: &Request, pastes: &[Paste]) -> Mentions {
-        let current = &request.messages[request.current_from()..];
-        let texts: Vec<_> = current
-            .iter()
-            .filter(|message| message.role == Role::User)
-            .map(tslp_core::message::Message::recordable)
-            .collect();
-        let text = texts.join(
-            "
-",
-        );
-        let text = directive::stripped(&text);
+        let text = self.prompt_text(request);
         let mut mentions = mention::scan(&text, &self.policy.workspace_root, &self.view());
         mentions.files.retain(|path| {
             pastes
@@ -448,6 +537,17 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
                 .all(|paste| paste.found.usable_path() != Some(path))
         });
         mentions
+    }
+
+    /// What the user says in the current prompt, without directives.
+    fn prompt_text(&self, request: &Request) -> String {
+        let current = &request.messages[request.current_from()..];
+        let texts: Vec<_> = current
+            .iter()
+            .filter(|message| message.role == Role::User)
+            .map(Message::recordable)
+            .collect();
+        directive::stripped(&texts.join("\n")).into_owned()
     }
 
     /// Records the current prompt's directives and says what they are about.

@@ -6,13 +6,16 @@ use core::fmt;
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{DiskFinding, NoticeIssued, Recorded};
+use tslp_core::event::{Audited, DiskFinding, NoticeIssued, Recorded};
 use tslp_core::hash::{ArtifactHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
-use tslp_core::view::{Current, Divergence, Exchange, OpenPrompt, Proposal, SessionPoint, View};
+use tslp_core::view::{
+    Current, Divergence, Exchange, OpenPrompt, Proposal, SessionPoint, Turn, View,
+};
 use tslp_projections::anomalies::Anomalies;
+use tslp_projections::audits::Audits;
 use tslp_projections::disk::Disk;
 use tslp_projections::episodes::Episodes;
 use tslp_projections::proposals::{Proposals, Proposed};
@@ -35,6 +38,7 @@ pub struct State {
     proposals: Proposals,
     tombstones: Tombstones,
     episodes: Episodes,
+    audits: Audits,
     anomalies: Anomalies,
 }
 
@@ -53,6 +57,7 @@ impl State {
         self.proposals.apply(recorded, &self.sessions, changes);
         self.tombstones.apply(recorded, changes);
         self.episodes.apply(recorded, changes);
+        self.audits.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
         }
@@ -74,6 +79,12 @@ impl State {
     #[must_use]
     pub const fn stale(&self) -> &Stale {
         &self.stale
+    }
+
+    /// Audits whose answer is awaited.
+    #[must_use]
+    pub fn audits_awaited(&self) -> Vec<EpisodeId> {
+        self.audits.awaited()
     }
 
     /// Events that contradict the state before them.
@@ -103,6 +114,7 @@ impl State {
             tslp_projections::RECENT_CONTEXT => self.sessions.recent_rows(visit),
             tslp_projections::EPISODES => self.episodes.rows(visit),
             tslp_projections::EPISODE_ENTRIES => self.episodes.entry_rows(visit),
+            tslp_projections::AUDITS => self.audits.rows(visit),
             tslp_projections::ANOMALIES => self.anomalies.rows(visit),
             _ => {}
         }
@@ -112,7 +124,7 @@ impl State {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 9] = [
+        let sections: [(&str, &dyn fmt::Display); 10] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -121,6 +133,7 @@ impl fmt::Display for State {
             ("stale", &self.stale),
             ("sessions", &self.sessions),
             ("episodes", &self.episodes),
+            ("audits", &self.audits),
             ("anomalies", &self.anomalies),
         ];
         for (name, section) in sections {
@@ -204,6 +217,18 @@ impl View for StateView<'_> {
         self.state.sessions.shown(episode, entity)
     }
 
+    fn latest_episode(&self, session: SessionId) -> Option<EpisodeId> {
+        self.state.sessions.latest_episode(session)
+    }
+
+    fn turn_before(&self, session: SessionId) -> Option<Turn> {
+        self.state.sessions.turn_before(session)
+    }
+
+    fn audit_under_way(&self, episode: EpisodeId) -> Option<Vec<Audited>> {
+        self.state.audits.under_way(episode)
+    }
+
     fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued> {
         self.state.sessions.pending_notices(session)
     }
@@ -237,6 +262,10 @@ impl View for StateView<'_> {
                 .is_some_and(|current| current.artifact == artifact)
         };
         Some(is_current && !self.state.stale.iter().any(|(entity, _)| diverged(entity)))
+    }
+
+    fn is_tombstoned(&self, entity: &EntityId) -> bool {
+        self.state.tombstones.contains(entity)
     }
 
     fn disk(&self, path: &RelPath) -> Option<&DiskFinding> {
@@ -293,7 +322,11 @@ fn proposal(proposed: &Proposed) -> Proposal {
         entity: proposed.version.entity.clone(),
         slice: proposed.version.slice,
         session: proposed.session,
-        refused_for: proposed.refused_for,
+        artifact: proposed.source,
+        spans: proposed.version.spans.clone(),
+        episode: proposed.episode,
+        report: proposed.report.clone(),
+        rename_of: proposed.rename_of.clone(),
         origin: proposed.origin,
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! policy budget 100       before the first step: tokens of hydrated code; also `policy profile strict`,
-//!                         `policy placement user`, `policy history window` or `client`
+//!                         `policy placement user`, `policy history window` or `client`, `policy audit on`, `off` or
+//!                         `auto`
 //! disk src/a.c            the file now holds the text that follows
 //! | int f(void) { return 1; }
 //! gone src/a.c            the file is deleted
@@ -18,6 +19,10 @@
 //! model                   the reply; `model cut` ends it by length, `model broken` breaks it off, `model gone`
 //! | …                     loses the client, `model refused` is an error of the upstream instead of a reply,
 //!                         `model pieces` is recorded line by line while it comes
+//! call edit               a tool call that the next reply makes, with the arguments that follow
+//! | {"path": "src/a.c"}
+//! audit                   the model's answer to the oldest audit that awaits one; `audit cancelled` and
+//! | {"entity": …}         `audit failed` end it without
 //! back 2                  the client forgets its last two messages: an edited or regenerated turn
 //! again                   the client sends its conversation as it stands
 //! retry                   the same, marked as a retry
@@ -25,9 +30,10 @@
 //!
 //! Empty lines and lines that begin with `#` say nothing.
 
+use tslp_core::event::AuditOutcome;
 use tslp_core::gate::Profile;
 use tslp_core::message::Role;
-use tslp_core::policy::{HistoryChoice, Placement, Policy};
+use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 
 /// A story: under which policy, and what happens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,6 +81,20 @@ pub enum Step {
         text: String,
         /// How it ends.
         ending: Ending,
+    },
+    /// A tool call of the reply that follows.
+    Call {
+        /// The tool's name.
+        name: String,
+        /// Its arguments.
+        arguments: String,
+    },
+    /// The oldest audit without an answer ends.
+    Audit {
+        /// How.
+        outcome: AuditOutcome,
+        /// What the model says.
+        answer: String,
     },
     /// The client forgets its last messages.
     Back(usize),
@@ -143,6 +163,9 @@ fn set(policy: &mut Policy, setting: &str) {
         Some(("placement", "user")) => policy.placement = Placement::User,
         Some(("history", "window")) => policy.history = HistoryChoice::Window,
         Some(("history", "client")) => policy.history = HistoryChoice::Client,
+        Some(("audit", "on")) => policy.audit = AuditChoice::On,
+        Some(("audit", "off")) => policy.audit = AuditChoice::Off,
+        Some(("audit", "auto")) => policy.audit = AuditChoice::Auto,
         _ => panic!("no such policy: {setting}"),
     }
 }
@@ -168,6 +191,19 @@ fn step(line: &str, text: String) -> Step {
         ("model", ending) => Step::Model {
             text,
             ending: ending_of(ending),
+        },
+        ("call", name) => Step::Call {
+            name: name.into(),
+            arguments: text,
+        },
+        ("audit", outcome) => Step::Audit {
+            outcome: match outcome {
+                "" => AuditOutcome::Answered,
+                "cancelled" => AuditOutcome::Cancelled,
+                "failed" => AuditOutcome::Failed,
+                other => panic!("an audit can't end so: {other}"),
+            },
+            answer: text,
         },
         ("back", count) => Step::Back(
             count

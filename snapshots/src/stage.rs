@@ -1,14 +1,14 @@
 //! Plays a story: a client with its conversations, a model that says what the story says, a disk in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{Recorded, ReplyOutcome};
+use tslp_core::event::{AuditOutcome, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
-use tslp_core::message::{Attempt, Message, Request, Role, Tools};
+use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
@@ -48,6 +48,10 @@ pub struct Stage {
     in_front: String,
     session_name: Option<String>,
     tools: Tools,
+    /// Tool calls of the next reply.
+    calls: Vec<ToolCall>,
+    /// Episodes whose audit has no answer, oldest first.
+    audits: VecDeque<EpisodeId>,
     clock: i64,
     ledger: Vec<Recorded>,
     tables: Tables,
@@ -116,6 +120,8 @@ impl Stage {
             in_front: "A".into(),
             session_name: None,
             tools: Tools::None,
+            calls: Vec::new(),
+            audits: VecDeque::new(),
             clock: 0,
             ledger: Vec::new(),
             tables: Tables::default(),
@@ -144,6 +150,8 @@ impl Stage {
                 self.prompt(Attempt::First);
             }
             Step::Model { text, ending } => self.reply(&text, ending),
+            Step::Call { name, arguments } => self.calls.push(ToolCall { name, arguments }),
+            Step::Audit { outcome, answer } => self.audited(outcome, &answer),
             Step::Back(count) => {
                 let messages = &mut self.window().messages;
                 messages.truncate(messages.len().saturating_sub(count));
@@ -252,6 +260,10 @@ impl Stage {
 
     fn reply(&mut self, text: &str, ending: Ending) {
         self.say(Role::Assistant, text);
+        let tool_calls = std::mem::take(&mut self.calls);
+        if let Some(message) = self.window().messages.last_mut() {
+            message.tool_calls.clone_from(&tool_calls);
+        }
         let Some(episode) = self.window().open.take() else {
             return;
         };
@@ -264,6 +276,7 @@ impl Stage {
                 }
                 .into(),
             ),
+            tool_calls,
             ..Reply::default()
         };
         if ending == Ending::Pieces {
@@ -285,7 +298,27 @@ impl Stage {
         let at = self.tick();
         let pending = self.engine.end(at, episode, reply, outcome);
         let findings = self.disk.look(&pending.checks);
-        let batch = self.engine.judge(pending, findings);
+        let judged = self.engine.judge(pending, findings);
+        self.append(judged.batch);
+        if let Some(question) = judged.audit {
+            self.audits.push_back(episode);
+            let _ = writeln!(
+                self.seen,
+                "--- {episode}: the audit asks\n{}",
+                question.user
+            );
+        }
+    }
+
+    fn audited(&mut self, outcome: AuditOutcome, answer: &str) {
+        let Some(episode) = self.audits.pop_front() else {
+            return;
+        };
+        let at = self.tick();
+        let answer = (!answer.is_empty()).then_some(answer);
+        let pending = self.engine.audited(at, episode, outcome, answer);
+        let findings = self.disk.look(&pending.checks);
+        let batch = self.engine.settle(pending, findings);
         self.append(batch);
     }
 

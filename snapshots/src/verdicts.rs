@@ -23,10 +23,11 @@ fn line(event: &Event, text: &mut String) {
             let path = captured.path.as_ref().map_or("-", |path| path.as_str());
             write!(
                 text,
-                "{} {} by the {:?}: {:?} {path}, {:?}; ",
+                "{} {} by the {:?}: {} {:?} {path}, {:?}; ",
                 captured.episode,
                 captured.capture,
                 captured.origin,
+                captured.format.code(),
                 captured.evidence,
                 captured.completeness
             )
@@ -62,8 +63,37 @@ fn line(event: &Event, text: &mut String) {
                 .report
                 .conclusion
                 .map_or("-", tslp_core::reason::Reason::code);
-            let _ = writeln!(text, "   {} stays PROPOSED {conclusion}", refused.version);
+            let _ = write!(text, "   {} stays PROPOSED {conclusion}", refused.version);
+            let _ = match &refused.rename_of {
+                Some(known) => writeln!(text, ", {known}"),
+                None => writeln!(text),
+            };
             rules(Some(&refused.report), text)
+        }
+        Event::AuditAsked(asked) => {
+            writeln!(
+                text,
+                "{} audit of {} versions",
+                asked.episode,
+                asked.about.len()
+            )
+        }
+        Event::AuditAnswered(answered) => {
+            let _ = writeln!(
+                text,
+                "{} audit {}",
+                answered.episode,
+                answered.outcome.code()
+            );
+            answered.verdicts.iter().try_for_each(|verdict| {
+                writeln!(
+                    text,
+                    "   {} {} {}",
+                    verdict.version,
+                    verdict.entity,
+                    verdict.status.as_str()
+                )
+            })
         }
         _ => Ok(()),
     };

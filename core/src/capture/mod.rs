@@ -75,6 +75,12 @@ pub fn blocks(text: &str) -> Vec<Block<'_>> {
     fence::scan(text).take(BLOCKS_PER_MESSAGE_MAX).collect()
 }
 
+/// What a tool call does to files, as far as its arguments say so.
+#[must_use]
+pub fn tool_call(_name: &str, _arguments: &str) -> Vec<Block<'static>> {
+    Vec::new()
+}
+
 /// How clients mark a conversation that they quote for a task of their own, such as finding a title (Open WebUI): code
 /// in it is neither the user's nor new.
 const QUOTED_CONVERSATION: &str = "<chat_history>";

@@ -20,6 +20,7 @@ use crate::limits::{
 use crate::mention::Mentions;
 use crate::message::{Message, Request, Role};
 use crate::notice;
+use crate::path::RelPath;
 use crate::policy::{Placement, Policy};
 use crate::reason::Reason;
 use crate::view::{Current, Divergence, Exchange, View};
@@ -114,22 +115,33 @@ pub fn candidates(
         add(entity.clone(), Reason::Mentioned);
     }
     for proposal in view.proposals_in(session) {
-        add(proposal.entity, Reason::UnderProposal);
-    }
-    for path in &mentions.files {
-        let file = EntityId::file(path.clone());
-        if view.current(&file).is_some() {
-            add(file, Reason::FileMentioned);
+        // An edit that didn't apply proposes something about the whole file: what there is of it must be seen.
+        if proposal.entity.symbol.is_some() {
+            add(proposal.entity, Reason::UnderProposal);
         } else {
-            for symbol in view.symbols_of(path) {
-                add(
-                    EntityId::symbol(path.clone(), symbol),
-                    Reason::FileMentioned,
-                );
+            for entity in known_of(view, &proposal.entity.path) {
+                add(entity, Reason::UnderProposal);
             }
         }
     }
+    for path in &mentions.files {
+        for entity in known_of(view, path) {
+            add(entity, Reason::FileMentioned);
+        }
+    }
     list
+}
+
+/// The file as a whole, or what is known of it.
+fn known_of(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
+    let file = EntityId::file(path.clone());
+    if view.current(&file).is_some() {
+        return Vec::from([file]);
+    }
+    let symbols = view.symbols_of(path).into_iter();
+    symbols
+        .map(|symbol| EntityId::symbol(path.clone(), symbol))
+        .collect()
 }
 
 #[derive(Default)]
@@ -208,6 +220,7 @@ impl Hydration {
                 session: prompt.session,
                 reason,
                 entity: Some(entity.clone()),
+                other: None,
             });
         }
         self.dropped.push(Dropped { entity, reason });
@@ -301,7 +314,8 @@ fn notices_to_show(
     pending.retain(|notice| still_matters(view, notice));
     pending.extend(new);
     let mut said = BTreeSet::new();
-    pending.retain(|notice| said.insert((notice.reason, notice.entity.clone())));
+    pending
+        .retain(|notice| said.insert((notice.reason, notice.entity.clone(), notice.other.clone())));
     let surplus = pending.len().saturating_sub(NOTICES_PER_PROMPT_MAX);
     pending.split_off(surplus)
 }

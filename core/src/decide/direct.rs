@@ -48,7 +48,7 @@ pub fn order(view: &dyn View, policy: &Policy, directive: &Directive) -> Order {
         Some((path, symbol)) => (path, Some(Symbol::new(symbol))),
         None => (directive.target.as_str(), None),
     };
-    let entity = found_code::usable_path(view, policy, path)
+    let entity = found_code::usable_path(view, &policy.workspace_root, path)
         .ok()
         .map(|path| EntityId { path, symbol });
     Order {
@@ -80,6 +80,7 @@ pub fn carry_out(
             session,
             reason,
             entity: order.entity.clone(),
+            other: None,
         })
     }));
     events
@@ -149,7 +150,7 @@ fn reject(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
 
 fn confirm(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
     let proposals = view.proposals_for(entity);
-    let Some(proposal) = proposals.iter().rfind(|proposal| passed_gate_a(proposal)) else {
+    let Some(proposal) = proposals.iter().rfind(|proposal| is_confirmable(proposal)) else {
         let reason = if proposals.is_empty() {
             Reason::NothingToDo
         } else {
@@ -158,36 +159,40 @@ fn confirm(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
         return (Vec::new(), Some(reason));
     };
     let mut recorder = Recorder::new(view);
-    let report = GateReport {
-        verdicts: Vec::from([Verdict {
-            rule: Reason::UserConfirmed,
-            met: true,
-            seen: 1,
-            needed: 1,
-        }]),
-        conclusion: Some(Reason::UserConfirmed),
-        passed: true,
-    };
-    promote::promote(
-        &mut recorder,
-        episode,
-        Origin::User,
-        (proposal.version, entity),
-        report,
-    );
+    let mut report = proposal.report.clone().unwrap_or_default();
+    report.verdicts.push(Verdict {
+        rule: Reason::UserConfirmed,
+        met: true,
+        seen: 1,
+        needed: 1,
+    });
+    report.conclusion = Some(Reason::UserConfirmed);
+    report.passed = true;
+    let version = (proposal.version, entity);
+    promote::promote(&mut recorder, episode, Origin::User, version, report);
     promote::supersede_older_whole(&mut recorder, episode, Origin::User, [entity]);
+    if let Some(known) = &proposal.rename_of {
+        promote::remove(&mut recorder, episode, known.clone(), Reason::UserConfirmed);
+    }
     (recorder.into_events(), Some(Reason::UserConfirmed))
 }
 
-/// What kept the proposal out was not gate A: disk, or a grant that was still missing.
-const fn passed_gate_a(proposal: &Proposal) -> bool {
-    matches!(
-        proposal.refused_for,
+/// What kept the proposal out was not gate A: disk, the name, or a grant that was still missing.
+fn is_confirmable(proposal: &Proposal) -> bool {
+    let by_others = matches!(
+        proposal.refused_for(),
         Some(
             Reason::Stale
                 | Reason::DiskUnreadable
                 | Reason::BaseUnacknowledged
+                | Reason::RenameSuspected
+                | Reason::RemovedByUser
                 | Reason::GrantMissing
         )
-    )
+    );
+    by_others
+        && proposal
+            .report
+            .as_ref()
+            .is_some_and(GateReport::passed_gate_a)
 }

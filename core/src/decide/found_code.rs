@@ -1,27 +1,33 @@
 //! Code found in a message, read by a grammar once, before anything is decided about it.
 
+use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::capture::{self, Block, Closing, Part};
+use super::found_edit::{self, Edited, FoundEdit};
+use crate::capture::{self, Block, Closing, Part, Standing};
 use crate::delimiter;
+use crate::edit::Edit;
 use crate::entity::Symbol;
-use crate::event::PathEvidence;
+use crate::event::{Format, PathEvidence};
 use crate::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use crate::gate::Completeness;
 use crate::hash::{ArtifactHash, SliceHash};
+use crate::message::ToolCall;
 use crate::path::RelPath;
-use crate::policy::Policy;
 use crate::reason::Reason;
 use crate::redact;
 use crate::slice;
 use crate::view::View;
 
-/// One block of code with all that can be said of it without looking at entities.
+/// One block of code with all that can be said of it before it is linked to entities.
 #[derive(Clone, Debug)]
 pub struct FoundCode {
-    /// The code.
+    /// The family that it is written in.
+    pub format: Format,
+    /// The code; of an edit the code that it makes, or its own text where it doesn't apply.
     pub code: String,
     /// Its address.
     pub artifact: ArtifactHash,
@@ -29,6 +35,8 @@ pub struct FoundCode {
     pub whole: SliceHash,
     /// Where it stands verbatim in the message's text.
     pub verbatim: Option<Range<usize>>,
+    /// The edit, if it is one.
+    pub edit: Option<FoundEdit>,
     /// The language that its fence names.
     pub language: Option<String>,
     /// What names its file.
@@ -37,9 +45,11 @@ pub struct FoundCode {
     pub path: Option<Result<RelPath, Reason>>,
     /// What it defines; an error says why nothing is known of that.
     pub extraction: Result<Extraction, Reason>,
+    /// The pattern data in force.
+    pub patterns: ArtifactHash,
     /// Whether all of it is there.
     pub completeness: Completeness,
-    /// Whether it says that it is a range of its file's lines.
+    /// What it says of its share of the file.
     pub part: Part,
 }
 
@@ -52,25 +62,216 @@ pub enum MessageEnd {
     CutShort,
 }
 
-/// Finds and reads all code in a message's text. `text` is as it is recorded: without injected blocks and credentials.
+/// What reading code takes: the state that edits are applied to, and the parsers.
+#[derive(Clone, Copy)]
+pub struct Reading<'r> {
+    /// The state.
+    pub view: &'r dyn View,
+    /// The parsers.
+    pub grammars: &'r dyn Grammars,
+    /// The workspace's absolute path.
+    pub root: &'r str,
+}
+
+/// Finds and reads all code in a message's text and tool calls. `text` is as it is recorded: without injected blocks
+/// and credentials.
 #[must_use]
 pub fn find(
-    view: &dyn View,
-    policy: &Policy,
-    grammars: &dyn Grammars,
+    reading: Reading<'_>,
     text: &str,
+    tool_calls: &[ToolCall],
     end: MessageEnd,
 ) -> Vec<FoundCode> {
-    let blocks = capture::blocks(text);
-    let last = blocks.len().saturating_sub(1);
-    blocks
+    let mut blocks = capture::blocks(text);
+    if end == MessageEnd::CutShort
+        && let Some(last) = blocks.last_mut()
+    {
+        last.closing = Closing::Unclosed;
+    }
+    for call in tool_calls {
+        let mut called = capture::tool_call(&call.name, &redact::redacted(&call.arguments));
+        if end == MessageEnd::CutShort {
+            called
+                .iter_mut()
+                .for_each(|block| block.closing = Closing::Unclosed);
+        }
+        blocks.extend(called);
+    }
+    blocks.retain(|block| block.standing == Standing::Said);
+    gathered(reading, blocks)
         .into_iter()
-        .enumerate()
-        .map(|(index, block)| {
-            let cut = index == last && end == MessageEnd::CutShort;
-            read(view, policy, grammars, block, cut)
-        })
+        .map(|written| reading.read(written))
         .collect()
+}
+
+/// A block with the file that it names.
+struct Written<'t> {
+    block: Block<'t>,
+    path: Option<Result<RelPath, Reason>>,
+}
+
+/// Edits of one file count as one, at the first one's place, unless code of the file stands between them: the reader
+/// of the message applies them all.
+fn gathered<'t>(reading: Reading<'_>, blocks: Vec<Block<'t>>) -> Vec<Written<'t>> {
+    let mut gathered: Vec<Written<'t>> = Vec::with_capacity(blocks.len());
+    let mut edits: BTreeMap<RelPath, usize> = BTreeMap::new();
+    for block in blocks {
+        let path = block.path.as_deref();
+        let path = path.map(|written| usable_path(reading.view, reading.root, written));
+        let Some(Ok(file)) = &path else {
+            gathered.push(Written { block, path });
+            continue;
+        };
+        if block.edit.is_none() {
+            edits.remove(file);
+        } else if let Some(first) = edits.get(file) {
+            found_edit::join(&mut gathered[*first].block, block);
+            continue;
+        } else {
+            edits.insert(file.clone(), gathered.len());
+        }
+        gathered.push(Written { block, path });
+    }
+    gathered
+}
+
+impl Reading<'_> {
+    fn read(self, written: Written<'_>) -> FoundCode {
+        let Written { mut block, path } = written;
+        match block.edit.take() {
+            None => self.code(block, path),
+            Some(edit) => self.edit(block, path, edit.map_err(|_| Reason::EditMalformed)),
+        }
+    }
+
+    fn code(self, block: Block<'_>, path: Option<Result<RelPath, Reason>>) -> FoundCode {
+        let language = language_of(self.grammars, &block, path.as_ref());
+        let extraction = extract(self.grammars, language, &block.code);
+        let elided = extraction
+            .as_ref()
+            .is_ok_and(|extraction| !extraction.elisions.is_empty());
+        FoundCode {
+            format: block.format,
+            artifact: ArtifactHash::of(block.code.as_bytes()),
+            whole: slice::hash_of(block.code.as_bytes()),
+            verbatim: block.verbatim,
+            edit: None,
+            language: block.language,
+            evidence: block.evidence,
+            path,
+            extraction,
+            patterns: self.grammars.patterns(),
+            completeness: completeness(block.closing, elided),
+            part: block.part,
+            code: block.code.into_owned(),
+        }
+    }
+
+    fn edit(
+        self,
+        block: Block<'_>,
+        path: Option<Result<RelPath, Reason>>,
+        edit: Result<Edit, Reason>,
+    ) -> FoundCode {
+        let text = block.code.into_owned();
+        let applied = match (&path, &edit) {
+            (None, _) => Err(Reason::EditWithoutPath),
+            (Some(Err(reason)), _) | (_, Err(reason)) => Err(*reason),
+            (Some(Ok(path)), Ok(edit)) => found_edit::apply(self.view, path, edit),
+        };
+        let unapplied = FoundCode {
+            format: block.format,
+            artifact: ArtifactHash::of(text.as_bytes()),
+            whole: slice::hash_of(text.as_bytes()),
+            verbatim: block.verbatim,
+            language: block.language,
+            evidence: block.evidence,
+            extraction: Err(Reason::EditMalformed),
+            patterns: self.grammars.patterns(),
+            completeness: completeness(block.closing, false),
+            part: Part::Range,
+            code: text.clone(),
+            edit: None,
+            path,
+        };
+        let found_edit = |outcome| {
+            Some(FoundEdit {
+                text,
+                edit,
+                outcome,
+            })
+        };
+        let Edited {
+            code,
+            part,
+            applied,
+            before,
+        } = match applied {
+            Ok(edited) => edited,
+            Err(reason) => {
+                return FoundCode {
+                    extraction: Err(reason),
+                    edit: found_edit(Err(reason)),
+                    ..unapplied
+                };
+            }
+        };
+        let language = unapplied
+            .usable_path()
+            .and_then(|path| self.grammars.language_of_path(path));
+        let extraction = extract(self.grammars, language, &code);
+        let elided = extraction
+            .as_ref()
+            .is_ok_and(|extraction| found_edit::elides_anew(&code, &extraction.elisions, &before));
+        FoundCode {
+            artifact: ArtifactHash::of(code.as_bytes()),
+            whole: slice::hash_of(code.as_bytes()),
+            verbatim: None,
+            edit: found_edit(Ok(applied)),
+            extraction,
+            completeness: completeness(block.closing, elided),
+            part,
+            code,
+            ..unapplied
+        }
+    }
+
+    /// The code again, if it is an edit and what it was applied to is not what is authoritative now.
+    #[must_use]
+    pub fn refreshed<'f>(self, found: &'f FoundCode) -> Cow<'f, FoundCode> {
+        let (Some(edit), Some(path)) = (&found.edit, found.usable_path()) else {
+            return Cow::Borrowed(found);
+        };
+        let against = edit.outcome.as_ref().map(|applied| &applied.against);
+        if against.is_ok_and(|against| *against == found_edit::versions(self.view, path)) {
+            return Cow::Borrowed(found);
+        }
+        let block = Block {
+            format: found.format,
+            outer: 0..0,
+            verbatim: found.verbatim.clone(),
+            code: Cow::Borrowed(&edit.text),
+            edit: None,
+            language: found.language.clone(),
+            path: None,
+            evidence: found.evidence,
+            part: found.part,
+            standing: Standing::Said,
+            closing: match found.completeness {
+                Completeness::Truncated => Closing::Unclosed,
+                _ => Closing::Closed,
+            },
+        };
+        Cow::Owned(self.edit(block, found.path.clone(), edit.edit.clone()))
+    }
+}
+
+const fn completeness(closing: Closing, elided: bool) -> Completeness {
+    match (closing, elided) {
+        (Closing::Unclosed, _) => Completeness::Truncated,
+        (Closing::Closed, true) => Completeness::Elided,
+        (Closing::Closed, false) => Completeness::Full,
+    }
 }
 
 /// Reads a whole file's text as code of that file.
@@ -79,52 +280,19 @@ pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode 
     let code = redact::redacted(text);
     let language = grammars.language_of_path(&path);
     FoundCode {
+        format: Format::Disk,
         artifact: ArtifactHash::of(code.as_bytes()),
         whole: slice::hash_of(code.as_bytes()),
         verbatim: None,
+        edit: None,
         language: None,
         evidence: PathEvidence::Header,
         path: Some(Ok(path)),
         extraction: extract(grammars, language, &code),
+        patterns: grammars.patterns(),
         completeness: Completeness::Full,
         part: Part::Unsaid,
         code: code.into_owned(),
-    }
-}
-
-fn read(
-    view: &dyn View,
-    policy: &Policy,
-    grammars: &dyn Grammars,
-    block: Block<'_>,
-    cut: bool,
-) -> FoundCode {
-    let written = block.path.as_deref();
-    let path = written.map(|written| usable_path(view, policy, written));
-    let language = language_of(grammars, &block, path.as_ref());
-    let extraction = match is_edit(block.language.as_deref(), &block.code) {
-        true => Err(Reason::EditNotApplied),
-        false => extract(grammars, language, &block.code),
-    };
-    let broken_off = block.closing == Closing::Unclosed || cut;
-    let elided = extraction
-        .as_ref()
-        .is_ok_and(|extraction| !extraction.elisions.is_empty());
-    FoundCode {
-        artifact: ArtifactHash::of(block.code.as_bytes()),
-        whole: slice::hash_of(block.code.as_bytes()),
-        verbatim: block.verbatim,
-        language: block.language,
-        evidence: block.evidence,
-        path,
-        extraction,
-        completeness: match (broken_off, elided) {
-            (true, _) => Completeness::Truncated,
-            (false, true) => Completeness::Elided,
-            (false, false) => Completeness::Full,
-        },
-        part: block.part,
-        code: block.code.into_owned(),
     }
 }
 
@@ -132,8 +300,8 @@ fn read(
 ///
 /// # Errors
 /// As [`RelPath::parse`].
-pub fn usable_path(view: &dyn View, policy: &Policy, written: &str) -> Result<RelPath, Reason> {
-    let path = RelPath::parse(written, &policy.workspace_root)?;
+pub fn usable_path(view: &dyn View, root: &str, written: &str) -> Result<RelPath, Reason> {
+    let path = RelPath::parse(written, root)?;
     if view.tracks(&path) || written.contains(['/', '\\']) {
         return Ok(path);
     }
@@ -165,24 +333,6 @@ const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "sou
 /// A fence that names a language which isn't read here, such as a shell's, is no code of the file before it.
 fn is_foreign(grammars: &dyn Grammars, tag: &str) -> bool {
     !PLAIN_TAGS.contains(&tag) && grammars.language_of_tag(tag).is_none()
-}
-
-/// A diff or a SEARCH/REPLACE block holds both the old and the new code, and is neither.
-fn is_edit(language: Option<&str>, code: &str) -> bool {
-    let is_marker = |line: &str| {
-        let (mark, word) = line.split_at(
-            line.find(|c| !matches!(c, '<' | '>' | '-' | '+'))
-                .unwrap_or(line.len()),
-        );
-        (5..=9).contains(&mark.len())
-            && matches!(word.trim_matches(['>', ' ']), "SEARCH" | "REPLACE")
-    };
-    let is_hunk = |line: &str| line.starts_with("@@ ") || line.starts_with("*** Begin Patch");
-    matches!(language, Some("diff" | "patch"))
-        || code
-            .lines()
-            .map(str::trim)
-            .any(|line| is_marker(line) || is_hunk(line))
 }
 
 fn extract(
@@ -233,9 +383,8 @@ impl FoundCode {
     #[must_use]
     pub fn claims_an_entity(&self) -> bool {
         let names_a_file = self.path.is_some() && self.evidence > PathEvidence::SentenceBefore;
-        let is_edit = matches!(self.extraction, Err(Reason::EditNotApplied));
         names_a_file
-            || is_edit
+            || self.edit.is_some()
             || self
                 .extraction
                 .as_ref()

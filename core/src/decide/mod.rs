@@ -3,15 +3,19 @@
 //! One prompt goes through [`receive`] → [`observe`] → [`write_head`] → [`compose`]; one reply through [`reply`] →
 //! [`observe`] → [`propose`]. What each returns is appended and folded before the next one looks at the state.
 
+pub mod audit;
 pub mod compose;
 pub mod direct;
 pub mod found_code;
+pub mod found_edit;
 pub mod observe;
 pub mod promote;
 pub mod propose;
 pub mod receive;
+pub mod rename;
 pub mod reply;
 pub mod resolve;
+pub mod verify;
 pub mod write_head;
 
 use alloc::collections::BTreeSet;
@@ -55,6 +59,12 @@ impl<'v> Recorder<'v> {
             }));
         }
         hash
+    }
+
+    /// What was collected so far.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        &self.events
     }
 
     /// What was collected.

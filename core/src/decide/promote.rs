@@ -7,8 +7,10 @@ use super::found_code::FoundCode;
 use super::resolve::{Candidate, Resolution};
 use crate::artifact::{Origin, Transition, Version};
 use crate::entity::EntityId;
-use crate::event::{ArtifactCaptured, ArtifactResolved, ContentKind, Event, Transitioned, Within};
-use crate::gate::GateReport;
+use crate::event::{
+    ArtifactCaptured, ArtifactResolved, ContentKind, EditRef, Event, Transitioned, Within,
+};
+use crate::gate::{Completeness, GateReport};
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, VersionId};
 use crate::reason::Reason;
@@ -55,6 +57,8 @@ pub struct Finding<'f> {
     pub episode: EpisodeId,
     /// Who supplied it.
     pub origin: Origin,
+    /// Whether all of it is there.
+    pub completeness: Completeness,
     /// The block.
     pub found: &'f FoundCode,
     /// Where its message stands in the Vault.
@@ -80,6 +84,13 @@ pub fn record(
     if within.is_none() {
         recorder.store(ContentKind::Code, found.code.as_bytes());
     }
+    let edit = found.edit.as_ref().map(|edit| EditRef {
+        text: recorder.store(ContentKind::Code, edit.text.as_bytes()),
+        bases: edit
+            .outcome
+            .as_ref()
+            .map_or_else(|_| Vec::new(), |applied| applied.changed.clone()),
+    });
     let capture = recorder.view.next_capture();
     let mut next_version = recorder.view.next_version();
     recorder.push(Event::ArtifactCaptured(ArtifactCaptured {
@@ -88,10 +99,12 @@ pub fn record(
         origin: finding.origin,
         artifact: found.artifact,
         within,
+        format: found.format,
+        edit,
         language: found.language.clone(),
         evidence: found.evidence,
         path: found.usable_path().cloned(),
-        completeness: found.completeness,
+        completeness: finding.completeness,
     }));
     let versions: Vec<Version> = candidates
         .iter()
@@ -116,6 +129,7 @@ pub fn record(
             .as_ref()
             .ok()
             .map(|extraction| extraction.grammar.clone()),
+        patterns: found.patterns,
         extent: resolution.extent,
         versions: versions.clone(),
     }));
@@ -191,8 +205,8 @@ pub fn supersede_older_whole<'e>(
     }));
 }
 
-/// Takes an entity out of the State Map, because an authoritative update of its whole file left it out (spec §9.2).
-pub fn remove(recorder: &mut Recorder<'_>, episode: EpisodeId, entity: EntityId) {
+/// Takes an entity out of the State Map by the user's word (spec §9.2).
+pub fn remove(recorder: &mut Recorder<'_>, episode: EpisodeId, entity: EntityId, cause: Reason) {
     let Some(current) = recorder.view.current(&entity) else {
         return;
     };
@@ -202,7 +216,7 @@ pub fn remove(recorder: &mut Recorder<'_>, episode: EpisodeId, entity: EntityId)
         entity,
         transition: Transition::Remove,
         origin: Origin::User,
-        cause: Reason::OmittedByUpdate,
+        cause,
         report: None,
     }));
 }

@@ -1,17 +1,25 @@
 //! The model's code: captured, resolved, judged by the gates, promoted as a whole or not at all (spec §4–§7, §15.5).
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Recorder;
 use super::found_code::FoundCode;
+use super::found_edit;
 use super::observe;
 use super::promote::{self, Containers, Finding};
+use super::rename::{self, Suspicion};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Event, Extent, NoticeIssued, PromotionRefused};
-use crate::gate::{self, BaseVerdict, DiskVerdict, Facts, GateReport};
+use crate::extract::Body;
+use crate::gate::{
+    self, BaseVerdict, Completeness, DiskVerdict, Facts, GateReport, NameVerdict, RemovalVerdict,
+    Thresholds, Verdict,
+};
+use crate::hash::SliceHash;
 use crate::ids::{EpisodeId, SessionId};
 use crate::path::RelPath;
 use crate::policy::Policy;
@@ -19,19 +27,33 @@ use crate::reason::Reason;
 use crate::slice::Span;
 use crate::view::{Current, Divergence, View};
 
-/// Decides about one block of the model's. The state must already hold what disk says of the block's path, by an
-/// observation of this episode.
+/// A reply that is being judged.
+#[derive(Clone, Copy)]
+pub struct Judging<'j> {
+    /// The state; it must already hold what disk says of the blocks' paths, by an observation of this episode.
+    pub view: &'j dyn View,
+    /// What steers the gates.
+    pub policy: &'j Policy,
+    /// The reply's episode.
+    pub episode: EpisodeId,
+    /// Its session.
+    pub session: SessionId,
+    /// What the user had asked.
+    pub asked: &'j str,
+}
+
+/// Decides about one block of the model's.
 #[must_use]
-pub fn propose(
-    view: &dyn View,
-    policy: &Policy,
-    episode: EpisodeId,
-    session: SessionId,
-    found: &FoundCode,
-    containers: &Containers,
-) -> Vec<Event> {
+pub fn propose(judging: Judging<'_>, found: &FoundCode, containers: &Containers) -> Vec<Event> {
+    let Judging {
+        view,
+        policy,
+        episode,
+        session,
+        ..
+    } = judging;
     let mut recorder = Recorder::new(view);
-    let resolution = resolve::resolve(view, found, Origin::Model);
+    let resolution = resolve::resolve(view, policy.thresholds, found, Origin::Model);
     let changed: Vec<&Candidate> = resolution
         .candidates
         .iter()
@@ -40,30 +62,14 @@ pub fn propose(
     let finding = Finding {
         episode,
         origin: Origin::Model,
+        completeness: completeness(view, found, &resolution),
         found,
         containers,
         resolution: &resolution,
     };
     let versions = promote::record(&mut recorder, &finding, &changed);
-    let base = Base::of(view, &resolution);
-    let repeated = resolution
-        .candidates
-        .iter()
-        .filter(|candidate| is_true_already(view, candidate));
-    let disk = repeated
-        .map(|candidate| disk_verdict(view, candidate))
-        .find(|verdict| *verdict != DiskVerdict::Agrees);
-    let reports: Vec<GateReport> = changed
-        .iter()
-        .map(|candidate| {
-            let mut facts = facts(&finding, &base, candidate);
-            // A block that repeats STALE code was written on it, whatever else it changes.
-            if facts.disk == DiskVerdict::Agrees {
-                facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
-            }
-            gate::judge(&facts, policy.thresholds, policy.profile)
-        })
-        .collect();
+    let base = Base::of(judging, found, &resolution);
+    let reports = base.judge(&finding, &changed);
     match reports.iter().position(|report| !report.passed) {
         None => {
             for (version, report) in versions.iter().zip(reports) {
@@ -73,17 +79,43 @@ pub fn propose(
             let promoted = versions.iter().map(|version| &version.entity);
             promote::supersede_older_whole(&mut recorder, episode, Origin::Model, promoted);
         }
-        Some(first) => refuse(&mut recorder, episode, &versions, reports, first),
+        Some(first) => base.refuse(&mut recorder, &versions, reports, first),
     }
-    if let Some((reason, entity)) = complaint(found, &resolution, recorder.refused()) {
+    if let Some(complaint) = complaint(found, &resolution, recorder.refused()) {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
             session,
-            reason,
-            entity,
+            reason: complaint.reason,
+            entity: complaint.entity,
+            other: complaint.other,
         }));
     }
     recorder.into_events()
+}
+
+/// Whether all of the block is there. A text that breaks off is cut short, whatever its fence says; a placeholder that
+/// is part of what is true already stands for nothing.
+fn completeness(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Completeness {
+    let Ok(extraction) = &found.extraction else {
+        return found.completeness;
+    };
+    match found.completeness {
+        Completeness::Full if extraction.breaks_off => Completeness::Truncated,
+        Completeness::Elided if found.edit.is_none() => {
+            let mut before = String::new();
+            for candidate in &resolution.candidates {
+                let current = view.current(&candidate.entity);
+                let base =
+                    current.and_then(|current| view.slices(current.artifact, &current.spans));
+                before.push_str(&String::from_utf8_lossy(&base.unwrap_or_default()));
+            }
+            match found_edit::elides_anew(&found.code, &extraction.elisions, &before) {
+                true => Completeness::Elided,
+                false => Completeness::Full,
+            }
+        }
+        known => known,
+    }
 }
 
 fn is_true_already(view: &dyn View, candidate: &Candidate) -> bool {
@@ -91,81 +123,72 @@ fn is_true_already(view: &dyn View, candidate: &Candidate) -> bool {
         .is_some_and(|current| current.slice == candidate.slice)
 }
 
-/// A block stands or falls as a whole, because its reader would apply it as a whole: what passed by itself is kept out
-/// for the first one that didn't.
-fn refuse(
-    recorder: &mut Recorder<'_>,
-    episode: EpisodeId,
-    versions: &[Version],
-    reports: Vec<GateReport>,
-    first: usize,
-) {
-    let conclusion = reports[first].conclusion;
-    for (version, mut report) in versions.iter().zip(reports) {
-        if report.passed {
-            report.passed = false;
-            report.conclusion = conclusion;
-        }
-        recorder.push(Event::PromotionRefused(PromotionRefused {
-            episode,
-            version: version.id,
-            entity: version.entity.clone(),
-            report,
-        }));
-    }
+/// What the next prompt should say.
+struct Complaint {
+    reason: Reason,
+    entity: Option<EntityId>,
+    other: Option<EntityId>,
 }
 
 impl Recorder<'_> {
-    /// The first refusal's reason and entity. A refusal is recorded with the rule that caused it, so of several the
-    /// one that failed by itself is named.
-    fn refused(&self) -> Option<(Reason, EntityId)> {
-        let refusals = self.events.iter().filter_map(|event| match event {
+    /// The first refusal. A refusal is recorded with the rule that caused it, so of several the one that failed by
+    /// itself is named.
+    fn refused(&self) -> Option<&PromotionRefused> {
+        let refusals = self.events().iter().filter_map(|event| match event {
             Event::PromotionRefused(refused) => Some(refused),
             _ => None,
         });
-        let by_itself = |refused: &&PromotionRefused| {
-            refused
-                .report
-                .verdicts
-                .iter()
-                .any(|verdict| is_needed(verdict.rule) && !verdict.met)
-        };
         refusals
             .clone()
-            .find(by_itself)
+            .find(|refused| refused.report.failed_by_itself())
             .or_else(|| refusals.clone().next())
-            .and_then(|refused| Some((refused.report.conclusion?, refused.entity.clone())))
     }
-}
-
-/// Whether failing this rule alone keeps a version out; of gate B's grants any one is enough.
-fn is_needed(rule: Reason) -> bool {
-    !matches!(rule, Reason::WriteHead | Reason::StructuralParity)
 }
 
 /// What the next prompt should say of this block.
 fn complaint(
     found: &FoundCode,
     resolution: &Resolution,
-    refused: Option<(Reason, EntityId)>,
-) -> Option<(Reason, Option<EntityId>)> {
-    if resolution.level != Level::Confirmed {
-        return found.claims_an_entity().then_some((Reason::Unlinked, None));
+    refused: Option<&PromotionRefused>,
+) -> Option<Complaint> {
+    let of_file = |reason| Complaint {
+        reason,
+        entity: resolution.path.clone().map(EntityId::file),
+        other: None,
+    };
+    if found.edit.is_some() && resolution.level == Level::Inferred {
+        return Some(of_file(resolution.reason));
     }
-    refused.map(|(reason, entity)| (reason, Some(entity)))
+    if resolution.level != Level::Confirmed {
+        return found.claims_an_entity().then_some(Complaint {
+            reason: Reason::Unlinked,
+            entity: None,
+            other: None,
+        });
+    }
+    let refused = refused?;
+    Some(Complaint {
+        reason: refused.report.conclusion?,
+        entity: Some(refused.entity.clone()),
+        other: refused.rename_of.clone(),
+    })
 }
 
 /// The tracked symbols of the block's file, and what the block does to them.
 struct Base<'v> {
+    judging: Judging<'v>,
     view: &'v dyn View,
     tracked: Vec<Symbol>,
     in_block: BTreeSet<&'v Symbol>,
     damaged: &'v [Symbol],
+    renames: BTreeMap<EntityId, Suspicion>,
 }
 
 impl<'v> Base<'v> {
-    fn of(view: &'v dyn View, resolution: &'v Resolution) -> Self {
+    fn of(judging: Judging<'v>, found: &FoundCode, resolution: &'v Resolution) -> Self {
+        let view = judging.view;
         Self {
+            judging,
             view,
             tracked: resolution
                 .path
@@ -177,7 +200,114 @@ impl<'v> Base<'v> {
                 .filter_map(|candidate| candidate.entity.symbol.as_ref())
                 .collect(),
             damaged: &resolution.damaged,
+            renames: rename::suspected(
+                view,
+                judging.policy.thresholds,
+                (judging.episode, judging.asked),
+                found,
+                resolution,
+            ),
         }
+    }
+
+    /// Each changed definition's report, in order.
+    fn judge(&self, finding: &Finding<'_>, changed: &[&Candidate]) -> Vec<GateReport> {
+        let policy = self.judging.policy;
+        let repeated = finding
+            .resolution
+            .candidates
+            .iter()
+            .filter(|candidate| is_true_already(self.view, candidate));
+        let disk = repeated
+            .map(|candidate| disk_verdict(self.view, &candidate.entity, candidate.slice))
+            .find(|verdict| *verdict != DiskVerdict::Agrees);
+        let judge = |candidate: &&Candidate| {
+            let mut facts = self.facts(finding, candidate);
+            // A block that repeats STALE code was written on it, whatever else it changes.
+            if facts.disk == DiskVerdict::Agrees {
+                facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
+            }
+            let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
+            report.verdicts.extend(
+                finding
+                    .resolution
+                    .correlation
+                    .map(|percent| correlated(percent, policy.thresholds)),
+            );
+            report
+        };
+        changed.iter().map(judge).collect()
+    }
+
+    /// A block stands or falls as a whole, because its reader would apply it as a whole: what passed by itself is kept
+    /// out for the first one that didn't.
+    fn refuse(
+        &self,
+        recorder: &mut Recorder<'_>,
+        versions: &[Version],
+        reports: Vec<GateReport>,
+        first: usize,
+    ) {
+        let conclusion = reports[first].conclusion;
+        for (version, mut report) in versions.iter().zip(reports) {
+            if report.passed {
+                report.passed = false;
+                report.conclusion = conclusion;
+            }
+            let rename = self.renames.get(&version.entity);
+            recorder.push(Event::PromotionRefused(PromotionRefused {
+                episode: self.judging.episode,
+                version: version.id,
+                entity: version.entity.clone(),
+                rename_of: rename.map(|suspicion| suspicion.known.clone()),
+                report,
+            }));
+        }
+    }
+
+    fn facts(&self, finding: &Finding<'_>, candidate: &Candidate) -> Facts {
+        let current = self.view.current(&candidate.entity);
+        let (definitions, missing) =
+            self.definitions(finding.resolution.extent, candidate, current.as_ref());
+        let rename = self.renames.get(&candidate.entity);
+        Facts {
+            origin: Origin::Model,
+            level: finding.resolution.level,
+            completeness: finding.completeness,
+            bodies_stubbed: u32::from(is_stubbed(candidate, current.as_ref())),
+            definitions_repeated: repeated(candidate, current.as_ref()),
+            figures: candidate.figures,
+            base: current.map(|current| current.figures),
+            symbols_missing: count(missing),
+            symbols_of_base: count(definitions),
+            name: rename.map_or(NameVerdict::Kept, |suspicion| {
+                NameVerdict::Suspected(suspicion.percent)
+            }),
+            removal: self.removal(candidate),
+            base_verdict: base_verdict(self.view, finding, candidate),
+            disk: disk_verdict(self.view, &candidate.entity, candidate.slice),
+        }
+    }
+
+    /// What the user removed a short while ago isn't brought back unless the user names it.
+    fn removal(&self, candidate: &Candidate) -> RemovalVerdict {
+        let entity = &candidate.entity;
+        let is_asked_for = entity
+            .symbol
+            .as_ref()
+            .is_none_or(|symbol| rename::names(self.judging.asked, symbol.last_component()));
+        if self.view.is_tombstoned(entity) && !is_asked_for {
+            RemovalVerdict::Tombstoned
+        } else {
+            RemovalVerdict::None
+        }
+    }
+
+    /// A symbol that lives on under what is suspected to be its new name is missing for that reason alone.
+    fn is_renamed(&self, path: &RelPath, symbol: &Symbol) -> bool {
+        self.renames.values().any(|suspicion| {
+            suspicion.known.path == *path && suspicion.known.symbol.as_ref() == Some(symbol)
+        })
     }
 
     /// How many definitions must still be there, and how many of them aren't. Of a whole file these are all of its
@@ -199,7 +329,10 @@ impl<'v> Base<'v> {
         let (all, missing) = symbols.fold((0, 0), |(all, missing), symbol| {
             (
                 all + 1,
-                missing + usize::from(!self.in_block.contains(symbol)),
+                missing
+                    + usize::from(
+                        !self.in_block.contains(symbol) && !self.is_renamed(path, symbol),
+                    ),
             )
         });
         let before = current.map_or(1, |current| current.spans.len());
@@ -222,20 +355,28 @@ impl<'v> Base<'v> {
     }
 }
 
-fn facts(finding: &Finding<'_>, base: &Base<'_>, candidate: &Candidate) -> Facts {
-    let current = base.view.current(&candidate.entity);
-    let (definitions, missing) =
-        base.definitions(finding.resolution.extent, candidate, current.as_ref());
-    Facts {
-        origin: Origin::Model,
-        level: finding.resolution.level,
-        completeness: finding.found.completeness,
-        figures: candidate.figures,
-        base: current.map(|current| current.figures),
-        symbols_missing: count(missing),
-        symbols_of_base: count(definitions),
-        base_verdict: base_verdict(base.view, finding.episode, candidate),
-        disk: disk_verdict(base.view, candidate),
+/// A body that says nothing stands where a larger definition did something.
+fn is_stubbed(candidate: &Candidate, current: Option<&Current>) -> bool {
+    candidate.body == Body::Stub
+        && current.is_some_and(|current| current.figures.tokens > candidate.figures.tokens)
+}
+
+/// Definitions that stand there twice, unless the base had as many of them (the branches of an `#ifdef`).
+fn repeated(candidate: &Candidate, current: Option<&Current>) -> u32 {
+    let before = current.map_or(0, |current| current.spans.len());
+    if candidate.spans.len() > before {
+        candidate.repeated
+    } else {
+        0
+    }
+}
+
+fn correlated(percent: u8, thresholds: Thresholds) -> Verdict {
+    Verdict {
+        rule: Reason::CorrelatedWithOneFile,
+        met: true,
+        seen: percent.into(),
+        needed: thresholds.correlation_percent.into(),
     }
 }
 
@@ -244,7 +385,16 @@ fn count(number: usize) -> u32 {
 }
 
 /// What this very reply changed before doesn't count as having moved.
-fn base_verdict(view: &dyn View, episode: EpisodeId, candidate: &Candidate) -> BaseVerdict {
+fn base_verdict(view: &dyn View, finding: &Finding<'_>, candidate: &Candidate) -> BaseVerdict {
+    let episode = finding.episode;
+    let is_unapplied = finding
+        .found
+        .edit
+        .as_ref()
+        .is_some_and(|edit| edit.outcome.is_err());
+    if is_unapplied {
+        return BaseVerdict::Unmatched;
+    }
     let entity = &candidate.entity;
     match (view.shown(episode, entity), view.current(entity)) {
         (Some(shown), Some(current)) if current.version != shown && current.episode != episode => {
@@ -254,8 +404,8 @@ fn base_verdict(view: &dyn View, episode: EpisodeId, candidate: &Candidate) -> B
     }
 }
 
-fn disk_verdict(view: &dyn View, candidate: &Candidate) -> DiskVerdict {
-    let entity = &candidate.entity;
+/// What disk says of an entity that is to become this slice.
+pub(super) fn disk_verdict(view: &dyn View, entity: &EntityId, slice: SliceHash) -> DiskVerdict {
     match (view.divergence(entity), view.disk(&entity.path)) {
         (Some(Divergence::Unreadable), _) | (None, Some(DiskFinding::Unreadable(_))) => {
             DiskVerdict::Unreadable
@@ -263,7 +413,7 @@ fn disk_verdict(view: &dyn View, candidate: &Candidate) -> DiskVerdict {
         (Some(_), _) => DiskVerdict::Stale,
         (None, Some(DiskFinding::File(_))) if view.current(entity).is_none() => {
             match observe::slice_on_disk(view, entity) {
-                Some(slice) if slice != candidate.slice => DiskVerdict::Unacknowledged,
+                Some(on_disk) if on_disk != slice => DiskVerdict::Unacknowledged,
                 _ => DiskVerdict::Agrees,
             }
         }

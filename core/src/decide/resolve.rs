@@ -5,14 +5,17 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::found_code::FoundCode;
+use super::found_edit::FoundEdit;
 use crate::artifact::{Level, Origin};
 use crate::capture::Part;
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Extent, PathEvidence};
-use crate::extract::{Definition, Extraction};
+use crate::extract::{Body, Definition, Extraction, Proof};
+use crate::gate::Thresholds;
 use crate::hash::SliceHash;
 use crate::path::RelPath;
 use crate::reason::Reason;
+use crate::similarity;
 use crate::slice::{self, Figures, Span};
 use crate::view::View;
 
@@ -31,6 +34,8 @@ pub struct Resolution {
     pub candidates: Vec<Candidate>,
     /// Symbols that it defines with a parse error inside; they are no candidates.
     pub damaged: Vec<Symbol>,
+    /// How much of what is known the code holds, where that is what linked it (spec §11), in percent.
+    pub correlation: Option<u8>,
 }
 
 /// One entity as the block defines it.
@@ -44,6 +49,10 @@ pub struct Candidate {
     pub spans: Vec<Span>,
     /// Its structure.
     pub figures: Figures,
+    /// What its bodies hold, all together: [`Body::Stub`] if none of them does anything.
+    pub body: Body,
+    /// How many of its definitions have the same head as another one.
+    pub repeated: u32,
 }
 
 impl Resolution {
@@ -55,6 +64,18 @@ impl Resolution {
             path: None,
             candidates: Vec::new(),
             damaged: Vec::new(),
+            correlation: None,
+        }
+    }
+
+    /// An edit of a known file that doesn't apply: evidence that the file was to change, no more.
+    fn unapplied(found: &FoundCode, path: &RelPath, reason: Reason) -> Self {
+        let whole = whole_file(found, path, Figures::default());
+        Self {
+            level: Level::Inferred,
+            path: Some(path.clone()),
+            candidates: Vec::from([whole]),
+            ..Self::unresolved(reason)
         }
     }
 }
@@ -62,12 +83,27 @@ impl Resolution {
 /// Links a block to entities. `origin` matters only where the block doesn't say whether it is the whole file: the
 /// reading that removes less is taken (engine: "a pasted fragment tombstones nothing").
 #[must_use]
-pub fn resolve(view: &dyn View, found: &FoundCode, origin: Origin) -> Resolution {
+pub fn resolve(
+    view: &dyn View,
+    thresholds: Thresholds,
+    found: &FoundCode,
+    origin: Origin,
+) -> Resolution {
     let path = match &found.path {
         Some(Err(reason)) => return Resolution::unresolved(*reason),
         Some(Ok(path)) => Some(path),
         None => None,
     };
+    if let (
+        Some(path),
+        Some(FoundEdit {
+            outcome: Err(reason),
+            ..
+        }),
+    ) = (path, &found.edit)
+    {
+        return Resolution::unapplied(found, path, *reason);
+    }
     let extraction = match &found.extraction {
         Ok(extraction) => extraction,
         Err(reason) if path.is_none() && *reason == Reason::NoGrammar => {
@@ -78,12 +114,18 @@ pub fn resolve(view: &dyn View, found: &FoundCode, origin: Origin) -> Resolution
     let (symbols, damaged) = by_symbol(extraction);
     // What the user supplies counts as far as it parses; what the model proposes stands or falls as a whole.
     let is_flawed = origin == Origin::Model && !extraction.clean;
-    if symbols.is_empty() || is_flawed {
+    if is_flawed {
         return Resolution::unresolved(Reason::ParseErrors);
+    }
+    if symbols.is_empty() {
+        return Resolution::unresolved(match damaged.is_empty() {
+            true => Reason::NoDefinition,
+            false => Reason::ParseErrors,
+        });
     }
     let resolution = match path {
         Some(path) => by_path(view, found, extraction, &symbols, path, origin),
-        None => by_correlation(view, found, &symbols),
+        None => by_correlation(view, thresholds, found, &symbols),
     };
     Resolution {
         damaged,
@@ -127,28 +169,40 @@ fn by_path(
         && extraction.clean
         && is_proven_file(view, found, extraction, path)
     {
-        candidates.push(Candidate {
-            entity: EntityId::file(path.clone()),
-            slice: found.whole,
-            spans: Vec::from([Span {
-                start: 0,
-                end: u32::try_from(found.code.len()).unwrap_or(u32::MAX),
-            }]),
-            figures: extraction.figures,
-        });
+        candidates.push(whole_file(found, path, extraction.figures));
     }
-    let sure = origin == Origin::User || found.evidence > PathEvidence::SentenceBefore;
+    let (level, reason) = match extraction.proof() {
+        Proof::PartialPattern => (Level::Inferred, Reason::PatternPartial),
+        Proof::Pattern => (Level::Confirmed, Reason::PatternMatch),
+        Proof::Ast => (Level::Confirmed, Reason::AstMatch),
+    };
+    let is_named = origin == Origin::User || found.evidence > PathEvidence::SentenceBefore;
+    let is_applied = found.edit.is_some();
     Resolution {
-        level: if sure {
-            Level::Confirmed
-        } else {
-            Level::Inferred
+        level: if is_named { level } else { Level::Inferred },
+        reason: match is_applied && level == Level::Confirmed {
+            true => Reason::EditApplied,
+            false => reason,
         },
-        reason: Reason::AstMatch,
         extent,
         path: Some(path.clone()),
         candidates,
         damaged: Vec::new(),
+        correlation: None,
+    }
+}
+
+fn whole_file(found: &FoundCode, path: &RelPath, figures: Figures) -> Candidate {
+    Candidate {
+        entity: EntityId::file(path.clone()),
+        slice: found.whole,
+        spans: Vec::from([Span {
+            start: 0,
+            end: u32::try_from(found.code.len()).unwrap_or(u32::MAX),
+        }]),
+        figures,
+        body: Body::None,
+        repeated: 0,
     }
 }
 
@@ -164,12 +218,34 @@ fn symbol_candidates(found: &FoundCode, symbols: &Symbols<'_>, path: &RelPath) -
                 entity: EntityId::symbol(path.clone(), (*symbol).clone()),
                 slice: slice::hash_of_spans(found.code.as_bytes(), &spans),
                 figures: total(definitions.iter().map(|definition| definition.figures)),
+                body: body_of(definitions),
+                repeated: repeated(&found.code, definitions),
                 spans,
             }
         })
         .collect();
     candidates.sort_by_key(|candidate| candidate.spans[0].start);
     candidates
+}
+
+/// What several definitions of one symbol do: something, if one of them does.
+fn body_of(definitions: &[&Definition]) -> Body {
+    let bodies = definitions.iter().map(|definition| definition.body);
+    bodies.max().unwrap_or(Body::None)
+}
+
+/// How many definitions have a head that an earlier one has, blanks aside.
+fn repeated(code: &str, definitions: &[&Definition]) -> u32 {
+    let mut heads = BTreeSet::new();
+    let again = definitions.iter().filter(|definition| {
+        let head = definition.head.of(code.as_bytes());
+        let words: Vec<&[u8]> = head
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty())
+            .collect();
+        !heads.insert(words)
+    });
+    u32::try_from(again.count()).unwrap_or(u32::MAX)
 }
 
 fn total(figures: impl Iterator<Item = Figures>) -> Figures {
@@ -279,7 +355,12 @@ fn is_proven_file(
 
 /// Without a path, code that defines symbols of exactly one tracked file, and shares most tokens with what is true
 /// there, is INFERRED to belong to it (spec §4.1, §11).
-fn by_correlation(view: &dyn View, found: &FoundCode, symbols: &Symbols<'_>) -> Resolution {
+fn by_correlation(
+    view: &dyn View,
+    thresholds: Thresholds,
+    found: &FoundCode,
+    symbols: &Symbols<'_>,
+) -> Resolution {
     let mut files: BTreeSet<RelPath> = BTreeSet::new();
     for symbol in symbols.keys() {
         let namesakes = view.entities_named(symbol.last_component(), CORRELATION_NAMESAKES_MAX);
@@ -301,41 +382,35 @@ fn by_correlation(view: &dyn View, found: &FoundCode, symbols: &Symbols<'_>) -> 
             Reason::SeveralCandidates
         });
     };
+    let mut least = None;
     let mut candidates = symbol_candidates(found, symbols, &path);
-    candidates.retain(|candidate| overlaps_current(view, found, candidate));
+    candidates.retain(|candidate| {
+        let shared = shared_percent(view, found, candidate);
+        let is_alike = shared >= thresholds.correlation_percent;
+        if is_alike {
+            least = least.max(Some(u8::MAX - shared));
+        }
+        is_alike
+    });
     if candidates.is_empty() {
         return Resolution::unresolved(Reason::NoEntity);
     }
     Resolution {
         level: Level::Inferred,
-        reason: Reason::CorrelatedWithOneFile,
-        extent: Extent::Fragment,
         path: Some(path),
         candidates,
-        damaged: Vec::new(),
+        correlation: least.map(|least| u8::MAX - least),
+        ..Resolution::unresolved(Reason::CorrelatedWithOneFile)
     }
 }
 
 const CORRELATION_NAMESAKES_MAX: usize = 64;
 
-/// Least share of the existing definition's distinct words that code without a path must hold, in percent.
-const CORRELATION_WORDS_PERCENT: usize = 50;
-
-fn overlaps_current(view: &dyn View, found: &FoundCode, candidate: &Candidate) -> bool {
-    let Some(current) = view.current(&candidate.entity) else {
-        return false;
-    };
-    let Some(base) = view.slices(current.artifact, &current.spans) else {
-        return false;
-    };
+/// The share of the existing definition's words that the candidate holds, in percent.
+fn shared_percent(view: &dyn View, found: &FoundCode, candidate: &Candidate) -> u8 {
+    let base = view
+        .current(&candidate.entity)
+        .and_then(|current| view.slices(current.artifact, &current.spans));
     let new = slice::joined(found.code.as_bytes(), &candidate.spans);
-    let (base, new) = (words_of(&base), words_of(&new));
-    let shared = base.intersection(&new).count();
-    shared * 100 >= base.len() * CORRELATION_WORDS_PERCENT
-}
-
-fn words_of(text: &[u8]) -> BTreeSet<&[u8]> {
-    text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
-        .filter(|word| !word.is_empty())
-        .collect()
+    base.map_or(0, |base| similarity::words_shared_percent(&base, &new))
 }

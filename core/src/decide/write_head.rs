@@ -11,7 +11,10 @@ use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{Event, Extent, NoticeIssued};
-use crate::gate::{self, BaseVerdict, Completeness, DiskVerdict, Facts, Profile, Thresholds};
+use crate::gate::{
+    self, BaseVerdict, Completeness, DiskVerdict, Facts, NameVerdict, Profile, RemovalVerdict,
+    Thresholds,
+};
 use crate::ids::{EpisodeId, SessionId};
 use crate::reason::Reason;
 use crate::view::View;
@@ -41,7 +44,7 @@ pub fn write_head(
     if *place == Place::Context && view.holds(found.artifact) {
         return Vec::new();
     }
-    let mut resolution = resolve::resolve(view, found, Origin::User);
+    let mut resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
     if let Place::Disk(Some(symbol)) = place {
         resolution.extent = Extent::Fragment;
         resolution
@@ -57,6 +60,7 @@ pub fn write_head(
     let finding = Finding {
         episode,
         origin: Origin::User,
+        completeness: found.completeness,
         found,
         containers,
         resolution: &resolution,
@@ -81,6 +85,7 @@ pub fn write_head(
             session,
             reason,
             entity: found.usable_path().cloned().map(EntityId::file),
+            other: None,
         }));
     }
     recorder.into_events()
@@ -123,10 +128,14 @@ fn facts(found: &FoundCode, resolution: &Resolution) -> Facts {
         origin: Origin::User,
         level: resolution.level,
         completeness: found.completeness,
+        bodies_stubbed: 0,
+        definitions_repeated: 0,
         figures: crate::slice::Figures::default(),
         base: None,
         symbols_missing: 0,
         symbols_of_base: 0,
+        name: NameVerdict::Kept,
+        removal: RemovalVerdict::None,
         base_verdict: BaseVerdict::Unmoved,
         disk: DiskVerdict::Agrees,
     }
@@ -150,7 +159,7 @@ fn remove_omitted(
     for symbol in view.symbols_of(path) {
         let entity = EntityId::symbol(path.clone(), symbol);
         if !kept.contains(&entity) {
-            promote::remove(recorder, episode, entity);
+            promote::remove(recorder, episode, entity, Reason::OmittedByUpdate);
         }
     }
 }

@@ -25,7 +25,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
-use tslp_core::policy::Policy;
+use tslp_core::policy::{AuditChoice, Policy};
 
 use crate::data_dir;
 use error::ConfigError;
@@ -104,6 +104,7 @@ impl ServeConfig {
                 workspace_root,
                 profile: settings.rules.profile,
                 thresholds: settings.rules.thresholds,
+                audit: AuditChoice::Off,
                 history: settings.rules.history,
                 placement: settings.rules.placement,
                 budget_tokens: match settings.rules.budget {

@@ -2,7 +2,9 @@
 
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::directive::Verb;
-use tslp_core::event::{ContentKind, Extent, History, PathEvidence, ReadFailure};
+use tslp_core::event::{
+    AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PathEvidence, ReadFailure,
+};
 use tslp_core::gate::Completeness;
 use tslp_core::message::Role;
 
@@ -45,6 +47,11 @@ codes! {
     Completeness, "completeness": Full = 1, Elided = 2, Truncated = 3;
     PathEvidence, "path evidence":
         None = 1, SentenceBefore = 2, FirstLineComment = 3, LineBefore = 4, InfoString = 5, Header = 6;
+    Format, "format":
+        Fence = 1, SearchReplace = 2, UnifiedDiff = 3, ApplyPatch = 4, Tags = 5, ToolCall = 6, LeakedToolCall = 7,
+        Disk = 8;
+    AuditStatus, "audit status": Completed = 1, Partial = 2, Discussion = 3;
+    AuditOutcome, "audit outcome": Answered = 1, NoAnswer = 2, Cancelled = 3, Failed = 4;
     Verb, "verb": Accept = 1, Reject = 2, Confirm = 3, Unknown = 4;
     Extent, "extent": WholeFile = 1, Fragment = 2;
     History, "history policy": Window = 1, Client = 2;

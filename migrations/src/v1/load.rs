@@ -252,6 +252,20 @@ impl Load for super::ArchivedWithin {
     }
 }
 
+impl Load for super::ArchivedEditRef {
+    type Core = event::EditRef;
+
+    fn load(&self) -> Result<event::EditRef, Invalid> {
+        let bases = self.bases.iter();
+        Ok(event::EditRef {
+            text: ArtifactHash(self.text),
+            bases: bases
+                .map(|version| VersionId(version.to_native()))
+                .collect(),
+        })
+    }
+}
+
 impl Load for super::ArchivedArtifactCaptured<'_> {
     type Core = Event;
 
@@ -262,6 +276,8 @@ impl Load for super::ArchivedArtifactCaptured<'_> {
             origin: code(self.origin)?,
             artifact: ArtifactHash(self.artifact),
             within: optional(&self.within)?,
+            format: code(self.format)?,
+            edit: optional(&self.edit)?,
             language: text(&self.language),
             evidence: code(self.evidence)?,
             path: self.path.as_ref().map(|stored| path(stored)).transpose()?,
@@ -316,6 +332,7 @@ impl Load for super::ArchivedArtifactResolved<'_> {
             level: code(self.level)?,
             reason: reason(&self.reason)?,
             grammar: optional(&self.grammar)?,
+            patterns: ArtifactHash(self.patterns),
             extent: code(self.extent)?,
             versions: list(&self.versions)?,
         }))
@@ -375,7 +392,55 @@ impl Load for super::ArchivedPromotionRefused<'_> {
             episode: EpisodeId(self.episode.to_native()),
             version: VersionId(self.version.to_native()),
             entity: self.entity.load()?,
+            rename_of: optional(&self.rename_of)?,
             report: self.report.load()?,
+        }))
+    }
+}
+
+impl Load for super::ArchivedAudited<'_> {
+    type Core = event::Audited;
+
+    fn load(&self) -> Result<event::Audited, Invalid> {
+        Ok(event::Audited {
+            version: VersionId(self.version.to_native()),
+            entity: self.entity.load()?,
+        })
+    }
+}
+
+impl Load for super::ArchivedAuditAsked<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::AuditAsked(event::AuditAsked {
+            episode: EpisodeId(self.episode.to_native()),
+            about: list(&self.about)?,
+        }))
+    }
+}
+
+impl Load for super::ArchivedAuditVerdict<'_> {
+    type Core = event::AuditVerdict;
+
+    fn load(&self) -> Result<event::AuditVerdict, Invalid> {
+        Ok(event::AuditVerdict {
+            version: VersionId(self.version.to_native()),
+            entity: self.entity.load()?,
+            status: code(self.status)?,
+        })
+    }
+}
+
+impl Load for super::ArchivedAuditAnswered<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::AuditAnswered(event::AuditAnswered {
+            episode: EpisodeId(self.episode.to_native()),
+            outcome: code(self.outcome)?,
+            answer: self.answer.as_ref().map(|hash| ArtifactHash(*hash)),
+            verdicts: list(&self.verdicts)?,
         }))
     }
 }
@@ -389,6 +454,7 @@ impl Load for super::ArchivedNoticeIssued<'_> {
             session: SessionId(self.session.to_native()),
             reason: reason(&self.reason)?,
             entity: optional(&self.entity)?,
+            other: optional(&self.other)?,
         }))
     }
 }

@@ -163,6 +163,11 @@ impl<'a> From<&'a event::ArtifactCaptured> for super::ArtifactCaptured<'a> {
                 start: within.start,
                 end: within.end,
             }),
+            format: Code::code(captured.format),
+            edit: captured.edit.as_ref().map(|edit| super::EditRef {
+                text: edit.text.0,
+                bases: edit.bases.iter().map(|version| version.0).collect(),
+            }),
             language: captured.language.as_deref(),
             evidence: captured.evidence.code(),
             path: captured.path.as_ref().map(RelPath::as_str),
@@ -207,6 +212,7 @@ impl<'a> From<&'a event::ArtifactResolved> for super::ArtifactResolved<'a> {
             level: resolved.level.code(),
             reason: resolved.reason.code(),
             grammar: resolved.grammar.as_ref().map(Into::into),
+            patterns: resolved.patterns.0,
             extent: resolved.extent.code(),
             versions: list(&resolved.versions),
         }
@@ -252,7 +258,47 @@ impl<'a> From<&'a event::PromotionRefused> for super::PromotionRefused<'a> {
             episode: refused.episode.0,
             version: refused.version.0,
             entity: (&refused.entity).into(),
+            rename_of: refused.rename_of.as_ref().map(Into::into),
             report: (&refused.report).into(),
+        }
+    }
+}
+
+impl<'a> From<&'a event::Audited> for super::Audited<'a> {
+    fn from(audited: &'a event::Audited) -> Self {
+        Self {
+            version: audited.version.0,
+            entity: (&audited.entity).into(),
+        }
+    }
+}
+
+impl<'a> From<&'a event::AuditAsked> for super::AuditAsked<'a> {
+    fn from(asked: &'a event::AuditAsked) -> Self {
+        Self {
+            episode: asked.episode.0,
+            about: list(&asked.about),
+        }
+    }
+}
+
+impl<'a> From<&'a event::AuditVerdict> for super::AuditVerdict<'a> {
+    fn from(verdict: &'a event::AuditVerdict) -> Self {
+        Self {
+            version: verdict.version.0,
+            entity: (&verdict.entity).into(),
+            status: Code::code(verdict.status),
+        }
+    }
+}
+
+impl<'a> From<&'a event::AuditAnswered> for super::AuditAnswered<'a> {
+    fn from(answered: &'a event::AuditAnswered) -> Self {
+        Self {
+            episode: answered.episode.0,
+            outcome: Code::code(answered.outcome),
+            answer: answered.answer.map(|hash| hash.0),
+            verdicts: list(&answered.verdicts),
         }
     }
 }
@@ -264,6 +310,7 @@ impl<'a> From<&'a event::NoticeIssued> for super::NoticeIssued<'a> {
             session: notice.session.0,
             reason: notice.reason.code(),
             entity: notice.entity.as_ref().map(Into::into),
+            other: notice.other.as_ref().map(Into::into),
         }
     }
 }

@@ -4,8 +4,9 @@ use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, Content, ContentKind, DiskFile, DiskFinding, DiskObserved,
-    DiskSlice, Dropped, Event, Extent, Fork, History, Hydrated, MessageRef, NoticeIssued,
+    ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
+    AuditVerdict, Audited, Content, ContentKind, DiskFile, DiskFinding, DiskObserved, DiskSlice,
+    Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated, MessageRef, NoticeIssued,
     PathEvidence, PromotionRefused, PromptComposed, PromptReceived, ReadFailure, Recorded,
     ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
 };
@@ -73,6 +74,7 @@ pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
             level: pick(u, &[Level::Unresolved, Level::Inferred, Level::Confirmed])?,
             reason: reason(u)?,
             grammar: maybe(u, grammar)?,
+            patterns: artifact(u)?,
             extent: pick(u, &[Extent::WholeFile, Extent::Fragment])?,
             versions: list(u, version)?,
         }),
@@ -97,6 +99,7 @@ pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
             episode: EpisodeId(number(u)?),
             version: VersionId(number(u)?),
             entity: entity(u)?,
+            rename_of: maybe(u, entity)?,
             report: report(u)?,
         }),
         9 => Event::NoticeIssued(NoticeIssued {
@@ -104,6 +107,43 @@ pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
             session: SessionId(number(u)?),
             reason: reason(u)?,
             entity: maybe(u, entity)?,
+            other: maybe(u, entity)?,
+        }),
+        10 => Event::AuditAsked(AuditAsked {
+            episode: EpisodeId(number(u)?),
+            about: list(u, |u| {
+                Ok(Audited {
+                    version: VersionId(number(u)?),
+                    entity: entity(u)?,
+                })
+            })?,
+        }),
+        11 => Event::AuditAnswered(AuditAnswered {
+            episode: EpisodeId(number(u)?),
+            outcome: pick(
+                u,
+                &[
+                    AuditOutcome::Answered,
+                    AuditOutcome::NoAnswer,
+                    AuditOutcome::Cancelled,
+                    AuditOutcome::Failed,
+                ],
+            )?,
+            answer: maybe(u, artifact)?,
+            verdicts: list(u, |u| {
+                Ok(AuditVerdict {
+                    version: VersionId(number(u)?),
+                    entity: entity(u)?,
+                    status: pick(
+                        u,
+                        &[
+                            AuditStatus::Completed,
+                            AuditStatus::Partial,
+                            AuditStatus::Discussion,
+                        ],
+                    )?,
+                })
+            })?,
         }),
         _ => Event::PromptComposed(PromptComposed {
             episode: EpisodeId(number(u)?),
@@ -190,6 +230,13 @@ fn captured(u: &mut Unstructured<'_>) -> Result<ArtifactCaptured> {
                 container: artifact(u)?,
                 start: span.start,
                 end: span.end,
+            })
+        })?,
+        format: pick(u, &[Format::Fence, Format::SearchReplace, Format::ToolCall])?,
+        edit: maybe(u, |u| {
+            Ok(EditRef {
+                text: artifact(u)?,
+                bases: list(u, |u| Ok(VersionId(number(u)?)))?,
             })
         })?,
         language: maybe(u, |_| Ok("c".into()))?,

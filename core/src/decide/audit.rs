@@ -1,0 +1,211 @@
+//! The shadow audit's place among the decisions: when it is asked for, and what its answer can do (spec §10).
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Recorder;
+use super::promote;
+use super::propose::disk_verdict;
+use crate::artifact::{Origin, Transition};
+use crate::audit::{self, Question};
+use crate::entity::EntityId;
+use crate::event::{
+    AuditAnswered, AuditAsked, AuditOutcome, AuditStatus, AuditVerdict, Audited, ContentKind,
+    Event, NoticeIssued,
+};
+use crate::gate::LateGrant;
+use crate::hash::ArtifactHash;
+use crate::ids::{EpisodeId, SessionId};
+use crate::limits::BYTES_PER_TOKEN;
+use crate::path::RelPath;
+use crate::policy::{AuditChoice, Policy};
+use crate::reason::Reason;
+use crate::view::{Proposal, View};
+
+/// Asks for an audit of what was just judged, if the policy wants one. `judged` are the events of the judgement.
+#[must_use]
+pub fn ask<'e>(
+    view: &dyn View,
+    policy: &Policy,
+    episode: EpisodeId,
+    asked: &str,
+    judged: impl IntoIterator<Item = &'e Event>,
+) -> Option<(Event, Question)> {
+    let about: Vec<Audited> = judged
+        .into_iter()
+        .filter_map(|event| auditable(policy.audit, event))
+        .collect();
+    let code: Vec<(&Audited, String)> = about
+        .iter()
+        .filter_map(|audited| Some((audited, code_of(view, audited)?)))
+        .collect();
+    let bytes: usize = code.iter().map(|(_, code)| code.len()).sum();
+    let fits = asked.len() + bytes <= policy.budget_tokens as usize * BYTES_PER_TOKEN;
+    if code.is_empty() || !fits {
+        return None;
+    }
+    let code = code.iter().map(|(audited, code)| (*audited, code.as_str()));
+    let question = audit::question(asked, code);
+    Some((Event::AuditAsked(AuditAsked { episode, about }), question))
+}
+
+/// What an event of the judgement gives to be audited. A whole file is audited by its parts.
+fn auditable(choice: AuditChoice, event: &Event) -> Option<Audited> {
+    let (version, entity, lacks_grant) = match event {
+        Event::PromotionRefused(refused) => {
+            let lacks_grant = refused.report.conclusion == Some(Reason::GrantMissing);
+            (refused.version, &refused.entity, lacks_grant)
+        }
+        Event::Transitioned(moved) if moved.transition == Transition::Promote => {
+            (moved.version, &moved.entity, false)
+        }
+        _ => return None,
+    };
+    let is_wanted = match choice {
+        AuditChoice::Off => false,
+        AuditChoice::On => true,
+        AuditChoice::Auto => lacks_grant,
+    };
+    (is_wanted && entity.symbol.is_some()).then(|| Audited {
+        version,
+        entity: entity.clone(),
+    })
+}
+
+fn code_of(view: &dyn View, audited: &Audited) -> Option<String> {
+    let proposals = view.proposals_for(&audited.entity);
+    let proposal = proposals
+        .iter()
+        .find(|proposal| proposal.version == audited.version);
+    let bytes = match proposal {
+        Some(proposal) => view.slices(proposal.artifact, &proposal.spans),
+        None => view
+            .current(&audited.entity)
+            .filter(|current| current.version == audited.version)
+            .and_then(|current| view.slices(current.artifact, &current.spans)),
+    };
+    String::from_utf8(bytes?).ok()
+}
+
+/// The files that must be looked at before an answer can promote anything.
+#[must_use]
+pub fn files(view: &dyn View, episode: EpisodeId) -> Vec<RelPath> {
+    let about = view.audit_under_way(episode).unwrap_or_default();
+    let files: BTreeSet<RelPath> = about
+        .into_iter()
+        .map(|audited| audited.entity.path)
+        .collect();
+    files.into_iter().collect()
+}
+
+/// Decides about an audit's end. `answer` is as the ledger may hold it. The state must hold what disk says of
+/// [`files`], by an observation of now.
+#[must_use]
+pub fn answered(
+    view: &dyn View,
+    episode: EpisodeId,
+    outcome: AuditOutcome,
+    answer: Option<&str>,
+) -> Vec<Event> {
+    let Some(about) = view.audit_under_way(episode) else {
+        return Vec::new();
+    };
+    let mut recorder = Recorder::new(view);
+    let verdicts = answer
+        .filter(|_| outcome == AuditOutcome::Answered)
+        .and_then(|answer| audit::verdicts(answer, &about));
+    let stored = answer.map(|answer| recorder.store(ContentKind::Reply, answer.as_bytes()));
+    recorder.push(Event::AuditAnswered(AuditAnswered {
+        episode,
+        outcome: match (outcome, &verdicts) {
+            (AuditOutcome::Answered, None) => AuditOutcome::NoAnswer,
+            (outcome, _) => outcome,
+        },
+        answer: stored,
+        verdicts: verdicts.clone().unwrap_or_default(),
+    }));
+    let Some(session) = view.session_of(episode) else {
+        return recorder.into_events();
+    };
+    let verdicts = verdicts.unwrap_or_default();
+    if view.latest_episode(session) == Some(episode) {
+        grant(&mut recorder, view, (episode, session), &verdicts);
+    }
+    contest(&mut recorder, (episode, session), &verdicts);
+    recorder.into_events()
+}
+
+/// Promotes what the audit, in time, found complete. A block stands or falls as a whole.
+fn grant(
+    recorder: &mut Recorder<'_>,
+    view: &dyn View,
+    (episode, session): (EpisodeId, SessionId),
+    verdicts: &[AuditVerdict],
+) {
+    let of_reply: Vec<Proposal> = view
+        .proposals_in(session)
+        .into_iter()
+        .filter(|proposal| proposal.episode == episode)
+        .collect();
+    let blocks: BTreeSet<ArtifactHash> =
+        of_reply.iter().map(|proposal| proposal.artifact).collect();
+    for block in blocks {
+        let versions: Vec<&Proposal> = of_reply
+            .iter()
+            .filter(|proposal| proposal.artifact == block)
+            .collect();
+        let reports: Option<Vec<_>> = versions
+            .iter()
+            .map(|proposal| {
+                let report = proposal.report.clone()?;
+                let is_complete =
+                    proposal.entity.symbol.is_none() || is_completed(verdicts, proposal);
+                let disk = disk_verdict(view, &proposal.entity, proposal.slice);
+                let report = report.granted(LateGrant::ShadowAudit, disk);
+                (is_complete
+                    && report.passed
+                    && proposal.refused_for() == Some(Reason::GrantMissing))
+                .then_some(report)
+            })
+            .collect();
+        let Some(reports) = reports else { continue };
+        let audited = versions
+            .iter()
+            .any(|proposal| is_completed(verdicts, proposal));
+        if !audited {
+            continue;
+        }
+        for (proposal, report) in versions.iter().zip(reports) {
+            let version = (proposal.version, &proposal.entity);
+            promote::promote(recorder, episode, Origin::Model, version, report);
+        }
+        let promoted: Vec<&EntityId> = versions.iter().map(|proposal| &proposal.entity).collect();
+        promote::supersede_older_whole(recorder, episode, Origin::Model, promoted);
+    }
+}
+
+fn is_completed(verdicts: &[AuditVerdict], proposal: &Proposal) -> bool {
+    verdicts.iter().any(|verdict| {
+        verdict.version == proposal.version && verdict.status == AuditStatus::Completed
+    })
+}
+
+/// What the audit doubts is said, early or late.
+fn contest(
+    recorder: &mut Recorder<'_>,
+    (episode, session): (EpisodeId, SessionId),
+    verdicts: &[AuditVerdict],
+) {
+    for verdict in verdicts {
+        if verdict.status != AuditStatus::Completed {
+            recorder.push(Event::NoticeIssued(NoticeIssued {
+                episode,
+                session,
+                reason: Reason::AuditContested,
+                entity: Some(verdict.entity.clone()),
+                other: None,
+            }));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A known definition under another name: flagged, never taken for a new one without the user's word (spec §12).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::found_code::FoundCode;
+use super::observe;
+use super::resolve::{Candidate, Resolution};
+use crate::entity::{EntityId, Symbol};
+use crate::event::Extent;
+use crate::gate::Thresholds;
+use crate::hash::ArtifactHash;
+use crate::ids::EpisodeId;
+use crate::similarity;
+use crate::slice;
+use crate::view::{Current, View};
+
+/// What a new symbol may be another name of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspicion {
+    /// The known entity.
+    pub known: EntityId,
+    /// How alike the two are, in percent.
+    pub percent: u8,
+}
+
+/// Smallest known definition that another one's likeness to it says anything about: below that, all are alike.
+const TOKENS_MIN: u32 = 12;
+
+/// Known definitions that one new symbol is compared with.
+const COMPARED_MAX: usize = 256;
+
+/// New symbols of a block, each with the missing definition of its file that it is most like, if it is like one.
+/// `asked` is what the user said: who asks for a new name doesn't get a rename.
+#[must_use]
+pub fn suspected(
+    view: &dyn View,
+    thresholds: Thresholds,
+    (episode, asked): (EpisodeId, &str),
+    found: &FoundCode,
+    resolution: &Resolution,
+) -> BTreeMap<EntityId, Suspicion> {
+    let new: Vec<(&Candidate, &Symbol)> = resolution
+        .candidates
+        .iter()
+        .filter(|candidate| is_new(view, candidate))
+        .filter_map(|candidate| Some((candidate, candidate.entity.symbol.as_ref()?)))
+        .collect();
+    if new.is_empty() {
+        return BTreeMap::new();
+    }
+    let mut missing = Missing::of(view, episode, resolution);
+    new.into_iter()
+        .filter_map(|(candidate, symbol)| {
+            let suspicion = missing.unqualified(symbol).or_else(|| {
+                let is_asked_for = names(asked, symbol.last_component());
+                (!is_asked_for)
+                    .then(|| missing.alike(thresholds, found, candidate, symbol))
+                    .flatten()
+            })?;
+            Some((candidate.entity.clone(), suspicion))
+        })
+        .collect()
+}
+
+fn is_new(view: &dyn View, candidate: &Candidate) -> bool {
+    view.current(&candidate.entity).is_none()
+        && observe::slice_on_disk(view, &candidate.entity).is_none()
+}
+
+/// Whether the text holds the word.
+pub(super) fn names(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .any(|part| part == word)
+}
+
+/// Known definitions of the block's file that the block doesn't hold.
+struct Missing<'v> {
+    view: &'v dyn View,
+    tracked: Vec<(EntityId, Current)>,
+    /// Those that the block may have been made from: all if it is the whole file, else what the model was shown.
+    replaceable: BTreeSet<EntityId>,
+    texts: BTreeMap<ArtifactHash, Option<Vec<u8>>>,
+}
+
+impl<'v> Missing<'v> {
+    fn of(view: &'v dyn View, episode: EpisodeId, resolution: &Resolution) -> Self {
+        let held: BTreeSet<&EntityId> = resolution
+            .candidates
+            .iter()
+            .map(|candidate| &candidate.entity)
+            .collect();
+        let Some(path) = &resolution.path else {
+            return Self::none(view);
+        };
+        let tracked: Vec<(EntityId, Current)> = view
+            .symbols_of(path)
+            .into_iter()
+            .map(|symbol| EntityId::symbol(path.clone(), symbol))
+            .filter(|entity| !held.contains(entity))
+            .filter_map(|entity| Some((entity.clone(), view.current(&entity)?)))
+            .collect();
+        let file_shown = view.shown(episode, &EntityId::file(path.clone())).is_some();
+        let all = resolution.extent == Extent::WholeFile || file_shown;
+        let replaceable = tracked
+            .iter()
+            .map(|(entity, _)| entity)
+            .filter(|entity| all || view.shown(episode, entity).is_some())
+            .cloned()
+            .collect();
+        Self {
+            tracked,
+            replaceable,
+            ..Self::none(view)
+        }
+    }
+
+    const fn none(view: &'v dyn View) -> Self {
+        Self {
+            view,
+            tracked: Vec::new(),
+            replaceable: BTreeSet::new(),
+            texts: BTreeMap::new(),
+        }
+    }
+
+    /// A known symbol of which this is the end: what lost its namespace or class.
+    fn unqualified(&self, symbol: &Symbol) -> Option<Suspicion> {
+        let known = self.tracked.iter().find(|(entity, _)| {
+            let rest = entity
+                .symbol_str()
+                .and_then(|known| known.strip_suffix(symbol.as_str()));
+            rest.is_some_and(|rest| rest.ends_with([':', '.', '#']))
+        });
+        known.map(|(known, _)| Suspicion {
+            known: known.clone(),
+            percent: 100,
+        })
+    }
+
+    fn alike(
+        &mut self,
+        thresholds: Thresholds,
+        found: &FoundCode,
+        candidate: &Candidate,
+        symbol: &Symbol,
+    ) -> Option<Suspicion> {
+        let new = slice::joined(found.code.as_bytes(), &candidate.spans);
+        let comparable: Vec<(EntityId, Current)> = self
+            .tracked
+            .iter()
+            .filter(|(entity, current)| {
+                self.replaceable.contains(entity)
+                    && current.figures.tokens >= TOKENS_MIN
+                    && could_be_alike(thresholds, current, candidate)
+            })
+            .take(COMPARED_MAX)
+            .cloned()
+            .collect();
+        let best = comparable
+            .into_iter()
+            .filter_map(|(known, current)| {
+                let old = self.text(&current)?;
+                let names = [
+                    symbol.last_component(),
+                    known.symbol.as_ref()?.last_component(),
+                ];
+                let percent = similarity::tokens_alike_percent(&old, &new, names);
+                Some(Suspicion { known, percent })
+            })
+            .max_by_key(|suspicion| suspicion.percent)?;
+        (best.percent >= thresholds.rename_percent).then_some(best)
+    }
+
+    fn text(&mut self, current: &Current) -> Option<Vec<u8>> {
+        let bytes = self
+            .texts
+            .entry(current.artifact)
+            .or_insert_with(|| self.view.content(current.artifact));
+        Some(slice::joined(bytes.as_deref()?, &current.spans))
+    }
+}
+
+/// Two definitions can share no more tokens than the smaller one has. The figures count literals and comments
+/// otherwise than words do, so half of the threshold is asked for.
+fn could_be_alike(thresholds: Thresholds, current: &Current, candidate: &Candidate) -> bool {
+    let (one, other) = (
+        u64::from(current.figures.tokens),
+        u64::from(candidate.figures.tokens),
+    );
+    2 * one.min(other) * 200 >= (one + other) * u64::from(thresholds.rename_percent)
+}

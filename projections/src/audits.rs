@@ -1,0 +1,177 @@
+//! Shadow audits: what the model was asked about its own replies, and what it said (spec §10).
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::entity::EntityId;
+use tslp_core::event::{AuditAnswered, AuditAsked, AuditStatus, Audited, Event, Recorded};
+use tslp_core::ids::{EpisodeId, VersionId};
+use tslp_core::limits::RECENT_EPISODES_KEPT;
+
+use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+
+const COLUMNS: &[Column] = &[
+    column("episode", ColumnType::Integer),
+    column("version", ColumnType::Integer),
+    column("path", ColumnType::Text),
+    column("symbol", ColumnType::Text),
+    column("status", ColumnType::Text),
+    column("contested", ColumnType::Integer),
+];
+
+/// `audits`: one row for each version that one of the last audits was about.
+pub const TABLE: Table = Table {
+    name: "audits",
+    version: 1,
+    columns: COLUMNS,
+    key: 2,
+};
+
+/// What is known of one version's audit.
+struct Audit {
+    entity: EntityId,
+    answer: Answer,
+}
+
+#[derive(Clone, Copy)]
+enum Answer {
+    Awaited,
+    Given(AuditStatus),
+    /// The audit ended without saying anything of it; the outcome's word.
+    None(&'static str),
+}
+
+impl Answer {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Awaited => "awaited",
+            Self::Given(status) => status.as_str(),
+            Self::None(outcome) => outcome,
+        }
+    }
+
+    const fn is_contested(self) -> bool {
+        matches!(
+            self,
+            Self::Given(AuditStatus::Partial | AuditStatus::Discussion)
+        )
+    }
+}
+
+/// The audits of the last [`RECENT_EPISODES_KEPT`] audited episodes.
+#[derive(Default)]
+pub struct Audits {
+    episodes: BTreeMap<EpisodeId, BTreeMap<VersionId, Audit>>,
+}
+
+impl Audits {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        match &recorded.event {
+            Event::AuditAsked(asked) => self.ask(asked, changes),
+            Event::AuditAnswered(answered) => self.answer(answered, changes),
+            _ => {}
+        }
+    }
+
+    fn ask(&mut self, asked: &AuditAsked, changes: &mut Changes) {
+        let audits = self.episodes.entry(asked.episode).or_default();
+        for audited in &asked.about {
+            let audit = Audit {
+                entity: audited.entity.clone(),
+                answer: Answer::Awaited,
+            };
+            changes.put(crate::AUDITS, || {
+                row(asked.episode, audited.version, &audit)
+            });
+            audits.insert(audited.version, audit);
+        }
+        if self.episodes.len() > RECENT_EPISODES_KEPT
+            && let Some((episode, audits)) = self.episodes.pop_first()
+        {
+            for version in audits.keys() {
+                changes.remove(crate::AUDITS, || key(episode, *version));
+            }
+        }
+    }
+
+    fn answer(&mut self, answered: &AuditAnswered, changes: &mut Changes) {
+        let Some(audits) = self.episodes.get_mut(&answered.episode) else {
+            return;
+        };
+        for (version, audit) in audits {
+            let mut verdicts = answered.verdicts.iter();
+            audit.answer = verdicts
+                .find(|verdict| verdict.version == *version)
+                .map_or(Answer::None(answered.outcome.code()), |verdict| {
+                    Answer::Given(verdict.status)
+                });
+            changes.put(crate::AUDITS, || row(answered.episode, *version, audit));
+        }
+    }
+
+    /// What an audit is about whose answer is awaited.
+    #[must_use]
+    pub fn under_way(&self, episode: EpisodeId) -> Option<Vec<Audited>> {
+        let audits = self.episodes.get(&episode)?;
+        let awaited: Vec<Audited> = audits
+            .iter()
+            .filter(|(_, audit)| matches!(audit.answer, Answer::Awaited))
+            .map(|(version, audit)| Audited {
+                version: *version,
+                entity: audit.entity.clone(),
+            })
+            .collect();
+        (!awaited.is_empty()).then_some(awaited)
+    }
+
+    /// Episodes whose audit has no answer.
+    #[must_use]
+    pub fn awaited(&self) -> Vec<EpisodeId> {
+        let episodes = self.episodes.keys().copied();
+        episodes
+            .filter(|episode| self.under_way(*episode).is_some())
+            .collect()
+    }
+
+    /// All rows, by key.
+    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        for (episode, audits) in &self.episodes {
+            for (version, audit) in audits {
+                visit(row(*episode, *version, audit));
+            }
+        }
+    }
+}
+
+fn key(episode: EpisodeId, version: VersionId) -> Vec<Value> {
+    Vec::from([Value::from(episode.0), Value::from(version.0)])
+}
+
+fn row(episode: EpisodeId, version: VersionId, audit: &Audit) -> Vec<Value> {
+    let mut row = key(episode, version);
+    row.extend([
+        Value::from(audit.entity.path.as_str()),
+        Value::from(audit.entity.symbol_str().unwrap_or_default()),
+        Value::from(audit.answer.code()),
+        Value::from(audit.answer.is_contested()),
+    ]);
+    row
+}
+
+impl fmt::Display for Audits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (episode, audits) in &self.episodes {
+            for (version, audit) in audits {
+                writeln!(
+                    f,
+                    "{episode} {version} {} {}",
+                    audit.entity,
+                    audit.answer.code()
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
