@@ -3,6 +3,7 @@
 //! The engine never waits: where it needs to know what disk holds it returns the checks, and goes on when the findings
 //! are handed in.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -77,6 +78,8 @@ pub struct PendingPrompt {
     at: UnixMillis,
     request: Request,
     received: Received,
+    /// What the user says in it.
+    prompt: String,
     pastes: Vec<Paste>,
     mentions: Mentions,
     orders: Vec<Order>,
@@ -212,11 +215,14 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     /// A prompt has come in.
     pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
         let mut work = Work::new();
-        let mut received = receive::receive(&self.view(), &self.policy, &request);
+        let texts: Vec<Cow<'_, str>> = request.messages.iter().map(Message::recordable).collect();
+        let mut received = receive::receive(&self.view(), &self.policy, &request, &texts);
         self.fold(at, core::mem::take(&mut received.events), &mut work);
-        let pastes = self.pastes(&request, &received);
-        let orders = self.orders(at, &request, &received, &mut work);
-        let mentions = self.mentions(&request, &pastes);
+        let pastes = self.pastes(&request, &texts, &received);
+        let orders = self.orders(at, &request, &texts, &received, &mut work);
+        let prompt = prompt_text(&request, &texts);
+        let mentions = self.mentions(&prompt, &pastes);
+        drop(texts);
         let mut checks = Checks::default();
         for paste in &pastes {
             checks.add_code(&self.view(), &paste.found);
@@ -234,6 +240,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             at,
             request,
             received,
+            prompt,
             pastes,
             mentions,
             orders,
@@ -247,6 +254,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             at,
             request,
             received,
+            prompt,
             pastes,
             mentions,
             orders,
@@ -256,7 +264,6 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         self.observe(at, received.episode, answers.findings, &mut work);
         let ids = (received.episode, received.session);
         let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
-        let prompt = self.prompt_text(&request);
         let events = verify::verify(&self.view(), ids, &prompt, &mentions, &supplied);
         self.fold(at, events, &mut work);
         for paste in &pastes {
@@ -493,7 +500,12 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         found_code::find(self.reading(&view), text, tool_calls, end)
     }
 
-    fn pastes(&self, request: &Request, received: &Received) -> Vec<Paste> {
+    fn pastes(
+        &self,
+        request: &Request,
+        texts: &[Cow<'_, str>],
+        received: &Received,
+    ) -> Vec<Paste> {
         let examples = capture::examples(&request.messages);
         let current_from = request.current_from();
         let mut pastes = Vec::new();
@@ -503,8 +515,8 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             .copied()
             .filter(|index| *index >= examples)
         {
-            let text = request.messages[index].recordable();
-            if capture::quotes_a_conversation(&text) {
+            let text = &texts[index];
+            if capture::quotes_a_conversation(text) {
                 continue;
             }
             let containers = Containers::new([(ArtifactHash::of(text.as_bytes()), text.len())]);
@@ -514,7 +526,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
                 Place::Context
             };
             pastes.extend(
-                self.find(&text, &[], MessageEnd::Whole)
+                self.find(text, &[], MessageEnd::Whole)
                     .into_iter()
                     .map(|found| Paste {
                         found,
@@ -528,9 +540,8 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
 
     /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
     /// file.
-    fn mentions(&self, request: &Request, pastes: &[Paste]) -> Mentions {
-        let text = self.prompt_text(request);
-        let mut mentions = mention::scan(&text, &self.policy.workspace_root, &self.view());
+    fn mentions(&self, prompt: &str, pastes: &[Paste]) -> Mentions {
+        let mut mentions = mention::scan(prompt, &self.policy.workspace_root, &self.view());
         mentions.files.retain(|path| {
             pastes
                 .iter()
@@ -539,22 +550,12 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         mentions
     }
 
-    /// What the user says in the current prompt, without directives.
-    fn prompt_text(&self, request: &Request) -> String {
-        let current = &request.messages[request.current_from()..];
-        let texts: Vec<_> = current
-            .iter()
-            .filter(|message| message.role == Role::User)
-            .map(Message::recordable)
-            .collect();
-        directive::stripped(&texts.join("\n")).into_owned()
-    }
-
     /// Records the current prompt's directives and says what they are about.
     fn orders(
         &mut self,
         at: UnixMillis,
         request: &Request,
+        texts: &[Cow<'_, str>],
         received: &Received,
         work: &mut Work,
     ) -> Vec<Order> {
@@ -565,7 +566,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             .iter()
             .filter(|index| **index >= current_from)
         {
-            for directive in directive::directives(&request.messages[*index].recordable()) {
+            for directive in directive::directives(&texts[*index]) {
                 orders.push(self.order(at, received.episode, directive, work));
             }
         }
@@ -622,6 +623,20 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             work.recorded.push(recorded);
         }
     }
+}
+
+/// What the user says in the current prompt, without directives.
+fn prompt_text(request: &Request, texts: &[Cow<'_, str>]) -> String {
+    let current_from = request.current_from();
+    let said: Vec<&str> = request
+        .messages
+        .iter()
+        .zip(texts)
+        .skip(current_from)
+        .filter(|(message, _)| message.role == Role::User)
+        .map(|(_, text)| &**text)
+        .collect();
+    directive::stripped(&said.join("\n")).into_owned()
 }
 
 /// The files that the user accepts, in order.

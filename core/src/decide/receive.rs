@@ -29,10 +29,15 @@ pub struct Received {
     pub new_user_messages: Vec<usize>,
 }
 
-/// Records a prompt.
+/// Records a prompt. `texts` are its messages' texts as the ledger may hold them ([`Message::recordable`]), in order.
 #[must_use]
-pub fn receive(view: &dyn View, policy: &Policy, request: &Request) -> Received {
-    let conversation = Conversation::of(request);
+pub fn receive(
+    view: &dyn View,
+    policy: &Policy,
+    request: &Request,
+    texts: &[Cow<'_, str>],
+) -> Received {
+    let conversation = Conversation::of(request, texts);
     if request.attempt == Attempt::Retry
         && let Some(open) = view.open_prompt(conversation.whole)
     {
@@ -136,7 +141,7 @@ struct Spoken<'r> {
     index: usize,
     role: Role,
     time: Time,
-    text: Cow<'r, str>,
+    text: &'r str,
     key: MessageKey,
 }
 
@@ -149,18 +154,19 @@ struct Conversation<'r> {
 }
 
 impl<'r> Conversation<'r> {
-    fn of(request: &'r Request) -> Self {
+    fn of(request: &'r Request, texts: &'r [Cow<'_, str>]) -> Self {
         let current_from = request.current_from();
         let mut conversation = Self {
             messages: Vec::with_capacity(request.messages.len()),
             after_replies: Vec::new(),
             whole: TranscriptHash::EMPTY,
         };
-        for (index, message) in request.messages.iter().enumerate() {
+        for (index, (message, text)) in request.messages.iter().zip(texts).enumerate() {
             if message.role != Role::System {
                 conversation.add(
                     index,
                     message,
+                    text,
                     if index < current_from {
                         Time::Older
                     } else {
@@ -172,9 +178,8 @@ impl<'r> Conversation<'r> {
         conversation
     }
 
-    fn add(&mut self, index: usize, message: &'r Message, time: Time) {
-        let text = message.recordable();
-        let key = key_of(message.role, &text, &message.tool_calls);
+    fn add(&mut self, index: usize, message: &Message, text: &'r str, time: Time) {
+        let key = key_of(message.role, text, &message.tool_calls);
         self.whole = self.whole.extended(key);
         self.messages.push(Spoken {
             index,
