@@ -46,12 +46,13 @@ pub struct Directive {
     pub target: String,
 }
 
-/// All directives of a prompt, in order. Lines inside of code blocks are code.
+/// All directives of a prompt, in order; a line that names several things gives one for each. Lines inside of code
+/// blocks are code.
 #[must_use]
 pub fn directives(text: &str) -> Vec<Directive> {
     lines(text)
         .into_iter()
-        .map(|line| read(&text[line]))
+        .flat_map(|line| read(&text[line]))
         .collect()
 }
 
@@ -94,24 +95,57 @@ fn lines(text: &str) -> Vec<Range<usize>> {
 }
 
 fn is_directive(line: &str) -> bool {
-    line.strip_prefix(MARK)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    let Some((mark, rest)) = line.split_at_checked(MARK.len()) else {
+        return false;
+    };
+    mark.eq_ignore_ascii_case(MARK) && (rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
-fn read(line: &str) -> Directive {
-    let mut words = line.split_whitespace().skip(1);
-    let verb = match words.next() {
-        Some("accept") => Verb::Accept,
-        Some("reject") => Verb::Reject,
-        Some("confirm") => Verb::Confirm,
+/// A directive for each thing that the line names.
+fn read(line: &str) -> Vec<Directive> {
+    let rest = line[MARK.len()..].trim();
+    let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let verb = match word.to_ascii_lowercase().as_str() {
+        "accept" => Verb::Accept,
+        "reject" => Verb::Reject,
+        "confirm" => Verb::Confirm,
         _ => Verb::Unknown,
     };
-    let target = words
-        .next()
-        .unwrap_or_default()
-        .trim_matches('`')
-        .to_string();
-    Directive { verb, target }
+    let mut named = targets(rest);
+    if named.is_empty() {
+        named.push(String::new());
+    }
+    named
+        .into_iter()
+        .take(TARGETS_MAX)
+        .map(|target| Directive { verb, target })
+        .collect()
+}
+
+/// Things that one line may name.
+const TARGETS_MAX: usize = 64;
+
+/// Words, without the punctuation of prose around them; what stands in backticks or quotes is one word.
+fn targets(text: &str) -> Vec<String> {
+    let mut targets = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let quoted = matches!(first, '`' | '"' | '\'')
+            .then(|| rest[1..].split_once(first))
+            .flatten();
+        let (target, after) = match quoted {
+            Some((inside, after)) => (inside, after),
+            None => {
+                let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+                (word.trim_end_matches(['.', ',', ';', '!']), after)
+            }
+        };
+        if !matches!(target, "" | "and") {
+            targets.push(target.to_string());
+        }
+        rest = after.trim_start_matches(['.', ',', ';', '!']).trim_start();
+    }
+    targets
 }
 
 #[cfg(test)]
@@ -147,6 +181,15 @@ mod tests {
         );
         check("@tslp frobnicate x", &[(Verb::Unknown, "x")], "");
         check("@tslp", &[(Verb::Unknown, "")], "");
+        check(
+            "@TSLP Accept src/a.c, `src/my file.c` and lib/b.c::f.\n",
+            &[
+                (Verb::Accept, "src/a.c"),
+                (Verb::Accept, "src/my file.c"),
+                (Verb::Accept, "lib/b.c::f"),
+            ],
+            "",
+        );
     }
 
     #[test]

@@ -500,12 +500,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         found_code::find(self.reading(&view), text, tool_calls, end)
     }
 
-    fn pastes(
-        &self,
-        request: &Request,
-        texts: &[Cow<'_, str>],
-        received: &Received,
-    ) -> Vec<Paste> {
+    fn pastes(&self, request: &Request, texts: &[Cow<'_, str>], received: &Received) -> Vec<Paste> {
         let examples = capture::examples(&request.messages);
         let current_from = request.current_from();
         let mut pastes = Vec::new();
