@@ -75,7 +75,10 @@ pub fn stripped(text: &str) -> Cow<'_, str> {
 
 /// Byte ranges of the directives' lines, with their line ends.
 fn lines(text: &str) -> Vec<Range<usize>> {
-    if !text.contains(MARK) {
+    if !text.contains('@') {
+        return Vec::new();
+    }
+    if !text.split_inclusive('\n').any(is_directive) {
         return Vec::new();
     }
     let blocks = capture::blocks(text);
