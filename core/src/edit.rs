@@ -1,5 +1,9 @@
 //! Edits of code: what they are, and their exact application in memory. An edit applies as a whole or not at all.
 
+mod apply;
+
+pub use apply::{Bases, apply};
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -32,6 +36,8 @@ pub enum Hunk {
         new: String,
         /// Where to look for it.
         place: Place,
+        /// What may stand beside it.
+        unit: Unit,
     },
     /// Puts text after this many lines of the whole file; 0 is its beginning.
     Insert {
@@ -56,6 +62,16 @@ pub enum Place {
     After(String),
     /// At the very end of the file.
     End,
+}
+
+/// What a replaced text is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Whole lines: it begins where a line begins and ends where one ends, so that `x = 1` isn't found in `xx = 1`. Each
+    /// line ends with its newline; without one, the last is the file's last line, which has none.
+    Lines,
+    /// Any text.
+    Text,
 }
 
 /// Why an edit that was recognised can't be read.
