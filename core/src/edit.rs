@@ -1,5 +1,9 @@
 //! Edits of code: what they are, and their exact application in memory. An edit applies as a whole or not at all.
 
+mod apply;
+
+pub use apply::{Bases, apply};
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -32,6 +36,8 @@ pub enum Hunk {
         new: String,
         /// Where to look for it.
         place: Place,
+        /// What may stand beside it.
+        unit: Unit,
     },
     /// Puts text after this many lines of the whole file; 0 is its beginning.
     Insert {
@@ -58,6 +64,16 @@ pub enum Place {
     End,
 }
 
+/// What a replaced text is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Whole lines: it begins where a line begins and ends where one ends, so that `x = 1` isn't found in `xx = 1`. Each
+    /// line ends with its newline; without one, the last is the file's last line, which has none.
+    Lines,
+    /// Any text.
+    Text,
+}
+
 /// Why an edit that was recognised can't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
@@ -77,44 +93,4 @@ pub enum EditError {
     NeedsWholeFile,
     /// It would take too much work (see [`crate::limits::EDIT_WORK_BYTES_MAX`]).
     TooLarge,
-}
-
-/// What an edit is applied to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bases<'b> {
-    /// All of a file.
-    Whole(&'b str),
-    /// Some of its definitions, none inside another one.
-    Slices(&'b [&'b str]),
-}
-
-/// Applies `hunks` in order, exactly or not at all. What comes back has one entry for each base: its new text, or
-/// `None` if it stays as it is.
-///
-/// # Errors
-/// Why the first hunk that doesn't apply doesn't.
-pub fn apply(hunks: &[Hunk], bases: &Bases<'_>) -> Result<Vec<Option<String>>, EditError> {
-    let texts: Vec<&str> = match bases {
-        Bases::Whole(text) => Vec::from([*text]),
-        Bases::Slices(texts) => texts.to_vec(),
-    };
-    let mut out: Vec<Option<String>> = texts.iter().map(|_| None).collect();
-    for hunk in hunks {
-        let Hunk::Replace { old, new, .. } = hunk else {
-            return Err(EditError::NeedsWholeFile);
-        };
-        let mut at = None;
-        for (index, text) in texts.iter().enumerate() {
-            let text = out[index].as_deref().unwrap_or(text);
-            match text.matches(old.as_str()).count() {
-                0 => {}
-                1 if at.is_none() => at = Some(index),
-                _ => return Err(EditError::NotUnique),
-            }
-        }
-        let index = at.ok_or(EditError::NotFound)?;
-        let text = out[index].as_deref().unwrap_or(texts[index]);
-        out[index] = Some(text.replacen(old.as_str(), new, 1));
-    }
-    Ok(out)
 }

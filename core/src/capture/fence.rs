@@ -1,52 +1,110 @@
-//! Fenced code blocks: backticks or tildes of any length, closed by CommonMark's rule, also indented in lists.
+//! Fenced code blocks: backticks or tildes of any length, closed by CommonMark's rule, also indented in lists, and the
+//! tags that stand for fences.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::ends::{Ends, Place};
+use super::line::{Lead, line_at, lines_from};
 use super::path_hint::{self, Hint};
-use super::{Block, Closing, Part, Standing};
-use crate::event::{Format, PathEvidence};
+use super::section::{Frame, edits_in};
+use super::{Block, Closing, Standing, quoted, search_replace, tags};
+use crate::event::Format;
 
-/// All fenced blocks of `text`, in order. One pass over the lines.
-pub fn scan(text: &str) -> impl Iterator<Item = Block<'_>> {
-    let mut at = 0;
-    let mut before = Lead::default();
-    core::iter::from_fn(move || {
-        while at < text.len() {
-            let line = line_at(text, at);
-            let Some(fence) = Fence::opened_by(&text[line.clone()]) else {
-                before.pass(text, &line);
-                at = line.end;
-                continue;
-            };
-            let block = read_block(text, &line, &fence, &before);
-            at = block.outer.end;
-            before = Lead::default();
-            return Some(block);
-        }
-        None
-    })
+/// Reads the fence that a line opens, if it does. A fence that holds an edit is that edit.
+pub(super) fn read<'t>(
+    text: &'t str,
+    opening: &Range<usize>,
+    lead: &Lead,
+) -> Option<Vec<Block<'t>>> {
+    let fence = Fence::opened_by(&text[opening.clone()])?;
+    let (code_end, outer_end, closing) = fence.end(text, opening.end);
+    let raw = opening.end..code_end;
+    let piece = unindented(&text[raw.clone()], fence.indent);
+    let info = path_hint::info_string(fence.info);
+    let hint = info.hint().or_else(|| hint_around(&piece, text, lead));
+    let frame = Frame {
+        outer: opening.start..outer_end,
+        raw,
+        piece,
+        language: info.language,
+        hint,
+        closing,
+    };
+    Some(blocks(text, frame))
 }
 
-/// The last line with text before a fence, and how many blank lines follow it.
-#[derive(Clone, Default)]
-struct Lead {
-    line: Range<usize>,
-    blanks: u32,
-}
+const TAGS: [(&str, &str); 5] = [
+    ("<source>", "</source>"),
+    ("<code>", "</code>"),
+    ("<pre>", "</pre>"),
+    ("<codeblock>", "</codeblock>"),
+    ("<sourcecode>", "</sourcecode>"),
+];
 
-impl Lead {
-    fn pass(&mut self, text: &str, line: &Range<usize>) {
-        if text[line.clone()].trim().is_empty() {
-            self.blanks += 1;
-        } else {
-            *self = Self {
-                line: line.clone(),
-                blanks: 0,
-            };
-        }
+/// Reads the pair of tags that a line opens, if it does. One that is never closed is a block only below a path, since
+/// prose may name such a tag, too.
+pub(super) fn read_tags<'t>(
+    text: &'t str,
+    opening: &Range<usize>,
+    lead: &Lead,
+    ends: &mut Ends,
+) -> Option<Vec<Block<'t>>> {
+    let word = text[opening.clone()].trim();
+    let (_, closer) = TAGS.iter().find(|(opener, _)| *opener == word)?;
+    let end = ends.next(text, closer, Place::Alone, opening.end);
+    let (line, blanks) = lead.read(text);
+    if end.is_none() && path_hint::line_before(line, blanks).is_none() {
+        return None;
     }
+    let closing_line = end.map(|at| {
+        let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        start..line_at(text, at).end
+    });
+    let raw = opening.end..closing_line.as_ref().map_or(text.len(), |line| line.start);
+    let piece = &text[raw.clone()];
+    let frame = Frame {
+        outer: opening.start..closing_line.as_ref().map_or(text.len(), |line| line.end),
+        raw,
+        piece: Cow::Borrowed(piece),
+        language: None,
+        hint: hint_around(piece, text, lead),
+        closing: match end {
+            Some(_) => Closing::Closed,
+            None => Closing::Unclosed,
+        },
+    };
+    Some(blocks(text, frame))
+}
+
+fn blocks<'t>(text: &'t str, frame: Frame<'t>) -> Vec<Block<'t>> {
+    if let Some(edits) = edits_in(&frame.piece, frame.language.as_deref()) {
+        return match frame.hint.is_none() {
+            true => tags::in_fence(text, &frame).unwrap_or_else(|| frame.split(text, edits)),
+            false => frame.split(text, edits),
+        };
+    }
+    if frame.hint.is_none()
+        && let Some(blocks) = tags::in_fence(text, &frame)
+    {
+        return blocks;
+    }
+    let standing = match quoted::is_numbered(&frame.piece) {
+        true => Standing::Quoted,
+        false => Standing::Said,
+    };
+    [frame.whole(Format::Fence, standing)].into()
+}
+
+/// The code of a text that is one fence and nothing else, as models put around what a tag holds already.
+pub(super) fn unwrapped(text: &str) -> Option<Range<usize>> {
+    let first = line_at(text, 0);
+    let fence = Fence::opened_by(&text[first.clone()])?;
+    let (code_end, outer_end, closing) = fence.end(text, first.end);
+    let only = text[outer_end..].trim().is_empty();
+    (only && closing == Closing::Closed).then_some(first.end..code_end)
 }
 
 /// An opening fence.
@@ -79,71 +137,39 @@ impl<'t> Fence<'t> {
         let word = line.trim();
         word.len() >= self.length && word.chars().all(|c| c == self.mark)
     }
-}
 
-fn line_at(text: &str, at: usize) -> Range<usize> {
-    let end = text[at..]
-        .find('\n')
-        .map_or(text.len(), |newline| at + newline + 1);
-    at..end
-}
-
-fn read_block<'t>(
-    text: &'t str,
-    opening: &Range<usize>,
-    fence: &Fence<'t>,
-    before: &Lead,
-) -> Block<'t> {
-    let start = opening.end;
-    let mut at = start;
-    let mut closing = Closing::Unclosed;
-    let mut code_end = text.len();
-    let mut outer_end = text.len();
-    while at < text.len() {
-        let line = line_at(text, at);
-        if fence.is_closed_by(&text[line.clone()]) {
-            closing = Closing::Closed;
-            code_end = line.start;
-            outer_end = line.end;
-            break;
+    /// Where the code ends, where the fence ends, and whether it was closed. Fences in the code of a SEARCH/REPLACE block
+    /// are part of that block if it comes to its end; the search for that goes no further than the next block.
+    fn end(&self, text: &str, start: usize) -> (usize, usize, Closing) {
+        let mut in_block = false;
+        let mut closed_in_block = None;
+        for (at, line) in lines_from(text, start) {
+            if search_replace::opens(line) {
+                if closed_in_block.is_some() {
+                    break;
+                }
+                in_block = true;
+            } else if in_block && search_replace::ends(line) {
+                in_block = false;
+                closed_in_block = None;
+            } else if self.is_closed_by(line) {
+                let end = (at, at + line.len(), Closing::Closed);
+                if !in_block {
+                    return end;
+                }
+                closed_in_block = closed_in_block.or(Some(end));
+            }
         }
-        at = line.end;
-    }
-    let raw = &text[start..code_end];
-    let code = unindented(raw, fence.indent);
-    let verbatim = matches!(code, Cow::Borrowed(_)).then_some(start..code_end);
-    let info = path_hint::info_string(fence.info);
-    let hint = strongest_hint(&info, &code, text, before);
-    Block {
-        format: Format::Fence,
-        edit: None,
-        standing: Standing::Said,
-        outer: opening.start..outer_end,
-        verbatim,
-        code,
-        language: info.language,
-        path: hint.path,
-        evidence: hint.evidence,
-        part: info.part,
-        closing,
+        closed_in_block.unwrap_or((text.len(), text.len(), Closing::Unclosed))
     }
 }
 
-fn strongest_hint(info: &path_hint::Info, code: &str, text: &str, before: &Lead) -> Hint {
-    if let Some(path) = &info.path {
-        return Hint {
-            path: Some(path.clone()),
-            evidence: PathEvidence::InfoString,
-        };
-    }
-    let lead = &text[before.line.clone()];
-    path_hint::line_before(lead, before.blanks)
+/// What the lines around the opening say of the file.
+fn hint_around(code: &str, text: &str, lead: &Lead) -> Option<Hint> {
+    let (line, blanks) = lead.read(text);
+    path_hint::line_before(line, blanks)
         .or_else(|| path_hint::first_line_comment(code))
-        .or_else(|| path_hint::sentence_before(lead, before.blanks))
-        .unwrap_or(Hint {
-            path: None,
-            evidence: PathEvidence::None,
-        })
+        .or_else(|| path_hint::sentence_before(line, blanks))
 }
 
 /// The lines without the indentation that their fence has; lines with less lose what they have.
@@ -159,21 +185,16 @@ fn unindented(raw: &str, indent: usize) -> Cow<'_, str> {
     Cow::Owned(code)
 }
 
-impl Part {
-    pub(super) fn of_range(range: Option<&str>) -> Self {
-        range.map_or(Self::Unsaid, |_| Self::Range)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture;
     use alloc::format;
-    use alloc::vec::Vec;
 
     /// One line a block: evidence, path, language, closing, code.
     fn check(text: &str, expected: &[&str]) {
-        let found: Vec<String> = scan(text)
+        let found: Vec<String> = capture::blocks(text)
+            .into_iter()
             .map(|block| {
                 format!(
                     "{:?} {} {} {:?} {:?}",
@@ -267,12 +288,12 @@ mod tests {
     #[test]
     fn verbatim_ranges_point_at_the_code() {
         let text = "a\n```c\nint x;\n```\n";
-        let block = scan(text).next().expect("one block");
+        let block = capture::blocks(text).pop().expect("one block");
         assert_eq!(&text[block.verbatim.expect("verbatim")], "int x;\n");
         assert_eq!(&text[block.outer], "```c\nint x;\n```\n");
         assert!(
-            scan(" ```\n x\n ```")
-                .next()
+            capture::blocks(" ```\n x\n ```")
+                .pop()
                 .expect("one block")
                 .verbatim
                 .is_none()

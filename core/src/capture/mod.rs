@@ -1,7 +1,23 @@
 //! Finds code in messages and says what names its file. One module per family of formats; each is total and linear.
 
-pub mod fence;
 pub mod path_hint;
+
+mod scan;
+
+mod apply_patch;
+mod fence;
+mod leaked;
+mod quoted;
+mod search_replace;
+mod tags;
+mod tool_call;
+mod unified_diff;
+
+mod ends;
+mod line;
+mod section;
+
+pub use tool_call::tool_call;
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -72,13 +88,7 @@ pub enum Closing {
 /// All blocks of a message, in order, at most [`BLOCKS_PER_MESSAGE_MAX`].
 #[must_use]
 pub fn blocks(text: &str) -> Vec<Block<'_>> {
-    fence::scan(text).take(BLOCKS_PER_MESSAGE_MAX).collect()
-}
-
-/// What a tool call does to files, as far as its arguments say so.
-#[must_use]
-pub fn tool_call(_name: &str, _arguments: &str) -> Vec<Block<'static>> {
-    Vec::new()
+    scan::Scan::new(text).take(BLOCKS_PER_MESSAGE_MAX).collect()
 }
 
 /// How clients mark a conversation that they quote for a task of their own, such as finding a title (Open WebUI): code
@@ -108,3 +118,6 @@ pub fn examples(messages: &[crate::message::Message]) -> usize {
         })
         .map_or(0, |at| at + 1)
 }
+
+#[cfg(test)]
+mod samples;

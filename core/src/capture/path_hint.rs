@@ -1,4 +1,4 @@
-//! What names the file of a fenced block: its info string, the line before it, a comment on its first line.
+//! What names the file of a block: its info string, the line before it, a comment on its first line.
 
 use alloc::string::{String, ToString};
 
@@ -13,6 +13,28 @@ pub struct Hint {
     pub path: Option<String>,
     /// What named it.
     pub evidence: PathEvidence,
+    /// Whether a range of lines is named.
+    pub part: Part,
+}
+
+impl Hint {
+    /// What an edit format's header or a tool call's argument names.
+    #[must_use]
+    pub fn header(path: String) -> Self {
+        Self {
+            path: Some(path),
+            evidence: PathEvidence::Header,
+            part: Part::Unsaid,
+        }
+    }
+
+    fn of(reference: Reference<'_>, evidence: PathEvidence) -> Self {
+        Self {
+            path: Some(reference.path.to_string()),
+            evidence,
+            part: reference.part,
+        }
+    }
 }
 
 /// What a fence's info string says.
@@ -26,34 +48,62 @@ pub struct Info {
     pub part: Part,
 }
 
+impl Info {
+    /// The hint that the info string is, if it names a path.
+    #[must_use]
+    pub fn hint(&self) -> Option<Hint> {
+        self.path.as_ref().map(|path| Hint {
+            path: Some(path.clone()),
+            evidence: PathEvidence::InfoString,
+            part: self.part,
+        })
+    }
+}
+
 /// Reads an info string: `cpp`, `cpp:src/a.cpp`, `cpp src/a.cpp (10-20)`, `src/a.cpp`, `c title="src/a.c"`.
 #[must_use]
 pub fn info_string(info: &str) -> Info {
-    let mut words = info.split_whitespace();
-    let first = words.next().unwrap_or_default();
-    let rest = info[first.len()..].trim();
-    let attribute = attribute_path(info);
-    let (language, joined_path) = match first.split_once([':', '：']) {
-        Some((language, path)) if !path.is_empty() => (language, Some(path)),
-        _ if looks_like_path(first) && !first.contains('=') => ("", Some(first)),
-        _ => (first, None),
+    let first = info.split_whitespace().next().unwrap_or_default();
+    let rest = info.trim_start()[first.len()..].trim();
+    let (language, joined) = language_and_path(first);
+    let spaced = match rest.split_once(" (") {
+        Some((path, _)) => path.trim_end(),
+        None => rest,
     };
-    let spaced = rest
-        .split_once(" (")
-        .map_or(rest, |(path, _)| path)
-        .trim_end();
-    let spaced_path =
-        (!spaced.is_empty() && !spaced.contains('=') && looks_like_path(spaced)).then_some(spaced);
+    let spaced =
+        reference(spaced).filter(|spaced| is_path(spaced.path) || is_spaced_path(spaced.path));
+    let named = attribute_path(info)
+        .map(|path| Reference {
+            path,
+            part: Part::Unsaid,
+        })
+        .or(joined)
+        .or(spaced);
     let range = rest
         .rsplit_once('(')
-        .and_then(|(_, range)| line_range(range));
+        .is_some_and(|(_, range)| is_line_range(range));
     Info {
         language: language_word(language),
-        path: attribute
-            .or(joined_path)
-            .or(spaced_path)
-            .map(ToString::to_string),
-        part: Part::of_range(range),
+        part: match range {
+            true => Part::Range,
+            false => named.map_or(Part::Unsaid, |named| named.part),
+        },
+        path: named.map(|named| named.path.to_string()),
+    }
+}
+
+/// `cpp:src/a.cpp`, `:src/a.cpp`, `src/a.cpp`, `src/a.cpp:10-20`, `cpp`.
+fn language_and_path(word: &str) -> (&str, Option<Reference<'_>>) {
+    let whole = reference(word).filter(|whole| is_path(whole.path));
+    match word.split_once([':', '：']) {
+        Some((language, path)) if !path.is_empty() => match whole {
+            Some(whole) if whole.part == Part::Range && is_path(language) => ("", Some(whole)),
+            _ => (language, reference(path)),
+        },
+        _ => match whole {
+            Some(whole) => ("", Some(whole)),
+            None => (word, None),
+        },
     }
 }
 
@@ -64,17 +114,12 @@ fn attribute_path(info: &str) -> Option<&str> {
         .find_map(|name| {
             let at = info.find(name)?;
             let value = &info[at + name.len()..];
-            let quoted = value
-                .strip_prefix('"')
-                .and_then(|rest| rest.split_once('"'))
-                .or_else(|| {
-                    value
-                        .strip_prefix('\'')
-                        .and_then(|rest| rest.split_once('\''))
-                })
-                .map(|(inside, _)| inside);
+            let quoted = ['"', '\''].iter().find_map(|quote| {
+                let (inside, _) = value.strip_prefix(*quote)?.split_once(*quote)?;
+                Some(inside)
+            });
             let value = quoted.or_else(|| value.split_whitespace().next())?;
-            looks_like_path(value).then_some(value)
+            is_path(value).then_some(value)
         })
 }
 
@@ -84,36 +129,39 @@ fn language_word(word: &str) -> Option<String> {
 }
 
 /// `10-20)` or `10)`.
-fn line_range(text: &str) -> Option<&str> {
-    let range = text.strip_suffix(')')?;
-    let digits = range
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'-');
-    (digits && range.bytes().any(|byte| byte.is_ascii_digit())).then_some(range)
+fn is_line_range(text: &str) -> bool {
+    text.strip_suffix(')').is_some_and(|range| {
+        range
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'-')
+            && range.bytes().any(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// A line that is a path and nothing else, after the decorations that models put around it (aider's rule). One blank
 /// line may follow it.
 #[must_use]
 pub fn line_before(line: &str, blanks: u32) -> Option<Hint> {
+    if blanks > 1 || line.len() > 4 * PATH_BYTES_MAX {
+        return None;
+    }
     let word = line
         .trim()
         .trim_start_matches(['#', '*', '-', '>'])
         .trim()
         .trim_end_matches('*')
-        .trim_end_matches(':')
+        .trim_end_matches([':', '：'])
         .trim_matches(['*', '`', '"'])
-        .trim_end_matches(':');
+        .trim_end_matches([':', '：']);
     let word = strip_label(word).trim_matches(['*', '`', ' ']);
-    (blanks <= 1 && looks_like_file(word)).then(|| Hint {
-        path: Some(word.to_string()),
-        evidence: PathEvidence::LineBefore,
-    })
+    let named = reference(word)?;
+    (is_file(named.path) || is_spaced_path(named.path))
+        .then(|| Hint::of(named, PathEvidence::LineBefore))
 }
 
 /// `File: src/a.c` and `filepath: src/a.c` name a path as plainly as the path alone.
 fn strip_label(line: &str) -> &str {
-    match line.split_once(':') {
+    match line.split_once([':', '：']) {
         Some((label, path)) if is_label(label) => path.trim(),
         _ => line,
     }
@@ -135,44 +183,101 @@ pub fn sentence_before(line: &str, blanks: u32) -> Option<Hint> {
     if blanks > 1 || line.len() > 4 * PATH_BYTES_MAX {
         return None;
     }
-    let mut paths = line
-        .split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ','))
-        .map(|word| word.trim_matches(['*', ':', '.', ';', '!', '?']))
-        .filter(|word| looks_like_path(word) && word.rsplit('/').next().is_some_and(has_extension));
-    let path = paths.next()?;
-    paths.all(|other| other == path).then(|| Hint {
-        path: Some(path.to_string()),
-        evidence: PathEvidence::SentenceBefore,
-    })
+    let mut named = line
+        .split(|c: char| {
+            c.is_whitespace()
+                || matches!(
+                    c,
+                    '`' | '"' | '\'' | '(' | ')' | ',' | '（' | '）' | '，' | '。'
+                )
+        })
+        .map(|word| word.trim_matches(['*', ':', '.', ';', '!', '?', '：']))
+        .filter_map(reference)
+        .filter(|word| is_path(word.path) && has_extension(word.path));
+    let first = named.next()?;
+    named
+        .all(|other| other.path == first.path)
+        .then(|| Hint::of(first, PathEvidence::SentenceBefore))
 }
 
 /// `// filepath: src/a.c`, `# filepath: …`, `<!-- filepath: … -->`, or a path alone in a comment on the first line.
 #[must_use]
 pub fn first_line_comment(code: &str) -> Option<Hint> {
     let line = code.lines().next()?.trim();
+    if line.len() > 4 * PATH_BYTES_MAX {
+        return None;
+    }
     let inside = ["//", "#", "--", ";", "/*", "<!--", "%"]
         .iter()
         .find_map(|opening| line.strip_prefix(opening))?;
     let inside = inside.trim_end_matches("*/").trim_end_matches("-->").trim();
     let labelled = inside
-        .split_once(':')
+        .split_once([':', '：'])
         .filter(|(label, _)| is_label(label))
         .map(|(_, path)| path.trim());
-    let path = labelled.unwrap_or(inside);
-    let plain = labelled.is_some() || has_extension(path);
-    (plain && looks_like_path(path)).then(|| Hint {
-        path: Some(path.to_string()),
-        evidence: PathEvidence::FirstLineComment,
-    })
+    let named = reference(labelled.unwrap_or(inside))?;
+    let plain = labelled.is_some() || has_extension(named.path);
+    (plain && is_path(named.path)).then(|| Hint::of(named, PathEvidence::FirstLineComment))
+}
+
+/// A path with what is said of its lines.
+#[derive(Clone, Copy)]
+struct Reference<'t> {
+    path: &'t str,
+    part: Part,
+}
+
+/// Reads `src/a.c`, `@src/a.c`, `src/a.c:10`, `src/a.c:10-20`, `src/a.c#L10-L20`. What is left is still to be looked at.
+fn reference(word: &str) -> Option<Reference<'_>> {
+    let word = word.strip_prefix('@').unwrap_or(word);
+    let is_lines = |lines: &str| {
+        let mut numbers = lines.split(['-', ':', ',']);
+        let is_number = |number: &str| {
+            let number = number.strip_prefix('L').unwrap_or(number);
+            !number.is_empty()
+                && number.len() <= 9
+                && number.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        numbers.clone().count() <= 2 && numbers.all(is_number)
+    };
+    let ranged = [word.rsplit_once('#'), word.split_once(':')]
+        .into_iter()
+        .flatten()
+        .find(|(path, lines)| has_extension(path) && is_lines(lines));
+    let (path, part) = match ranged {
+        Some((path, _)) => (path, Part::Range),
+        None => (word, Part::Unsaid),
+    };
+    (!path.is_empty()).then_some(Reference { path, part })
 }
 
 /// A word that can be a path: no blanks or odd characters, with a slash or an extension.
-fn looks_like_path(word: &str) -> bool {
-    is_path_text(word) && (word.contains(['/', '\\']) || has_extension(word))
+fn is_path(word: &str) -> bool {
+    is_path_text(word)
+        && !word.contains(char::is_whitespace)
+        && (word.contains(['/', '\\']) || has_extension(word))
+}
+
+/// Words that can only be one path: the first holds a slash, the last alone ends in an extension.
+fn is_spaced_path(words: &str) -> bool {
+    let Some((first, rest)) = words.split_once(' ') else {
+        return false;
+    };
+    let (between, last) = rest.rsplit_once(' ').unwrap_or(("", rest));
+    is_path_text(words)
+        && !words.contains(['\t', '\n', '\r', ',', '`'])
+        && first.contains(['/', '\\'])
+        && has_extension(last)
+        && !has_extension(first)
+        && !rest.contains(" -")
+        && !rest.starts_with('-')
+        && !between.split(' ').any(has_extension)
+        && !words.contains("  ")
+        && !rest.contains("./")
 }
 
 /// A word that can be a file's name on a line of its own; names without an extension only where they are well known.
-fn looks_like_file(word: &str) -> bool {
+fn is_file(word: &str) -> bool {
     const WITHOUT_EXTENSION: [&str; 7] = [
         "Makefile",
         "Dockerfile",
@@ -182,7 +287,7 @@ fn looks_like_file(word: &str) -> bool {
         "Justfile",
         "BUILD",
     ];
-    looks_like_path(word) || WITHOUT_EXTENSION.contains(&word)
+    is_path(word) || WITHOUT_EXTENSION.contains(&word)
 }
 
 fn is_path_text(word: &str) -> bool {
@@ -192,7 +297,7 @@ fn is_path_text(word: &str) -> bool {
         && !word.contains("::")
         && !word.ends_with('/')
         && !word.chars().any(|c| {
-            c.is_whitespace()
+            c.is_control()
                 || matches!(
                     c,
                     '<' | '>' | '|' | '"' | '*' | '?' | ';' | '{' | '}' | '(' | ')' | '='
@@ -210,4 +315,133 @@ fn has_extension(word: &str) -> bool {
                 .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_'))
             && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    fn shown(hint: Option<Hint>) -> String {
+        hint.map_or_else(
+            || String::from("-"),
+            |hint| {
+                let path = hint.path.unwrap_or_default();
+                match hint.part {
+                    Part::Unsaid => path,
+                    part => format!("{path} {part:?}"),
+                }
+            },
+        )
+    }
+
+    fn check_line(line: &str, expected: &str) {
+        assert_eq!(shown(line_before(line, 0)), expected, "{line}");
+    }
+
+    #[test]
+    fn a_path_stands_on_a_line_of_its_own() {
+        for line in [
+            "src/a.c",
+            "**src/a.c**:",
+            "#### `src/a.c`",
+            "@src/a.c",
+            "`@src/a.c`:",
+            "File: src/a.c",
+            "**File：`src/a.c`**",
+            "src/a.c：",
+            "> src/a.c",
+        ] {
+            check_line(line, "src/a.c");
+        }
+        for line in [
+            "src/a.c:10-20",
+            "`src/a.c#L10-L20`:",
+            "@src/a.c:7",
+            "src/a.c#L7",
+        ] {
+            check_line(line, "src/a.c Range");
+        }
+        for line in [
+            "Here it is:",
+            "e.g. this",
+            "http://x.org/a.c",
+            "a::b",
+            "src/",
+            "x = a.c",
+            "",
+        ] {
+            check_line(line, "-");
+        }
+    }
+
+    #[test]
+    fn paths_with_blanks_are_told_from_sentences() {
+        check_line("src/my file.c", "src/my file.c");
+        check_line("**`./My Project (old)/a.c`**", "-");
+        check_line("`src/my other/a file.c`:", "src/my other/a file.c");
+        for line in [
+            "See src/a.c",
+            "src/a.c and src/b.c",
+            "`cat src/a.c`",
+            "./run -o a.c",
+            "src/x, then a.c",
+            "my file.c",
+            "src/a.c is new",
+        ] {
+            check_line(line, "-");
+        }
+    }
+
+    #[test]
+    fn info_strings_name_paths_and_ranges() {
+        let check = |info: &str, language: &str, hint: &str| {
+            let info_read = info_string(info);
+            assert_eq!(
+                info_read.language.as_deref().unwrap_or("-"),
+                language,
+                "{info}"
+            );
+            assert_eq!(shown(info_read.hint()), hint, "{info}");
+        };
+        check("c", "c", "-");
+        check("c:src/a.c", "c", "src/a.c");
+        check("c：src/a.c", "c", "src/a.c");
+        check(":src/a.c", "-", "src/a.c");
+        check("c:src/a.c:10-20", "c", "src/a.c Range");
+        check("src/a.c:10-20", "-", "src/a.c Range");
+        check("src/a.c#L10-L20", "-", "src/a.c Range");
+        check("c src/a.c (10-20)", "c", "src/a.c Range");
+        check("c src/my file.c (10-20)", "c", "src/my file.c Range");
+        check("c src/a.c", "c", "src/a.c");
+        check("c @src/a.c", "c", "src/a.c");
+        check("c title=\"src/a.c\"", "c", "src/a.c");
+        check("{.python}", "python", "-");
+        check("python run main.py", "python", "-");
+    }
+
+    #[test]
+    fn a_sentence_names_one_path() {
+        let check = |line: &str, expected: &str| {
+            assert_eq!(shown(sentence_before(line, 0)), expected, "{line}");
+        };
+        check("Here is src/a.c:", "src/a.c");
+        check("Look at @src/a.c, please.", "src/a.c");
+        check("In `src/a.c:10-20` there is this:", "src/a.c Range");
+        check("src/a.c includes src/a.c", "src/a.c");
+        check("src/a.c includes src/b.h", "-");
+        check("文件（src/a.c）：", "src/a.c");
+    }
+
+    #[test]
+    fn a_first_line_names_a_path() {
+        let check = |line: &str, expected: &str| {
+            assert_eq!(shown(first_line_comment(line)), expected, "{line}");
+        };
+        check("// filepath: src/a.c\nx", "src/a.c");
+        check("# src/a.py:1-20", "src/a.py Range");
+        check("<!-- filepath: /w/a.html -->", "/w/a.html");
+        check("int x; // src/a.c", "-");
+        check("// a comment", "-");
+    }
 }

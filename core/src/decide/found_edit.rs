@@ -85,7 +85,7 @@ fn change(view: &dyn View, path: &RelPath, hunks: &[Hunk]) -> Result<Edited, Rea
             _ => Err(Reason::BaseUnknown),
         },
         Base::Whole(version, text) => {
-            let edited = edit::apply(hunks, &Bases::Whole(&text)).map_err(reason)?;
+            let edited = edit::apply(hunks, Bases::Whole(&text)).map_err(reason)?;
             let code = edited.into_iter().flatten().next();
             Ok(Edited {
                 code: code.unwrap_or_else(|| text.clone()),
@@ -99,7 +99,7 @@ fn change(view: &dyn View, path: &RelPath, hunks: &[Hunk]) -> Result<Edited, Rea
         }
         Base::Slices(slices) => {
             let texts: Vec<&str> = slices.iter().map(|(_, text)| text.as_str()).collect();
-            let edited = edit::apply(hunks, &Bases::Slices(&texts)).map_err(reason)?;
+            let edited = edit::apply(hunks, Bases::Slices(&texts)).map_err(reason)?;
             let mut changed = Vec::new();
             let (mut code, mut before) = (String::new(), String::new());
             for ((version, old), new) in slices.iter().zip(edited) {

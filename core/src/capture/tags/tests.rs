@@ -1,0 +1,189 @@
+//! Files and edits in tags, as clients and models write them.
+
+use super::*;
+use crate::capture;
+use alloc::format;
+
+/// One line a block: standing, path, part, closing, what it is.
+fn check(text: &str, expected: &[&str]) {
+    let found: Vec<String> = capture::blocks(text)
+        .into_iter()
+        .map(|block| {
+            let what = match &block.edit {
+                None => format!("{:?}", block.code),
+                Some(Ok(Edit::Change(hunks))) => format!("{} hunks", hunks.len()),
+                Some(Ok(edit)) => format!("{edit:?}"),
+                Some(Err(Malformed)) => "malformed".to_string(),
+            };
+            format!(
+                "{:?} {} {:?} {:?} {what}",
+                block.standing,
+                block.path.as_deref().unwrap_or("-"),
+                block.part,
+                block.closing
+            )
+        })
+        .collect();
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn files_that_a_model_writes() {
+    for text in [
+        "<write_to_file>\n<path>src/a.c</path>\n<content>\nint x;\n</content>\n</write_to_file>\n",
+        "I'll do it.\n\n<write_to_file><path>src/a.c</path><content>int x;\n</content><line_count>1</line_count></write_to_file> Done.",
+    ] {
+        check(text, &["Said src/a.c Whole Closed \"int x;\\n\""]);
+    }
+    check(
+        "<write_to_file>\n<path>a.c</path>\n<content>\n```c\nint x;\n```\n</content>\n</write_to_file>",
+        &["Said a.c Whole Closed \"int x;\\n\""],
+    );
+    check(
+        "<write_to_file>\n<path>a.md</path>\n<content>\n```c\nint x;\n```\n</content>\n</write_to_file>",
+        &["Said a.md Whole Closed \"```c\\nint x;\\n```\\n\""],
+    );
+    check(
+        "<write_to_file>\n<path>a.c</path>\n<content>\n1 | int x;\n2 | y\n</content>\n</write_to_file>",
+        &["Said a.c Whole Closed \"int x;\\ny\\n\""],
+    );
+    check(
+        "<write_to_file>\n<path>a.c</path>\n<content>\nputs(\"</content>\");\nputs(\"</write_to_file>\");\n</content>\n</write_to_file>",
+        &[
+            "Said a.c Whole Closed \"puts(\\\"</content>\\\");\\nputs(\\\"</write_to_file>\\\");\\n\"",
+        ],
+    );
+}
+
+#[test]
+fn tags_that_stay_open() {
+    check(
+        "<write_to_file>\n<path>a.c</path>\n<content>\nint x;",
+        &["Said a.c Whole Unclosed \"int x;\""],
+    );
+    check(
+        "<write_to_file>\n<path>a.c</path>\n<content>\nx\n</content>\n<write_to_file>\n<path>b.c</path>\n<content>\ny\n</content>\n</write_to_file>",
+        &[
+            "Said a.c Whole Unclosed \"x\\n</content>\\n<write_to_file>\\n<path>b.c</path>\\n<content>\\ny\\n\"",
+        ],
+    );
+    check(
+        "<file_content path=\"a.c\">\nint x;\n",
+        &["Said a.c Whole Unclosed \"int x;\\n\""],
+    );
+    check(
+        "<replace_in_file>\n<path>a.c</path>\n<diff>\n------- SEARCH\nx\n=======\n",
+        &["Said a.c Unsaid Unclosed malformed"],
+    );
+    check(
+        "<write_to_file>\nis a tag.\n```c\nx\n```\n",
+        &["Said - Unsaid Closed \"x\\n\""],
+    );
+    check("<file> is a tag\n<document>\n", &[]);
+}
+
+#[test]
+fn edits_that_a_model_writes() {
+    let block = "------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n";
+    check(
+        &format!(
+            "<replace_in_file>\n<path>src/a.c</path>\n<diff>\n{block}\n{block}</diff>\n</replace_in_file>\n"
+        ),
+        &["Said src/a.c Unsaid Closed 2 hunks"],
+    );
+    let block = "<<<<<<< SEARCH\n:start_line:1\n-------\nx\n=======\ny\n>>>>>>> REPLACE\n";
+    check(
+        &format!("<apply_diff>\n<path>src/a.c</path>\n<diff>\n{block}</diff>\n</apply_diff>\n"),
+        &["Said src/a.c Unsaid Closed 1 hunks"],
+    );
+    check(
+        &format!(
+            "<apply_diff>\n<args>\n<file>\n<path>a.c</path>\n<diff>\n<content>\n{block}</content>\n<start_line>1</start_line>\n</diff>\n<diff>\n<content><![CDATA[\n{block}]]></content>\n</diff>\n</file>\n<file>\n<path>b.c</path>\n<diff>\n<content>\n{block}</content>\n</diff>\n</file>\n</args>\n</apply_diff>\n"
+        ),
+        &[
+            "Said a.c Unsaid Closed 2 hunks",
+            "Said b.c Unsaid Closed 1 hunks",
+        ],
+    );
+    check(
+        "<replace_in_file>\n<path>a.c</path>\n<diff>\nint x;\n</diff>\n</replace_in_file>\n",
+        &["Said a.c Unsaid Closed malformed"],
+    );
+}
+
+#[test]
+fn a_tool_in_a_fence_is_that_tool() {
+    check(
+        "```xml\n<write_to_file>\n<path>a.c</path>\n<content>\nint x;\n</content>\n</write_to_file>\n```\n",
+        &["Said a.c Whole Closed \"int x;\\n\""],
+    );
+    check(
+        "```\n<replace_in_file>\n<path>a.c</path>\n<diff>\n------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n</diff>\n</replace_in_file>\n```\n",
+        &["Said a.c Unsaid Closed 1 hunks"],
+    );
+    // With a path of its own, the fence is that file.
+    check(
+        "```md:docs/a.md\n<write_to_file>\n<path>a.c</path>\n<content>\n</content>\n</write_to_file>\n```\n",
+        &[
+            "Said docs/a.md Unsaid Closed \"<write_to_file>\\n<path>a.c</path>\\n<content>\\n</content>\\n</write_to_file>\\n\"",
+        ],
+    );
+}
+
+#[test]
+fn files_that_clients_send() {
+    check(
+        "<file_content path=\"/w/a.c\">\n#include <a.h>\n```\n</file_content>\n",
+        &["Said /w/a.c Whole Closed \"#include <a.h>\\n```\\n\""],
+    );
+    check(
+        "<file_content path='a.c'>int x;</file_content>",
+        &["Said a.c Whole Closed \"int x;\""],
+    );
+    check(
+        "<file_content path=a.c>\n1 | int x;\n</file_content>",
+        &["Quoted a.c Range Closed \"int x;\\n\""],
+    );
+    check(
+        "<file_content path=\"a.c\">\nError fetching content: not found\n</file_content>",
+        &["Quoted a.c Whole Closed \"Error fetching content: not found\\n\""],
+    );
+    check(
+        "<final_file_content path=\"a.c\">\nint x;\n</final_file_content>",
+        &["Quoted a.c Whole Closed \"int x;\\n\""],
+    );
+    check(
+        "<file path=\"a.c\">int x;</file><file path=\"b.c\">int y;</file>\n",
+        &[
+            "Said a.c Whole Closed \"int x;\"",
+            "Said b.c Whole Closed \"int y;\"",
+        ],
+    );
+    check(
+        "<file path=\"a.c\">\nint x;\n</file>\n<file name=\"b.c\">\nint y;\n</file>\n<file path=\"c.c\" />\n",
+        &[
+            "Said a.c Whole Closed \"int x;\\n\"",
+            "Said b.c Whole Closed \"int y;\\n\"",
+        ],
+    );
+    check(
+        "<files>\n<file><path>a.c</path>\n<content lines=\"1-2\">\n1 | int x;\n2 | y\n</content>\n</file>\n<file><path>b.c</path>\n<error>no</error>\n</file>\n</files>",
+        &["Quoted a.c Range Closed \"int x;\\ny\\n\""],
+    );
+    check(
+        "<file>\n<path>a.c</path>\n<content>\nint x;\n</content>\n</file>",
+        &["Said a.c Whole Closed \"int x;\\n\""],
+    );
+    check(
+        "<file>\n<path>a.c</path>\n<content lines=\"3-4\">\nint x;\n</content>\n</file>",
+        &["Said a.c Range Closed \"int x;\\n\""],
+    );
+    check(
+        "<file>\n00001| int x;\n00002| y\n</file>",
+        &["Quoted - Range Closed \"int x;\\ny\\n\""],
+    );
+    check(
+        "<documents>\n<document index=\"1\">\n<source>a.c</source>\n<document_content>\nint x;\n</document_content>\n</document>\n</documents>",
+        &["Said a.c Whole Closed \"int x;\\n\""],
+    );
+}

@@ -1,0 +1,529 @@
+//! Unified diffs, fenced or bare. Line numbers are often wrong, so hunks are placed by what they hold.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::line::{line_at, lines_from, without_end};
+use super::path_hint::Hint;
+use super::section::{Edits, Section};
+use crate::edit::{Edit, Hunk, Malformed, Place, Unit};
+use crate::event::Format;
+
+/// Whether a line, with the one after it, has the mark of a diff.
+pub(super) fn marks(line: &str, next: &str) -> bool {
+    let line = without_end(line);
+    line.starts_with("diff --git ")
+        || line.starts_with("@@ ")
+        || line == "@@"
+        || line.starts_with("--- ") && next.starts_with("+++ ")
+}
+
+/// Whether a bare diff starts at this line.
+pub(super) fn opens(text: &str, at: usize) -> bool {
+    let line = line_at(text, at);
+    let next = line_at(text, line.end);
+    let third = line_at(text, next.end);
+    let announced = text[line.clone()]
+        .strip_prefix("diff --git ")
+        .is_some_and(|paths| git_paths(paths).is_some());
+    announced
+        && GIT_LINES
+            .iter()
+            .any(|start| text[next.clone()].starts_with(start))
+        || text[line].starts_with("--- ")
+            && text[next].starts_with("+++ ")
+            && text[third].starts_with("@@")
+}
+
+/// What follows `diff --git`.
+const GIT_LINES: [&str; 10] = [
+    "--- ",
+    "index ",
+    "new file mode ",
+    "deleted file mode ",
+    "old mode ",
+    "new mode ",
+    "similarity index ",
+    "dissimilarity index ",
+    "rename from ",
+    "copy from ",
+];
+
+/// Reads a fence's content. Prose may stand before the first header if the fence is tagged as a diff; a diff without any
+/// header or heading is one hunk.
+pub(super) fn read_fenced(piece: &str, tagged: bool) -> Edits {
+    let start = first_mark(piece).unwrap_or_default();
+    let mut sound = piece[..start]
+        .lines()
+        .all(|line| line.trim().is_empty() || tagged && !line.starts_with(['+', '-']));
+    let mut reader = Reader::new(piece, start);
+    while let Some(line) = reader.next_line() {
+        sound &= reader.pass(&line) == Passed::Taken;
+    }
+    let edits = finish(reader.files);
+    if sound { edits } else { edits.spoiled() }
+}
+
+fn first_mark(piece: &str) -> Option<usize> {
+    let mut lines = lines_from(piece, 0).peekable();
+    while let Some((at, line)) = lines.next() {
+        let next = lines.peek().map_or("", |(_, line)| *line);
+        if marks(line, next) {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Reads a bare diff that starts at `at`, and says where it ends.
+pub(super) fn read_bare(text: &str, at: usize) -> (Edits, usize) {
+    let mut reader = Reader::new(text, at);
+    let mut end = at;
+    while let Some(line) = reader.next_line() {
+        if reader.is_over(&line) || reader.pass(&line) == Passed::Foreign {
+            break;
+        }
+        // Blank lines belong to it only if more of it follows.
+        if !line.text.trim().is_empty() {
+            end = line.end;
+        }
+    }
+    let mut edits = finish(reader.files);
+    for section in &mut edits.sections {
+        section.start = section.start.saturating_sub(at);
+    }
+    (edits, end)
+}
+
+fn finish(files: Vec<File>) -> Edits {
+    if files.is_empty() {
+        return Edits::malformed(Format::UnifiedDiff);
+    }
+    Edits {
+        format: Format::UnifiedDiff,
+        sections: files.into_iter().map(File::finish).collect(),
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    files: Vec<File>,
+}
+
+struct Line<'t> {
+    start: usize,
+    end: usize,
+    text: &'t str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passed {
+    Taken,
+    Foreign,
+}
+
+/// One file of the diff as far as it was read.
+#[derive(Default)]
+struct File {
+    start: usize,
+    /// `diff --git` came, and no `---` yet.
+    announced: bool,
+    git: Option<(String, String)>,
+    old: Option<String>,
+    new: Option<String>,
+    rename_from: Option<String>,
+    rename_to: Option<String>,
+    created: bool,
+    deleted: bool,
+    hunks: Vec<HunkText>,
+    flawed: bool,
+}
+
+#[derive(Default)]
+struct HunkText {
+    old: String,
+    new: String,
+    /// The numbers of its heading: lines on both sides.
+    counts: Option<(u32, u32)>,
+    from_nothing: bool,
+    seen: (u32, u32),
+    /// How many blank lines, without a mark, came last.
+    blanks: u32,
+    changes: bool,
+    /// Whether a side's last line has no newline.
+    bare: (bool, bool),
+    last_mark: char,
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, at: usize) -> Self {
+        Self {
+            text,
+            at,
+            files: Vec::new(),
+        }
+    }
+
+    fn next_line(&mut self) -> Option<Line<'t>> {
+        if self.at >= self.text.len() {
+            return None;
+        }
+        let range = line_at(self.text, self.at);
+        self.at = range.end;
+        Some(Line {
+            start: range.start,
+            end: range.end,
+            text: self.text[range].trim_end_matches('\n'),
+        })
+    }
+
+    /// Whether a blank line ends a bare diff: its last hunk has all that its heading promises.
+    fn is_over(&self, line: &Line<'_>) -> bool {
+        let hunk = self.files.last().and_then(|file| file.hunks.last());
+        line.text.trim().is_empty() && hunk.is_some_and(|hunk| hunk.counts == Some(hunk.seen))
+    }
+
+    fn pass(&mut self, line: &Line<'t>) -> Passed {
+        let text = line.text.trim_end_matches('\r');
+        let git = text.strip_prefix("diff --git ");
+        if git.is_some() || text.starts_with("Index: ") {
+            self.files.push(File {
+                start: line.start,
+                announced: true,
+                git: git.and_then(git_paths),
+                ..File::default()
+            });
+            return Passed::Taken;
+        }
+        if self.is_header(line) {
+            self.start_file(line, text);
+            return Passed::Taken;
+        }
+        if text.starts_with("@@") {
+            if self.files.is_empty() {
+                self.files.push(File::default());
+            }
+            self.push_hunk(HunkText::headed(text));
+            return Passed::Taken;
+        }
+        let in_hunk = self.files.last().is_some_and(|file| !file.hunks.is_empty());
+        match in_hunk {
+            true => self.pass_body(line.text),
+            false => self.pass_heading(line, text),
+        }
+    }
+
+    /// `--- old` with `+++ new` below it. Within a hunk it could be a removed line, so more is asked there.
+    fn is_header(&self, line: &Line<'_>) -> bool {
+        if !line.text.starts_with("--- ") {
+            return false;
+        }
+        let next = line_at(self.text, line.end);
+        let third = line_at(self.text, next.end);
+        let hunk = self.files.last().and_then(|file| file.hunks.last());
+        let promised = hunk.is_some_and(|hunk| {
+            hunk.counts
+                .is_some_and(|(old, new)| hunk.seen.0 < old && hunk.seen.1 < new)
+        });
+        self.text[next].starts_with("+++ ")
+            && !promised
+            && (hunk.is_none() || self.text[third].starts_with("@@"))
+    }
+
+    fn start_file(&mut self, line: &Line<'t>, text: &str) {
+        let next = line_at(self.text, line.end);
+        let new = without_end(&self.text[next.clone()]);
+        self.at = next.end;
+        let announced = self
+            .files
+            .last()
+            .is_some_and(|file| file.announced && file.hunks.is_empty());
+        if !announced {
+            self.files.push(File {
+                start: line.start,
+                ..File::default()
+            });
+        }
+        if let Some(file) = self.files.last_mut() {
+            file.announced = false;
+            file.old = Some(header_path(&text[4..]));
+            file.new = Some(header_path(&new[4..]));
+        }
+    }
+
+    fn push_hunk(&mut self, hunk: HunkText) {
+        if let Some(file) = self.files.last_mut() {
+            file.announced = false;
+            file.hunks.push(hunk);
+        }
+    }
+
+    /// A line after a file's header and before its first hunk.
+    fn pass_heading(&mut self, line: &Line<'t>, text: &str) -> Passed {
+        const PLAIN: [&str; 6] = [
+            "index ",
+            "old mode ",
+            "new mode ",
+            "similarity index ",
+            "dissimilarity index ",
+            "=====",
+        ];
+        if text.trim().is_empty() {
+            return Passed::Taken;
+        }
+        let is_body = text.starts_with(['+', '-', ' ']);
+        let Some(file) = self.files.last_mut() else {
+            // A headless hunk, as far as it is one.
+            if !is_body {
+                return Passed::Foreign;
+            }
+            self.files.push(File {
+                start: line.start,
+                hunks: [HunkText::default()].into(),
+                ..File::default()
+            });
+            return self.pass_body(line.text);
+        };
+        if let Some(path) = text.strip_prefix("rename from ") {
+            file.rename_from = Some(path.trim().to_string());
+        } else if let Some(path) = text.strip_prefix("rename to ") {
+            file.rename_to = Some(path.trim().to_string());
+        } else if text.starts_with("new file mode ") {
+            file.created = true;
+        } else if text.starts_with("deleted file mode ") {
+            file.deleted = true;
+        } else if [
+            "copy from ",
+            "copy to ",
+            "Binary files ",
+            "GIT binary patch",
+        ]
+        .iter()
+        .any(|start| text.starts_with(start))
+        {
+            file.flawed = true;
+        } else if is_body && !file.announced {
+            file.hunks.push(HunkText::default());
+            return self.pass_body(line.text);
+        } else if !PLAIN.iter().any(|start| text.starts_with(start)) {
+            return Passed::Foreign;
+        }
+        Passed::Taken
+    }
+
+    /// A line of the last hunk.
+    fn pass_body(&mut self, line: &str) -> Passed {
+        let file = self.files.last_mut();
+        let Some(hunk) = file.and_then(|file| file.hunks.last_mut()) else {
+            return Passed::Foreign;
+        };
+        hunk.pass(line)
+    }
+}
+
+impl HunkText {
+    fn headed(heading: &str) -> Self {
+        Self {
+            counts: counts(heading),
+            from_nothing: heading.starts_with("@@ -0,0 "),
+            ..Self::default()
+        }
+    }
+
+    fn pass(&mut self, line: &str) -> Passed {
+        if line.trim_end_matches('\r').is_empty() {
+            self.blanks += 1;
+            return Passed::Taken;
+        }
+        let mark = match line.chars().next() {
+            Some(mark @ (' ' | '+' | '-' | '\\')) => mark,
+            _ => return Passed::Foreign,
+        };
+        if mark == '\\' {
+            return self.drop_newline();
+        }
+        for _ in 0..core::mem::take(&mut self.blanks) {
+            self.push(' ', "");
+        }
+        self.push(mark, &line[1..])
+    }
+
+    fn push(&mut self, mark: char, line: &str) -> Passed {
+        let (in_old, in_new) = (mark != '+', mark != '-');
+        if in_old && self.bare.0 || in_new && self.bare.1 {
+            return Passed::Foreign;
+        }
+        for (is_in, side, seen) in [
+            (in_old, &mut self.old, &mut self.seen.0),
+            (in_new, &mut self.new, &mut self.seen.1),
+        ] {
+            if is_in {
+                side.push_str(line);
+                side.push('\n');
+                *seen += 1;
+            }
+        }
+        self.changes |= mark != ' ';
+        self.last_mark = mark;
+        Passed::Taken
+    }
+
+    /// `\ No newline at end of file`, said of the line before.
+    fn drop_newline(&mut self) -> Passed {
+        let (in_old, in_new) = match self.last_mark {
+            '-' => (true, false),
+            '+' => (false, true),
+            ' ' => (true, true),
+            _ => return Passed::Foreign,
+        };
+        for (is_in, side, bare) in [
+            (in_old, &mut self.old, &mut self.bare.0),
+            (in_new, &mut self.new, &mut self.bare.1),
+        ] {
+            if is_in && !*bare {
+                side.pop();
+                *bare = true;
+            }
+        }
+        Passed::Taken
+    }
+
+    /// Lines to add without a place go to the file's end if no numbers say otherwise (aider's rule); numbers alone aren't
+    /// trusted to name a place.
+    fn hunk(self, only: bool) -> Result<Hunk, Malformed> {
+        match self.old.is_empty() {
+            _ if !self.changes => Err(Malformed),
+            true if only && self.counts.is_none() => Ok(Hunk::Append(self.new)),
+            true => Err(Malformed),
+            false => Ok(Hunk::Replace {
+                old: self.old,
+                new: self.new,
+                place: Place::Once,
+                unit: Unit::Lines,
+            }),
+        }
+    }
+
+    /// `@@ -0,0 +1,9 @@`: nothing was there before.
+    fn makes_a_file(&self) -> bool {
+        self.old.is_empty() && self.from_nothing
+    }
+}
+
+/// The counts of `@@ -1,2 +3,4 @@`; a missing one is 1.
+fn counts(heading: &str) -> Option<(u32, u32)> {
+    let mut words = heading.trim_start_matches('@').split_whitespace();
+    let count = |word: &str, mark: char| {
+        let numbers = word.strip_prefix(mark)?;
+        let (start, count) = numbers.split_once(',').unwrap_or((numbers, "1"));
+        start.parse::<u32>().ok()?;
+        count.parse().ok()
+    };
+    Some((count(words.next()?, '-')?, count(words.next()?, '+')?))
+}
+
+/// `a/x b/x`; names with blanks are read from the lines below.
+fn git_paths(paths: &str) -> Option<(String, String)> {
+    let (old, new) = paths.split_once(' ')?;
+    (!new.contains([' ', '"']) && !old.contains('"'))
+        .then(|| (old.to_string(), new.trim().to_string()))
+}
+
+/// The path of a header line, without the time that may follow it.
+fn header_path(written: &str) -> String {
+    let path = written.split('\t').next().unwrap_or(written).trim();
+    let quoted = path
+        .strip_prefix('"')
+        .and_then(|path| path.strip_suffix('"'));
+    quoted.unwrap_or(path).to_string()
+}
+
+const NOTHING: &str = "/dev/null";
+
+impl File {
+    fn finish(self) -> Section {
+        let start = self.start;
+        let (old, new) = self.paths();
+        let path = old.clone().or_else(|| new.clone());
+        Section {
+            start,
+            hint: path.map(Hint::header),
+            edit: self.edit(old, new),
+        }
+    }
+
+    /// The file before and after; none where there is none, or where the diff names none.
+    fn paths(&self) -> (Option<String>, Option<String>) {
+        if let (Some(from), Some(to)) = (&self.rename_from, &self.rename_to) {
+            return (Some(from.clone()), Some(to.clone()));
+        }
+        let (old, new) = match (&self.old, &self.new, &self.git) {
+            (Some(old), Some(new), _) | (_, _, Some((old, new))) => (old.as_str(), new.as_str()),
+            _ => return (None, None),
+        };
+        let prefixed = |path: &str, prefix: &str| path.starts_with(prefix) || path == NOTHING;
+        let strips = prefixed(old, "a/") && prefixed(new, "b/");
+        let read = |path: &str| {
+            let path = if strips && path != NOTHING {
+                &path[2..]
+            } else {
+                path
+            };
+            (path != NOTHING && !path.is_empty()).then(|| path.to_string())
+        };
+        let (old, new) = (read(old), read(new));
+        match (&old, &new) {
+            (Some(before), Some(after)) if is_backup(before, after) => (new.clone(), new),
+            _ if self.created => (None, new),
+            _ if self.deleted => (old, None),
+            _ => (old, new),
+        }
+    }
+
+    fn edit(self, old: Option<String>, new: Option<String>) -> Result<Edit, Malformed> {
+        let names_a_file = self.git.is_some() || self.old.is_some();
+        // Git quotes odd names with escapes, which aren't read here.
+        let quoted =
+            |path: &Option<String>| path.as_ref().is_some_and(|path| path.contains(['\\', '"']));
+        if self.flawed || quoted(&old) || quoted(&new) {
+            return Err(Malformed);
+        }
+        let only = self.hunks.len() == 1;
+        let makes_a_file = match self.hunks.as_slice() {
+            [] => self.created,
+            [hunk] => hunk.makes_a_file() || old.is_none() && names_a_file && hunk.old.is_empty(),
+            _ => false,
+        };
+        match (old, new) {
+            (None, None) if names_a_file => Err(Malformed),
+            (Some(_), None) => Ok(Edit::Delete),
+            (Some(old), Some(to)) if old != to => Ok(Edit::Move {
+                to,
+                hunks: hunks(self.hunks, only)?,
+            }),
+            _ if makes_a_file => Ok(Edit::Create(
+                self.hunks
+                    .into_iter()
+                    .next()
+                    .map(|hunk| hunk.new)
+                    .unwrap_or_default(),
+            )),
+            (None, Some(_)) => Err(Malformed),
+            _ if self.hunks.is_empty() => Err(Malformed),
+            _ => Ok(Edit::Change(hunks(self.hunks, only)?)),
+        }
+    }
+}
+
+fn hunks(texts: Vec<HunkText>, only: bool) -> Result<Vec<Hunk>, Malformed> {
+    texts.into_iter().map(|text| text.hunk(only)).collect()
+}
+
+/// `a.c.orig` is what `diff` compares `a.c` with, not a file that is renamed.
+fn is_backup(old: &str, new: &str) -> bool {
+    matches!(old.strip_prefix(new), Some(".orig" | ".old" | ".bak" | "~"))
+}
+
+#[cfg(test)]
+mod tests;
