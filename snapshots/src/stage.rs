@@ -161,6 +161,11 @@ impl Stage {
         }
     }
 
+    /// From here on no byte of what was recorded can be read: the store has lost it.
+    pub fn lose_contents(&mut self) {
+        self.engine.settled(self.engine.state().head());
+    }
+
     /// Every event so far.
     #[must_use]
     pub fn ledger(&self) -> &[Recorded] {

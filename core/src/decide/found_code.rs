@@ -398,3 +398,36 @@ impl FoundCode {
                 .is_ok_and(|extraction| !extraction.definitions.is_empty())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A parser for which every text is too long.
+    struct Tiny;
+
+    impl Grammars for Tiny {
+        fn patterns(&self) -> ArtifactHash {
+            ArtifactHash::of(b"")
+        }
+
+        fn language_of_path(&self, _: &RelPath) -> Option<LanguageId> {
+            Some(LanguageId(0))
+        }
+
+        fn language_of_tag(&self, _: &str) -> Option<LanguageId> {
+            None
+        }
+
+        fn extract(&self, _: LanguageId, _: &[u8]) -> Result<Extraction, ExtractError> {
+            Err(ExtractError::TooLarge)
+        }
+    }
+
+    #[test]
+    fn a_text_over_the_bound_is_too_large() {
+        let path = RelPath::from_normalised("src/a.c");
+        let found = of_file(&Tiny, path, "int x;");
+        assert_eq!(found.extraction.err(), Some(Reason::TooLargeToParse));
+    }
+}

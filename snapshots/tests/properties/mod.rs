@@ -1,4 +1,6 @@
 //! Properties of the whole engine over random inputs from fixed seeds.
 
+mod law_table;
+mod missing_content;
 mod nonsense;
 mod stories;

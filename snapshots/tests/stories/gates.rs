@@ -214,7 +214,7 @@ fn renamed_function() {
 fn renamed_function_alone() {
     after_paste(
         "gates__renamed_function_alone",
-        "A renamed function by itself looks like a new one: it is added, and the old name stays.",
+        "A renamed function by itself: the old name stays, the new one waits for the user, and both are named.",
         "
         model
         | ```c:src/a.c
@@ -363,6 +363,50 @@ fn repeating_the_truth() {
         | ```
         user
         | Show me twice()
+        ",
+    );
+}
+
+#[test]
+fn tokens_collapse() {
+    check(
+        "gates__tokens_collapse",
+        "A table that keeps half of its nodes and less than half of its tokens has collapsed as well.",
+        "
+        user
+        | ```c:src/t.c
+        | int table[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40};
+        | ```
+        model
+        | ```c:src/t.c
+        | int table[] = {f(), f(), f(), f(), f(), f(), f(), f()};
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn nodes_collapse() {
+    check(
+        "gates__nodes_collapse",
+        "A function of many statements that comes back with one of them.",
+        "
+        user
+        | ```c:src/a.c
+        | int classify(int x) {
+        |     if (x < 10) return 1;
+        |     if (x < 20) return 2;
+        |     if (x < 30) return 3;
+        |     if (x < 40) return 4;
+        |     return 5;
+        | }
+        | ```
+        model
+        | ```c:src/a.c
+        | int classify(int x) {
+        |     return x < 10 ? 1 : 5;
+        | }
+        | ```
         ",
     );
 }

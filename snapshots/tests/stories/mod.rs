@@ -23,6 +23,9 @@ mod cpp;
 
 mod directives;
 
+mod edits;
+mod patterns;
+
 mod audits;
 mod renames;
 mod verification;

@@ -55,12 +55,15 @@ fn odd_characters_in_paths() {
 fn paths_that_differ_in_case() {
     check(
         "refusals__paths_that_differ_in_case",
-        "Two paths that differ only in case are two files.",
+        "A path that differs from a known one in case alone may be the same file: nothing is guessed, the user is told.",
         "
         user
         | ```c:src/a.c
         | int a(int x) { return x + 1; }
         | ```
+        model
+        | Fine.
+        user
         | ```c:src/A.c
         | int a(int x) { return x + 2; }
         | ```

@@ -65,7 +65,7 @@ fn pasted_again() {
 fn model_brings_it_back() {
     check(
         "tombstones__model_brings_it_back",
-        "The model writes a function again that the user has just removed.",
+        "The model writes a function again that the user has just removed: it stays removed.",
         "
         user
         | ```c:src/a.c
