@@ -351,8 +351,8 @@ pub struct Within {
 /// An edit and what it was applied to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditRef {
-    /// The edit as it was written, in the Vault.
-    pub text: ArtifactHash,
+    /// The edit as it was written, block by block, in the Vault.
+    pub texts: Vec<ArtifactHash>,
     /// The authoritative versions that it was applied to; empty if it doesn't apply, or makes a new file.
     pub bases: Vec<VersionId>,
 }

@@ -174,7 +174,8 @@ pub trait View {
     fn case_twin(&self, path: &RelPath) -> Option<RelPath>;
     /// Tracked entities whose symbol's last component is this, at most `limit`.
     fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId>;
-    /// Whether every version that was promoted out of these bytes is still authoritative; `None` if none ever was.
+    /// Whether every version that was promoted out of these bytes, or out of what they made as an edit, is still
+    /// authoritative; `None` if none ever was.
     fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool>;
 
     /// Whether an update by the user left the entity out within the last episodes (spec §9.2).

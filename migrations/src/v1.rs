@@ -157,7 +157,7 @@ pub(crate) struct Within {
 /// An edit and what it was applied to.
 #[derive(Archive, Serialize)]
 pub(crate) struct EditRef {
-    text: Hash,
+    texts: Vec<Hash>,
     bases: Vec<u64>,
 }
 

@@ -10,7 +10,7 @@ use core::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Event, Recorded, Transitioned};
+use tslp_core::event::{ArtifactCaptured, Event, Recorded, Transitioned};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::limits::SUPERSEDED_KEPT;
@@ -113,6 +113,8 @@ pub struct StateMap {
     by_basename: BTreeMap<alloc::boxed::Box<str>, Vec<u32>>,
     by_artifact: HashTable<u32>,
     superseded: BTreeMap<EntityId, Vec<SliceHash>>,
+    /// Edits that applied, by their own texts, with what they made.
+    edits: BTreeMap<ArtifactHash, ArtifactHash>,
     hasher: DefaultHashBuilder,
     count: usize,
 }
@@ -126,8 +128,13 @@ impl StateMap {
         proposals: &Proposals,
         changes: &mut Changes,
     ) -> bool {
-        let Event::Transitioned(transitioned) = &recorded.event else {
-            return true;
+        let transitioned = match &recorded.event {
+            Event::Transitioned(transitioned) => transitioned,
+            Event::ArtifactCaptured(captured) => {
+                self.note_edit(captured);
+                return true;
+            }
+            _ => return true,
         };
         match transitioned.transition {
             Transition::Promote => match proposals.get(transitioned.version) {
@@ -137,6 +144,13 @@ impl StateMap {
             Transition::Supersede => self.supersede(transitioned, changes),
             Transition::Remove => self.leave(transitioned, changes).is_some(),
             Transition::Discard => true,
+        }
+    }
+
+    fn note_edit(&mut self, captured: &ArtifactCaptured) {
+        let applied = captured.edit.iter().filter(|edit| !edit.bases.is_empty());
+        for text in applied.flat_map(|edit| &edit.texts) {
+            self.edits.insert(*text, captured.artifact);
         }
     }
 
@@ -542,7 +556,11 @@ impl StateMap {
     /// Whether every version promoted out of these bytes is still authoritative; `None` if none ever was.
     #[must_use]
     pub fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool> {
-        let source = &self.sources[self.find_source(artifact)? as usize];
+        let made = self.edits.get(&artifact).copied();
+        let source = self
+            .find_source(artifact)
+            .or_else(|| self.find_source(made?))?;
+        let source = &self.sources[source as usize];
         Some(source.live == source.promoted)
     }
 

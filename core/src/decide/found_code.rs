@@ -108,6 +108,8 @@ pub fn find(
 struct Written<'t> {
     block: Block<'t>,
     path: Option<Result<RelPath, Reason>>,
+    /// Texts of further edits of the file that were joined to the block's.
+    joined: Vec<String>,
 }
 
 /// Edits of one file count as one, at the first one's place, unless code of the file stands between them: the reader
@@ -115,32 +117,52 @@ struct Written<'t> {
 fn gathered<'t>(reading: Reading<'_>, blocks: Vec<Block<'t>>) -> Vec<Written<'t>> {
     let mut gathered: Vec<Written<'t>> = Vec::with_capacity(blocks.len());
     let mut edits: BTreeMap<RelPath, usize> = BTreeMap::new();
-    for block in blocks {
+    for mut block in blocks {
         let path = block.path.as_deref();
         let path = path.map(|written| usable_path(reading.view, reading.root, written));
         let Some(Ok(file)) = &path else {
-            gathered.push(Written { block, path });
+            gathered.push(Written::alone(block, path));
             continue;
         };
         if block.edit.is_none() {
             edits.remove(file);
         } else if let Some(first) = edits.get(file) {
-            found_edit::join(&mut gathered[*first].block, block);
+            let first = &mut gathered[*first];
+            found_edit::join(&mut first.block, &mut block);
+            first.joined.push(block.code.into_owned());
             continue;
         } else {
             edits.insert(file.clone(), gathered.len());
         }
-        gathered.push(Written { block, path });
+        gathered.push(Written::alone(block, path));
     }
     gathered
 }
 
+impl<'t> Written<'t> {
+    const fn alone(block: Block<'t>, path: Option<Result<RelPath, Reason>>) -> Self {
+        Self {
+            block,
+            path,
+            joined: Vec::new(),
+        }
+    }
+}
+
 impl Reading<'_> {
     fn read(self, written: Written<'_>) -> FoundCode {
-        let Written { mut block, path } = written;
+        let Written {
+            mut block,
+            path,
+            joined,
+        } = written;
         match block.edit.take() {
             None => self.code(block, path),
-            Some(edit) => self.edit(block, path, edit.map_err(|_| Reason::EditMalformed)),
+            Some(edit) => {
+                let mut texts = Vec::from([core::mem::take(&mut block.code).into_owned()]);
+                texts.extend(joined);
+                self.edit(block, texts, path, edit.map_err(|_| Reason::EditMalformed))
+            }
         }
     }
 
@@ -170,10 +192,11 @@ impl Reading<'_> {
     fn edit(
         self,
         block: Block<'_>,
+        texts: Vec<String>,
         path: Option<Result<RelPath, Reason>>,
         edit: Result<Edit, Reason>,
     ) -> FoundCode {
-        let text = block.code.into_owned();
+        let text = texts.join("\n");
         let applied = match (&path, &edit) {
             (None, _) => Err(Reason::EditWithoutPath),
             (Some(Err(reason)), _) | (_, Err(reason)) => Err(*reason),
@@ -190,13 +213,13 @@ impl Reading<'_> {
             patterns: self.grammars.patterns(),
             completeness: completeness(block.closing, false),
             part: Part::Range,
-            code: text.clone(),
+            code: text,
             edit: None,
             path,
         };
         let found_edit = |outcome| {
             Some(FoundEdit {
-                text,
+                texts,
                 edit,
                 outcome,
             })
@@ -250,7 +273,7 @@ impl Reading<'_> {
             format: found.format,
             outer: 0..0,
             verbatim: found.verbatim.clone(),
-            code: Cow::Borrowed(&edit.text),
+            code: Cow::Borrowed(""),
             edit: None,
             language: found.language.clone(),
             path: None,
@@ -262,7 +285,8 @@ impl Reading<'_> {
                 _ => Closing::Closed,
             },
         };
-        Cow::Owned(self.edit(block, found.path.clone(), edit.edit.clone()))
+        let texts = edit.texts.clone();
+        Cow::Owned(self.edit(block, texts, found.path.clone(), edit.edit.clone()))
     }
 }
 

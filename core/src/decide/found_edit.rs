@@ -3,7 +3,6 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -22,8 +21,8 @@ use crate::view::{Current, View};
 /// An edit as it was found, and what came of applying it.
 #[derive(Clone, Debug)]
 pub struct FoundEdit {
-    /// The edit as it was written.
-    pub text: String,
+    /// The edit as it was written, block by block.
+    pub texts: Vec<String>,
     /// What it does; an error says why that can't be told.
     pub edit: Result<Edit, Reason>,
     /// What came of it.
@@ -235,14 +234,9 @@ impl Contents<'_> {
 }
 
 /// Adds a second edit of the same file to the first one of its message.
-pub(super) fn join(first: &mut Block<'_>, second: Block<'_>) {
-    let edit = first
-        .edit
-        .take()
-        .zip(second.edit)
-        .map(|(one, other)| one.and_then(|one| merged(one, other?)));
-    first.edit = edit;
-    first.code = Cow::Owned(format!("{}\n{}", first.code, second.code));
+pub(super) fn join(first: &mut Block<'_>, second: &mut Block<'_>) {
+    let edits = first.edit.take().zip(second.edit.take());
+    first.edit = edits.map(|(one, other)| one.and_then(|one| merged(one, other?)));
     first.verbatim = None;
     first.evidence = first.evidence.min(second.evidence);
     if second.closing == Closing::Unclosed {

@@ -85,7 +85,11 @@ pub fn record(
         recorder.store(ContentKind::Code, found.code.as_bytes());
     }
     let edit = found.edit.as_ref().map(|edit| EditRef {
-        text: recorder.store(ContentKind::Code, edit.text.as_bytes()),
+        texts: edit
+            .texts
+            .iter()
+            .map(|text| recorder.store(ContentKind::Code, text.as_bytes()))
+            .collect(),
         bases: edit
             .outcome
             .as_ref()

@@ -258,7 +258,7 @@ impl Load for super::ArchivedEditRef {
     fn load(&self) -> Result<event::EditRef, Invalid> {
         let bases = self.bases.iter();
         Ok(event::EditRef {
-            text: ArtifactHash(self.text),
+            texts: self.texts.iter().map(|text| ArtifactHash(*text)).collect(),
             bases: bases
                 .map(|version| VersionId(version.to_native()))
                 .collect(),

@@ -165,7 +165,7 @@ impl<'a> From<&'a event::ArtifactCaptured> for super::ArtifactCaptured<'a> {
             }),
             format: Code::code(captured.format),
             edit: captured.edit.as_ref().map(|edit| super::EditRef {
-                text: edit.text.0,
+                texts: edit.texts.iter().map(|text| text.0).collect(),
                 bases: edit.bases.iter().map(|version| version.0).collect(),
             }),
             language: captured.language.as_deref(),

@@ -210,7 +210,7 @@ impl Generator {
             }),
             format: self.pick(&[Format::Fence, Format::UnifiedDiff, Format::Disk]),
             edit: self.maybe(|it| EditRef {
-                text: ArtifactHash(it.hash()),
+                texts: it.list(|it| ArtifactHash(it.hash())),
                 bases: it.list(|it| VersionId(it.number())),
             }),
             language: self.maybe(Self::text),

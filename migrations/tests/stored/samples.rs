@@ -242,7 +242,7 @@ fn captures() -> Vec<Event> {
                 Completeness::Truncated => Format::LeakedToolCall,
             },
             edit: (completeness == Completeness::Elided).then(|| EditRef {
-                text: hash(11),
+                texts: vec![hash(11), hash(14)],
                 bases: vec![VersionId(3), VersionId(4)],
             }),
             language: named.then(|| "c++".into()),

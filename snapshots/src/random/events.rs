@@ -237,7 +237,7 @@ fn captured(u: &mut Unstructured<'_>) -> Result<ArtifactCaptured> {
         format: pick(u, &[Format::Fence, Format::SearchReplace, Format::ToolCall])?,
         edit: maybe(u, |u| {
             Ok(EditRef {
-                text: artifact(u)?,
+                texts: list(u, artifact)?,
                 bases: list(u, |u| Ok(VersionId(number(u)?)))?,
             })
         })?,

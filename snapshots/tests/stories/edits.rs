@@ -514,3 +514,38 @@ fn pasted_by_the_user() {
         ",
     );
 }
+
+#[test]
+fn outdated_in_the_history() {
+    whole(
+        "edits__outdated_in_the_history",
+        "An applied edit in the client's history is withheld once what it made is no longer true.",
+        "
+        tools
+        model
+        | src/a.c
+        | ```c
+        | <<<<<<< SEARCH
+        |     int sum = x + x;
+        |     return sum;
+        | =======
+        |     int sum = 2 * x;
+        |     return sum;
+        | >>>>>>> REPLACE
+        | ```
+        user
+        | Still there?
+        model
+        | Yes.
+        user
+        | ```c:src/a.c
+        | int twice(int x) { return x << 1; }
+        | ```
+        | I wrote it myself.
+        model
+        | Good.
+        user
+        | And now?
+        ",
+    );
+}
