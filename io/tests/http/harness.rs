@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tslp_core::ids::{EpisodeId, Seq};
+use tslp_io::auditor::queue::AuditQueue;
 use tslp_io::channel::{Answer, DiagnosticQuery, ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
@@ -53,6 +54,7 @@ impl Proxy {
         let channels = LoopChannels {
             to_engine,
             to_diagnostics,
+            audits: AuditQueue::default(),
         };
         let (main_loop, address, handle) =
             MainLoop::bind("127.0.0.1:0".parse().unwrap(), config, channels).unwrap();
@@ -131,6 +133,7 @@ fn run_engine(
                 format!("bytes {}", String::from_utf8_lossy(bytes))
             }
             ToEngine::ReplyEnd { ending, .. } => format!("end {ending:?}"),
+            ToEngine::Audited { outcome, .. } => format!("audited {outcome:?}"),
             ToEngine::ContextTokens(tokens) => format!("context {tokens}"),
             ToEngine::Shutdown => "shutdown".to_owned(),
         };
