@@ -9,17 +9,15 @@ use std::thread;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use tslp_core::audit::Question;
 use tslp_core::event::AuditOutcome;
-use tslp_core::ids::EpisodeId;
 use tslp_core::policy::Placement;
-use tslp_io::auditor::queue::{Addressee, Audit, AuditQueue};
+use tslp_io::auditor::queue::AuditQueue;
 use tslp_io::auditor::{Auditor, AuditorConfig};
 use tslp_io::channel::ToEngine;
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::UpstreamConfig;
 
-use crate::harness::{Engine, PATIENCE, Proxy};
+use crate::harness::{Engine, PATIENCE, Proxy, audit};
 
 /// How the server ends a response that has no length.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -153,17 +151,7 @@ fn audited(url: &str, extra_ca_file: Option<PathBuf>) -> (AuditOutcome, Option<S
     let (to_engine, told) = crossbeam_channel::bounded(1);
     let auditor = Auditor::new(config, queue.clone(), to_engine);
     let thread = auditor.spawn().unwrap();
-    let question = Question {
-        system: "judge".into(),
-        user: "this".into(),
-    };
-    let audit = Audit {
-        episode: EpisodeId(1),
-        since: queue.mark(),
-        question,
-        addressee: Addressee::default(),
-    };
-    queue.ask(audit).unwrap();
+    queue.ask(audit(queue.mark())).unwrap();
     let Ok(ToEngine::Audited {
         outcome, answer, ..
     }) = told.recv_timeout(PATIENCE)
