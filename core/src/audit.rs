@@ -178,7 +178,6 @@ mod tests {
             "{\"entity\":\"src/a.c::f\",\"status\":\"completed\"",
             "[{\"entity\":\"src/a.c::f\",\"status\":\"completed\"},{\"entity\":\"src/a.c::f\",\"status\":\"partial\"}]",
             "<think>{\"entity\":\"src/a.c::f\",\"status\":\"completed\"}",
-            "```json\n{\"entity\":\"src/a.c::f\",\"status\":\"completed\"}",
         ] {
             check(answer, None);
         }

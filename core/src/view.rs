@@ -170,6 +170,8 @@ pub trait View {
     fn tracks(&self, path: &RelPath) -> bool;
     /// Tracked files with this base name, at most `limit`.
     fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath>;
+    /// A tracked file whose path differs from this one in upper and lower case alone.
+    fn case_twin(&self, path: &RelPath) -> Option<RelPath>;
     /// Tracked entities whose symbol's last component is this, at most `limit`.
     fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId>;
     /// Whether every version that was promoted out of these bytes is still authoritative; `None` if none ever was.

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use tslp_core::artifact::Level;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{AuditStatus, Event, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
@@ -42,7 +43,7 @@ const ENTRY_COLUMNS: &[Column] = &[
 /// `episode_entries`: what happened in them, in order.
 pub const ENTRIES_TABLE: Table = Table {
     name: "episode_entries",
-    version: 1,
+    version: 2,
     columns: ENTRY_COLUMNS,
     key: 2,
 };
@@ -70,6 +71,8 @@ struct Entry {
 #[derive(Default)]
 pub struct Episodes {
     episodes: BTreeMap<EpisodeId, Episode>,
+    /// The episode and the file of the last captured block.
+    captured: Option<(EpisodeId, Option<EntityId>)>,
 }
 
 impl Episodes {
@@ -118,6 +121,19 @@ impl Episodes {
                         dropped.reason,
                         changes,
                     );
+                }
+            }
+            Event::ArtifactCaptured(captured) => {
+                let file = captured.path.clone().map(EntityId::file);
+                self.captured = Some((captured.episode, file));
+            }
+            Event::ArtifactResolved(resolved) => {
+                let Some((episode, file)) = self.captured.take() else {
+                    return;
+                };
+                if resolved.level != Level::Confirmed {
+                    let level = resolved.level.as_str();
+                    self.note(episode, level, file.as_ref(), resolved.reason, changes);
                 }
             }
             Event::Transitioned(moved) => {

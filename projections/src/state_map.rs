@@ -109,6 +109,7 @@ pub struct StateMap {
     by_entity: HashTable<u32>,
     by_name: HashTable<u32>,
     by_path: HashTable<u32>,
+    /// Files by their base names in lower case.
     by_basename: BTreeMap<alloc::boxed::Box<str>, Vec<u32>>,
     by_artifact: HashTable<u32>,
     superseded: BTreeMap<EntityId, Vec<SliceHash>>,
@@ -264,7 +265,7 @@ impl StateMap {
             whole: None,
         });
         self.by_basename
-            .entry(path.basename().into())
+            .entry(path.basename().to_ascii_lowercase().into())
             .or_default()
             .push(id);
         let Self {
@@ -491,17 +492,32 @@ impl StateMap {
     /// Tracked files with this base name, at most `limit`.
     #[must_use]
     pub fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath> {
+        self.files_called(basename)
+            .filter(|path| path.basename() == basename)
+            .take(limit)
+            .cloned()
+            .collect()
+    }
+
+    /// A tracked file whose path differs from this one in upper and lower case alone.
+    #[must_use]
+    pub fn case_twin(&self, path: &RelPath) -> Option<RelPath> {
+        self.files_called(path.basename())
+            .find(|known| *known != path && known.as_str().eq_ignore_ascii_case(path.as_str()))
+            .cloned()
+    }
+
+    /// Tracked files with this base name, upper and lower case alike.
+    fn files_called(&self, basename: &str) -> impl Iterator<Item = &RelPath> {
         let ids = self
             .by_basename
-            .get(basename)
+            .get(basename.to_ascii_lowercase().as_str())
             .map(Vec::as_slice)
             .unwrap_or_default();
         ids.iter()
             .map(|id| &self.files[*id as usize])
             .filter(|file| file.is_tracked())
-            .take(limit)
-            .map(|file| file.path.clone())
-            .collect()
+            .map(|file| &file.path)
     }
 
     /// Entities whose symbol's last component is `name`, at most `limit`.

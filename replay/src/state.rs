@@ -249,6 +249,10 @@ impl View for StateView<'_> {
         self.state.state_map.files_named(basename, limit)
     }
 
+    fn case_twin(&self, path: &RelPath) -> Option<RelPath> {
+        self.state.state_map.case_twin(path)
+    }
+
     fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId> {
         self.state.state_map.entities_named(name, limit)
     }

@@ -320,17 +320,23 @@ fn notices_to_show(
     pending.split_off(surplus)
 }
 
-/// Of disk only what is so now is said: by now the user may have settled it.
+/// Of disk, and of what waits for a grant, only what is so now is said: by now it may be settled.
 fn still_matters(view: &dyn View, notice: &NoticeIssued) -> bool {
     let tells_of_disk = matches!(
         notice.reason,
         Reason::Stale | Reason::DiskHoldsSuperseded | Reason::DiskUnreadable
     );
-    let is_settled = notice
-        .entity
-        .as_ref()
-        .is_some_and(|entity| view.divergence(entity).is_none());
-    !(tells_of_disk && is_settled)
+    let Some(entity) = &notice.entity else {
+        return true;
+    };
+    let is_settled = match notice.reason {
+        Reason::GrantMissing => view
+            .proposals_for(entity)
+            .iter()
+            .all(|proposal| proposal.refused_for() != Some(Reason::GrantMissing)),
+        _ => tells_of_disk && view.divergence(entity).is_none(),
+    };
+    !is_settled
 }
 
 /// Code, then notices, then recent context.

@@ -299,10 +299,17 @@ pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode 
 /// The path, or the one tracked file that bears its base name when the path itself is unknown.
 ///
 /// # Errors
-/// As [`RelPath::parse`].
+/// As [`RelPath::parse`]; [`Reason::PathCaseDiffers`] where it isn't tracked and one is that differs in upper and lower
+/// case alone: on some systems the two are one file; [`Reason::SeveralCandidates`] where a bare name fits several.
 pub fn usable_path(view: &dyn View, root: &str, written: &str) -> Result<RelPath, Reason> {
     let path = RelPath::parse(written, root)?;
-    if view.tracks(&path) || written.contains(['/', '\\']) {
+    if view.tracks(&path) {
+        return Ok(path);
+    }
+    if view.case_twin(&path).is_some() {
+        return Err(Reason::PathCaseDiffers);
+    }
+    if written.contains(['/', '\\']) {
         return Ok(path);
     }
     let mut same_name = view.files_named(path.basename(), 2);

@@ -94,7 +94,7 @@ fn an_update_that_lost_most_of_the_code_or_was_cut_short_is_refused() {
     tslp.say("improve `ring_put`");
     assert_eq!(
         tslp.last_episode()["artifact_states"][0]["reason"],
-        "nodes_kept"
+        "nodes_collapsed"
     );
     upstream.will_say(format!("```c:src/ring.c\n{RING_BETTER}"));
     tslp.say("improve `ring_put`");
@@ -169,7 +169,7 @@ fn a_whole_file_by_the_model_that_drops_a_function_is_refused_as_a_whole() {
     for state in states {
         assert_eq!(state["state"], "PROPOSED", "{episode}");
     }
-    assert_eq!(episode["notices"][0]["reason"], "symbols_kept");
+    assert_eq!(episode["notices"][0]["reason"], "symbols_lost");
 }
 
 #[test]

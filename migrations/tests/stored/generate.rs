@@ -4,8 +4,9 @@ use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::directive::Verb;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, Content, ContentKind, DirectiveGiven, DiskFile,
-    DiskFinding, DiskObserved, DiskSlice, Dropped, Event, Extent, Fork, History, Hydrated,
+    ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
+    AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
+    DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
     MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptReceived,
     ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
 };
@@ -207,6 +208,11 @@ impl Generator {
                     end,
                 }
             }),
+            format: self.pick(&[Format::Fence, Format::UnifiedDiff, Format::Disk]),
+            edit: self.maybe(|it| EditRef {
+                text: ArtifactHash(it.hash()),
+                bases: it.list(|it| VersionId(it.number())),
+            }),
             language: self.maybe(Self::text),
             evidence: self.pick(&[
                 PathEvidence::None,
@@ -231,6 +237,7 @@ impl Generator {
             level: self.pick(&[Level::Unresolved, Level::Inferred, Level::Confirmed]),
             reason: self.reason(),
             grammar: self.maybe(Self::grammar),
+            patterns: ArtifactHash(self.hash()),
             extent: self.pick(&[Extent::WholeFile, Extent::Fragment]),
             versions: self.list(|it| Version {
                 id: VersionId(it.number()),
@@ -250,7 +257,7 @@ impl Generator {
 
     /// An event of any kind.
     pub(crate) fn event(&mut self) -> Event {
-        match self.below(12) {
+        match self.below(14) {
             0 => {
                 let length = self.below(300);
                 let bytes = self.bytes(length);
@@ -300,13 +307,41 @@ impl Generator {
                 episode: EpisodeId(self.number()),
                 version: VersionId(self.number()),
                 entity: self.entity(),
+                rename_of: self.maybe(Self::entity),
                 report: self.report(),
+            }),
+            11 => Event::AuditAsked(AuditAsked {
+                episode: EpisodeId(self.number()),
+                about: self.list(|it| Audited {
+                    version: VersionId(it.number()),
+                    entity: it.entity(),
+                }),
+            }),
+            12 => Event::AuditAnswered(AuditAnswered {
+                episode: EpisodeId(self.number()),
+                outcome: self.pick(&[
+                    AuditOutcome::Answered,
+                    AuditOutcome::NoAnswer,
+                    AuditOutcome::Cancelled,
+                    AuditOutcome::Failed,
+                ]),
+                answer: self.maybe(|it| ArtifactHash(it.hash())),
+                verdicts: self.list(|it| AuditVerdict {
+                    version: VersionId(it.number()),
+                    entity: it.entity(),
+                    status: it.pick(&[
+                        AuditStatus::Completed,
+                        AuditStatus::Partial,
+                        AuditStatus::Discussion,
+                    ]),
+                }),
             }),
             9 => Event::NoticeIssued(NoticeIssued {
                 episode: EpisodeId(self.number()),
                 session: SessionId(self.number()),
                 reason: self.reason(),
                 entity: self.maybe(Self::entity),
+                other: self.maybe(Self::entity),
             }),
             _ => Event::PromptComposed(PromptComposed {
                 episode: EpisodeId(self.number()),

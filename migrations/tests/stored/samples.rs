@@ -4,8 +4,9 @@ use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::directive::Verb;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, Content, ContentKind, DirectiveGiven, DiskFile,
-    DiskFinding, DiskObserved, DiskSlice, Dropped, Event, Extent, Fork, History, Hydrated,
+    ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
+    AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
+    DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
     MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptReceived,
     ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
 };
@@ -29,6 +30,7 @@ pub(crate) fn samples() -> Vec<Event> {
         captures(),
         resolutions(),
         transitions(),
+        audits(),
         notices(),
         compositions(),
     ]
@@ -234,6 +236,15 @@ fn captures() -> Vec<Event> {
                 start: 10,
                 end: 4_000_000_000,
             }),
+            format: match completeness {
+                Completeness::Full => Format::Fence,
+                Completeness::Elided => Format::SearchReplace,
+                Completeness::Truncated => Format::LeakedToolCall,
+            },
+            edit: (completeness == Completeness::Elided).then(|| EditRef {
+                text: hash(11),
+                bases: vec![VersionId(3), VersionId(4)],
+            }),
             language: named.then(|| "c++".into()),
             evidence,
             path: named.then(|| path("src/größe.cpp")),
@@ -287,6 +298,7 @@ fn resolutions() -> Vec<Event> {
             level: Level::Unresolved,
             reason: Reason::NoEntity,
             grammar: None,
+            patterns: hash(12),
             extent: Extent::Fragment,
             versions: Vec::new(),
         }),
@@ -295,6 +307,7 @@ fn resolutions() -> Vec<Event> {
             level: Level::Inferred,
             reason: Reason::CorrelatedWithOneFile,
             grammar: Some(grammar()),
+            patterns: hash(12),
             extent: Extent::Fragment,
             versions: vec![version(1, part(), vec![Span { start: 0, end: 9 }])],
         }),
@@ -303,6 +316,7 @@ fn resolutions() -> Vec<Event> {
             level: Level::Confirmed,
             reason: Reason::AstMatch,
             grammar: Some(grammar()),
+            patterns: hash(12),
             extent: Extent::WholeFile,
             versions: vec![
                 version(2, whole(), Vec::new()),
@@ -374,13 +388,44 @@ fn transitions() -> Vec<Event> {
         episode: EpisodeId(4),
         version: VersionId(6),
         entity: whole(),
+        rename_of: Some(part()),
         report: report(false),
     }));
     events.push(Event::PromotionRefused(PromotionRefused {
         episode: EpisodeId(4),
         version: VersionId(6),
         entity: whole(),
+        rename_of: None,
         report: GateReport::default(),
+    }));
+    events
+}
+
+fn audits() -> Vec<Event> {
+    let mut events = vec![Event::AuditAsked(AuditAsked {
+        episode: EpisodeId(4),
+        about: vec![Audited {
+            version: VersionId(6),
+            entity: part(),
+        }],
+    })];
+    let outcomes = [
+        (AuditOutcome::Answered, AuditStatus::Completed),
+        (AuditOutcome::NoAnswer, AuditStatus::Partial),
+        (AuditOutcome::Cancelled, AuditStatus::Discussion),
+        (AuditOutcome::Failed, AuditStatus::Completed),
+    ];
+    events.extend(outcomes.map(|(outcome, status)| {
+        Event::AuditAnswered(AuditAnswered {
+            episode: EpisodeId(4),
+            outcome,
+            answer: (outcome != AuditOutcome::Cancelled).then(|| hash(13)),
+            verdicts: vec![AuditVerdict {
+                version: VersionId(6),
+                entity: whole(),
+                status,
+            }],
+        })
     }));
     events
 }
@@ -393,6 +438,7 @@ fn notices() -> Vec<Event> {
                 episode: EpisodeId(7),
                 session: SessionId(8),
                 reason: Reason::Unlinked,
+                other: entity.as_ref().map(|_| whole()),
                 entity,
             })
         })

@@ -23,7 +23,9 @@ use tslp_core::slice::{Figures, Span};
 const EVENTS_MAX: usize = 400;
 
 /// Kinds of events; those that only together make something true are more frequent.
-const KINDS: [u8; 20] = [0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10];
+const KINDS: [u8; 22] = [
+    0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10, 11, 12,
+];
 
 /// A ledger of nonsense, as long as the bytes last. Positions ascend, now and then with a gap.
 ///

@@ -3,6 +3,7 @@
 use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::Origin;
 use tslp_core::policy::Policy;
+use tslp_core::reason::Reason;
 use tslp_core::view::View as _;
 use tslp_projections::STATE_MAP;
 use tslp_projections::table::Value;
@@ -258,7 +259,15 @@ impl Player {
         );
         let is_faithful = matches!(deed, Deed::Fragment | Deed::WholeFile);
         let entity = function.entity(path);
-        if was_open && is_faithful && self.stage.disk().at(&entity.path).is_none() {
+        // A function that is new may look like another one, or be one that the user removed: then the user is asked.
+        let is_asked_about = self.stage.view().proposals_for(&entity).iter().any(|open| {
+            matches!(
+                open.refused_for(),
+                Some(Reason::RenameSuspected | Reason::RemovedByUser)
+            )
+        });
+        let counts = is_faithful && (is_tracked || !is_asked_about);
+        if was_open && counts && self.stage.disk().at(&entity.path).is_none() {
             let current = self.stage.view().current(&entity);
             assert_eq!(
                 current.map(|current| current.slice),

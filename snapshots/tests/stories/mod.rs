@@ -23,6 +23,10 @@ mod cpp;
 
 mod directives;
 
+mod audits;
+mod renames;
+mod verification;
+
 use tslp_snapshots::stage::play;
 
 /// Plays a story and compares its end with `golden/NAME.snap`; `about` says there what the story shows.

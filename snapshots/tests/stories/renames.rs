@@ -1,0 +1,207 @@
+//! Renames and other changes of what a name stands for: flagged, never guessed (spec §12).
+
+use super::check;
+
+const PASTE: &str = "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int clamp(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        |
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        | ```
+        model
+        | Thanks.
+";
+
+#[track_caller]
+fn after_paste(name: &str, about: &str, story: &str) {
+    check(name, about, &format!("{PASTE}{story}"));
+}
+
+#[test]
+fn confirmed() {
+    after_paste(
+        "renames__confirmed",
+        "A rename is refused with both names; the user confirms it: the new name is true, the old one tombstoned.",
+        "
+        user
+        | Tidy up clamp()
+        model
+        | ```c:src/a.c
+        | int limit_to(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        | ```
+        user
+        | @tslp confirm src/a.c::limit_to
+        ",
+    );
+}
+
+#[test]
+fn whole_file() {
+    after_paste(
+        "renames__whole_file",
+        "A whole file in which a function bears another name: the old name is preserved, the mismatch flagged.",
+        "
+        user
+        | Tidy up src/a.c
+        model
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int limit_to(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        |
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        | ```
+        user
+        | What about clamp()?
+        ",
+    );
+}
+
+#[test]
+fn asked_for_by_name() {
+    after_paste(
+        "renames__asked_for_by_name",
+        "The user asks for a new function by name: it may look like an old one.",
+        "
+        user
+        | Write clamp_long like clamp() for long.
+        model
+        | ```c:src/a.c
+        | long clamp_long(long x, long low, long high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn lost_namespace() {
+    check(
+        "renames__lost_namespace",
+        "A C++ function that comes back without its namespace is not a second function.",
+        "
+        user
+        | ```cpp:src/a.cpp
+        | namespace geo {
+        | int area(int w, int h) { return w * h; }
+        | }
+        | ```
+        | Make geo::area() safe.
+        model
+        | ```cpp:src/a.cpp
+        | int area(int w, int h) { return w < 0 || h < 0 ? 0 : w * h; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn old_and_new_in_one_block() {
+    after_paste(
+        "renames__old_and_new_in_one_block",
+        "The old and the new body of one function in one block: nobody can tell which is meant.",
+        "
+        user
+        | Make twice() shorter.
+        model
+        | ```c:src/a.c
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        |
+        | int twice(int x) {
+        |     return 2 * x;
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn body_replaced_by_a_todo() {
+    after_paste(
+        "renames__body_replaced_by_a_todo",
+        "A body that did something comes back as a stub.",
+        "
+        user
+        | Make twice() shorter.
+        model
+        | ```c:src/a.c
+        | int twice(int x) {
+        |     // TODO: double it
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn prototype_only() {
+    after_paste(
+        "renames__prototype_only",
+        "A prototype is no definition.",
+        "
+        user
+        | Make twice() shorter.
+        model
+        | ```c:src/a.c
+        | int twice(int x);
+        | ```
+        user
+        | And twice() now?
+        ",
+    );
+}
+
+#[test]
+fn removed_by_the_user() {
+    after_paste(
+        "renames__removed_by_the_user",
+        "What the user left out of a whole file doesn't come back because the model repeats it.",
+        "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int clamp(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        | ```
+        | Tidy this up.
+        model
+        | ```c:src/a.c
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        | ```
+        ",
+    );
+}

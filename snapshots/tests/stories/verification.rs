@@ -1,0 +1,108 @@
+//! User verification: going on from a proposal takes it (spec §6, gate B).
+
+use super::check;
+
+/// The model was shown `a`, and proposes a change that lacks only a grant.
+const PROPOSED: &str = "
+        policy profile strict
+        policy audit off
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        | Keep this.
+        model
+        | Kept.
+        user
+        | Make `a` add 10.
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 10; }
+        | ```
+";
+
+#[track_caller]
+fn after_proposal(name: &str, about: &str, story: &str) {
+    check(name, about, &format!("{PROPOSED}{story}"));
+}
+
+#[test]
+fn going_on() {
+    after_proposal(
+        "verification__going_on",
+        "Propose, verify, promote: the user asks for the next change of what was shown and proposed.",
+        "
+        user
+        | Now change `a` to take a long.
+        ",
+    );
+}
+
+#[test]
+fn a_question() {
+    after_proposal(
+        "verification__a_question",
+        "A question asks for no change: the proposal stays PROPOSED.",
+        "
+        user
+        | What does `a` return?
+        ",
+    );
+}
+
+#[test]
+fn another_entity() {
+    after_proposal(
+        "verification__another_entity",
+        "The next change is of something else: the proposal stays PROPOSED.",
+        "
+        user
+        | Now write a function `other_thing`.
+        ",
+    );
+}
+
+#[test]
+fn a_replacement() {
+    after_proposal(
+        "verification__a_replacement",
+        "The user pastes a version of their own: that one is true, and the proposal is moot.",
+        "
+        user
+        | Use this in `a` and extend it:
+        | ```c:src/a.c
+        | int a(int x) { return x + 100; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn one_turn_later() {
+    after_proposal(
+        "verification__one_turn_later",
+        "Only the turn directly before counts.",
+        "
+        user
+        | Thanks. What is C?
+        model
+        | A language.
+        user
+        | Now change `a` to take a long.
+        ",
+    );
+}
+
+#[test]
+fn stale_base() {
+    after_proposal(
+        "verification__stale_base",
+        "Disk has diverged from the base meanwhile: nothing is promoted, and the proposal is void.",
+        "
+        disk src/a.c
+        | int a(int x) { return x - 1; }
+        user
+        | Now change `a` to take a long.
+        ",
+    );
+}
