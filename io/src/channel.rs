@@ -1,12 +1,16 @@
-//! Messages between the threads: the network loop, the engine, the ledger writer, the diagnostics.
+//! Messages between the threads: the network loop, the engine, the ledger writer, the auditor, the diagnostics.
 
+use tslp_core::event::AuditOutcome;
 use tslp_core::ids::{EpisodeId, Seq};
+
+use crate::auditor::queue::Mark;
+use crate::config::secret::Secret;
 
 /// One request and its response on one client connection; never used twice in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExchangeId(pub u64);
 
-/// From the network loop to the engine, in the order in which things happened on the sockets.
+/// To the engine: from the network loop in the order in which things happened on the sockets, and from the auditor.
 #[derive(Debug)]
 pub enum ToEngine {
     /// A whole `POST /v1/chat/completions` body has arrived.
@@ -17,6 +21,8 @@ pub enum ToEngine {
         session_name: Option<String>,
         /// Whether the client marks this as a retry of its previous request (`x-stainless-retry-count` above 0).
         retry: bool,
+        /// The value of the `Authorization` header that goes upstream; for an audit of the reply.
+        authorization: Option<Secret>,
         /// The request body, content codings undone.
         body: Vec<u8>,
     },
@@ -33,6 +39,17 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// How.
         ending: Ending,
+        /// When.
+        at: Mark,
+    },
+    /// A shadow audit came to its end.
+    Audited {
+        /// The episode whose reply was audited.
+        episode: EpisodeId,
+        /// How.
+        outcome: AuditOutcome,
+        /// The model's text, if it gave one.
+        answer: Option<String>,
     },
     /// The model server told the size of its context.
     ContextTokens(u32),

@@ -8,17 +8,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use tslp_core::audit::Question;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{Event, ReplyOutcome};
+use tslp_core::event::{AuditOutcome, Event, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::Attempt;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::{Answers, Batch, DiskCheck, Engine, Finding};
 
+use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
 use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};
 use crate::chat::reply::ReplyDecoder;
 use crate::chat::request::{self, BadRequest, Envelope};
+use crate::config::secret::Secret;
 use crate::contents::StoredContents;
 use crate::http::error::Refusal;
 use crate::ledger::writer::Commit;
@@ -53,6 +56,8 @@ pub struct Wiring {
     pub commits: Sender<Commit>,
     /// How far they are on disk.
     pub durable: Arc<DurableHead>,
+    /// Where questions for the model go.
+    pub audits: AuditQueue,
     /// Where the last prompt goes, if `debug` is on.
     pub last_prompt: Option<LastPromptSlot>,
 }
@@ -73,6 +78,7 @@ struct Running {
     episode: EpisodeId,
     decoder: ReplyDecoder,
     reply: Reply,
+    addressee: Addressee,
 }
 
 /// Why a prompt can't go on.
@@ -110,6 +116,7 @@ impl EngineThread {
                     exchange,
                     session_name,
                     retry,
+                    authorization,
                     body,
                 } => {
                     let envelope = Envelope {
@@ -121,10 +128,19 @@ impl EngineThread {
                         },
                     };
                     self.worked_bytes += body.len();
-                    self.prompt(exchange, envelope, &body);
+                    self.prompt(exchange, envelope, authorization, &body);
                 }
                 ToEngine::ReplyBytes { exchange, bytes } => self.reply_bytes(exchange, &bytes),
-                ToEngine::ReplyEnd { exchange, ending } => self.reply_end(exchange, ending),
+                ToEngine::ReplyEnd {
+                    exchange,
+                    ending,
+                    at,
+                } => self.reply_end(exchange, ending, at),
+                ToEngine::Audited {
+                    episode,
+                    outcome,
+                    answer,
+                } => self.audited(episode, outcome, answer.as_deref()),
                 ToEngine::ContextTokens(tokens) => self.engine.set_budget_tokens(tokens / 2),
                 ToEngine::Shutdown => break,
             }
@@ -145,8 +161,14 @@ impl EngineThread {
         self.wiring.from_loop.recv().ok()
     }
 
-    fn prompt(&mut self, exchange: ExchangeId, envelope: Envelope, body: &[u8]) {
-        match self.compose(exchange, envelope, body) {
+    fn prompt(
+        &mut self,
+        exchange: ExchangeId,
+        envelope: Envelope,
+        authorization: Option<Secret>,
+        body: &[u8],
+    ) {
+        match self.compose(exchange, envelope, authorization, body) {
             // The prompt goes first: its way upstream counts, its commit has until the reply comes.
             Ok((forward, batch)) => {
                 self.wiring.to_loop.send(forward);
@@ -163,6 +185,7 @@ impl EngineThread {
         &mut self,
         exchange: ExchangeId,
         envelope: Envelope,
+        authorization: Option<Secret>,
         body: &[u8],
     ) -> Result<(ToLoop, Batch), Refused> {
         let (wire, request) = request::read(body, envelope).map_err(Refused::Request)?;
@@ -191,6 +214,10 @@ impl EngineThread {
             episode: composed.episode,
             decoder: ReplyDecoder::default(),
             reply: Reply::default(),
+            addressee: Addressee {
+                model: wire.model().map(str::to_owned),
+                authorization,
+            },
         };
         self.running.insert(exchange, running);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
@@ -218,7 +245,7 @@ impl EngineThread {
         }
     }
 
-    fn reply_end(&mut self, exchange: ExchangeId, ending: Ending) {
+    fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
         let Some(mut running) = self.running.remove(&exchange) else {
             return;
         };
@@ -237,6 +264,36 @@ impl EngineThread {
         let findings = self.look(std::mem::take(&mut pending.checks));
         let judged = self.engine.judge(pending, findings);
         self.commit(judged.batch);
+        if let Some(question) = judged.audit {
+            self.ask(running.episode, question, running.addressee, at);
+        }
+    }
+
+    /// Asks the model about its reply, which ended at `since`, once nobody else needs it.
+    fn ask(&mut self, episode: EpisodeId, question: Question, addressee: Addressee, since: Mark) {
+        let audit = Audit {
+            episode,
+            since,
+            question,
+            addressee,
+        };
+        if let Err(CalledOff) = self.wiring.audits.ask(audit) {
+            self.audited(episode, AuditOutcome::Cancelled, None);
+        }
+    }
+
+    fn audited(&mut self, episode: EpisodeId, outcome: AuditOutcome, answer: Option<&str>) {
+        let mut pending = self
+            .engine
+            .audited(SystemClock.now(), episode, outcome, answer);
+        let checks = std::mem::take(&mut pending.checks);
+        // Without an answer nothing can be promoted, and a prompt may be waiting.
+        let findings = match outcome {
+            AuditOutcome::Answered => self.look(checks),
+            AuditOutcome::NoAnswer | AuditOutcome::Cancelled | AuditOutcome::Failed => Vec::new(),
+        };
+        let batch = self.engine.settle(pending, findings);
+        self.commit(batch);
     }
 
     fn look(&mut self, checks: Vec<DiskCheck>) -> Vec<Finding> {

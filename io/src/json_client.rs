@@ -1,5 +1,5 @@
-//! A blocking client for one JSON document at a time: for probes at start-up, `doctor` and the demo's tour; never on
-//! the network loop.
+//! A blocking client for one JSON document at a time: for probes at start-up, `doctor`, audits and the demo's tour; never
+//! on the network loop.
 
 use std::io::{self, Read, Write};
 
@@ -13,14 +13,22 @@ const ANSWER_BYTES_MAX: usize = 32 << 20;
 /// # Errors
 /// When the connection breaks, the answer is no JSON, or its status is not 200.
 pub fn exchange(stream: impl Read + Write, request: &[u8]) -> io::Result<Value> {
-    let Answer { status, body } = answer(stream, request)?;
+    let Answer { status, body } = answer(stream, request, ANSWER_BYTES_MAX)?;
     match status {
         200 => serde_json::from_slice(&body).map_err(io::Error::other),
         status => Err(io::Error::other(format!("it answers with status {status}"))),
     }
 }
 
-fn answer(mut stream: impl Read + Write, request: &[u8]) -> io::Result<Answer> {
+/// Writes one whole request and reads its answer, which may be so long.
+///
+/// # Errors
+/// When the connection breaks, or the answer is no HTTP or longer.
+pub fn answer(
+    mut stream: impl Read + Write,
+    request: &[u8],
+    bytes_max: usize,
+) -> io::Result<Answer> {
     stream.write_all(request)?;
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
@@ -32,15 +40,19 @@ fn answer(mut stream: impl Read + Write, request: &[u8]) -> io::Result<Answer> {
             0 => return at_end(&bytes),
             length => bytes.extend_from_slice(&piece[..length]),
         }
-        if bytes.len() > ANSWER_BYTES_MAX {
+        if bytes.len() > bytes_max {
             return Err(io::Error::other("its answer is too long"));
         }
     }
 }
 
-struct Answer {
-    status: u16,
-    body: Vec<u8>,
+/// A whole answer.
+#[derive(Debug)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// The body, transfer coding undone.
+    pub body: Vec<u8>,
 }
 
 /// The answer, if all of it is there by its own framing. Servers may keep the connection open, whatever was asked.

@@ -12,6 +12,7 @@ pub mod loop_config;
 pub mod routes;
 pub mod upstream;
 
+pub mod auditor;
 pub mod engine_thread;
 
 pub mod chat;

@@ -21,6 +21,7 @@ use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 use tslp_core::ids::Seq;
 
+use crate::auditor::queue::{AuditQueue, InUse};
 use crate::channel::{DiagnosticQuery, ExchangeId, ToEngine, ToLoop};
 use crate::guard::{Guard, GuardError};
 use crate::http::socket::{Ready, Socket};
@@ -97,13 +98,15 @@ enum Inbox {
     Shutdown,
 }
 
-/// The channels that the loop sends to. It never waits on either.
+/// What the loop sends to. It never waits on any of it.
 #[derive(Clone, Debug)]
 pub struct LoopChannels {
     /// Prompts and replies.
     pub to_engine: Sender<ToEngine>,
     /// Diagnostics; a full channel is answered with 503.
     pub to_diagnostics: Sender<DiagnosticQuery>,
+    /// Audits, which every request for the model calls off.
+    pub audits: AuditQueue,
 }
 
 /// Sends to the loop from any thread.
@@ -168,6 +171,8 @@ pub struct MainLoop {
     clients: HashMap<usize, Box<Client>>,
     links: HashMap<usize, Link>,
     exchanges: HashMap<ExchangeId, usize>,
+    /// Exchanges that need the model, or may come to need it.
+    in_use: HashMap<ExchangeId, InUse>,
     pool: Pool,
     resolver: Resolver,
     /// Clients whose request waits for the upstream's address.
@@ -223,6 +228,7 @@ impl MainLoop {
             clients: HashMap::new(),
             links: HashMap::new(),
             exchanges: HashMap::new(),
+            in_use: HashMap::new(),
             pool: Pool::default(),
             resolver: Resolver::new(config.upstream.clone()),
             config,
@@ -361,6 +367,7 @@ impl MainLoop {
             return;
         }
         self.listener = None;
+        self.channels.audits.close();
         self.course = Course::Stopping(self.now + self.config.timeouts.shutdown);
         let idle = |client: &Client| {
             client.exchange.is_none() && client.stage == Stage::Open && client.out.is_empty()

@@ -12,6 +12,8 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::state::State;
 
+use crate::auditor::queue::AuditQueue;
+use crate::auditor::{Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
 use crate::config::ServeConfig;
 use crate::config::settings::Budget;
@@ -121,6 +123,7 @@ pub struct Server {
 
 /// What must end after the network loop, in this order.
 struct Threads {
+    audits: AuditQueue,
     engine: Option<JoinHandle<()>>,
     writer: Option<LedgerWriter>,
     diagnostics: JoinHandle<()>,
@@ -180,12 +183,20 @@ impl Server {
         let chosen = choose(&config.upstream.place)?;
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
+        let audits = AuditQueue::default();
         let channels = LoopChannels {
             to_engine: to_engine.clone(),
             to_diagnostics,
+            audits: audits.clone(),
         };
-        let (main_loop, address, handle) =
-            MainLoop::bind(config.listen, loop_config(config, &chosen.url), channels)?;
+        let loop_config = loop_config(config, &chosen.url);
+        let auditor = AuditorConfig {
+            upstream: loop_config.upstream.clone(),
+            placement: config.policy.placement,
+            connect: loop_config.timeouts.connect,
+            timeout: config.audit.timeout,
+        };
+        let (main_loop, address, handle) = MainLoop::bind(config.listen, loop_config, channels)?;
         let mut banner = vec![chosen.banner];
         banner.push(format!("workspace {}", config.workspace.display()));
         let last_prompt = config.debug.then(LastPromptSlot::default);
@@ -212,8 +223,15 @@ impl Server {
         let (engine, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
                 let lock = Arc::clone(&opened.lock);
-                let (engine, writer) =
-                    start_engine(config, opened, state, from_loop, &handle, last_prompt)?;
+                let surroundings = Surroundings {
+                    from_loop,
+                    handle: &handle,
+                    audits: audits.clone(),
+                    last_prompt,
+                };
+                let (engine, writer) = start_engine(config, opened, state, surroundings)?;
+                // Not waited for at the end: it holds nothing, and may be in the middle of a look-up.
+                Auditor::new(auditor, audits.clone(), to_engine.clone()).spawn()?;
                 ask_for_context(config, &chosen.url, to_engine)?;
                 (
                     Some(engine),
@@ -234,6 +252,7 @@ impl Server {
             handle,
             banner,
             threads: Threads {
+                audits,
                 engine,
                 writer,
                 diagnostics,
@@ -275,6 +294,7 @@ impl Server {
     /// If polling fails or the ledger's writer has stopped.
     pub fn run(self) -> Result<Exit, ServeError> {
         let polled = self.main_loop.run();
+        self.threads.audits.close();
         if let Some(engine) = self.threads.engine {
             join(engine, "engine");
         }
@@ -392,14 +412,21 @@ fn ask_for_context(
     Ok(())
 }
 
+/// Whom the engine speaks to.
+struct Surroundings<'s> {
+    from_loop: Receiver<ToEngine>,
+    handle: &'s LoopHandle,
+    audits: AuditQueue,
+    last_prompt: Option<LastPromptSlot>,
+}
+
 fn start_engine(
     config: &ServeConfig,
     opened: OpenLedger,
     state: State,
-    from_loop: Receiver<ToEngine>,
-    handle: &LoopHandle,
-    last_prompt: Option<LastPromptSlot>,
+    surroundings: Surroundings<'_>,
 ) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
+    let handle = surroundings.handle;
     let contents = StoredContents::new(opened.readers.open()?);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);
     let tell = handle.clone();
@@ -422,11 +449,12 @@ fn start_engine(
         Arc::new(SystemClock),
     );
     let wiring = Wiring {
-        from_loop,
+        from_loop: surroundings.from_loop,
         to_loop: handle.clone(),
         commits,
         durable: Arc::clone(writer.durable()),
-        last_prompt,
+        audits: surroundings.audits,
+        last_prompt: surroundings.last_prompt,
     };
     let engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
     let failed = handle.clone();

@@ -13,6 +13,8 @@ mod ledger_file;
 #[path = "e2e/upstream.rs"]
 mod upstream;
 
+#[path = "e2e/audit.rs"]
+mod audit;
 #[path = "e2e/commands.rs"]
 mod commands;
 #[path = "e2e/durability.rs"]

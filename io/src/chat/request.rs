@@ -209,6 +209,13 @@ fn text_parts(content: Option<&RawValue>) -> Result<Vec<String>, serde_json::Err
 }
 
 impl Body<'_> {
+    /// The JSON text of the model's name, as the client wrote it.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        let mut fields = self.fields.iter();
+        fields.find_map(|(name, raw)| (name == "model").then(|| raw.get()))
+    }
+
     /// The body with the composed messages in place of the client's.
     #[must_use]
     pub fn with(&self, request: &Request, outgoing: &Outgoing) -> Vec<u8> {

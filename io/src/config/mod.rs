@@ -25,12 +25,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
-use tslp_core::policy::{AuditChoice, Policy};
+use tslp_core::policy::Policy;
 
 use crate::data_dir;
 use error::ConfigError;
 use layers::{Flags, Layers};
-use settings::{AccessConfig, Budget, EtvConfig, HttpConfig, LogConfig, Settings, UpstreamConfig};
+use settings::{
+    AccessConfig, AuditConfig, Budget, EtvConfig, HttpConfig, LogConfig, Settings, UpstreamConfig,
+};
 use surroundings::Surroundings;
 
 /// Everything that a running proxy, or a command on its data, needs to know.
@@ -52,6 +54,8 @@ pub struct ServeConfig {
     pub policy: Policy,
     /// How much code a prompt is given.
     pub budget: Budget,
+    /// Questions to the model about its own replies.
+    pub audit: AuditConfig,
     /// Looking at the workspace's files.
     pub etv: EtvConfig,
     /// Bounds of client connections.
@@ -104,7 +108,7 @@ impl ServeConfig {
                 workspace_root,
                 profile: settings.rules.profile,
                 thresholds: settings.rules.thresholds,
-                audit: AuditChoice::Off,
+                audit: settings.audit.choice,
                 history: settings.rules.history,
                 placement: settings.rules.placement,
                 budget_tokens: match settings.rules.budget {
@@ -113,6 +117,7 @@ impl ServeConfig {
                 },
             },
             budget: settings.rules.budget,
+            audit: settings.audit,
             etv: settings.etv,
             http: settings.http,
             log: settings.log,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tslp_core::gate::{Profile, Thresholds};
-use tslp_core::policy::{HistoryChoice, Placement};
+use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
 use super::secret::Secret;
 use super::upstream::Upstream;
@@ -27,6 +27,8 @@ pub struct Settings {
     pub access: AccessConfig,
     /// What steers decisions.
     pub rules: RulesConfig,
+    /// Questions to the model about its own replies.
+    pub audit: AuditConfig,
     /// Looking at the workspace's files.
     pub etv: EtvConfig,
     /// Bounds of client connections.
@@ -68,7 +70,7 @@ pub struct AccessConfig {
 pub struct RulesConfig {
     /// Gate B's strictness.
     pub profile: Profile,
-    /// Parity thresholds.
+    /// Thresholds of the guards and of likeness.
     pub thresholds: Thresholds,
     /// Treatment of older messages.
     pub history: HistoryChoice,
@@ -86,6 +88,15 @@ pub enum Budget {
     Auto,
     /// As many as this.
     Tokens(u32),
+}
+
+/// Questions to the model about its own replies (spec §10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditConfig {
+    /// When one is asked.
+    pub choice: AuditChoice,
+    /// Longest time for all of it.
+    pub timeout: Duration,
 }
 
 /// Looking at the workspace's files (spec §15).
@@ -145,6 +156,7 @@ impl Default for Settings {
             upstream: UpstreamConfig::default(),
             access: AccessConfig::default(),
             rules: RulesConfig::default(),
+            audit: AuditConfig::default(),
             etv: EtvConfig::default(),
             http: HttpConfig::default(),
             log: LogConfig::default(),
@@ -161,6 +173,15 @@ impl Default for UpstreamConfig {
             connect: Duration::from_secs(10),
             first_byte: Duration::from_secs(600),
             idle: Duration::from_secs(300),
+        }
+    }
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self {
+            choice: AuditChoice::default(),
+            timeout: Duration::from_secs(120),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The table of all configuration keys: the one place where files, environment, flags and documentation meet.
 
 use tslp_core::gate::Profile;
-use tslp_core::policy::{HistoryChoice, Placement};
+use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
 use super::key::{Audience, Key, Kind, seconds};
 use super::network;
@@ -11,6 +11,11 @@ use super::upstream::Upstream;
 use super::written::{Choices, word_of, words};
 
 const PROFILES: Choices<Profile> = &[("standard", Profile::Standard), ("strict", Profile::Strict)];
+const AUDITS: Choices<AuditChoice> = &[
+    ("off", AuditChoice::Off),
+    ("on", AuditChoice::On),
+    ("auto", AuditChoice::Auto),
+];
 const HISTORIES: Choices<HistoryChoice> = &[
     ("auto", HistoryChoice::Auto),
     ("window", HistoryChoice::Window),
@@ -181,13 +186,41 @@ pub const KEYS: &[Key] = &[
         audience: Audience::Common,
         unit: "",
         unset: "",
-        meaning: "How easily the model's code becomes truth. In `strict` structural parity alone isn't enough: you confirm each change with `@tslp confirm`.",
+        meaning: "How easily the model's code becomes truth. In `strict` structural parity alone isn't enough: a shadow audit must find the change complete, or you verify it, by `@tslp confirm` for one.",
         set: |s, written| {
             written
                 .choice(PROFILES)
                 .map(|profile| s.rules.profile = profile)
         },
         show: |s| word_of(PROFILES, &s.rules.profile),
+    },
+    Key {
+        name: "audit",
+        flag: "audit",
+        variable: "TSLP_AUDIT",
+        kind: Kind::Choice(|| words(AUDITS)),
+        audience: Audience::Common,
+        unit: "",
+        unset: "",
+        meaning: "Whether the model is asked, once its reply is out and nobody waits for it, if the reply's code is complete: after every reply with judged code (`on`), or only where nothing else grants authority (`auto`), as in `strict`. A new request to the model cancels it at once.",
+        set: |s, written| written.choice(AUDITS).map(|choice| s.audit.choice = choice),
+        show: |s| word_of(AUDITS, &s.audit.choice),
+    },
+    Key {
+        name: "audit_timeout_seconds",
+        flag: "audit-timeout-seconds",
+        variable: "TSLP_AUDIT_TIMEOUT_SECONDS",
+        kind: Kind::Number,
+        audience: Audience::Tuning,
+        unit: "seconds",
+        unset: "",
+        meaning: "Longest time for a shadow audit, from connecting to the answer's end.",
+        set: |s, written| {
+            written
+                .seconds(1..=DAY_SECONDS)
+                .map(|time| s.audit.timeout = time)
+        },
+        show: |s| seconds(s.audit.timeout),
     },
     Key {
         name: "history",
@@ -276,6 +309,38 @@ pub const KEYS: &[Key] = &[
                 .map(|percent| s.rules.thresholds.tokens_percent = percent)
         },
         show: |s| s.rules.thresholds.tokens_percent.to_string(),
+    },
+    Key {
+        name: "similarity.correlation_percent",
+        flag: "similarity-correlation-percent",
+        variable: "TSLP_SIMILARITY_CORRELATION_PERCENT",
+        kind: Kind::Number,
+        audience: Audience::Tuning,
+        unit: "percent",
+        unset: "",
+        meaning: "Code that names no path is linked to a known definition of its name only if it holds at least this share of that definition's words. The link never makes anything true.",
+        set: |s, written| {
+            written
+                .number(0..=100)
+                .map(|percent| s.rules.thresholds.correlation_percent = percent)
+        },
+        show: |s| s.rules.thresholds.correlation_percent.to_string(),
+    },
+    Key {
+        name: "similarity.rename_percent",
+        flag: "similarity-rename-percent",
+        variable: "TSLP_SIMILARITY_RENAME_PERCENT",
+        kind: Kind::Number,
+        audience: Audience::Tuning,
+        unit: "percent",
+        unset: "",
+        meaning: "A new definition at least so like one that is missing is taken for its rename, and waits for your confirmation.",
+        set: |s, written| {
+            written
+                .number(0..=100)
+                .map(|percent| s.rules.thresholds.rename_percent = percent)
+        },
+        show: |s| s.rules.thresholds.rename_percent.to_string(),
     },
     Key {
         name: "etv.read_bytes_max",

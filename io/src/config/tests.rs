@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tslp_core::policy::AuditChoice;
 
 use super::key::Kind;
 use super::layers::{Flags, Layers, Source};
@@ -329,6 +332,29 @@ fn names_follow_one_rule() {
     }
     assert!(Settings::default().workspace.as_os_str().is_empty());
     assert_eq!(Source::default().to_string(), "default");
+}
+
+#[test]
+fn audits_and_likeness_are_set_like_everything_else() {
+    let machine = Machine::new();
+    machine.check("audit", "auto from default");
+    machine.check("audit_timeout_seconds", "120 from default");
+    machine.check("similarity.correlation_percent", "50 from default");
+    machine.check("similarity.rename_percent", "80 from default");
+    let machine = machine
+        .file("audit = 'on'\naudit_timeout_seconds = 30\n[similarity]\ncorrelation_percent = 60\nrename_percent = 90")
+        .variable("TSLP_SIMILARITY_RENAME_PERCENT", "95");
+    let (config, _) = machine.load().unwrap();
+    assert_eq!(config.policy.audit, AuditChoice::On);
+    assert_eq!(config.audit.timeout, Duration::from_secs(30));
+    let thresholds = config.policy.thresholds;
+    assert_eq!(
+        (thresholds.correlation_percent, thresholds.rename_percent),
+        (60, 95)
+    );
+    machine
+        .flag("audit", "sometimes")
+        .check_refused(&["audit", "off", "on", "auto"]);
 }
 
 /// `docs/configuration.md` holds the table of keys between two marks. To renew it after a change of the table, run

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Words by which a person asks for a change.
 const CHANGE_VERBS: [&str; 14] = [
@@ -12,6 +12,9 @@ const CHANGE_VERBS: [&str; 14] = [
 
 const BLOCK_START: &str = "[CURRENT STATE: AUTHORITATIVE]";
 const BLOCK_END: &str = "[END CURRENT STATE]";
+
+/// By which a shadow audit's question is known.
+const AUDIT_TASK: &str = "You audit code changes.";
 
 /// One entity that the prompt showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +54,9 @@ pub(super) fn answer(request: &Value) -> String {
         .rev()
         .find(|(role, _)| role == "user")
         .map_or("", |(_, text)| text.as_str());
+    if texts.iter().any(|(_, text)| text.starts_with(AUDIT_TASK)) {
+        return audited(prompt);
+    }
     let shown: Vec<Shown<'_>> = texts.iter().flat_map(|(_, text)| shown_in(text)).collect();
     let asked = question(prompt);
     let words = asked.to_lowercase();
@@ -74,6 +80,23 @@ pub(super) fn answer(request: &Value) -> String {
         return changed(target);
     }
     explained(&shown)
+}
+
+/// Each entity whose code is given is complete, as the demo's own changes are; where a part is left out, it isn't.
+fn audited(prompt: &str) -> String {
+    let parts = prompt.split("\nEntity: ").skip(1);
+    let verdicts: Vec<Value> = parts
+        .filter_map(|part| part.split_once("\nCode:\n"))
+        .map(|(entity, code)| {
+            let status = if code.contains("... rest unchanged") {
+                "partial"
+            } else {
+                "completed"
+            };
+            json!({"entity": entity, "status": status})
+        })
+        .collect();
+    Value::from(verdicts).to_string()
 }
 
 fn message_texts(request: &Value) -> Vec<(String, String)> {
@@ -316,7 +339,11 @@ fn body_start(code: &str, extension: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tslp_core::audit;
+    use tslp_core::entity::{EntityId, Symbol};
+    use tslp_core::event::Audited;
+    use tslp_core::ids::VersionId;
+    use tslp_core::path::RelPath;
 
     const STATE: &str = "[CURRENT STATE: AUTHORITATIVE]\nEntity: src/ring.c::ring_put\nArtifact: 0123456789abcdef0123\n\
         Source: Confirmed via AST\n\nint ring_put(int v)\n{\n    return v;\n}\n[END CURRENT STATE]\n";
@@ -397,5 +424,29 @@ int x;
             with_statement("fn f() {\n}", "rs"),
             "fn f() {\n    let () = (); // checked by the demo model\n}"
         );
+    }
+
+    #[test]
+    fn audits_are_answered_as_they_are_read() {
+        let entity = |name: &str, id| Audited {
+            version: VersionId(id),
+            entity: EntityId::symbol(RelPath::from_normalised("src/a.c"), Symbol::new(name)),
+        };
+        let about = [entity("f", 1), entity("g", 2)];
+        let code = [
+            "int f(void) {\n    return 1;\n}\n",
+            "int g(void) {\n    // ... rest unchanged ...\n}\n",
+        ];
+        let question = audit::question("Improve it.", about.iter().zip(code));
+        let said = answer(&json!({"messages": [
+            {"role": "system", "content": question.system},
+            {"role": "user", "content": question.user},
+        ]}));
+        let verdicts = audit::verdicts(&said, &about).unwrap();
+        let statuses: Vec<&str> = verdicts
+            .iter()
+            .map(|verdict| verdict.status.as_str())
+            .collect();
+        assert_eq!(statuses, ["completed", "partial"], "{said}");
     }
 }

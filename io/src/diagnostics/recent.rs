@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use tslp_projections::{EPISODE_ENTRIES, EPISODES};
+use tslp_projections::{AUDITS, EPISODE_ENTRIES, EPISODES};
 
 use super::{Row, Subject, entity_name, moment};
 use crate::ledger::LedgerError;
@@ -25,6 +25,18 @@ pub struct Episode {
     pub history: Option<String>,
     /// What happened, in order.
     pub entries: Vec<Entry>,
+    /// What a shadow audit of its reply was about.
+    pub audits: Vec<Audit>,
+}
+
+/// One entity's shadow audit (spec §10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audit {
+    /// Which.
+    pub entity: String,
+    /// What the model said, or why it said nothing: `completed`, `partial`, `discussion`, `awaited`, `no_answer`,
+    /// `cancelled` or `failed`.
+    pub status: String,
 }
 
 /// One thing that happened.
@@ -46,12 +58,26 @@ pub fn read(subject: &Subject, limit: usize) -> Result<Vec<Episode>, LedgerError
     let reader = subject.readers.open()?;
     let mut entries: BTreeMap<i64, Vec<Entry>> = BTreeMap::new();
     for row in reader.rows(EPISODE_ENTRIES)? {
+        // The audits' own table says more.
+        if row.text(2) == Some("audit") {
+            continue;
+        }
         entries.entry(row.number(0)).or_default().push(Entry {
             what: row.text(2).unwrap_or_default().to_owned(),
             entity: row
                 .text(3)
                 .map(|path| entity_name(path, row.text(4).unwrap_or_default())),
             reason: row.text(5).unwrap_or_default().to_owned(),
+        });
+    }
+    let mut audits: BTreeMap<i64, Vec<Audit>> = BTreeMap::new();
+    for row in reader.rows(AUDITS)? {
+        audits.entry(row.number(0)).or_default().push(Audit {
+            entity: entity_name(
+                row.text(2).unwrap_or_default(),
+                row.text(3).unwrap_or_default(),
+            ),
+            status: row.text(4).unwrap_or_default().to_owned(),
         });
     }
     let rows = reader.rows(EPISODES)?;
@@ -63,6 +89,7 @@ pub fn read(subject: &Subject, limit: usize) -> Result<Vec<Episode>, LedgerError
         outcome: row.text(4).map(str::to_owned),
         history: row.text(5).map(str::to_owned),
         entries: entries.remove(&row.number(0)).unwrap_or_default(),
+        audits: audits.remove(&row.number(0)).unwrap_or_default(),
     });
     Ok(episodes.collect())
 }
@@ -91,10 +118,15 @@ fn episode_json(episode: &Episode) -> Value {
             })
             .collect()
     };
+    let audits = episode.audits.iter();
+    let audits: Vec<Value> = audits
+        .map(|audit| json!({ "entity": audit.entity, "status": audit.status }))
+        .collect();
     let is_state = |what: &str| what.chars().all(|c| c.is_ascii_uppercase());
     json!({
         "artifact_states": of(&is_state, "state"),
         "at": episode.at,
+        "audits": audits,
         "entities": entities,
         "episode_id": episode.id,
         "history": episode.history,
@@ -123,6 +155,12 @@ pub fn human(episodes: &[Episode]) -> String {
         for entry in &episode.entries {
             let entity = entry.entity.as_deref().unwrap_or("-");
             lines.push(format!("  {:<13} {entity}  ({})", entry.what, entry.reason));
+        }
+        for audit in &episode.audits {
+            lines.push(format!(
+                "  {:<13} {}  ({})",
+                "audit", audit.entity, audit.status
+            ));
         }
     }
     lines.join("\n")

@@ -1,11 +1,11 @@
 //! `/state`: everything that is true, and what disk says of it (spec §14.3, §15.7).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
-use tslp_projections::{DISK, STALE, STATE_MAP};
+use tslp_projections::{AUDITS, DISK, STALE, STATE_MAP};
 
 use super::{Row, Subject, entity_name, moment};
 use crate::ledger::LedgerError;
@@ -25,6 +25,8 @@ pub struct EntityState {
     pub last_updated: String,
     /// What disk holds: `same`, `missing`, `superseded`, `unknown`, `unreadable`, or `not_checked`.
     pub disk: String,
+    /// Whether a shadow audit doubts that it is complete (spec §10).
+    pub contested: bool,
 }
 
 impl EntityState {
@@ -58,6 +60,12 @@ pub fn read(subject: &Subject) -> Result<Vec<EntityState>, LedgerError> {
         };
         seen.insert(row.text(0).unwrap_or_default().to_owned(), word.to_owned());
     }
+    let audits = reader.rows(AUDITS)?;
+    let contested: BTreeSet<i64> = audits
+        .iter()
+        .filter(|row| row.number(5) != 0)
+        .map(|row| row.number(1))
+        .collect();
     let mut entities = Vec::new();
     reader.read_table(STATE_MAP, &mut |row| {
         let path = row.text(0).unwrap_or_default().to_owned();
@@ -74,6 +82,7 @@ pub fn read(subject: &Subject) -> Result<Vec<EntityState>, LedgerError> {
             origin: row.text(8).unwrap_or_default().to_owned(),
             last_updated: moment(row.number(11)),
             disk: withheld.remove(&(path, symbol)).unwrap_or(seen_word),
+            contested: contested.contains(&row.number(3)),
         });
         ControlFlow::Continue(())
     })?;
@@ -86,7 +95,7 @@ pub fn json(entities: &[EntityState]) -> Value {
     let map: serde_json::Map<String, Value> = entities
         .iter()
         .map(|entity| {
-            let value = json!({
+            let mut value = json!({
                 "artifact": entity.artifact,
                 "disk": entity.disk,
                 "last_updated": entity.last_updated,
@@ -94,6 +103,9 @@ pub fn json(entities: &[EntityState]) -> Value {
                 "source": entity.source,
                 "stale": entity.is_stale(),
             });
+            if entity.contested {
+                value["contested"] = true.into();
+            }
             (entity.entity.clone(), value)
         })
         .collect();
@@ -116,10 +128,15 @@ pub fn human(entities: &[EntityState]) -> String {
         } else {
             entity.disk.clone()
         };
+        let origin = if entity.contested {
+            format!("{} (contested)", entity.origin)
+        } else {
+            entity.origin.clone()
+        };
         table.add_row([
             entity.entity.as_str(),
             entity.artifact.get(..12).unwrap_or_default(),
-            &entity.origin,
+            &origin,
             &entity.last_updated,
             &disk,
         ]);

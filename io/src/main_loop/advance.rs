@@ -78,6 +78,7 @@ impl MainLoop {
         if let Some(mut exchange) = client.exchange.take() {
             tracing::debug!(exchange = exchange.id.0, "the client is gone");
             self.exchanges.remove(&exchange.id);
+            self.in_use.remove(&exchange.id);
             self.abandon(&mut exchange);
         }
     }

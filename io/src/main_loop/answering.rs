@@ -5,9 +5,10 @@ use tslp_core::redact;
 use super::client::{Call, Client, Downstream, Exchange, Lane, Line, Retry, Stage, Upload, Work};
 use super::{Course, MainLoop};
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ExchangeId, ToEngine};
+use crate::config::secret::Secret;
 use crate::guard::{Caller, check_chat_content};
 use crate::http::error::Refusal;
-use crate::http::head::{self, CONTINUE, Coding, LAST_CHUNK, RequestFraming, RequestTo};
+use crate::http::head::{self, CONTINUE, Coding, Drop, LAST_CHUNK, RequestFraming, RequestTo};
 use crate::http::request::{BodyLength, Expectation, Persistence, RequestHead};
 use crate::http::response::Asked;
 use crate::http::server_connection::ClientEvent;
@@ -135,6 +136,7 @@ impl MainLoop {
                 Err((exchange, refusal))
             }
             Ok(reserved) => {
+                self.use_model(exchange.id);
                 exchange.work = Work::Collecting(Vec::with_capacity(reserved as usize));
                 self.install(key, client, exchange);
                 Ok(())
@@ -188,6 +190,8 @@ impl MainLoop {
             "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE"
         );
         let repeatable = idempotent && upload == Upload::Complete;
+        // Clients look at the list of models again and again; that costs the model nothing.
+        let is_reading = matches!(exchange.head.method.as_str(), "GET" | "HEAD" | "OPTIONS");
         let asked = if exchange.head.method == "HEAD" {
             Asked::HeadOnly
         } else {
@@ -206,9 +210,17 @@ impl MainLoop {
             lane: Lane::Relay,
             downstream: Downstream::Waiting,
         }));
+        if !is_reading {
+            self.use_model(exchange.id);
+        }
         self.install(key, client, exchange);
         self.start_call(key, client);
         Ok(())
+    }
+
+    /// Whatever is asked in a shadow audit gives way, before the request is even whole.
+    fn use_model(&mut self, id: ExchangeId) {
+        self.in_use.insert(id, self.channels.audits.request());
     }
 
     fn install(&mut self, key: usize, client: &mut Client, exchange: Box<Exchange>) {
@@ -229,14 +241,11 @@ impl MainLoop {
         coding: Coding,
     ) -> Vec<u8> {
         let upstream = &self.config.upstream;
-        let authorization = upstream
-            .api_key
-            .as_ref()
-            .map(|key| format!("Bearer {}", key.reveal()));
+        let authorization = self.own_authorization();
         let to = RequestTo {
             host: &upstream.url.authority(),
             target,
-            authorization: authorization.as_deref().map(str::as_bytes),
+            authorization: authorization.as_ref().map(|own| own.reveal().as_bytes()),
             framing,
             coding,
         };
@@ -245,6 +254,25 @@ impl MainLoop {
             self.guard.keeps_back(name, value)
         });
         out
+    }
+
+    /// What replaces the client's `Authorization`.
+    fn own_authorization(&self) -> Option<Secret> {
+        let key = self.config.upstream.api_key.as_ref()?;
+        Some(Secret::new(format!("Bearer {}", key.reveal())))
+    }
+
+    /// The `Authorization` that goes upstream with this client's requests.
+    fn authorization(&self, head: &RequestHead) -> Option<Secret> {
+        let name = "authorization";
+        self.own_authorization().or_else(|| {
+            let value = head
+                .headers
+                .all(name)
+                .find(|value| self.guard.keeps_back(name, value) == Drop::No)?;
+            let value = core::str::from_utf8(value).ok()?;
+            Some(Secret::new(value.to_owned()))
+        })
     }
 
     fn request_complete(&mut self, client: &mut Client) {
@@ -283,6 +311,7 @@ impl MainLoop {
                 .filter(|name| !name.is_empty())
                 .map(str::to_owned),
             retry: retries.is_some_and(|count| count > 0),
+            authorization: self.authorization(&exchange.head),
             body,
         };
         exchange.work = Work::Composing;
@@ -388,6 +417,7 @@ impl MainLoop {
     /// The response is in the output buffer, whole.
     pub(super) fn finish(&mut self, client: &mut Client, exchange: &Exchange) {
         self.exchanges.remove(&exchange.id);
+        self.in_use.remove(&exchange.id);
         client.moves += 1;
         match exchange.persistence {
             Persistence::Close => client.stage = Stage::Finishing,

@@ -64,6 +64,7 @@ impl MainLoop {
             return self.tell_engine(ToEngine::ReplyEnd {
                 exchange: id,
                 ending: Ending::ClientGone,
+                at: self.channels.audits.mark(),
             });
         };
         let reply = ChatReply {
@@ -115,6 +116,7 @@ impl MainLoop {
     fn ledger_failed(&mut self, message: String) {
         tracing::error!(%message, "the ledger failed; chat requests are refused from now on");
         self.ledger_failure = Some(message);
+        self.channels.audits.close();
         let keys: Vec<usize> = self.exchanges.values().copied().collect();
         for key in keys {
             self.with_client(key, |main_loop, client| main_loop.withdraw(client));

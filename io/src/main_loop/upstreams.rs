@@ -224,13 +224,14 @@ impl MainLoop {
         }
     }
 
-    /// Tells the engine how a chat reply ended, exactly once, behind the last of its bytes.
+    /// The model is free again. Tells the engine how a chat reply ended, exactly once, behind the last of its bytes.
     pub(super) fn end_reply(
         &mut self,
         exchange: crate::channel::ExchangeId,
         call: &mut Call,
         ending: Ending,
     ) {
+        self.in_use.remove(&exchange);
         let Lane::Chat(reply) = &mut call.lane else {
             return;
         };
@@ -242,7 +243,12 @@ impl MainLoop {
         if !bytes.is_empty() {
             self.tell_engine(ToEngine::ReplyBytes { exchange, bytes });
         }
-        self.tell_engine(ToEngine::ReplyEnd { exchange, ending });
+        let at = self.channels.audits.mark();
+        self.tell_engine(ToEngine::ReplyEnd {
+            exchange,
+            ending,
+            at,
+        });
     }
 }
 

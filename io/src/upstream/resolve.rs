@@ -120,7 +120,8 @@ impl Resolver {
     }
 }
 
-fn resolve(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) -> Resolved {
+/// Looks the way up, blocking; `known` are the trusted roots if they were read before.
+pub fn resolve(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) -> Resolved {
     let url = &config.url;
     let addresses = match literal_addresses(&url.host, url.port) {
         Some(addresses) => addresses,

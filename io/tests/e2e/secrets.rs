@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::harness::{CHAT, JSON, Places, RING, RING_PUT, Talk, Tslp, fenced, prompt, user};
+use crate::harness::{
+    CHAT, JSON, Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, prompt, user,
+};
 use crate::ledger_file::{files, holds};
 use crate::upstream::{Reply, Upstream, completion};
 
@@ -259,4 +261,58 @@ fn a_paste_with_a_credential_is_not_hydrated_in_part() {
         tslp.last_episode()["notices"][0]["reason"],
         "credential_redacted"
     );
+}
+
+#[test]
+fn the_clients_key_goes_to_the_audit_and_into_no_file() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let arguments = ["--log-level", "trace", "--profile", "strict", "--debug"];
+    let tslp = Tslp::with(&places, &upstream.url, &arguments);
+    upstream.will_say(fenced("src/ring.c", RING));
+    upstream.will(Reply::Plain(
+        500,
+        "application/json",
+        format!("{{\"error\":\"{} is wrong\"}}", CANARIES[0]).into_bytes(),
+    ));
+    let bearer = format!("Bearer {}", CANARIES[0]);
+    let request = prompt("write `ring_put` in src/ring.c");
+    tslp.chat_with(&[("Authorization", &bearer)], &request);
+    upstream.next();
+    let asked = upstream.next();
+    assert!(asked.system().starts_with("You audit"), "{}", asked.text());
+    let sent = format!("Authorization: {bearer}\r\n");
+    assert!(asked.head.contains(&sent), "{}", asked.head);
+    eventually(|| (tslp.last_episode()["audits"][0]["status"] == "failed").then_some(()));
+    let pages = ["/recent", "/state", "/doctor", "/debug/last-prompt"];
+    let pages = pages.map(|path| tslp.get(path).text());
+    let printed = pages.concat() + &tslp.stop();
+    check_nothing_kept(&places, &printed, &CANARIES[..1]);
+}
+
+#[test]
+fn an_audit_bears_the_configured_key_and_never_the_proxys_own_token() {
+    let token = "canary-token-of-this-proxy";
+    let check = |arguments: &[&str], authorization: Option<&str>| {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let all = ["--profile", "strict", "--token", token];
+        let tslp = Tslp::with(&places, &upstream.url, &[&all, arguments].concat());
+        upstream.will_say(fenced("src/ring.c", RING));
+        let bearer = format!("Bearer {token}");
+        let request = prompt("write `ring_put` in src/ring.c").to_string();
+        let fields = [JSON, ("Authorization", bearer.as_str())];
+        let response = tslp.request("POST", CHAT, &fields, request.as_bytes());
+        assert_eq!(response.status(), 200);
+        upstream.next();
+        let asked = upstream.next();
+        let sent: Vec<&str> = asked
+            .head
+            .lines()
+            .filter_map(|line| line.strip_prefix("Authorization: "))
+            .collect();
+        assert_eq!(sent, authorization.into_iter().collect::<Vec<_>>());
+        assert!(!asked.head.contains(token), "{}", asked.head);
+    };
+    check(&[], None);
+    let configured = format!("Bearer {}", CANARIES[0]);
+    check(&["--upstream-api-key", CANARIES[0]], Some(&configured));
 }

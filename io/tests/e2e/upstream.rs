@@ -271,7 +271,8 @@ fn play(mut stream: &TcpStream, reader: &mut impl Read, steps: Vec<Step>) -> boo
     stream.write_all(b"0\r\n\r\n").is_ok()
 }
 
-fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
+/// The next whole request, if one comes.
+pub(crate) fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
     let mut head = String::new();
     loop {
         let mut line = String::new();

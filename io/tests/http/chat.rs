@@ -1,9 +1,13 @@
 //! Chat requests through the engine: gate, side copy, endings, back-pressure.
 
+use std::thread;
+use std::time::Instant;
+
 use tslp_core::ids::Seq;
+use tslp_io::auditor::queue::CalledOff;
 use tslp_io::channel::{Answer, ToEngine, ToLoop};
 
-use crate::harness::{Engine, OK, Proxy, Upstream};
+use crate::harness::{Engine, OK, PATIENCE, Proxy, Upstream, audit};
 
 const STREAM_HEAD: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -346,6 +350,40 @@ fn a_failed_ledger_refuses_chat_and_nothing_else() {
         proxy.client().send(proxy.get("/doctor")).message().status(),
         200
     );
+    let late = audit(proxy.audits.mark());
+    assert_eq!(proxy.audits.ask(late), Err(CalledOff));
+}
+
+#[test]
+fn every_request_for_the_model_calls_audits_off_before_it_goes_on() {
+    let upstream = Upstream::answering(OK);
+    let proxy = Proxy::start(&upstream.url, Engine::Silent);
+    let since = proxy.audits.mark();
+    // Neither is for the model.
+    for path in ["/v1/models", "/health"] {
+        let response = proxy.client().send(proxy.get(path)).message();
+        assert_eq!(response.status(), 200);
+    }
+    assert_eq!(proxy.audits.mark(), since);
+    // The head is enough.
+    let request = proxy.chat("{}");
+    let (head, body) = request.split_at(request.len() - 2);
+    let mut client = proxy.client();
+    client.send(head);
+    let deadline = Instant::now() + PATIENCE;
+    while proxy.audits.mark() == since {
+        assert!(Instant::now() < deadline, "the request is noticed");
+        thread::yield_now();
+    }
+    assert_eq!(proxy.audits.ask(audit(since)), Err(CalledOff));
+    assert!(proxy.nothing_noted());
+    client.send(body);
+    assert!(proxy.note().starts_with("prompt {}"));
+    drop(client);
+    proxy.handle.shutdown();
+    proxy.ended();
+    let late = audit(proxy.audits.mark());
+    assert_eq!(proxy.audits.ask(late), Err(CalledOff));
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use tslp_core::audit::Question;
 use tslp_core::ids::{EpisodeId, Seq};
+use tslp_io::auditor::queue::{Addressee, Audit, AuditQueue, Mark};
 use tslp_io::channel::{Answer, DiagnosticQuery, ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
@@ -27,11 +29,26 @@ pub(crate) enum Engine {
     Silent,
 }
 
+/// A question about a reply that ended then.
+pub(crate) fn audit(since: Mark) -> Audit {
+    Audit {
+        episode: EpisodeId(1),
+        since,
+        question: Question {
+            system: "judge".into(),
+            user: "this".into(),
+        },
+        addressee: Addressee::default(),
+    }
+}
+
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
     pub(crate) handle: LoopHandle,
     notes: Receiver<String>,
     pub(crate) raw: Receiver<ToEngine>,
+    /// What every request for the model calls off.
+    pub(crate) audits: AuditQueue,
     /// Disconnects when the loop's thread has ended.
     pub(crate) over: Receiver<()>,
 }
@@ -50,9 +67,11 @@ impl Proxy {
         adjust(&mut config);
         let (to_engine, from_loop) = bounded(4);
         let (to_diagnostics, queries) = bounded(4);
+        let audits = AuditQueue::default();
         let channels = LoopChannels {
             to_engine,
             to_diagnostics,
+            audits: audits.clone(),
         };
         let (main_loop, address, handle) =
             MainLoop::bind("127.0.0.1:0".parse().unwrap(), config, channels).unwrap();
@@ -72,6 +91,7 @@ impl Proxy {
             handle,
             notes,
             raw,
+            audits,
             over,
         }
     }
@@ -131,6 +151,7 @@ fn run_engine(
                 format!("bytes {}", String::from_utf8_lossy(bytes))
             }
             ToEngine::ReplyEnd { ending, .. } => format!("end {ending:?}"),
+            ToEngine::Audited { outcome, .. } => format!("audited {outcome:?}"),
             ToEngine::ContextTokens(tokens) => format!("context {tokens}"),
             ToEngine::Shutdown => "shutdown".to_owned(),
         };

@@ -9,7 +9,15 @@ use std::thread;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::harness::{Engine, Proxy};
+use tslp_core::event::AuditOutcome;
+use tslp_core::policy::Placement;
+use tslp_io::auditor::queue::AuditQueue;
+use tslp_io::auditor::{Auditor, AuditorConfig};
+use tslp_io::channel::ToEngine;
+use tslp_io::config::upstream::UpstreamUrl;
+use tslp_io::loop_config::UpstreamConfig;
+
+use crate::harness::{Engine, PATIENCE, Proxy, audit};
 
 /// How the server ends a response that has no length.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,6 +28,10 @@ enum Goodbye {
 
 /// A TLS server for `localhost`; gives its base address and its certificate's file.
 fn server(goodbye: Goodbye) -> (String, PathBuf) {
+    server_of(goodbye, vec![b'x'; 300_000])
+}
+
+fn server_of(goodbye: Goodbye, body: Vec<u8>) -> (String, PathBuf) {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -34,8 +46,8 @@ fn server(goodbye: Goodbye) -> (String, PathBuf) {
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            let config = Arc::clone(&config);
-            thread::spawn(move || serve(config, stream.unwrap(), goodbye));
+            let (config, body) = (Arc::clone(&config), body.clone());
+            thread::spawn(move || serve(config, stream.unwrap(), goodbye, &body));
         }
     });
     let file = std::env::temp_dir().join(format!("tslp-tls-{}-{port}.pem", std::process::id()));
@@ -43,7 +55,7 @@ fn server(goodbye: Goodbye) -> (String, PathBuf) {
     (format!("https://localhost:{port}"), file)
 }
 
-fn serve(config: Arc<ServerConfig>, stream: std::net::TcpStream, goodbye: Goodbye) {
+fn serve(config: Arc<ServerConfig>, stream: std::net::TcpStream, goodbye: Goodbye, body: &[u8]) {
     let mut stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
     let mut seen = Vec::new();
     let mut piece = [0; 4096];
@@ -53,10 +65,9 @@ fn serve(config: Arc<ServerConfig>, stream: std::net::TcpStream, goodbye: Goodby
             _ => return,
         }
     }
-    let body = vec![b'x'; 300_000];
     let _ = stream
         .write_all(b"HTTP/1.1 200 OK\r\n\r\n")
-        .and_then(|()| stream.write_all(&body));
+        .and_then(|()| stream.write_all(body));
     if goodbye == Goodbye::Said {
         stream.conn.send_close_notify();
     }
@@ -122,4 +133,42 @@ fn a_missing_ca_file_is_named() {
     });
     let response = proxy.client().send(proxy.get("/v1/models")).message();
     assert!(response.text().contains("CA file"), "{}", response.text());
+}
+
+/// What becomes of an audit of the upstream at `url`.
+fn audited(url: &str, extra_ca_file: Option<PathBuf>) -> (AuditOutcome, Option<String>) {
+    let config = AuditorConfig {
+        upstream: UpstreamConfig {
+            url: UpstreamUrl::parse(url).unwrap(),
+            api_key: None,
+            extra_ca_file,
+        },
+        placement: Placement::System,
+        connect: PATIENCE,
+        timeout: PATIENCE,
+    };
+    let queue = AuditQueue::default();
+    let (to_engine, told) = crossbeam_channel::bounded(1);
+    let auditor = Auditor::new(config, queue.clone(), to_engine);
+    let thread = auditor.spawn().unwrap();
+    queue.ask(audit(queue.mark())).unwrap();
+    let Ok(ToEngine::Audited {
+        outcome, answer, ..
+    }) = told.recv_timeout(PATIENCE)
+    else {
+        panic!("the auditor tells what came of it");
+    };
+    queue.close();
+    thread.join().unwrap();
+    (outcome, answer)
+}
+
+#[test]
+fn an_audit_goes_through_tls_and_trusts_no_stranger() {
+    let body = br#"{"choices":[{"message":{"content":"fine"},"finish_reason":"stop"}]}"#;
+    let (url, file) = server_of(Goodbye::Said, body.to_vec());
+    let said = (AuditOutcome::Answered, Some("fine".to_owned()));
+    assert_eq!(audited(&url, Some(file.clone())), said);
+    assert_eq!(audited(&url, None), (AuditOutcome::Failed, None));
+    std::fs::remove_file(file).unwrap();
 }

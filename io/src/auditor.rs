@@ -1,0 +1,347 @@
+//! The auditor's thread: puts one shadow audit's question at a time to the model server, while nobody else needs it.
+//!
+//! It speaks to the upstream by itself, not through the proxy's own routes, so an audit is no episode and never delays a
+//! request: the network loop closes its connection (see [`queue`]) before the request goes on.
+
+pub mod queue;
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use serde_json::json;
+use tslp_core::event::AuditOutcome;
+use tslp_core::ids::EpisodeId;
+use tslp_core::policy::Placement;
+
+use crate::channel::ToEngine;
+use crate::chat::reply::ReplyDecoder;
+use crate::json_client::{self, Answer};
+use crate::loop_config::UpstreamConfig;
+use crate::upstream::resolve::{self, Route};
+use queue::{Audit, AuditQueue, CalledOff, Task};
+
+/// Tokens of an answer. A verdict takes some thirty for each entity; the rest is for models that reason first.
+const ANSWER_TOKENS_MAX: u32 = 1024;
+
+/// Largest response that is read; many times what the tokens above can take.
+const ANSWER_BYTES_MAX: usize = 256 << 10;
+
+/// How the model server is asked.
+#[derive(Clone, Debug)]
+pub struct AuditorConfig {
+    /// Where it is.
+    pub upstream: UpstreamConfig,
+    /// Whether it takes a system message.
+    pub placement: Placement,
+    /// Longest wait for a connection.
+    pub connect: Duration,
+    /// Longest time for all of an audit.
+    pub timeout: Duration,
+}
+
+/// The thread's state.
+pub struct Auditor {
+    config: AuditorConfig,
+    queue: AuditQueue,
+    to_engine: Sender<ToEngine>,
+    tls: Option<Arc<ClientConfig>>,
+}
+
+impl Auditor {
+    /// An auditor that has asked nothing yet.
+    #[must_use]
+    pub const fn new(
+        config: AuditorConfig,
+        queue: AuditQueue,
+        to_engine: Sender<ToEngine>,
+    ) -> Self {
+        Self {
+            config,
+            queue,
+            to_engine,
+            tls: None,
+        }
+    }
+
+    /// Starts the thread. It ends soon after the queue is closed, or when the engine is gone.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn spawn(self) -> io::Result<JoinHandle<()>> {
+        thread::Builder::new()
+            .name("auditor".into())
+            .spawn(move || self.run())
+    }
+
+    fn run(mut self) {
+        while let Some(task) = self.queue.next() {
+            let told = match task {
+                Task::Ask(audit) => {
+                    let (outcome, answer) = self.ask(&audit);
+                    self.tell(audit.episode, outcome, answer)
+                }
+                Task::Report(episodes) => episodes
+                    .into_iter()
+                    .try_for_each(|episode| self.tell(episode, AuditOutcome::Cancelled, None)),
+            };
+            if told.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn tell(
+        &self,
+        episode: EpisodeId,
+        outcome: AuditOutcome,
+        answer: Option<String>,
+    ) -> Result<(), EngineGone> {
+        tracing::debug!(%episode, outcome = outcome.code(), "a shadow audit ended");
+        let told = ToEngine::Audited {
+            episode,
+            outcome,
+            answer,
+        };
+        self.to_engine.send(told).map_err(|_| EngineGone)
+    }
+
+    fn ask(&mut self, audit: &Audit) -> (AuditOutcome, Option<String>) {
+        let answer = self.answer(audit);
+        match (answer, self.queue.over()) {
+            // What was said in full counts, whatever happened since.
+            (Ok(answer), _) => (AuditOutcome::Answered, Some(answer)),
+            (Err(_), Err(CalledOff)) => (AuditOutcome::Cancelled, None),
+            (Err(error), Ok(())) => {
+                tracing::info!(episode = %audit.episode, %error, "a shadow audit failed");
+                (AuditOutcome::Failed, None)
+            }
+        }
+    }
+
+    fn answer(&mut self, audit: &Audit) -> io::Result<String> {
+        let deadline = Instant::now() + self.config.timeout;
+        let route = resolve::resolve(&self.config.upstream, self.tls.take());
+        let route = route.map_err(io::Error::other)?;
+        self.tls.clone_from(&route.tls);
+        let tcp = self.connect(&route, deadline)?;
+        let handle = tcp.try_clone()?;
+        self.queue.talking(handle).map_err(io::Error::other)?;
+        let request = self.request(audit);
+        let stream = Timed { tcp, deadline };
+        let answer = match route.tls {
+            None => json_client::answer(stream, &request, ANSWER_BYTES_MAX),
+            Some(config) => {
+                let name = ServerName::try_from(self.config.upstream.url.host.clone())
+                    .map_err(io::Error::other)?;
+                let session = ClientConnection::new(config, name).map_err(io::Error::other)?;
+                let stream = StreamOwned::new(session, stream);
+                json_client::answer(stream, &request, ANSWER_BYTES_MAX)
+            }
+        };
+        said(&answer?)
+    }
+
+    fn connect(&self, route: &Route, deadline: Instant) -> io::Result<TcpStream> {
+        let mut failed = io::Error::other("it has no address");
+        for address in &route.addresses {
+            let limit = self.config.connect.min(left(deadline)?);
+            match TcpStream::connect_timeout(address, limit) {
+                Ok(tcp) => {
+                    tcp.set_nodelay(true)?;
+                    return Ok(tcp);
+                }
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+
+    fn request(&self, audit: &Audit) -> Vec<u8> {
+        let url = &self.config.upstream.url;
+        let body = body(audit, self.config.placement);
+        let authorization = audit.addressee.authorization.as_ref();
+        let authorization = authorization.map_or_else(String::new, |value| {
+            format!("Authorization: {}\r\n", value.reveal())
+        });
+        let head = format!(
+            "POST {}/v1/chat/completions HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Accept: application/json\r\nAccept-Encoding: identity\r\n{authorization}Content-Length: {}\r\n\
+             Connection: close\r\n\r\n",
+            url.prefix,
+            url.authority(),
+            body.len()
+        );
+        [head.into_bytes(), body.into_bytes()].concat()
+    }
+}
+
+/// Nobody is left to tell.
+struct EngineGone;
+
+/// A stream whose every step ends at the deadline.
+struct Timed {
+    tcp: TcpStream,
+    deadline: Instant,
+}
+
+impl Read for Timed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.tcp.set_read_timeout(Some(left(self.deadline)?))?;
+        self.tcp.read(buffer)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.tcp.set_write_timeout(Some(left(self.deadline)?))?;
+        self.tcp.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.tcp.flush()
+    }
+}
+
+/// The time that is left, if there is any.
+fn left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    Ok(left)
+}
+
+/// A request of one turn for the model that the client asked.
+fn body(audit: &Audit, placement: Placement) -> String {
+    let question = &audit.question;
+    let messages = match placement {
+        Placement::System => json!([
+            {"role": "system", "content": question.system},
+            {"role": "user", "content": question.user},
+        ]),
+        Placement::User => {
+            let text = format!("{}\n\n{}", question.system, question.user);
+            json!([{"role": "user", "content": text}])
+        }
+    };
+    let rest = json!({
+        "messages": messages, "temperature": 0, "max_tokens": ANSWER_TOKENS_MAX, "stream": false,
+    });
+    let rest = rest.to_string();
+    match &audit.addressee.model {
+        None => rest,
+        // As the client wrote it.
+        Some(model) => format!("{{\"model\":{model},{}", &rest[1..]),
+    }
+}
+
+/// The text of a completion.
+fn said(answer: &Answer) -> io::Result<String> {
+    if answer.status != 200 {
+        let status = answer.status;
+        return Err(io::Error::other(format!("it answers with status {status}")));
+    }
+    let mut decoder = ReplyDecoder::default();
+    let mut text = decoder.push(&answer.body).text;
+    text.push_str(&decoder.end().text);
+    if !decoder.is_finished() {
+        return Err(io::Error::other("its answer is no whole completion"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::secret::Secret;
+    use crate::config::upstream::UpstreamUrl;
+    use queue::Addressee;
+    use serde_json::Value;
+    use tslp_core::audit::Question;
+
+    fn audit(addressee: Addressee) -> (AuditQueue, Audit) {
+        let queue = AuditQueue::default();
+        let audit = Audit {
+            episode: EpisodeId(1),
+            since: queue.mark(),
+            question: Question {
+                system: "judge \"it\"".into(),
+                user: "code".into(),
+            },
+            addressee,
+        };
+        (queue, audit)
+    }
+
+    #[test]
+    fn the_request_speaks_to_the_model_as_the_client_did() {
+        let (queue, audit) = audit(Addressee {
+            model: Some(r#""q\u0077en""#.into()),
+            authorization: Some(Secret::new("Bearer k".into())),
+        });
+        let mut url = UpstreamUrl::parse("http://models.lan:81/api/v1").unwrap();
+        url.prefix = "/api".into();
+        let config = AuditorConfig {
+            upstream: UpstreamConfig {
+                url,
+                api_key: None,
+                extra_ca_file: None,
+            },
+            placement: Placement::System,
+            connect: Duration::from_secs(1),
+            timeout: Duration::from_secs(1),
+        };
+        let (to_engine, _engine) = crossbeam_channel::bounded(1);
+        let auditor = Auditor::new(config, queue, to_engine);
+        let request = String::from_utf8(auditor.request(&audit)).unwrap();
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        assert_eq!(
+            head.lines().next(),
+            Some("POST /api/v1/chat/completions HTTP/1.1")
+        );
+        for field in ["Host: models.lan:81", "Authorization: Bearer k"] {
+            assert!(head.lines().any(|line| line == field), "{head}");
+        }
+        assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())));
+        assert!(body.starts_with(r#"{"model":"q\u0077en","#), "{body}");
+        let body: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["stream"], false);
+        assert_eq!(body["temperature"], 0);
+        assert_eq!(
+            body["messages"][0],
+            json!({"role": "system", "content": "judge \"it\""})
+        );
+    }
+
+    #[test]
+    fn a_model_without_a_system_role_is_asked_in_one_message() {
+        let (_, audit) = audit(Addressee::default());
+        let body: Value = serde_json::from_str(&body(&audit, Placement::User)).unwrap();
+        let expected = json!([{"role": "user", "content": "judge \"it\"\n\ncode"}]);
+        assert_eq!(body["messages"], expected);
+        assert!(body["model"].is_null());
+    }
+
+    #[test]
+    fn only_a_whole_completion_says_anything() {
+        let check = |status, body: &str, expected: Option<&str>| {
+            let answer = Answer {
+                status,
+                body: body.into(),
+            };
+            assert_eq!(said(&answer).ok().as_deref(), expected, "{body}");
+        };
+        let whole = r#"{"choices":[{"message":{"content":"{}"},"finish_reason":"stop"}]}"#;
+        check(200, whole, Some("{}"));
+        check(500, whole, None);
+        check(200, r#"{"error":{"message":"no"}}"#, None);
+        check(200, "<html>", None);
+        check(200, "", None);
+    }
+}

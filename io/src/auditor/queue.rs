@@ -1,0 +1,317 @@
+//! Audits that wait for the model behind every request of a client's: who may use it, and what is called off.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use tslp_core::audit::Question;
+use tslp_core::ids::EpisodeId;
+
+use crate::config::secret::Secret;
+
+/// Audits that may wait; they wait only while replies of other conversations are under way.
+const WAITING_MAX: usize = 16;
+
+/// A question, and all that is needed to put it.
+#[derive(Debug)]
+pub struct Audit {
+    /// The episode whose reply is audited.
+    pub episode: EpisodeId,
+    /// When that reply ended.
+    pub since: Mark,
+    /// What is asked.
+    pub question: Question,
+    /// Whom.
+    pub addressee: Addressee,
+}
+
+/// The model as the audited request spoke to it.
+#[derive(Clone, Debug, Default)]
+pub struct Addressee {
+    /// The JSON text of the request's `model`, if it had one.
+    pub model: Option<String>,
+    /// The value of the `Authorization` header that went upstream.
+    pub authorization: Option<Secret>,
+}
+
+/// A moment between requests: how many had come in before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(u64);
+
+/// What the auditor is to do.
+#[derive(Debug)]
+pub enum Task {
+    /// Put this question.
+    Ask(Audit),
+    /// Report that these audits were called off before they began.
+    Report(Vec<EpisodeId>),
+}
+
+/// Shared by the network loop, the engine and the auditor. Nobody does I/O while holding its lock.
+#[derive(Clone, Default)]
+pub struct AuditQueue(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Requests for the model so far.
+    requests: u64,
+    /// Those whose response isn't over.
+    in_flight: usize,
+    waiting: VecDeque<Audit>,
+    /// Called off, and not reported.
+    called_off: Vec<EpisodeId>,
+    running: Running,
+    closed: bool,
+}
+
+/// The one audit that has begun.
+#[derive(Default)]
+enum Running {
+    #[default]
+    None,
+    /// It has no connection yet.
+    Begun,
+    /// Closing this ends it.
+    Talking(TcpStream),
+    CalledOff,
+}
+
+/// A client's request for the model; it lasts until this is dropped.
+pub struct InUse(AuditQueue);
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.0.lock().in_flight -= 1;
+        self.0.0.changed.notify_one();
+    }
+}
+
+impl fmt::Debug for InUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InUse")
+    }
+}
+
+impl fmt::Debug for AuditQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AuditQueue")
+    }
+}
+
+impl AuditQueue {
+    /// A client's request for the model comes in: every audit gives way to it, at once.
+    #[must_use]
+    pub fn request(&self) -> InUse {
+        let mut state = self.lock();
+        state.requests += 1;
+        state.in_flight += 1;
+        self.call_off(state);
+        InUse(self.clone())
+    }
+
+    /// Now, to be held against the requests that come later.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark(self.lock().requests)
+    }
+
+    /// Nothing is asked any more.
+    pub fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        self.call_off(state);
+    }
+
+    /// Takes an audit that no request has come before. It begins once no request is under way.
+    ///
+    /// # Errors
+    /// If it is called off already.
+    pub fn ask(&self, audit: Audit) -> Result<(), CalledOff> {
+        let mut state = self.lock();
+        let is_overtaken = audit.since != Mark(state.requests);
+        if state.closed || is_overtaken || state.waiting.len() >= WAITING_MAX {
+            return Err(CalledOff);
+        }
+        state.waiting.push_back(audit);
+        self.0.changed.notify_one();
+        Ok(())
+    }
+
+    /// Waits for something to do; nothing once the queue is closed.
+    pub(super) fn next(&self) -> Option<Task> {
+        let mut state = self.lock();
+        loop {
+            if !state.called_off.is_empty() {
+                return Some(Task::Report(std::mem::take(&mut state.called_off)));
+            }
+            if state.closed {
+                return None;
+            }
+            if state.in_flight == 0
+                && let Some(audit) = state.waiting.pop_front()
+            {
+                state.running = Running::Begun;
+                return Some(Task::Ask(audit));
+            }
+            let waited = self.0.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The running audit has this connection, which is closed when it is called off.
+    ///
+    /// # Errors
+    /// If it is called off already.
+    pub(super) fn talking(&self, stream: TcpStream) -> Result<(), CalledOff> {
+        let mut state = self.lock();
+        match state.running {
+            Running::Begun => {
+                state.running = Running::Talking(stream);
+                Ok(())
+            }
+            Running::None | Running::Talking(_) | Running::CalledOff => Err(CalledOff),
+        }
+    }
+
+    /// The running audit is over.
+    ///
+    /// # Errors
+    /// If it was called off.
+    pub(super) fn over(&self) -> Result<(), CalledOff> {
+        let ended = std::mem::take(&mut self.lock().running);
+        match ended {
+            Running::CalledOff => Err(CalledOff),
+            Running::None | Running::Begun | Running::Talking(_) => Ok(()),
+        }
+    }
+
+    fn call_off(&self, mut state: MutexGuard<'_, State>) {
+        let waiting = std::mem::take(&mut state.waiting);
+        let episodes = waiting.into_iter().map(|audit| audit.episode);
+        state.called_off.extend(episodes);
+        let running = match state.running {
+            Running::None => None,
+            Running::Begun | Running::Talking(_) | Running::CalledOff => {
+                Some(std::mem::replace(&mut state.running, Running::CalledOff))
+            }
+        };
+        drop(state);
+        self.0.changed.notify_one();
+        if let Some(Running::Talking(stream)) = running {
+            // That is what stops a model. An error means that the server was quicker.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        let state = self.0.state.lock();
+        state.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request needed the model, or nothing is asked any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it was called off")]
+pub struct CalledOff;
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    fn audit(episode: u64, since: Mark) -> Audit {
+        Audit {
+            episode: EpisodeId(episode),
+            since,
+            question: Question {
+                system: String::new(),
+                user: String::new(),
+            },
+            addressee: Addressee::default(),
+        }
+    }
+
+    fn check_next(queue: &AuditQueue, expected: &str) {
+        let task = match queue.next() {
+            Some(Task::Ask(audit)) => format!("ask {}", audit.episode),
+            Some(Task::Report(episodes)) => format!("report {episodes:?}"),
+            None => "over".into(),
+        };
+        assert_eq!(task, expected);
+    }
+
+    #[test]
+    fn an_audit_waits_for_replies_under_way_and_gives_way_to_new_requests() {
+        let queue = AuditQueue::default();
+        let (first, other) = (queue.request(), queue.request());
+        drop(first);
+        queue.ask(audit(1, queue.mark())).unwrap();
+        drop(other);
+        check_next(&queue, "ask e1");
+        assert_eq!(queue.over(), Ok(()));
+
+        let since = queue.mark();
+        queue.ask(audit(2, since)).unwrap();
+        let newer = queue.request();
+        check_next(&queue, "report [EpisodeId(2)]");
+        assert_eq!(queue.ask(audit(3, since)), Err(CalledOff));
+        drop(newer);
+        assert_eq!(queue.ask(audit(3, since)), Err(CalledOff));
+    }
+
+    #[test]
+    fn a_running_audits_connection_is_closed_by_a_request() {
+        let queue = AuditQueue::default();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut theirs, _) = listener.accept().unwrap();
+        queue.ask(audit(1, queue.mark())).unwrap();
+        check_next(&queue, "ask e1");
+        queue.talking(ours.try_clone().unwrap()).unwrap();
+        drop(queue.request());
+        assert_eq!(theirs.read(&mut [0]).unwrap(), 0);
+        assert_eq!((&ours).read(&mut [0]).unwrap(), 0);
+        assert_eq!(queue.over(), Err(CalledOff));
+        assert_eq!(queue.over(), Ok(()));
+    }
+
+    #[test]
+    fn an_audit_that_is_called_off_while_it_connects_never_talks() {
+        let queue = AuditQueue::default();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        queue.ask(audit(1, queue.mark())).unwrap();
+        check_next(&queue, "ask e1");
+        queue.close();
+        assert_eq!(queue.talking(stream), Err(CalledOff));
+        assert_eq!(queue.over(), Err(CalledOff));
+        check_next(&queue, "over");
+    }
+
+    #[test]
+    fn audits_that_wait_are_bounded_and_reported_when_the_queue_closes() {
+        let queue = AuditQueue::default();
+        let busy = queue.request();
+        let since = queue.mark();
+        for episode in 0..WAITING_MAX as u64 {
+            queue.ask(audit(episode, since)).unwrap();
+        }
+        assert_eq!(queue.ask(audit(99, since)), Err(CalledOff));
+        queue.close();
+        let Some(Task::Report(episodes)) = queue.next() else {
+            panic!("what waited is reported");
+        };
+        assert_eq!(episodes.len(), WAITING_MAX);
+        check_next(&queue, "over");
+        drop(busy);
+    }
+}

@@ -1,0 +1,409 @@
+//! Shadow audits: what is asked once a reply is out, what its answer can do, and that nobody ever waits for it.
+
+use std::io::Write;
+use std::net::TcpListener;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::harness::{
+    CHAT, JSON, PATIENCE, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, fenced,
+    prompt,
+};
+use crate::ledger_file::kinds;
+use crate::upstream::{
+    Reply, Seen, Step, Upstream, barrier, closing, completion, event, last_events,
+};
+
+const STRICT: [&str; 2] = ["--profile", "strict"];
+
+/// The answer that the auditor is asked for.
+fn verdict(status: &str) -> String {
+    json!({"entity": RING_PUT, "status": status}).to_string()
+}
+
+/// The user pastes the function; the upstream's next reply improves it.
+fn pasted<'p>(places: &'p Places, upstream: &Upstream, arguments: &[&str]) -> Tslp<'p> {
+    let tslp = Tslp::with(places, &upstream.url, arguments);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp
+}
+
+/// The audits of the last episode, once they aren't awaited any more.
+fn audits(tslp: &Tslp<'_>) -> Value {
+    eventually(|| {
+        let audits = tslp.last_episode()["audits"].clone();
+        let is_awaited = |audit: &Value| audit["status"] == "awaited";
+        let mut all = audits.as_array().unwrap().iter();
+        (all.len() > 0 && !all.any(is_awaited)).then_some(audits)
+    })
+}
+
+fn check_audit(tslp: &Tslp<'_>, status: &str) {
+    assert_eq!(
+        audits(tslp),
+        json!([{"entity": RING_PUT, "status": status}])
+    );
+}
+
+fn is_audit(seen: &Seen) -> bool {
+    seen.system().starts_with("You audit code changes.")
+}
+
+fn check_promoted(tslp: &Tslp<'_>) {
+    check_audit(tslp, "completed");
+    assert_eq!(tslp.state()[RING_PUT]["origin"], "model");
+    let episode = tslp.last_episode();
+    let states = episode["artifact_states"].as_array().unwrap();
+    let promoted = json!({"entity": RING_PUT, "reason": "shadow_audit", "state": "AUTHORITATIVE"});
+    assert!(states.contains(&promoted), "{episode}");
+}
+
+#[test]
+fn an_audit_in_time_promotes_what_lacked_only_a_grant() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = pasted(&places, &upstream, &STRICT);
+    upstream.will_say(verdict("completed"));
+    let reply = tslp.say("improve `ring_put`, please");
+    upstream.next();
+    let asked = upstream.next();
+    assert!(is_audit(&asked), "{}", asked.text());
+    assert_eq!(asked.line, "POST /v1/chat/completions HTTP/1.1");
+    let request = asked.json();
+    assert_eq!(
+        (
+            &request["model"],
+            &request["stream"],
+            &request["temperature"]
+        ),
+        (&json!("m"), &json!(false), &json!(0))
+    );
+    let question = asked.conversation().concat();
+    for part in ["improve `ring_put`, please", RING_PUT, "r->count += 1;"] {
+        assert!(question.contains(part), "{question}");
+    }
+    check_promoted(&tslp);
+    // It is no episode of its own.
+    assert_eq!(tslp.last_episode()["episode_id"], reply.episode());
+    let kinds = kinds(&places.data);
+    let count = |kind: &str| kinds.get(kind).copied();
+    assert_eq!(count("prompt_received.v1"), Some(2), "{kinds:?}");
+    assert_eq!(count("audit_asked.v1"), Some(1), "{kinds:?}");
+    assert_eq!(count("audit_answered.v1"), Some(1), "{kinds:?}");
+    let (_, state) = places.cli_json(&["state"]);
+    assert!(
+        state["entities"][RING_PUT]["contested"].is_null(),
+        "{state}"
+    );
+}
+
+#[test]
+fn answers_in_a_fence_or_after_reasoning_count() {
+    let check = |answer: String| {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let tslp = pasted(&places, &upstream, &STRICT);
+        upstream.will_say(answer);
+        tslp.say("improve `ring_put`");
+        check_promoted(&tslp);
+    };
+    check(format!("```json\n{}\n```", verdict("completed")));
+    check(format!(
+        "<think>\nIs {{it}} done? Yes.\n</think>\n\n{}",
+        verdict("completed")
+    ));
+}
+
+#[test]
+fn what_an_audit_finds_partial_stays_a_proposal_and_the_next_prompt_says_so() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = pasted(&places, &upstream, &STRICT);
+    let before = tslp.state();
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say(verdict("partial"));
+    talk.ask("improve `ring_put`");
+    check_audit(&tslp, "partial");
+    assert_eq!(tslp.state(), before);
+    upstream.next();
+    upstream.next();
+    talk.ask("and now?");
+    let system = upstream.next().system();
+    let notice = format!("An audit doubts that the last change to {RING_PUT} is complete.");
+    assert!(system.contains(&notice), "{system}");
+}
+
+#[test]
+fn an_answer_that_is_no_json_grants_nothing() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = pasted(&places, &upstream, &STRICT);
+    let before = tslp.state();
+    upstream.will_say("It is completed, I think.");
+    tslp.say("improve `ring_put`");
+    check_audit(&tslp, "no_answer");
+    assert_eq!(tslp.state(), before);
+}
+
+#[test]
+fn an_audit_that_the_upstream_refuses_or_breaks_off_has_failed() {
+    let check = |reply: Reply, arguments: &[&str]| {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let tslp = pasted(&places, &upstream, &[&STRICT, arguments].concat());
+        let before = tslp.state();
+        upstream.will(reply);
+        tslp.say("improve `ring_put`");
+        check_audit(&tslp, "failed");
+        assert_eq!(tslp.state(), before);
+    };
+    let error = br#"{"error":{"message":"no"}}"#.to_vec();
+    check(Reply::Plain(500, "application/json", error), &[]);
+    check(Reply::Plain(200, "text/html", b"<html>".to_vec()), &[]);
+    check(Reply::Silence(Step::Reset), &[]);
+    // An endless answer.
+    let piece = event(&"x".repeat(4000));
+    let long = (0..100).map(|_| Step::Chunk(piece.clone())).collect();
+    check(Reply::Steps(long), &[]);
+    // Nothing at all until its time is up.
+    let (_closed, hang) = closing();
+    check(Reply::Silence(hang), &["--audit-timeout-seconds", "1"]);
+}
+
+#[test]
+fn an_audit_of_an_upstream_that_is_gone_has_failed() {
+    let places = Places::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        drop(listener);
+        crate::upstream::read_request(&mut std::io::BufReader::new(&stream)).unwrap();
+        let body = completion(&fenced("src/ring.c", RING)).to_string();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream
+            .write_all(format!("{head}{body}").as_bytes())
+            .unwrap();
+    });
+    // Without a probe for the context's size.
+    let tslp = Tslp::with(
+        &places,
+        &url,
+        &[&STRICT[..], &["--budget-tokens", "4096"]].concat(),
+    );
+    tslp.say("write `ring_put` in src/ring.c");
+    server.join().unwrap();
+    check_audit(&tslp, "failed");
+    assert_eq!(tslp.state(), json!({}));
+}
+
+#[test]
+fn a_prompt_calls_a_running_audit_off_and_never_waits_for_it() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = pasted(&places, &upstream, &STRICT);
+    let before = tslp.state();
+    let mut talk = Talk::new(&tslp);
+    let (closed, hang) = closing();
+    upstream.will(Reply::Silence(hang));
+    let reply = talk.ask("improve `ring_put`");
+    upstream.next();
+    assert!(is_audit(&upstream.next()));
+    upstream.will_say("served");
+    assert_eq!(talk.ask("what next?").said(), "served");
+    closed
+        .recv_timeout(PATIENCE)
+        .expect("the audit's connection is closed");
+    let audits = eventually(|| {
+        let audits = tslp.ended(reply.episode())["audits"].clone();
+        (audits[0]["status"] != "awaited").then_some(audits)
+    });
+    assert_eq!(audits, json!([{"entity": RING_PUT, "status": "cancelled"}]));
+    assert_eq!(tslp.state(), before);
+}
+
+#[test]
+fn a_relayed_request_for_the_model_calls_an_audit_off() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = pasted(&places, &upstream, &STRICT);
+    let (closed, hang) = closing();
+    upstream.will(Reply::Silence(hang));
+    tslp.say("improve `ring_put`");
+    upstream.next();
+    assert!(is_audit(&upstream.next()));
+    let response = tslp.request("POST", "/v1/completions", &[JSON], b"{}");
+    assert_eq!(response.status(), 200);
+    closed
+        .recv_timeout(PATIENCE)
+        .expect("the audit's connection is closed");
+    check_audit(&tslp, "cancelled");
+}
+
+#[test]
+fn a_look_at_the_list_of_models_leaves_an_audit_alone() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = pasted(&places, &upstream, &STRICT);
+    let (go_on, wait) = barrier();
+    // It streams, though nobody asked for that.
+    upstream.will(Reply::Steps(vec![
+        wait,
+        Step::Chunk(event(&verdict("completed"))),
+        Step::Chunk(last_events()),
+    ]));
+    tslp.say("improve `ring_put`");
+    upstream.next();
+    assert!(is_audit(&upstream.next()));
+    assert_eq!(tslp.get("/v1/models").status(), 200);
+    go_on.send(()).unwrap();
+    check_promoted(&tslp);
+}
+
+#[test]
+fn an_audit_waits_for_the_replies_of_other_conversations() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(&places, &upstream.url, &STRICT);
+    let (go_on, wait) = barrier();
+    upstream.will(Reply::Steps(vec![
+        Step::Chunk(event("slow")),
+        wait,
+        Step::Chunk(last_events()),
+    ]));
+    let mut other = tslp.asking(&prompt("tell me a long story"));
+    other.until("slow");
+    upstream.next();
+    upstream.will_say(fenced("src/ring.c", RING));
+    let episode = tslp.say("write `ring_put` in src/ring.c").episode();
+    upstream.next();
+    assert_eq!(tslp.ended(episode)["audits"][0]["status"], "awaited");
+    assert!(upstream.saw_nothing());
+    upstream.will_say(verdict("completed"));
+    go_on.send(()).unwrap();
+    assert!(other.response().whole);
+    assert!(is_audit(&upstream.next()));
+    check_promoted(&tslp);
+}
+
+/// Nothing is asked between a reply and the next prompt, and nothing of an audit is recorded.
+fn check_asks_nothing(arguments: &[&str]) {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = pasted(&places, &upstream, arguments);
+    tslp.say("improve `ring_put`");
+    upstream.next();
+    assert_eq!(tslp.last_episode()["audits"], json!([]));
+    tslp.say("hello");
+    assert!(!is_audit(&upstream.next()));
+    assert!(upstream.saw_nothing());
+    assert!(!kinds(&places.data).contains_key("audit_asked.v1"));
+}
+
+#[test]
+fn audits_can_be_off() {
+    check_asks_nothing(&["--profile", "strict", "--audit", "off"]);
+}
+
+#[test]
+fn what_parity_grants_needs_no_audit() {
+    check_asks_nothing(&[]);
+    check_asks_nothing(&["--audit", "auto"]);
+}
+
+#[test]
+fn a_doubting_audit_contests_what_is_true_and_takes_nothing_back() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = pasted(&places, &upstream, &["--audit", "on"]);
+    upstream.will_say(verdict("discussion"));
+    tslp.say("improve `ring_put`");
+    let promoted = tslp.artifact(RING_PUT);
+    check_audit(&tslp, "discussion");
+    let entity = &tslp.state()[RING_PUT];
+    assert_eq!(
+        (&entity["artifact"], &entity["origin"]),
+        (&json!(promoted), &json!("model"))
+    );
+    assert_eq!(entity["contested"], true);
+    let states = &tslp.last_episode()["artifact_states"];
+    assert_eq!(states[1]["reason"], "structural_parity", "{states}");
+    let human = |command: &str| {
+        let output = places.in_workspace(&[command]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let state = human("state");
+    assert!(state.contains("model (contested)"), "{state}");
+    let recent = human("recent");
+    assert!(
+        recent.contains(&format!("audit         {RING_PUT}  (discussion)")),
+        "{recent}"
+    );
+}
+
+#[test]
+fn a_proxy_that_stops_waits_for_no_audit_and_the_next_one_knows_that_it_has_no_answer() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = pasted(&places, &upstream, &STRICT);
+    let before = tslp.state();
+    let (closed, hang) = closing();
+    upstream.will(Reply::Silence(hang));
+    tslp.say("improve `ring_put`");
+    upstream.next();
+    assert!(is_audit(&upstream.next()));
+    tslp.stop();
+    closed
+        .recv_timeout(PATIENCE)
+        .expect("the audit's connection is closed");
+    let tslp = Tslp::with(&places, &upstream.url, &STRICT);
+    check_audit(&tslp, "cancelled");
+    assert_eq!(tslp.state(), before);
+}
+
+#[test]
+fn the_demo_model_answers_audits() {
+    let places = Places::new();
+    let tslp = Tslp::with(&places, "demo", &STRICT);
+    tslp.say(&fenced("src/ring.c", RING));
+    tslp.say("improve `ring_put`");
+    check_promoted(&tslp);
+}
+
+#[test]
+fn a_model_without_a_system_role_is_asked_without_one() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = pasted(
+        &places,
+        &upstream,
+        &["--profile", "strict", "--placement", "user"],
+    );
+    upstream.will_say(verdict("completed"));
+    tslp.say("improve `ring_put`");
+    upstream.next();
+    let asked = upstream.next();
+    assert_eq!(asked.system(), "");
+    let conversation = asked.conversation();
+    assert_eq!(conversation.len(), 1);
+    assert!(conversation[0].starts_with("user: You audit code changes."));
+    check_promoted(&tslp);
+}
+
+/// Requests that ended without a reply must not pass for a model in use.
+#[test]
+fn requests_that_came_to_nothing_hold_no_audit_up() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(&places, &upstream.url, &STRICT);
+    assert_eq!(tslp.request("POST", CHAT, &[JSON], b"{").status(), 400);
+    let relayed = tslp.request("POST", "/v1/embeddings", &[JSON], b"{}");
+    assert_eq!(relayed.status(), 200);
+    let (closed, hang) = closing();
+    let begun = Step::Chunk(event("so"));
+    upstream.will(Reply::Steps(vec![begun, hang]));
+    let mut gone = tslp.asking(&prompt("hello"));
+    gone.until("so");
+    drop(gone);
+    closed
+        .recv_timeout(PATIENCE)
+        .expect("the reply is given up");
+    upstream.will(Reply::Plain(503, "application/json", b"{}".to_vec()));
+    assert_eq!(tslp.chat(&prompt("hello")).status(), 503);
+    upstream.will_say(fenced("src/ring.c", RING));
+    upstream.will_say(verdict("completed"));
+    tslp.say("write `ring_put` in src/ring.c");
+    check_promoted(&tslp);
+}
