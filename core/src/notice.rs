@@ -57,7 +57,7 @@ pub fn body(reason: Reason, entity: Option<&EntityId>, other: Option<&EntityId>)
             "the code defines it more than once; give the new definition alone",
         ),
         Reason::RenameSuspected => format!(
-            "{name} looks like {known} under another name.\nThe old name is preserved: {known} is still AUTHORITATIVE. Keep it, unless the user confirms the rename.",
+            "{name} looks like {known} under another name or path.\nThe old name is preserved: {known} is still AUTHORITATIVE. Keep it, unless the user confirms the change.",
         ),
         Reason::RemovedByUser => refused(
             &name,

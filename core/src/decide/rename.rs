@@ -1,4 +1,4 @@
-//! A known definition under another name: flagged, never taken for a new one without the user's word (spec §12).
+//! A known definition under another name, or in another file: flagged, never taken for a new one without the user's word (spec §12).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -11,6 +11,7 @@ use crate::event::Extent;
 use crate::gate::Thresholds;
 use crate::hash::ArtifactHash;
 use crate::ids::EpisodeId;
+use crate::limits::MENTION_CANDIDATES_MAX;
 use crate::similarity;
 use crate::slice;
 use crate::view::{Current, View};
@@ -52,15 +53,52 @@ pub fn suspected(
     let mut missing = Missing::of(view, episode, resolution);
     new.into_iter()
         .filter_map(|(candidate, symbol)| {
-            let suspicion = missing.unqualified(symbol).or_else(|| {
-                let is_asked_for = names(asked, symbol.last_component());
-                (!is_asked_for)
-                    .then(|| missing.alike(thresholds, found, candidate, symbol))
-                    .flatten()
-            })?;
+            let is_asked_for = names(asked, symbol.last_component());
+            let suspicion = missing
+                .unqualified(symbol)
+                .or_else(|| elsewhere(view, thresholds, (episode, asked), found, candidate))
+                .or_else(|| {
+                    (!is_asked_for)
+                        .then(|| missing.alike(thresholds, found, candidate, symbol))
+                        .flatten()
+                })?;
             Some((candidate.entity.clone(), suspicion))
         })
         .collect()
+}
+
+/// The same symbol of another file, which the model was shown: its path is likely to be the wrong one, unless the user
+/// names that path.
+fn elsewhere(
+    view: &dyn View,
+    thresholds: Thresholds,
+    (episode, asked): (EpisodeId, &str),
+    found: &FoundCode,
+    candidate: &Candidate,
+) -> Option<Suspicion> {
+    let entity = &candidate.entity;
+    let symbol = entity.symbol.as_ref()?;
+    if asked.contains(entity.path.basename()) {
+        return None;
+    }
+    let new = slice::joined(found.code.as_bytes(), &candidate.spans);
+    let name = symbol.last_component();
+    view.entities_named(name, MENTION_CANDIDATES_MAX)
+        .into_iter()
+        .filter(|known| known.symbol.as_ref() == Some(symbol) && was_shown(view, episode, known))
+        .filter_map(|known| {
+            let current = view.current(&known)?;
+            let old = view.slices(current.artifact, &current.spans)?;
+            let percent = similarity::tokens_alike_percent(&old, &new, [name, name]);
+            (percent >= thresholds.rename_percent).then_some(Suspicion { known, percent })
+        })
+        .max_by_key(|suspicion| suspicion.percent)
+}
+
+/// Whether the model was shown the entity, by itself or with its file.
+fn was_shown(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> bool {
+    let file = EntityId::file(entity.path.clone());
+    view.shown(episode, entity).is_some() || view.shown(episode, &file).is_some()
 }
 
 fn is_new(view: &dyn View, candidate: &Candidate) -> bool {

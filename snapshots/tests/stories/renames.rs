@@ -205,3 +205,31 @@ fn removed_by_the_user() {
         ",
     );
 }
+
+#[test]
+fn wrong_path() {
+    after_paste(
+        "renames__wrong_path",
+        "A known function comes back under another path: it isn't taken for a second one, unless the user names the path.",
+        "
+        user
+        | Make twice() shorter.
+        model
+        | ```c:lib/b.c
+        | int twice(int x) {
+        |     long sum = x + x;
+        |     return sum;
+        | }
+        | ```
+        user
+        | Yes, copy twice() into lib/b.c
+        model
+        | ```c:lib/b.c
+        | int twice(int x) {
+        |     long sum = x + x;
+        |     return sum;
+        | }
+        | ```
+        ",
+    );
+}
