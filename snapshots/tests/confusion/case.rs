@@ -1,7 +1,10 @@
 //! One function of a real file as a person would show it: the file, or its part with the function's neighbours.
 
+use std::ops::Range;
+
 use crate::dice::Dice;
-use crate::function::{Function, functions};
+use crate::function::{Function, condition, functions};
+use crate::lexer::tokens;
 use crate::sources::{Group, Source};
 use crate::statements;
 
@@ -96,20 +99,11 @@ fn case(group: &'static str, source: &Source, all: &[Function], index: usize) ->
     let range = if source.text.len() <= SHOWN_BYTES_MAX {
         0..source.text.len()
     } else {
-        let first = index.saturating_sub(2);
-        let last = (index + 2).min(all.len() - 1);
-        let range = all[first].start..all[last].end(&source.text);
-        if range.len() <= SHOWN_BYTES_MAX {
-            range
-        } else {
-            all[index].start..all[index].end(&source.text)
-        }
+        part(&source.text, all, index)?
     };
-    if range.len() > SHOWN_BYTES_MAX {
-        return None;
-    }
+    let from = range.start;
     let moved = |function: &Function| {
-        let by = |at: usize| at - range.start;
+        let by = |at: usize| at - from;
         Function {
             start: by(function.start),
             head: by(function.head),
@@ -127,12 +121,42 @@ fn case(group: &'static str, source: &Source, all: &[Function], index: usize) ->
         .chain(&all[..index])
         .filter(is_shown)
         .find(|function| function.name != all[index].name && function.start != all[index].start);
+    let mut function = moved(&all[index]);
+    if range.len() < source.text.len() {
+        // The part begins inside of them: nobody who answers to it sees them.
+        function.namespaces.clear();
+    }
     Some(Case {
         group,
         path: source.path.clone(),
         file: source.text.clone(),
-        shown: source.text[range.clone()].to_owned(),
-        function: moved(&all[index]),
+        shown: source.text[range].to_owned(),
+        function,
         neighbour: neighbour.map(moved),
     })
+}
+
+/// The function with as many neighbours as fit, cut where no `#if` is left open.
+fn part(text: &str, all: &[Function], index: usize) -> Option<Range<usize>> {
+    [(2, 2), (2, 1), (1, 2), (1, 1), (1, 0), (0, 1), (0, 0)]
+        .into_iter()
+        .map(|(before, after)| {
+            let last = (index + after).min(all.len() - 1);
+            all[index.saturating_sub(before)].start..all[last].end(text)
+        })
+        .find(|range| {
+            let inside = &text[range.clone()];
+            range.len() <= SHOWN_BYTES_MAX && conditions_are_closed(inside)
+        })
+}
+
+fn conditions_are_closed(text: &str) -> bool {
+    let all = tokens(text);
+    let mut open = 0;
+    let is_sound = all.iter().all(|token| {
+        let (depth, is_branch) = condition(text, token);
+        open += depth;
+        open >= 0 && (open > 0 || !is_branch)
+    });
+    is_sound && open == 0
 }

@@ -46,6 +46,12 @@ pub(crate) const PLACEHOLDERS: [&str; 36] = [
     "// Implementation remains the same",
 ];
 
+/// The kind of lazy edits whose placeholder isn't recognised yet.
+pub(crate) const UNKNOWN_WORDING: &str = "lazy, wording to be learnt";
+
+/// Placeholders that aren't recognised yet.
+const AWAITING_WORDING: &[&str] = &[];
+
 /// What models write for functions that they leave out.
 const PLACEHOLDERS_OF_FUNCTIONS: [&str; 10] = [
     "// ... other functions unchanged ...",
@@ -145,6 +151,10 @@ fn lazy(case: &Case, edits: &mut Vec<Edit>) {
         let indent = indent(text, start);
         let place = all[first].start..all[last].end;
         let new = format!("\n{indent}{words}");
+        let kind = match AWAITING_WORDING.contains(&words) {
+            true => UNKNOWN_WORDING,
+            false => kind,
+        };
         edits.push(damaging(case, kind, words, with(case, vec![(place, new)])));
     }
 }
@@ -160,7 +170,11 @@ fn lazy_text(case: &Case, edits: &mut Vec<Edit>) {
     let place = neighbour.start..neighbour.end(&case.shown);
     let all = 0..case.shown.len();
     let text = replaced(&case.shown, all, vec![(place, format!("{words}\n"))]);
-    edits.push(Edit::of_text(case, "lazy between functions", words, text));
+    let kind = match AWAITING_WORDING.contains(words) {
+        true => UNKNOWN_WORDING,
+        false => "lazy between functions",
+    };
+    edits.push(Edit::of_text(case, kind, words, text));
 }
 
 fn truncated(case: &Case, edits: &mut Vec<Edit>) {

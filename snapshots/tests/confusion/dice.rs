@@ -5,10 +5,6 @@
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
     /// A seed out of what a choice is about, so that one choice more elsewhere changes nothing here.
     pub(crate) fn about(words: &[&str]) -> Self {
         let mut seed = 0xcbf2_9ce4_8422_2325_u64;

@@ -247,6 +247,7 @@ impl<'c> Work<'c> {
                 Some(code[at].end..close.start)
             })
             .filter(|range| !text[range.clone()].contains(['#', ';']))
+            .filter(|range| !declares(&text[range.clone()]))
             .collect();
         let condition = self.case.dice("condition").of(&conditions)?.clone();
         let new = format!("({}) && !was_cancelled()", text[condition.clone()].trim());
@@ -284,4 +285,14 @@ impl<'c> Work<'c> {
         let lead = format!("{indent}/* Says what it does, and what it doesn't. */\n");
         Some(self.with(vec![(function.start..line, lead)]))
     }
+}
+
+/// Whether a condition declares a variable, so that nothing can be added to it.
+fn declares(condition: &str) -> bool {
+    let code = tokens(condition);
+    code.windows(2).any(|pair| {
+        let names = |token: &Token| token.kind == Kind::Word;
+        let follows = names(&pair[0]) || pair[0].is(b'*') && code[0].kind == Kind::Word;
+        follows && names(&pair[1])
+    }) && condition.contains('=')
 }

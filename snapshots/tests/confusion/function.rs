@@ -165,7 +165,13 @@ fn function_at(
     let depth = inside.fold(0_i32, |depth, token| {
         depth + i32::from(token.is(b'{')) - i32::from(token.is(b'}'))
     });
-    if depth != 0 && !has_directives {
+    // A head in several versions, of which this is one.
+    let conditions: i32 = all
+        .iter()
+        .filter(|token| head <= token.start && token.start <= close)
+        .map(|token| condition(text, token).0)
+        .sum();
+    if depth != 0 && !has_directives || conditions != 0 {
         return None;
     }
     let start = lead(text, all, line, directive);
@@ -191,6 +197,16 @@ fn function_at(
         close,
         lines: text[head..close].matches('\n').count() + 1,
     })
+}
+
+/// By how much a token changes the number of open `#if`s, and whether it is another branch of one.
+pub(crate) fn condition(text: &str, token: &Token) -> (i32, bool) {
+    if token.kind != Kind::Directive {
+        return (0, false);
+    }
+    let word = token.of(text).trim_start_matches(['#', ' ', '\t']);
+    let depth = i32::from(word.starts_with("if")) - i32::from(word.starts_with("endif"));
+    (depth, word.starts_with("el"))
 }
 
 /// The name before the parameters that end a head.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::function::condition;
 use crate::lexer::{Kind, Token, tokens};
 
 /// A body cut at the ends of its own statements, those inside of braces and of `#if` left whole. The pieces follow on
@@ -14,12 +15,9 @@ pub(crate) fn pieces(text: &str, open: usize, close: usize) -> Vec<Range<usize>>
     let mut depth = 0_i32;
     let mut conditions = 0_i32;
     for (index, token) in inside.iter().enumerate() {
-        let place = at(token);
         match token.kind {
             Kind::Directive => {
-                let word = text[place].trim_start_matches(['#', ' ', '\t']).to_owned();
-                conditions +=
-                    i32::from(word.starts_with("if")) - i32::from(word.starts_with("endif"));
+                conditions += condition(&text[open + 1..close], token).0;
                 continue;
             }
             Kind::Mark(b'{' | b'(') => depth += 1,

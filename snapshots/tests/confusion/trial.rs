@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tslp_core::artifact::{Level, Transition};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Event, Recorded};
+use tslp_core::extract::{Definition, Extraction};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -30,6 +31,12 @@ pub(crate) enum Verdict {
     Misfiled,
 }
 
+/// The whole of a text that has parse errors as the user showed it.
+pub(crate) const WITH_ERRORS: &str = "any, of a text with parse errors as it is";
+
+/// One definition of several that bear one name.
+pub(crate) const ONE_OF_SEVERAL: &str = "any, one of several definitions of its name";
+
 /// Where trials start: the user's code is true, and the prompt that asks for the change has gone out.
 pub(crate) struct Start<'c> {
     case: &'c Case,
@@ -37,6 +44,8 @@ pub(crate) struct Start<'c> {
     path: RelPath,
     symbol: Symbol,
     truth: BTreeMap<Symbol, SliceHash>,
+    is_clean: bool,
+    namesakes: usize,
 }
 
 /// A disk that holds the case's file, looked at once.
@@ -54,7 +63,11 @@ impl<'c> Start<'c> {
     /// Why the function isn't true after it.
     pub(crate) fn new(case: &'c Case, disk: Disk) -> Result<Self, String> {
         let path = RelPath::from_normalised(&case.path);
-        let symbol = symbol_of(case, &path)?;
+        let extraction =
+            extraction_of(&path, case.shown.as_bytes()).ok_or("the text can't be parsed")?;
+        let definitions = definitions_of(case, &extraction)?;
+        let symbol = definitions[0].symbol.clone();
+        let (is_clean, namesakes) = (extraction.clean, definitions.len() - 1);
         let mut stage = Stage::new(Policy::default());
         stage.set_disk(disk);
         let fence = if case.is_cpp() { "cpp" } else { "c" };
@@ -81,7 +94,18 @@ impl<'c> Start<'c> {
             path,
             symbol,
             truth,
+            is_clean,
+            namesakes,
         })
+    }
+
+    /// What, apart from the edit itself, should decide about a faithful one.
+    pub(crate) fn circumstance(&self, edit: &Edit, format: Format) -> Option<&'static str> {
+        match (edit.worth, format) {
+            (Worth::Faithful, Format::WholeText) if !self.is_clean => Some(WITH_ERRORS),
+            (Worth::Faithful, Format::Function) if self.namesakes > 0 => Some(ONE_OF_SEVERAL),
+            _ => None,
+        }
     }
 
     /// Plays an edit's reply on a fork; `None` if the format can't say it.
@@ -156,21 +180,26 @@ fn whole_lines(text: &str) -> String {
     text
 }
 
-/// The engine's name for the case's function.
-fn symbol_of(case: &Case, path: &RelPath) -> Result<Symbol, String> {
-    let extraction =
-        extraction_of(path, case.shown.as_bytes()).ok_or("the text can't be parsed")?;
+/// The case's function as the engine's grammar sees it, and what else bears its name.
+fn definitions_of<'e>(
+    case: &Case,
+    extraction: &'e Extraction,
+) -> Result<Vec<&'e Definition>, String> {
     let open = u32::try_from(case.function.open).unwrap_or(u32::MAX);
     let around = extraction.definitions.iter().rev().find(|definition| {
         definition.span.start <= open
             && open < definition.span.end
             && definition.symbol.last_component() == case.function.last_name()
     });
-    let definition = around.ok_or("the grammar finds no such definition")?;
-    if definition.damaged {
+    let own = around.ok_or("the grammar finds no such definition")?;
+    if own.damaged {
         return Err("a parse error lies in the definition".into());
     }
-    Ok(definition.symbol.clone())
+    let namesakes = extraction
+        .definitions
+        .iter()
+        .filter(|other| other.symbol == own.symbol && other.span != own.span);
+    Ok([own].into_iter().chain(namesakes).collect())
 }
 
 /// Every symbol of a file that is true.
