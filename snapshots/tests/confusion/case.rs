@@ -32,6 +32,8 @@ pub(crate) struct Case {
     pub(crate) function: Function,
     /// Another function of `shown`, if there is one.
     pub(crate) neighbour: Option<Function>,
+    /// Functions in `shown`, as far as they are plain to see.
+    pub(crate) functions_shown: usize,
 }
 
 impl Case {
@@ -116,6 +118,7 @@ fn case(group: &'static str, source: &Source, all: &[Function], index: usize) ->
     let is_shown = |function: &&Function| {
         range.start <= function.start && function.end(&source.text) <= range.end
     };
+    let functions_shown = all.iter().filter(is_shown).count();
     let neighbour = all[index + 1..]
         .iter()
         .chain(&all[..index])
@@ -133,6 +136,7 @@ fn case(group: &'static str, source: &Source, all: &[Function], index: usize) ->
         shown: source.text[range].to_owned(),
         function,
         neighbour: neighbour.map(moved),
+        functions_shown,
     })
 }
 

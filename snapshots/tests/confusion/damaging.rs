@@ -49,8 +49,21 @@ pub(crate) const PLACEHOLDERS: [&str; 36] = [
 /// The kind of lazy edits whose placeholder isn't recognised yet.
 pub(crate) const UNKNOWN_WORDING: &str = "lazy, wording to be learnt";
 
+/// The kind of a merge that leaves one function of a text that showed two.
+pub(crate) const MERGED_OF_TWO: &str = "two functions merged, none beside them";
+
 /// Placeholders that aren't recognised yet.
-const AWAITING_WORDING: &[&str] = &[];
+const AWAITING_WORDING: &[&str] = &[
+    "/* Same code as above */",
+    "// (same as original)",
+    "// Existing logic here",
+    "// Keep all existing checks here",
+    "// No changes below this line",
+    "// Original code continues here",
+    "// Previous implementation remains here",
+    "// Rest of the original code...",
+    "// The rest of your function goes here",
+];
 
 /// What models write for functions that they leave out.
 const PLACEHOLDERS_OF_FUNCTIONS: [&str; 10] = [
@@ -243,12 +256,12 @@ fn collapsed(case: &Case, edits: &mut Vec<Edit>) {
     }) else {
         return;
     };
-    let Some(last) = all.last() else { return };
     if head * 100 > whole * 42 || first == 0 {
         return;
     }
-    let place = all[first].start..last.end;
-    let collapsed = with(case, vec![(place, String::new())]);
+    let place = all[first].start..function.close;
+    let end = format!("\n{}", indent(text, function.head));
+    let collapsed = with(case, vec![(place, end)]);
     edits.push(damaging(case, "collapsed", "", collapsed));
 }
 
@@ -272,12 +285,17 @@ fn dropped(case: &Case, edits: &mut Vec<Edit>) {
         let bodies = (case.function.open, neighbour.close);
         if bodies.0 < neighbour.open {
             let place = case.function.close..neighbour.open + 1;
+            // With one of two left, the block reads as that one by itself, and the other one stays as it is.
+            let kind = match case.functions_shown {
+                2 => MERGED_OF_TWO,
+                _ => "two functions merged",
+            };
             let text = replaced(
                 &case.shown,
                 0..case.shown.len(),
                 vec![(place, String::new())],
             );
-            edits.push(Edit::of_text(case, "two functions merged", "", text));
+            edits.push(Edit::of_text(case, kind, "", text));
         }
     }
 }

@@ -86,6 +86,42 @@ fn without_code(rendered: Rendered) -> Rendered {
     }
 }
 
+/// Checks that what is said of the difference between two texts leads from the old one to the new one.
+///
+/// # Panics
+/// When it doesn't.
+pub(crate) fn check(path: &str, old: &str, new: &str) {
+    let block = diff::search_replace(old, new);
+    let parts = block
+        .strip_prefix("<<<<<<< SEARCH\n")
+        .and_then(|block| block.strip_suffix(">>>>>>> REPLACE\n"))
+        .and_then(|block| block.split_once("=======\n"));
+    let (search, replace) = parts.unwrap_or_else(|| panic!("no block: {block}"));
+    assert_eq!(old.matches(search).count(), 1, "{path}: {block}");
+    assert_eq!(old.replacen(search, replace, 1), new, "{path}: {block}");
+    for patch in [
+        diff::unified(path, old, new),
+        diff::apply_patch(path, old, new),
+    ] {
+        let chunk = patch
+            .split_once("\n@@")
+            .and_then(|(_, rest)| rest.split_once('\n'));
+        let (_, lines) = chunk.unwrap_or_else(|| panic!("no chunk: {patch}"));
+        let lines = lines.strip_suffix("*** End Patch\n").unwrap_or(lines);
+        let side = |mark: char| -> String {
+            let own = lines
+                .split_inclusive('\n')
+                .filter(|line| line.starts_with([' ', mark]));
+            own.map(|line| &line[1..]).collect()
+        };
+        assert_eq!(
+            (side('-'), side('+')),
+            (search.to_owned(), replace.to_owned()),
+            "{path}: {patch}"
+        );
+    }
+}
+
 /// The function as a model gives it by itself: in its namespaces, and never out of its class.
 fn alone(case: &Case, edit: &Edit) -> Option<String> {
     if edit.shows == Shows::WholeText {

@@ -68,6 +68,11 @@ const KEYWORDS: [&str; 12] = [
 pub(crate) fn functions(text: &str) -> Vec<Function> {
     let all = tokens(text);
     let code: Vec<Token> = all.iter().copied().filter(Token::is_code).collect();
+    let directives: Vec<usize> = all
+        .iter()
+        .filter(|token| token.kind == Kind::Directive)
+        .map(|token| token.end)
+        .collect();
     let mut scopes: Vec<Scope> = Vec::new();
     let mut found = Vec::new();
     let mut at = 0;
@@ -77,7 +82,9 @@ pub(crate) fn functions(text: &str) -> Vec<Function> {
             scopes.pop();
         } else if token.is(b'{') {
             let first = head_start(&code, at, text);
-            if let Some(function) = function_at(text, &all, &code, first, at, &scopes) {
+            if let Some(function) =
+                function_at(text, (&all, &code, &directives), first, at, &scopes)
+            {
                 at = code.partition_point(|token| token.start <= function.close);
                 found.push(function);
                 continue;
@@ -130,8 +137,7 @@ fn scope(head: &[Token], text: &str) -> Scope {
 
 fn function_at(
     text: &str,
-    all: &[Token],
-    code: &[Token],
+    (all, code, directives): (&[Token], &[Token], &[usize]),
     first: usize,
     open: usize,
     scopes: &[Scope],
@@ -140,11 +146,8 @@ fn function_at(
         return None;
     }
     // A directive above ends what belongs to the head; one inside it is a head in two versions, of which none is plain.
-    let directive = all
-        .iter()
-        .rev()
-        .find(|token| token.kind == Kind::Directive && token.end <= code[open].start)
-        .map_or(0, |token| token.end);
+    let before = directives.partition_point(|end| *end <= code[open].start);
+    let directive = directives[..before].last().copied().unwrap_or(0);
     let first = (first..open).find(|at| code[*at].start >= directive)?;
     let signature = signature_of(text, &code[first..open])?;
     if !type_stands_before(text, &code[first..first + signature.name_at]) {
@@ -158,17 +161,16 @@ fn function_at(
     }
     let open_at = code[open].start;
     let close = closing_brace(text, open_at, indent)?;
-    let inside = all
-        .iter()
-        .filter(|token| open_at <= token.start && token.start <= close);
+    let from = all.partition_point(|token| token.start < head);
+    let to = all.partition_point(|token| token.start <= close);
+    let inside = all[from..to].iter().filter(|token| open_at <= token.start);
     let has_directives = inside.clone().any(|token| token.kind == Kind::Directive);
     let depth = inside.fold(0_i32, |depth, token| {
         depth + i32::from(token.is(b'{')) - i32::from(token.is(b'}'))
     });
     // A head in several versions, of which this is one.
-    let conditions: i32 = all
+    let conditions: i32 = all[from..to]
         .iter()
-        .filter(|token| head <= token.start && token.start <= close)
         .map(|token| condition(text, token).0)
         .sum();
     if depth != 0 && !has_directives || conditions != 0 {
@@ -287,7 +289,8 @@ fn closing_brace(text: &str, open: usize, indent: &str) -> Option<usize> {
 /// Where the comments directly above a line begin.
 fn lead(text: &str, all: &[Token], line: usize, directive: usize) -> usize {
     let mut start = line;
-    for token in all.iter().rev().filter(|token| token.end <= line) {
+    let before = all.partition_point(|token| token.end <= line);
+    for token in all[..before].iter().rev() {
         let is_directly_above = text[token.end..start].matches('\n').count() <= 1
             && text[token.end..start].trim().is_empty();
         let own_line = text[..token.start].rfind('\n').map_or(0, |at| at + 1);

@@ -64,7 +64,7 @@ pub(crate) fn core(text: &str, piece: &Range<usize>) -> Range<usize> {
 }
 
 /// The blanks that a piece's first line begins with.
-pub(crate) fn indent<'t>(text: &'t str, at: usize) -> &'t str {
+pub(crate) fn indent(text: &str, at: usize) -> &str {
     let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
     let rest = &text[line..];
     let end = rest.find(|c| c != ' ' && c != '\t').unwrap_or(rest.len());

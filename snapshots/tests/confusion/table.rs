@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::edit::Worth;
+use crate::measure::Outcome;
 use crate::trial::Verdict;
 
 /// Surprises that are listed one by one.
@@ -39,15 +40,9 @@ pub(crate) struct Table {
 
 impl Table {
     /// Counts one trial; `about` names it if it is a surprise.
-    pub(crate) fn count(
-        &mut self,
-        worth: Worth,
-        format: &'static str,
-        kind: &'static str,
-        verdict: &Verdict,
-        about: impl FnOnce() -> String,
-    ) {
-        let row = (worth, kind, format);
+    pub(crate) fn count(&mut self, outcome: &Outcome, about: impl FnOnce() -> String) {
+        let Outcome { worth, verdict, .. } = outcome;
+        let row = (*worth, outcome.kind, outcome.format);
         let counts = self.rows.entry(row).or_default();
         match verdict {
             Verdict::Promoted => counts.promoted += 1,
@@ -57,7 +52,7 @@ impl Table {
                 *counts.refused.entry(reason.clone()).or_default() += 1;
             }
         }
-        if is_surprise(worth, verdict) {
+        if is_surprise(*worth, verdict) {
             let said = match verdict {
                 Verdict::Refused(reason) => format!("{}: {reason}", about()),
                 Verdict::Misfiled => format!("{}: something else became true", about()),
@@ -67,7 +62,7 @@ impl Table {
         }
     }
 
-    /// Trials of this worth, and those of them that went as they should, kinds for which `counts` says no left out.
+    /// Trials of this worth, and those of them that went as they should, of kinds for which `counts` says yes.
     pub(crate) fn score(&self, worth: Worth, counts: impl Fn(&str) -> bool) -> (usize, usize) {
         let rows = self
             .rows

@@ -44,7 +44,8 @@ pub(crate) struct Start<'c> {
     path: RelPath,
     symbol: Symbol,
     truth: BTreeMap<Symbol, SliceHash>,
-    is_clean: bool,
+    /// Damaged definitions of the text as it was shown, if it has parse errors.
+    pub(crate) damaged: Option<Vec<String>>,
     namesakes: usize,
 }
 
@@ -67,7 +68,8 @@ impl<'c> Start<'c> {
             extraction_of(&path, case.shown.as_bytes()).ok_or("the text can't be parsed")?;
         let definitions = definitions_of(case, &extraction)?;
         let symbol = definitions[0].symbol.clone();
-        let (is_clean, namesakes) = (extraction.clean, definitions.len() - 1);
+        let namesakes = definitions.len() - 1;
+        let damaged = (!extraction.clean).then(|| damaged_in(&extraction));
         let mut stage = Stage::new(Policy::default());
         stage.set_disk(disk);
         let fence = if case.is_cpp() { "cpp" } else { "c" };
@@ -94,7 +96,7 @@ impl<'c> Start<'c> {
             path,
             symbol,
             truth,
-            is_clean,
+            damaged,
             namesakes,
         })
     }
@@ -102,7 +104,7 @@ impl<'c> Start<'c> {
     /// What, apart from the edit itself, should decide about a faithful one.
     pub(crate) fn circumstance(&self, edit: &Edit, format: Format) -> Option<&'static str> {
         match (edit.worth, format) {
-            (Worth::Faithful, Format::WholeText) if !self.is_clean => Some(WITH_ERRORS),
+            (Worth::Faithful, Format::WholeText) if self.damaged.is_some() => Some(WITH_ERRORS),
             (Worth::Faithful, Format::Function) if self.namesakes > 0 => Some(ONE_OF_SEVERAL),
             _ => None,
         }
@@ -200,6 +202,14 @@ fn definitions_of<'e>(
         .iter()
         .filter(|other| other.symbol == own.symbol && other.span != own.span);
     Ok([own].into_iter().chain(namesakes).collect())
+}
+
+fn damaged_in(extraction: &Extraction) -> Vec<String> {
+    let definitions = extraction.definitions.iter();
+    let damaged = definitions.filter(|definition| definition.damaged);
+    damaged
+        .map(|definition| definition.symbol.as_str().to_owned())
+        .collect()
 }
 
 /// Every symbol of a file that is true.
