@@ -30,10 +30,8 @@ pub(crate) struct Case {
     pub(crate) shown: String,
     /// The function, by places in `shown`.
     pub(crate) function: Function,
-    /// Another function of `shown`, if there is one.
+    /// Another function of `shown` under the same `#if`s, if there is one.
     pub(crate) neighbour: Option<Function>,
-    /// Functions in `shown`, as far as they are plain to see.
-    pub(crate) functions_shown: usize,
 }
 
 impl Case {
@@ -118,12 +116,21 @@ fn case(group: &'static str, source: &Source, all: &[Function], index: usize) ->
     let is_shown = |function: &&Function| {
         range.start <= function.start && function.end(&source.text) <= range.end
     };
-    let functions_shown = all.iter().filter(is_shown).count();
+    let own = &all[index];
+    let is_beside = |function: &&Function| {
+        let (first, second) = match function.start < own.start {
+            true => (*function, own),
+            false => (own, *function),
+        };
+        function.name != own.name
+            && first.end(&source.text) <= second.start
+            && conditions_are_closed(&source.text[first.end(&source.text)..second.start])
+    };
     let neighbour = all[index + 1..]
         .iter()
         .chain(&all[..index])
         .filter(is_shown)
-        .find(|function| function.name != all[index].name && function.start != all[index].start);
+        .find(is_beside);
     let mut function = moved(&all[index]);
     if range.len() < source.text.len() {
         // The part begins inside of them: nobody who answers to it sees them.
@@ -136,7 +143,6 @@ fn case(group: &'static str, source: &Source, all: &[Function], index: usize) ->
         shown: source.text[range].to_owned(),
         function,
         neighbour: neighbour.map(moved),
-        functions_shown,
     })
 }
 

@@ -49,11 +49,11 @@ pub(crate) const PLACEHOLDERS: [&str; 36] = [
 /// The kind of lazy edits whose placeholder isn't recognised yet.
 pub(crate) const UNKNOWN_WORDING: &str = "lazy, wording to be learnt";
 
-/// The kind of a merge that leaves one function of a text that showed two.
-pub(crate) const MERGED_OF_TWO: &str = "two functions merged, none beside them";
+/// One function with the bodies of two.
+pub(crate) const MERGED: &str = "two functions merged";
 
 /// Placeholders that aren't recognised yet.
-const AWAITING_WORDING: &[&str] = &[
+pub(crate) const AWAITING_WORDING: &[&str] = &[
     "/* Same code as above */",
     "// (same as original)",
     "// Existing logic here",
@@ -63,10 +63,14 @@ const AWAITING_WORDING: &[&str] = &[
     "// Previous implementation remains here",
     "// Rest of the original code...",
     "// The rest of your function goes here",
+    "// Remaining functions as before",
+    "// (other functions remain the same)",
+    "// Other functions remain unchanged",
+    "/* existing functions here */",
 ];
 
 /// What models write for functions that they leave out.
-const PLACEHOLDERS_OF_FUNCTIONS: [&str; 10] = [
+pub(crate) const PLACEHOLDERS_OF_FUNCTIONS: [&str; 10] = [
     "// ... other functions unchanged ...",
     "// ... rest of the file ...",
     "/* ... */",
@@ -285,17 +289,12 @@ fn dropped(case: &Case, edits: &mut Vec<Edit>) {
         let bodies = (case.function.open, neighbour.close);
         if bodies.0 < neighbour.open {
             let place = case.function.close..neighbour.open + 1;
-            // With one of two left, the block reads as that one by itself, and the other one stays as it is.
-            let kind = match case.functions_shown {
-                2 => MERGED_OF_TWO,
-                _ => "two functions merged",
-            };
             let text = replaced(
                 &case.shown,
                 0..case.shown.len(),
                 vec![(place, String::new())],
             );
-            edits.push(Edit::of_text(case, kind, "", text));
+            edits.push(Edit::of_text(case, MERGED, "", text));
         }
     }
 }

@@ -77,11 +77,11 @@ fn play(case: &Case) -> Played {
                 continue;
             }
             let replay = if at == 0 { Replay::Check } else { Replay::Skip };
-            if let Some(verdict) = start.play(edit, format, replay) {
+            if let Some((kind, verdict)) = start.play(edit, format, replay) {
                 outcomes.push(Outcome {
                     worth: edit.worth,
                     format: format.name(),
-                    kind: start.circumstance(edit, format).unwrap_or(edit.kind),
+                    kind,
                     variant: variant(edit),
                     verdict,
                 });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tslp_core::artifact::{Level, Transition};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::{Event, Extent, Recorded};
 use tslp_core::extract::{Definition, Extraction};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
@@ -15,6 +15,7 @@ use tslp_snapshots::script::Step;
 use tslp_snapshots::stage::Stage;
 
 use crate::case::Case;
+use crate::damaging::MERGED;
 use crate::edit::{Edit, Worth};
 use crate::format::{Format, Rendered, rendered};
 
@@ -36,6 +37,10 @@ pub(crate) const WITH_ERRORS: &str = "any, of a text with parse errors as it is"
 
 /// One definition of several that bear one name.
 pub(crate) const ONE_OF_SEVERAL: &str = "any, one of several definitions of its name";
+
+/// Two functions became one, and what is left of the text reads as a fragment: it loses nothing that is true, and what
+/// it says of the one function is wrong.
+pub(crate) const MERGED_AS_FRAGMENT: &str = "two functions merged, reads as a fragment";
 
 /// Where trials start: the user's code is true, and the prompt that asks for the change has gone out.
 pub(crate) struct Start<'c> {
@@ -101,17 +106,14 @@ impl<'c> Start<'c> {
         })
     }
 
-    /// What, apart from the edit itself, should decide about a faithful one.
-    pub(crate) fn circumstance(&self, edit: &Edit, format: Format) -> Option<&'static str> {
-        match (edit.worth, format) {
-            (Worth::Faithful, Format::WholeText) if self.damaged.is_some() => Some(WITH_ERRORS),
-            (Worth::Faithful, Format::Function) if self.namesakes > 0 => Some(ONE_OF_SEVERAL),
-            _ => None,
-        }
-    }
-
-    /// Plays an edit's reply on a fork; `None` if the format can't say it.
-    pub(crate) fn play(&self, edit: &Edit, format: Format, replay: Replay) -> Option<Verdict> {
+    /// Plays an edit's reply on a fork: what became of it, and the row that it counts in; `None` if the format can't
+    /// say it.
+    pub(crate) fn play(
+        &self,
+        edit: &Edit,
+        format: Format,
+        replay: Replay,
+    ) -> Option<(&'static str, Verdict)> {
         let rendered = rendered(self.case, edit, format)?;
         let mut stage = self.stage.fork();
         let before = stage.ledger().len();
@@ -119,7 +121,28 @@ impl<'c> Start<'c> {
         if replay == Replay::Check {
             stage.check_replay();
         }
-        Some(self.verdict(&stage, before, edit, &rendered))
+        let kind = self.circumstance(edit, format, &stage.ledger()[before..]);
+        let verdict = self.verdict(&stage, before, edit, &rendered);
+        Some((kind.unwrap_or(edit.kind), verdict))
+    }
+
+    /// What decides about an edit apart from what it does.
+    fn circumstance(
+        &self,
+        edit: &Edit,
+        format: Format,
+        events: &[Recorded],
+    ) -> Option<&'static str> {
+        let is_alone = format == Format::Function;
+        match edit.worth {
+            Worth::Faithful if self.damaged.is_some() && !is_alone => Some(WITH_ERRORS),
+            Worth::Faithful if self.namesakes > 0 && is_alone => Some(ONE_OF_SEVERAL),
+            Worth::Damaging if self.namesakes > 0 => Some(ONE_OF_SEVERAL),
+            Worth::Damaging if edit.kind == MERGED && is_read_as_fragment(events) => {
+                Some(MERGED_AS_FRAGMENT)
+            }
+            _ => None,
+        }
     }
 
     fn verdict(&self, stage: &Stage, before: usize, edit: &Edit, rendered: &Rendered) -> Verdict {
@@ -138,13 +161,43 @@ impl<'c> Start<'c> {
             .any(|recorded| matches!(recorded.event, Event::ArtifactCaptured(_)));
         let now = truth(stage, &self.path);
         match (is_promoted, refused || unlinked || !captured) {
-            (true, _) if edit.worth == Worth::Damaging || now == self.expected(edit, rendered) => {
-                Verdict::Promoted
+            (true, _) if edit.worth == Worth::Damaging => {
+                match self.is_only_what_was_shown(&now, rendered) {
+                    true => Verdict::Unchanged,
+                    false => Verdict::Promoted,
+                }
             }
+            (true, _) if now == self.expected(edit, rendered) => Verdict::Promoted,
             (true, _) => Verdict::Misfiled,
             (false, true) => Verdict::Refused(refusal(events)),
             (false, false) => Verdict::Unchanged,
         }
+    }
+
+    /// Whether everything that became true of the file stands in the user's own text word for word: where a parse
+    /// error hid a function from the paste, a reply that lacks the error can bring it to light.
+    fn is_only_what_was_shown(
+        &self,
+        now: &BTreeMap<Symbol, SliceHash>,
+        rendered: &Rendered,
+    ) -> bool {
+        let code = rendered.code.as_deref().unwrap_or_default();
+        let Some(extraction) = extraction_of(&self.path, code.as_bytes()) else {
+            return false;
+        };
+        let is_new = |symbol: &&Symbol| now.get(symbol) != self.truth.get(symbol);
+        let mut new = now.keys().filter(is_new).peekable();
+        new.peek().is_some()
+            && new.all(|symbol| {
+                let mut own = extraction
+                    .definitions
+                    .iter()
+                    .filter(|it| it.symbol == *symbol);
+                own.all(|definition| {
+                    let text = definition.span.of(code.as_bytes());
+                    self.case.shown.contains(&*String::from_utf8_lossy(text))
+                })
+            })
     }
 
     /// What should be true after a faithful reply: what it defines, and all else as it was.
@@ -202,6 +255,12 @@ fn definitions_of<'e>(
         .iter()
         .filter(|other| other.symbol == own.symbol && other.span != own.span);
     Ok([own].into_iter().chain(namesakes).collect())
+}
+
+fn is_read_as_fragment(events: &[Recorded]) -> bool {
+    events.iter().any(|recorded| {
+        matches!(&recorded.event, Event::ArtifactResolved(resolved) if resolved.extent == Extent::Fragment)
+    })
 }
 
 fn damaged_in(extraction: &Extraction) -> Vec<String> {
