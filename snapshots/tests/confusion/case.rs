@@ -9,7 +9,7 @@ use crate::sources::{Group, Source};
 use crate::statements;
 
 /// Longest text that is pasted whole; of a longer file a part is shown.
-const SHOWN_BYTES_MAX: usize = 24 << 10;
+const SHOWN_BYTES_MAX: usize = 16 << 10;
 
 /// Functions taken from one file.
 const PER_FILE: usize = 7;

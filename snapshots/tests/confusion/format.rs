@@ -58,7 +58,7 @@ pub(crate) fn rendered(case: &Case, edit: &Edit, format: Format) -> Option<Rende
         _ if edit.shows == Shows::FunctionAlone => None,
         Format::SearchReplace => {
             let block = diff::search_replace(&case.shown, &edit.text);
-            let mut rendered = fence(language.to_owned(), cut_anywhere(block, edit));
+            let mut rendered = fence(language.to_owned(), cut_change(block, edit));
             rendered.text = format!("{path}\n{}", rendered.text);
             Some(without_code(rendered))
         }
@@ -66,15 +66,12 @@ pub(crate) fn rendered(case: &Case, edit: &Edit, format: Format) -> Option<Rende
             let block = diff::unified(path, &case.shown, &edit.text);
             Some(without_code(fence(
                 "diff".to_owned(),
-                cut_anywhere(block, edit),
+                cut_change(block, edit),
             )))
         }
         Format::ApplyPatch => {
             let block = diff::apply_patch(path, &case.shown, &edit.text);
-            Some(without_code(fence(
-                String::new(),
-                cut_anywhere(block, edit),
-            )))
+            Some(without_code(fence(String::new(), cut_change(block, edit))))
         }
     }
 }
@@ -184,14 +181,21 @@ fn cut(code: String, edit: &Edit) -> String {
     truncated(code, at, cut.at_line)
 }
 
-fn cut_anywhere(code: String, edit: &Edit) -> String {
-    match edit.cut {
-        Some(cut) => {
-            let at = code.len() * cut.percent.min(95) / 100;
-            truncated(code, at, cut.at_line)
+/// Cuts a block that says what changes, before the last line that changes something.
+fn cut_change(block: String, edit: &Edit) -> String {
+    let Some(cut) = edit.cut else {
+        return block;
+    };
+    let is_change = |line: &str| line.starts_with(['+', '-', '>']);
+    let mut last = 0;
+    let mut at = 0;
+    for line in block.split_inclusive('\n') {
+        if is_change(line) {
+            last = at;
         }
-        None => code,
+        at += line.len();
     }
+    truncated(block, last * cut.percent / 100, cut.at_line)
 }
 
 fn truncated(mut code: String, mut at: usize, at_line: bool) -> String {

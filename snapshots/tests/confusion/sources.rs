@@ -24,7 +24,7 @@ const ORIGINS: [Origin; 4] = [
         group: "sqlite",
         package: "libsqlite3-sys",
         folder: "sqlite3",
-        functions: 100,
+        functions: 106,
     },
     Origin {
         group: "zstd",
