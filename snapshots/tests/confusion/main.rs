@@ -1,7 +1,7 @@
 //! What the gates do with faithful and damaging edits of real functions: the confusion table of docs/gates.md.
 //!
 //! `cargo test -p tslp-snapshots --test confusion -- --nocapture` prints it.
-#![allow(clippy::print_stdout, clippy::unwrap_used)]
+#![allow(clippy::print_stdout)]
 
 mod dice;
 mod lexer;
