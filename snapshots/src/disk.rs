@@ -1,10 +1,14 @@
 //! A disk in memory, looked at as the observer of the real one does.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tslp_core::decide::direct::FileText;
+use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
-use tslp_core::extract::{Extraction, Grammars};
+use tslp_core::extract::{Extraction, GrammarTag, Grammars};
+use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
@@ -23,16 +27,29 @@ pub enum Place {
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     places: BTreeMap<RelPath, Place>,
+    /// What is known of files that were looked at since they changed.
+    read: RefCell<BTreeMap<RelPath, Arc<Contents>>>,
+}
+
+/// All that a look at a file may ask for.
+#[derive(Debug)]
+struct Contents {
+    whole: SliceHash,
+    slices: BTreeMap<Symbol, SliceHash>,
+    definitions: u32,
+    grammar: Option<GrammarTag>,
 }
 
 impl Disk {
     /// Puts something at a path.
     pub fn put(&mut self, path: RelPath, place: Place) {
+        self.read.get_mut().remove(&path);
         self.places.insert(path, place);
     }
 
     /// Deletes what stands at a path.
     pub fn delete(&mut self, path: &RelPath) {
+        self.read.get_mut().remove(path);
         self.places.remove(path);
     }
 
@@ -61,12 +78,20 @@ impl Disk {
                     None => DiskFinding::Missing,
                     Some(Place::Locked) => DiskFinding::Unreadable(ReadFailure::Denied),
                     Some(Place::File(text)) => {
-                        DiskFinding::File(fingerprint(check, text.as_bytes()))
+                        DiskFinding::File(fingerprint(check, &self.contents(&check.path, text)))
                     }
                 };
                 (check.path.clone(), finding)
             })
             .collect()
+    }
+
+    fn contents(&self, path: &RelPath, text: &str) -> Arc<Contents> {
+        let mut known = self.read.borrow_mut();
+        let contents = known
+            .entry(path.clone())
+            .or_insert_with(|| Arc::new(read(path, text.as_bytes())));
+        Arc::clone(contents)
     }
 }
 
@@ -77,28 +102,38 @@ pub fn extraction_of(path: &RelPath, bytes: &[u8]) -> Option<Extraction> {
     TreeSitterGrammars.extract(language, bytes).ok()
 }
 
-fn fingerprint(check: &DiskCheck, bytes: &[u8]) -> DiskFile {
-    let whole = slice::hash_of(bytes);
-    let Some(extraction) = extraction_of(&check.path, bytes) else {
-        return DiskFile {
-            whole,
-            slices: Vec::new(),
-            definitions: 0,
-            grammar: None,
-        };
-    };
-    let slices = extraction.slices(bytes);
+fn read(path: &RelPath, bytes: &[u8]) -> Contents {
+    let extraction = extraction_of(path, bytes);
+    let slices = extraction
+        .as_ref()
+        .map_or_else(BTreeMap::new, |extraction| {
+            let slices = extraction.slices(bytes).into_iter();
+            slices
+                .map(|(symbol, slice)| (symbol.clone(), slice))
+                .collect()
+        });
+    Contents {
+        whole: slice::hash_of(bytes),
+        slices,
+        definitions: extraction.as_ref().map_or(0, |extraction| {
+            u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX)
+        }),
+        grammar: extraction.map(|extraction| extraction.grammar),
+    }
+}
+
+fn fingerprint(check: &DiskCheck, contents: &Contents) -> DiskFile {
+    let asked = check.symbols.iter().map(|symbol| DiskSlice {
+        symbol: symbol.clone(),
+        slice: contents.slices.get(symbol).copied(),
+    });
     DiskFile {
-        whole,
-        slices: check
-            .symbols
-            .iter()
-            .map(|symbol| DiskSlice {
-                symbol: symbol.clone(),
-                slice: slices.get(symbol).copied(),
-            })
-            .collect(),
-        definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
-        grammar: Some(extraction.grammar.clone()),
+        whole: contents.whole,
+        slices: match contents.grammar {
+            Some(_) => asked.collect(),
+            None => Vec::new(),
+        },
+        definitions: contents.definitions,
+        grammar: contents.grammar.clone(),
     }
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{AuditOutcome, Recorded, ReplyOutcome};
+use tslp_core::event::{AuditOutcome, Event, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::table::Changes;
 use tslp_replay::engine::{Answers, Batch, Engine};
 use tslp_replay::state::{Contents, State, StateView};
 
@@ -23,17 +24,20 @@ use crate::{replay_check, verdicts};
 /// The workspace of every story.
 pub const ROOT: &str = "/work/space";
 
-/// Content events of the story so far. The engine keeps what isn't settled itself, and nothing here ever settles.
-struct NothingStored;
+/// Content events of the story up to a fork. The engine keeps what isn't settled itself, and nothing here ever settles.
+#[derive(Default)]
+struct Stored(BTreeMap<Seq, Arc<[u8]>>);
 
-impl Contents for NothingStored {
-    fn content(&self, _: Seq) -> Option<Arc<[u8]>> {
-        None
+impl Contents for Stored {
+    fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
+        self.0.get(&seq).cloned()
     }
 }
 
+static NOTHING_STORED: Stored = Stored(BTreeMap::new());
+
 /// One window of the client.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Conversation {
     messages: Vec<Message>,
     /// The episode whose reply is still to come.
@@ -42,7 +46,8 @@ struct Conversation {
 
 /// A story under way.
 pub struct Stage {
-    engine: Engine<TreeSitterGrammars, NothingStored>,
+    engine: Engine<TreeSitterGrammars, Stored>,
+    policy: Policy,
     disk: Disk,
     windows: BTreeMap<String, Conversation>,
     in_front: String,
@@ -114,7 +119,13 @@ impl Stage {
             ..policy
         };
         Self {
-            engine: Engine::new(State::default(), TreeSitterGrammars, policy, NothingStored),
+            engine: Engine::new(
+                State::default(),
+                TreeSitterGrammars,
+                policy.clone(),
+                Stored::default(),
+            ),
+            policy,
             disk: Disk::default(),
             windows: BTreeMap::new(),
             in_front: "A".into(),
@@ -125,6 +136,42 @@ impl Stage {
             clock: 0,
             ledger: Vec::new(),
             tables: Tables::default(),
+            sent: None,
+            seen: String::new(),
+        }
+    }
+
+    /// Puts a disk in place of the stage's own.
+    pub fn set_disk(&mut self, disk: Disk) {
+        self.disk = disk;
+    }
+
+    /// The same point of the same story on a stage of its own: the events so far, folded anew.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let mut state = State::default();
+        let mut stored = Stored::default();
+        for recorded in &self.ledger {
+            state.apply(recorded, &mut Changes::discarding());
+            if let Event::Content(content) = &recorded.event {
+                stored
+                    .0
+                    .insert(recorded.seq, content.bytes.as_slice().into());
+            }
+        }
+        Self {
+            engine: Engine::new(state, TreeSitterGrammars, self.policy.clone(), stored),
+            policy: self.policy.clone(),
+            disk: self.disk.clone(),
+            windows: self.windows.clone(),
+            in_front: self.in_front.clone(),
+            session_name: self.session_name.clone(),
+            tools: self.tools,
+            calls: self.calls.clone(),
+            audits: self.audits.clone(),
+            clock: self.clock,
+            ledger: self.ledger.clone(),
+            tables: self.tables.clone(),
             sent: None,
             seen: String::new(),
         }
@@ -183,7 +230,7 @@ impl Stage {
     pub const fn view(&self) -> StateView<'_> {
         StateView {
             state: self.engine.state(),
-            contents: &NothingStored,
+            contents: &NOTHING_STORED,
         }
     }
 

@@ -6,6 +6,7 @@ use tslp_projections::TABLES;
 use tslp_projections::table::{Change, RowChange, Value};
 
 /// One map for each table: key values to the whole row.
+#[derive(Clone)]
 pub struct Tables(Vec<BTreeMap<Vec<Value>, Vec<Value>>>);
 
 impl Default for Tables {
