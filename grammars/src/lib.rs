@@ -13,9 +13,11 @@ mod cpp;
 
 mod declarator;
 mod header;
+mod parts;
 
 mod lead;
 mod preprocessor;
+mod stub;
 
 mod parse;
 mod readable;
