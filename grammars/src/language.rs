@@ -159,6 +159,11 @@ static TABLE: &[Row] = &[
     },
 ];
 
+/// How many languages there are.
+pub(crate) fn count() -> usize {
+    TABLE.len()
+}
+
 /// The row of a language.
 pub(crate) fn row(language: LanguageId) -> Option<&'static Row> {
     TABLE.get(usize::from(language.0))
