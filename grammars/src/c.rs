@@ -12,6 +12,7 @@ use crate::declarator::{self, Declared};
 use crate::language::{Kinds, Language, Opened, Place, Role};
 use crate::preprocessor::{self, Dialect};
 use crate::readable::Readable;
+use crate::stub::Stubs;
 use crate::walk::Outer;
 
 /// The language.
@@ -25,7 +26,7 @@ impl Language for C {
     }
 
     fn version(&self) -> &'static str {
-        "0.24.2+1"
+        "0.24.2+2"
     }
 
     fn grammar(&self) -> tree_sitter::Language {
@@ -42,6 +43,10 @@ impl Language for C {
 
     fn readable(&self, source: &[u8]) -> Readable {
         preprocessor::readable(Dialect::C, source)
+    }
+
+    fn stubs(&self) -> &'static Stubs {
+        stubs()
     }
 
     fn takes_semicolon(&self, node: Node<'_>) -> bool {
@@ -67,6 +72,38 @@ impl Language for C {
             _ => open_shared(node, outer),
         }
     }
+}
+
+/// Bodies that do nothing, whatever stands next to them.
+const STUBS: &[&str] = &[
+    r"(?:; ?)+",
+    r"(?:\.\.\.|\xe2\x80\xa6);?",
+    r"(?:std::|::)?(?:abort|terminate|unreachable|__builtin_unreachable|__builtin_trap) ?\( ?\);",
+    r#"assert ?\( ?(?:0|false|! ?"[^"]*")(?: ?&& ?"[^"]*")? ?\);"#,
+    r#"(?i:throw [\w:]+ ?[({] ?"[^"]*(?:not (?:yet )?implemented|unimplemented|todo)[^"]*" ?[)}];)"#,
+    r"(?i:throw [\w:]*not_?implemented\w* ?[({][^;]*[)}];)",
+    r"(?i:(?:todo|unimplemented|not_?implemented) ?\([^;]*\);?)",
+    r#"(?i:[\w:]+ ?\([^;]*"[^"]*(?:not (?:yet )?implemented|unimplemented)[^"]*"[^;]*\);(?: ?return[^;]*;)?)"#,
+];
+
+/// Bodies that do nothing if a comment says so.
+const STUBS_WITH_REMARK: &[&str] = &[
+    r#"(?:\(void\) ?\w+; ?)*(?:return(?: ?(?:-?\d[\w.]*|NULL|nullptr|true|false|\{ ?\}|""|\*this|[\w:<>]+(?:\(\)|\{\})))?;)?"#,
+];
+
+/// How C and C++ write bodies that do nothing.
+pub(crate) fn stubs() -> &'static Stubs {
+    static STUBS_OF_C: OnceLock<Stubs> = OnceLock::new();
+    let owned = |patterns: &[&str]| -> Vec<String> {
+        patterns
+            .iter()
+            .map(|pattern| (*pattern).to_owned())
+            .collect()
+    };
+    STUBS_OF_C.get_or_init(|| {
+        Stubs::new(&owned(STUBS), &owned(STUBS_WITH_REMARK))
+            .expect("these are constants, and tests compile them")
+    })
 }
 
 /// What the node kinds mean that C and C++ share.

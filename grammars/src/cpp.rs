@@ -13,6 +13,7 @@ use crate::declarator;
 use crate::language::{Kinds, Language, Opened, Place, Role};
 use crate::preprocessor::{self, Dialect};
 use crate::readable::Readable;
+use crate::stub::Stubs;
 use crate::walk::Outer;
 
 /// The language.
@@ -26,7 +27,7 @@ impl Language for Cpp {
     }
 
     fn version(&self) -> &'static str {
-        "0.23.4+1"
+        "0.23.4+2"
     }
 
     fn grammar(&self) -> tree_sitter::Language {
@@ -51,6 +52,10 @@ impl Language for Cpp {
 
     fn readable(&self, source: &[u8]) -> Readable {
         preprocessor::readable(Dialect::Cpp, source)
+    }
+
+    fn stubs(&self) -> &'static Stubs {
+        c::stubs()
     }
 
     fn takes_semicolon(&self, node: Node<'_>) -> bool {
@@ -112,15 +117,16 @@ fn type_with_body(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
     }
 }
 
-/// The name of a function with a body, or of one that is defaulted outside of its class.
+/// The name of a function with a body, or of one that is defaulted or deleted; a mere declaration has none.
 fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
     if let Some(call) = c::macro_function(node, outer) {
         return Some(qualified(outer.scope, &call));
     }
     let declared = declarator::declared(node.child_by_field_name("declarator")?)?;
     let has_body = node.child_by_field_name("body").is_some() || has_child(node, "try_statement");
-    let is_default = outer.place == Place::Namespace && has_child(node, "default_method_clause");
-    (has_body || is_default).then(|| symbol(declared.name, outer))
+    let says_how =
+        has_child(node, "default_method_clause") || has_child(node, "delete_method_clause");
+    (has_body || says_how).then(|| symbol(declared.name, outer))
 }
 
 fn has_child(node: Node<'_>, kind: &str) -> bool {

@@ -6,6 +6,7 @@ use tree_sitter::Node;
 use tslp_core::extract::LanguageId;
 
 use crate::readable::Readable;
+use crate::stub::Stubs;
 use crate::walk::Outer;
 use crate::{c, cpp};
 
@@ -73,6 +74,9 @@ pub(crate) trait Language: Sync {
 
     /// The text to be parsed in place of the source, of the same length.
     fn readable(&self, source: &[u8]) -> Readable;
+
+    /// How bodies that do nothing are written.
+    fn stubs(&self) -> &'static Stubs;
 
     /// Whether a semicolon after such a node belongs to the definition.
     fn takes_semicolon(&self, node: Node<'_>) -> bool;
@@ -154,6 +158,11 @@ static TABLE: &[Row] = &[
         reader: Reader::Header,
     },
 ];
+
+/// How many languages there are.
+pub(crate) fn count() -> usize {
+    TABLE.len()
+}
 
 /// The row of a language.
 pub(crate) fn row(language: LanguageId) -> Option<&'static Row> {

@@ -1,6 +1,6 @@
-//! Definitions of source texts by tree-sitter: the implementation of [`tslp_core::extract::Grammars`].
+//! Definitions of source texts: the implementation of [`tslp_core::extract::Grammars`].
 //!
-//! A language is one file ([`c`], [`cpp`]) and one row of the table in [`language`]. All of them share one bounded
+//! C and C++ are read by tree-sitter, other languages by [`patterns`]. A language with a grammar is one file ([`c`], [`cpp`]) and one row of the table in [`language`]. All of them share one bounded
 //! parse ([`parse`]) and one cursor walk ([`walk`]) that finds definitions, counts structure and sees comments in a
 //! single pass. Nothing is built before the first text of a language arrives.
 
@@ -13,13 +13,17 @@ mod cpp;
 
 mod declarator;
 mod header;
+mod parts;
 
 mod lead;
 mod preprocessor;
+mod stub;
 
 mod parse;
 mod readable;
 mod walk;
+
+mod patterns;
 
 use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use tslp_core::hash::ArtifactHash;
@@ -40,29 +44,39 @@ impl TreeSitterGrammars {
 
 impl Grammars for TreeSitterGrammars {
     fn patterns(&self) -> ArtifactHash {
-        ArtifactHash::of(b"")
+        patterns::hash()
     }
 
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {
-        language::of_extension(path.extension()?)
+        path.extension()
+            .and_then(language::of_extension)
+            .or_else(|| {
+                patterns::of_file(path.basename(), path.extension()).and_then(by_patterns)
+            })
     }
 
     fn language_of_tag(&self, tag: &str) -> Option<LanguageId> {
-        language::of_tag(tag.trim())
+        let tag = tag.trim();
+        language::of_tag(tag).or_else(|| patterns::of_tag(tag).and_then(by_patterns))
     }
 
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
         if source.len() > PARSE_BYTES_MAX {
             return Err(ExtractError::TooLarge);
         }
-        match language::row(language)
-            .ok_or(ExtractError::Unparsable)?
-            .reader
-        {
-            language::Reader::One(language) => extract_as(language, source),
-            language::Reader::Header => header::extract(source),
+        match language::row(language).map(|row| row.reader) {
+            Some(language::Reader::One(language)) => extract_as(language, source),
+            Some(language::Reader::Header) => header::extract(source),
+            None => patterns::extract(usize::from(language.0) - language::count(), source),
         }
     }
+}
+
+/// The language at a position among those that patterns read: these follow the ones with a grammar.
+fn by_patterns(position: usize) -> Option<LanguageId> {
+    u8::try_from(language::count() + position)
+        .ok()
+        .map(LanguageId)
 }
 
 fn extract_as(

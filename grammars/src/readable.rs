@@ -2,6 +2,9 @@
 
 use tslp_core::slice::Span;
 
+/// A placeholder is short; a longer comment isn't worth being looked at.
+pub(crate) const PLACEHOLDER_BYTES_MAX: usize = 512;
+
 /// A source text made readable for a grammar. Every byte keeps its place.
 #[derive(Debug, Default)]
 pub(crate) struct Readable {
@@ -21,6 +24,8 @@ pub(crate) struct Readable {
     pub(crate) tokens: usize,
     /// How deep brackets nest.
     pub(crate) depth: u32,
+    /// Whether the source ends in the middle of something.
+    pub(crate) breaks_off: bool,
     /// Whether words of C++ occur.
     pub(crate) looks_cpp: bool,
 }

@@ -12,7 +12,8 @@ use tslp_core::slice::{Figures, Span};
 
 use crate::language::{Kinds, Language, Place, Role};
 use crate::lead::{self, Comment};
-use crate::readable::Readable;
+use crate::parts::{self, BodyPlace, Parts};
+use crate::readable::{PLACEHOLDER_BYTES_MAX, Readable};
 
 /// An extraction, with what only the choice between grammars needs.
 #[derive(Debug)]
@@ -85,6 +86,7 @@ struct Open {
     depth: u32,
     index: usize,
     at_entry: Totals,
+    body: BodyPlace,
 }
 
 struct Walk<'tree, 'walk> {
@@ -254,6 +256,8 @@ impl<'tree> Walk<'tree, '_> {
             None => (node, depth, self.before(node)),
         };
         let span = self.span(anchor);
+        let Parts { head_end, body } = parts::of(node);
+        let head = self.head(span, parts::start(anchor), head_end);
         for symbol in symbols {
             if self.definitions.len() >= DEFINITIONS_PER_BLOCK_MAX {
                 return;
@@ -262,11 +266,12 @@ impl<'tree> Walk<'tree, '_> {
                 depth,
                 index: self.definitions.len(),
                 at_entry,
+                body,
             });
             self.definitions.push(Definition {
                 symbol: Symbol::new(symbol),
                 span,
-                head: span,
+                head,
                 body: Body::Code,
                 proof: Proof::Ast,
                 figures: Figures::default(),
@@ -307,6 +312,32 @@ impl<'tree> Walk<'tree, '_> {
         Span { start, end }
     }
 
+    /// The head from `start` to `end`, without what separates it from the body.
+    fn head(&self, span: Span, start: usize, end: usize) -> Span {
+        let text = self.source.get(start..end).unwrap_or_default();
+        let ends_head = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b';';
+        match text.iter().rposition(ends_head) {
+            Some(last) => Span {
+                start: offset(start),
+                end: offset(start + last + 1),
+            },
+            None => span,
+        }
+    }
+
+    fn body(&self, place: BodyPlace) -> Body {
+        match place {
+            BodyPlace::Nowhere => Body::None,
+            BodyPlace::Code => Body::Code,
+            BodyPlace::Braces(start, end) => {
+                let inside = (start + 1, end.saturating_sub(1));
+                self.language
+                    .stubs()
+                    .judge(self.source, &self.comments, inside)
+            }
+        }
+    }
+
     fn push(&mut self, node: Node<'tree>, depth: u32, wraps: bool) {
         self.frames.push(Frame {
             depth,
@@ -322,7 +353,9 @@ impl<'tree> Walk<'tree, '_> {
 
     fn leave(&mut self, depth: u32) {
         while let Some(open) = self.open.pop_if(|open| open.depth == depth) {
+            let body = self.body(open.body);
             let definition = &mut self.definitions[open.index];
+            definition.body = body;
             definition.figures = Figures {
                 nodes: self.totals.nodes - open.at_entry.nodes,
                 tokens: self.totals.tokens - open.at_entry.tokens,
@@ -366,7 +399,7 @@ impl<'tree> Walk<'tree, '_> {
                 elisions,
                 preamble: self.preamble,
                 clean: self.totals.errors == 0,
-                breaks_off: false,
+                breaks_off: self.readable.breaks_off,
             },
             errors: self.totals.errors,
             looks_cpp: self.readable.looks_cpp,
@@ -386,7 +419,10 @@ impl<'tree> Walk<'tree, '_> {
                     start,
                     end: span.end,
                 },
-                head: *span,
+                head: Span {
+                    start: span.start,
+                    end: name.end,
+                },
                 body: Body::None,
                 proof: Proof::Ast,
                 figures: Figures {
@@ -413,18 +449,18 @@ fn chain<'a, 'tree>(frames: &'a [Frame<'tree>], depth: u32) -> &'a [Frame<'tree>
 
 /// The bytes of a node.
 fn span_of(node: Node<'_>) -> Span {
-    // Sources are bounded far below 4 GiB.
-    let at = |byte: usize| u32::try_from(byte).unwrap_or(u32::MAX);
     Span {
-        start: at(node.start_byte()),
-        end: at(node.end_byte()),
+        start: offset(node.start_byte()),
+        end: offset(node.end_byte()),
     }
 }
 
-/// A placeholder is short; a longer comment isn't worth being looked at.
-const PLACEHOLDER_BYTES_MAX: usize = 512;
+/// Sources are bounded far below 4 GiB.
+fn offset(byte: usize) -> u32 {
+    u32::try_from(byte).unwrap_or(u32::MAX)
+}
 
-fn is_placeholder(comment: &[u8]) -> bool {
+pub(crate) fn is_placeholder(comment: &[u8]) -> bool {
     comment.len() <= PLACEHOLDER_BYTES_MAX
         && elision::is_placeholder(&String::from_utf8_lossy(comment))
 }

@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Number,
     /// A string or character literal.
     Literal,
-    /// `...` or the character that looks like it.
+    /// `...`, the character that looks like it, or aider's `⋮...`.
     Dots,
     /// One byte of punctuation.
     Mark(u8),
@@ -68,18 +68,33 @@ impl Token {
 
 /// Splits a source into tokens. Total: every byte string has tokens.
 ///
-/// Also says how many tokens a grammar would see at most, which is more where something is left open or is no text.
-/// Stops where that is more than will be parsed.
-pub(super) fn tokens(source: &[u8]) -> (Vec<Token>, usize) {
+/// Stops where a grammar would see more of them than will be parsed.
+pub(super) fn tokens(source: &[u8]) -> Lexed {
     let mut lexer = Lexer {
         source,
         at: 0,
         tokens: Vec::with_capacity(source.len() / 5),
         hidden: 0,
+        unclosed: None,
     };
     lexer.run();
-    let count = lexer.tokens.len() + lexer.hidden;
-    (lexer.tokens, count)
+    Lexed {
+        count: lexer.tokens.len() + lexer.hidden,
+        unclosed: lexer
+            .unclosed
+            .is_some_and(|end| source[end..].trim_ascii().is_empty()),
+        tokens: lexer.tokens,
+    }
+}
+
+/// What a source is made of.
+#[derive(Debug)]
+pub(super) struct Lexed {
+    pub(super) tokens: Vec<Token>,
+    /// How many tokens a grammar would see at most, which is more where something is left open or is no text.
+    pub(super) count: usize,
+    /// Whether the source ends within a literal or comment.
+    pub(super) unclosed: bool,
 }
 
 struct Lexer<'a> {
@@ -87,6 +102,8 @@ struct Lexer<'a> {
     at: usize,
     tokens: Vec<Token>,
     hidden: usize,
+    /// Where the last literal or comment that lacks its end stops.
+    unclosed: Option<usize>,
 }
 
 impl Lexer<'_> {
@@ -127,6 +144,13 @@ impl Lexer<'_> {
                 b'0'..=b'9' => self.number(),
                 b'.' if self.source[start..].starts_with(b"...") => {
                     self.at += 3;
+                    Kind::Dots
+                }
+                0xe2 if self.source[start..].starts_with("⋮".as_bytes()) => {
+                    self.at += "⋮".len();
+                    while self.peek(0) == Some(b'.') {
+                        self.at += 1;
+                    }
                     Kind::Dots
                 }
                 b'.' if self.peek(1).is_some_and(|next| next.is_ascii_digit()) => self.number(),
@@ -184,6 +208,7 @@ impl Lexer<'_> {
         self.at = start + 2 + end.map_or(rest.len(), |at| at + 2);
         if end.is_none() {
             self.hidden += rest.len() / 2;
+            self.unclosed = Some(self.at);
         }
         self.source[start..self.at].contains(&b'\n')
     }
@@ -191,19 +216,21 @@ impl Lexer<'_> {
     /// Passes a literal up to its closing quote, or to the end of its line.
     fn quoted(&mut self, quote: u8) -> Kind {
         self.at += 1;
-        while let Some(byte) = self.peek(0) {
+        let mut closed = false;
+        while let Some(byte) = self.peek(0).filter(|_| !closed) {
             match byte {
                 b'\n' => break,
                 b'\\' => self.at += self.continuation().max(2),
                 byte => {
                     self.at += 1;
-                    if byte == quote {
-                        break;
-                    }
+                    closed = byte == quote;
                 }
             }
         }
         self.at = self.at.min(self.source.len());
+        if !closed {
+            self.unclosed = Some(self.at);
+        }
         Kind::Literal
     }
 
@@ -262,6 +289,7 @@ impl Lexer<'_> {
         self.at += 1 + end.map_or(rest.len(), |at| at + close.len());
         if end.is_none() {
             self.hidden += rest.len() / 2;
+            self.unclosed = Some(self.at);
         }
         Kind::Literal
     }
@@ -283,11 +311,12 @@ impl Lexer<'_> {
                     self.block_comment();
                 }
                 b'"' | b'\'' => {
-                    let at = self.at;
+                    let (at, unclosed) = (self.at, self.unclosed);
                     self.quoted(byte);
                     if self.source[self.at - 1] != byte {
                         self.at = at + 1;
                     }
+                    self.unclosed = unclosed;
                     end = self.at;
                 }
                 b' ' | b'\t' | b'\r' => self.at += 1,

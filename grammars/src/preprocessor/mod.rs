@@ -5,6 +5,7 @@
 //! position stays true. What is blanked is decided by local rules over tokens: a macro between specifiers, a macro
 //! that is a statement, a conditional that splits a statement. Anything else that is wrong stays wrong.
 
+mod ending;
 mod lex;
 
 mod conditionals;

@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
+use tslp_core::elision;
 use tslp_core::slice::Span;
 
 use super::conditionals::{Conditionals, conditionals, is_never};
-use super::lex::{self, Directive, Kind, Token};
+use super::ending;
+use super::lex::{self, Directive, Kind, Lexed, Token};
 use crate::parse::TOKENS_MAX;
-use crate::readable::Readable;
+use crate::readable::{PLACEHOLDER_BYTES_MAX, Readable};
 
 /// What kind of text a bracket encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,13 +93,18 @@ pub(super) struct Pass<'a> {
 
 /// The text to be parsed in place of `source`.
 pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
-    let (tokens, count) = lex::tokens(source);
+    let Lexed {
+        tokens,
+        count,
+        unclosed,
+    } = lex::tokens(source);
     if count > TOKENS_MAX {
         return Readable {
             tokens: count,
             ..Readable::default()
         };
     }
+    let breaks_off = unclosed || ending::leaves_open(&tokens, source);
     let conditionals = conditionals(&tokens, source);
     let mut pass = Pass {
         dialect,
@@ -107,6 +114,7 @@ pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
         readable: Readable {
             tokens: count,
             depth: conditionals.depth(),
+            breaks_off,
             ..Readable::default()
         },
         conditionals,
@@ -434,16 +442,30 @@ impl<'a> Pass<'a> {
         }
     }
 
+    /// Dots that stand for left-out code, alone on their line or with words that say so, are blanked.
     fn dots(&mut self, index: usize, token: Token) -> usize {
-        let alone = token.begins_line && self.token(index + 1).is_none_or(|next| next.begins_line);
         let between_items =
             self.state.at_start || matches!(self.inside(), Inside::Values | Inside::Enum);
-        if alone && between_items {
-            self.blank(token.span());
-            self.readable.elisions.push(token.span());
-            return index + 1;
+        if !token.begins_line || !between_items {
+            return self.passed(index);
         }
-        self.passed(index)
+        let mut end = index + 1;
+        while self.token(end).is_some_and(|next| !next.begins_line) {
+            end += 1;
+        }
+        let line = Span {
+            start: token.start,
+            end: self.tokens[end - 1].end,
+        };
+        let is_short = line.len() as usize <= PLACEHOLDER_BYTES_MAX;
+        let stands_for_code = end == index + 1
+            || is_short && elision::is_placeholder(&String::from_utf8_lossy(line.of(self.source)));
+        if !stands_for_code {
+            return self.passed(index);
+        }
+        self.blank_tokens(index..end);
+        self.readable.elisions.push(line);
+        end
     }
 }
 

@@ -38,6 +38,10 @@ fn bare_dots_on_their_own_line() {
         &["...", "..."],
     );
     check("int t[] = {\n  1,\n  …\n};\n", &["…"]);
+    check(
+        "int a;\n⋮...\nint f(void) {\n  ... existing code ...\n  return 1;\n}\n... (rest of the file)\n",
+        &["⋮...", "... existing code ...", "... (rest of the file)"],
+    );
 }
 
 #[test]

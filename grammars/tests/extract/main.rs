@@ -11,6 +11,7 @@ mod c;
 mod cpp;
 mod elisions;
 mod headers;
+mod parts;
 mod preprocessor;
 
 mod corpus;

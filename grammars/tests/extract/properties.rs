@@ -26,6 +26,11 @@ fn check_well_formed(source: &[u8], extraction: &Extraction) {
             "{definition:?}"
         );
         assert!(span.start >= last, "in source order: {definition:?}");
+        let head = definition.head;
+        assert!(
+            span.start <= head.start && head.start < head.end && head.end <= span.end,
+            "{definition:?}"
+        );
         last = span.start;
         assert!(definition.figures.nodes <= extraction.figures.nodes);
         assert!(definition.figures.tokens <= extraction.figures.tokens);
