@@ -81,6 +81,8 @@ pub struct Extraction {
     pub preamble: bool,
     /// Whether the parser met no error at all.
     pub clean: bool,
+    /// How many errors it met.
+    pub errors: u32,
     /// Whether the text ends in the middle of something: a bracket, a string or a comment is left open.
     pub breaks_off: bool,
 }

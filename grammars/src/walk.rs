@@ -399,6 +399,7 @@ impl<'tree> Walk<'tree, '_> {
                 elisions,
                 preamble: self.preamble,
                 clean: self.totals.errors == 0,
+                errors: self.totals.errors,
                 breaks_off: self.readable.breaks_off,
             },
             errors: self.totals.errors,

@@ -7,10 +7,11 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::found_edit::{self, Edited, FoundEdit};
+use super::namesakes::{self, Known};
 use crate::capture::{self, Block, Closing, Part, Standing};
 use crate::delimiter;
 use crate::edit::Edit;
-use crate::entity::Symbol;
+use crate::entity::{EntityId, Symbol};
 use crate::event::{Format, PathEvidence};
 use crate::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use crate::gate::Completeness;
@@ -45,6 +46,10 @@ pub struct FoundCode {
     pub path: Option<Result<RelPath, Reason>>,
     /// What it defines; an error says why nothing is known of that.
     pub extraction: Result<Extraction, Reason>,
+    /// Parse errors that the text it stands for has already.
+    pub errors_before: u32,
+    /// What is known of the symbols that have several definitions.
+    pub known: BTreeMap<Symbol, Known>,
     /// The pattern data in force.
     pub patterns: ArtifactHash,
     /// Whether all of it is there.
@@ -169,6 +174,22 @@ impl Reading<'_> {
     fn code(self, block: Block<'_>, path: Option<Result<RelPath, Reason>>) -> FoundCode {
         let language = language_of(self.grammars, &block, path.as_ref());
         let extraction = extract(self.grammars, language, &block.code);
+        let known = self.known(language, path.as_ref(), extraction.as_ref().ok());
+        if let (Some(Ok(path)), Ok(found)) = (&path, &extraction)
+            && found.clean
+            && !found.preamble
+            && block.part != Part::Whole
+            && let Some(hunks) = namesakes::changes(self, path, &block.code, found, &known)
+        {
+            let mut block = block;
+            let texts = Vec::from([core::mem::take(&mut block.code).into_owned()]);
+            return self.edit(
+                block,
+                texts,
+                Some(Ok(path.clone())),
+                Ok(Edit::Change(hunks)),
+            );
+        }
         let elided = extraction
             .as_ref()
             .is_ok_and(|extraction| !extraction.elisions.is_empty());
@@ -180,12 +201,49 @@ impl Reading<'_> {
             edit: None,
             language: block.language,
             evidence: block.evidence,
+            errors_before: self.errors_of_base(language, path.as_ref(), extraction.as_ref().ok()),
             path,
             extraction,
+            known,
             patterns: self.grammars.patterns(),
             completeness: completeness(block.closing, elided),
             part: block.part,
             code: block.code.into_owned(),
+        }
+    }
+
+    /// Errors that the whole file has as it is true; counted only where that matters.
+    fn errors_of_base(
+        self,
+        language: Option<LanguageId>,
+        path: Option<&Result<RelPath, Reason>>,
+        extraction: Option<&Extraction>,
+    ) -> u32 {
+        let (Some(Ok(path)), Some(false)) = (path, extraction.map(|extraction| extraction.clean))
+        else {
+            return 0;
+        };
+        let whole = self.view.current(&EntityId::file(path.clone()));
+        let text = whole.and_then(|whole| self.view.slices(whole.artifact, &whole.spans));
+        text.and_then(|text| String::from_utf8(text).ok())
+            .map_or(0, |text| self.errors_in(language, &text))
+    }
+
+    fn errors_in(self, language: Option<LanguageId>, text: &str) -> u32 {
+        extract(self.grammars, language, text).map_or(0, |extraction| extraction.errors)
+    }
+
+    fn known(
+        self,
+        language: Option<LanguageId>,
+        path: Option<&Result<RelPath, Reason>>,
+        extraction: Option<&Extraction>,
+    ) -> BTreeMap<Symbol, Known> {
+        match (language, path, extraction) {
+            (Some(language), Some(Ok(path)), Some(extraction)) => {
+                namesakes::known(self, language, path, extraction)
+            }
+            _ => BTreeMap::new(),
         }
     }
 
@@ -210,6 +268,8 @@ impl Reading<'_> {
             language: block.language,
             evidence: block.evidence,
             extraction: Err(Reason::EditMalformed),
+            errors_before: 0,
+            known: BTreeMap::new(),
             patterns: self.grammars.patterns(),
             completeness: completeness(block.closing, false),
             part: Part::Range,
@@ -251,6 +311,11 @@ impl Reading<'_> {
             whole: slice::hash_of(code.as_bytes()),
             verbatim: None,
             edit: found_edit(Ok(applied)),
+            errors_before: match &extraction {
+                Ok(extraction) if !extraction.clean => self.errors_in(language, &before),
+                _ => 0,
+            },
+            known: self.known(language, unapplied.path.as_ref(), extraction.as_ref().ok()),
             extraction,
             completeness: completeness(block.closing, elided),
             part,
@@ -313,6 +378,8 @@ pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode 
         evidence: PathEvidence::Header,
         path: Some(Ok(path)),
         extraction: extract(grammars, language, &code),
+        errors_before: 0,
+        known: BTreeMap::new(),
         patterns: grammars.patterns(),
         completeness: Completeness::Full,
         part: Part::Unsaid,

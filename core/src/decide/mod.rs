@@ -8,6 +8,7 @@ pub mod compose;
 pub mod direct;
 pub mod found_code;
 pub mod found_edit;
+pub mod namesakes;
 pub mod observe;
 pub mod promote;
 pub mod propose;

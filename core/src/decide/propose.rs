@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::Recorder;
 use super::found_code::FoundCode;
 use super::found_edit;
+use super::namesakes;
 use super::observe;
 use super::promote::{self, Containers, Finding};
 use super::rename::{self, Suspicion};
@@ -24,7 +25,7 @@ use crate::ids::{EpisodeId, SessionId};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::slice::Span;
+use crate::slice::{Figures, Span};
 use crate::view::{Current, Divergence, View};
 
 /// A reply that is being judged.
@@ -270,14 +271,15 @@ impl<'v> Base<'v> {
         let (definitions, missing) =
             self.definitions(finding.resolution.extent, candidate, current.as_ref());
         let rename = self.renames.get(&candidate.entity);
+        let comparison = Comparison::of(finding.found, candidate, current.as_ref());
         Facts {
             origin: Origin::Model,
             level: finding.resolution.level,
             completeness: finding.completeness,
-            bodies_stubbed: u32::from(is_stubbed(candidate, current.as_ref())),
-            definitions_repeated: repeated(candidate, current.as_ref()),
-            figures: candidate.figures,
-            base: current.map(|current| current.figures),
+            bodies_stubbed: count(comparison.bodies_stubbed),
+            definitions_repeated: count(repeated(candidate, current.as_ref())),
+            figures: comparison.figures,
+            base: comparison.base,
             symbols_missing: count(missing),
             symbols_of_base: count(definitions),
             name: rename.map_or(NameVerdict::Kept, |suspicion| {
@@ -355,20 +357,62 @@ impl<'v> Base<'v> {
     }
 }
 
-/// A body that says nothing stands where a larger definition did something.
-fn is_stubbed(candidate: &Candidate, current: Option<&Current>) -> bool {
-    candidate.body == Body::Stub
-        && current.is_some_and(|current| current.figures.tokens > candidate.figures.tokens)
+/// What a candidate is compared with: the whole of it, or the one of several definitions that shrank most.
+struct Comparison {
+    figures: Figures,
+    base: Option<Figures>,
+    bodies_stubbed: usize,
 }
 
-/// Definitions that stand there twice, unless the base had as many of them (the branches of an `#ifdef`).
-fn repeated(candidate: &Candidate, current: Option<&Current>) -> u32 {
-    let before = current.map_or(0, |current| current.spans.len());
-    if candidate.spans.len() > before {
-        candidate.repeated
-    } else {
-        0
+impl Comparison {
+    fn of(found: &FoundCode, candidate: &Candidate, current: Option<&Current>) -> Self {
+        let symbol = candidate.entity.symbol.as_ref();
+        let known = symbol.and_then(|symbol| found.known.get(symbol));
+        let Some(known) = known else {
+            let base = current.map(|current| current.figures);
+            let is_stub = !candidate.definitions.is_empty()
+                && candidate
+                    .definitions
+                    .iter()
+                    .all(|definition| definition.body == Body::Stub);
+            let is_less = base.is_some_and(|base| base.tokens > candidate.figures.tokens);
+            return Self {
+                figures: candidate.figures,
+                base,
+                bodies_stubbed: usize::from(is_stub && is_less),
+            };
+        };
+        let pairs = namesakes::paired(&known.namesakes, &candidate.definitions);
+        let stubbed = pairs
+            .iter()
+            .filter(|(old, new)| new.body == Body::Stub && old.figures.tokens > new.figures.tokens);
+        let bodies_stubbed = stubbed.count();
+        let most_shrunk = pairs.into_iter().min_by_key(|(old, new)| {
+            let kept = |old: u32, new: u32| u64::from(new) * 1000 / u64::from(old.max(1));
+            kept(old.figures.tokens, new.figures.tokens)
+                .min(kept(old.figures.nodes, new.figures.nodes))
+        });
+        Self {
+            figures: most_shrunk.map_or(candidate.figures, |(_, new)| new.figures),
+            base: most_shrunk.map(|(old, _)| old.figures),
+            bodies_stubbed,
+        }
     }
+}
+
+/// Definitions with the same head as an earlier one, unless the base had as many of them (the branches of an
+/// `#ifdef`).
+fn repeated(candidate: &Candidate, current: Option<&Current>) -> usize {
+    let before = current.map_or(0, |current| current.spans.len());
+    if candidate.spans.len() <= before {
+        return 0;
+    }
+    let heads: BTreeSet<_> = candidate
+        .definitions
+        .iter()
+        .map(|definition| &definition.head)
+        .collect();
+    candidate.definitions.len() - heads.len()
 }
 
 fn correlated(percent: u8, thresholds: Thresholds) -> Verdict {

@@ -6,11 +6,12 @@ use alloc::vec::Vec;
 
 use super::found_code::FoundCode;
 use super::found_edit::FoundEdit;
+use super::namesakes::Namesake;
 use crate::artifact::{Level, Origin};
 use crate::capture::Part;
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Extent, PathEvidence};
-use crate::extract::{Body, Definition, Extraction, Proof};
+use crate::extract::{Definition, Extraction, Proof};
 use crate::gate::Thresholds;
 use crate::hash::SliceHash;
 use crate::path::RelPath;
@@ -49,10 +50,8 @@ pub struct Candidate {
     pub spans: Vec<Span>,
     /// Its structure.
     pub figures: Figures,
-    /// What its bodies hold, all together: [`Body::Stub`] if none of them does anything.
-    pub body: Body,
-    /// How many of its definitions have the same head as another one.
-    pub repeated: u32,
+    /// Its definitions, in source order; none of a whole file.
+    pub definitions: Vec<Namesake>,
 }
 
 impl Resolution {
@@ -112,8 +111,9 @@ pub fn resolve(
         Err(reason) => return Resolution::unresolved(*reason),
     };
     let (symbols, damaged) = by_symbol(extraction);
-    // What the user supplies counts as far as it parses; what the model proposes stands or falls as a whole.
-    let is_flawed = origin == Origin::Model && !extraction.clean;
+    // What the user supplies counts as far as it parses; what the model proposes stands or falls as a whole, but for
+    // errors that what is true has as well.
+    let is_flawed = origin == Origin::Model && extraction.errors > found.errors_before;
     if is_flawed {
         return Resolution::unresolved(Reason::ParseErrors);
     }
@@ -165,10 +165,7 @@ fn by_path(
 ) -> Resolution {
     let extent = extent_of(view, found, extraction, symbols, path, origin);
     let mut candidates = symbol_candidates(found, symbols, path);
-    if extent == Extent::WholeFile
-        && extraction.clean
-        && is_proven_file(view, found, extraction, path)
-    {
+    if extent == Extent::WholeFile && is_proven_file(view, found, extraction, path) {
         candidates.push(whole_file(found, path, extraction.figures));
     }
     let (level, reason) = match extraction.proof() {
@@ -201,8 +198,7 @@ fn whole_file(found: &FoundCode, path: &RelPath, figures: Figures) -> Candidate 
             end: u32::try_from(found.code.len()).unwrap_or(u32::MAX),
         }]),
         figures,
-        body: Body::None,
-        repeated: 0,
+        definitions: Vec::new(),
     }
 }
 
@@ -218,34 +214,16 @@ fn symbol_candidates(found: &FoundCode, symbols: &Symbols<'_>, path: &RelPath) -
                 entity: EntityId::symbol(path.clone(), (*symbol).clone()),
                 slice: slice::hash_of_spans(found.code.as_bytes(), &spans),
                 figures: total(definitions.iter().map(|definition| definition.figures)),
-                body: body_of(definitions),
-                repeated: repeated(&found.code, definitions),
+                definitions: definitions
+                    .iter()
+                    .map(|definition| Namesake::of(found.code.as_bytes(), definition))
+                    .collect(),
                 spans,
             }
         })
         .collect();
     candidates.sort_by_key(|candidate| candidate.spans[0].start);
     candidates
-}
-
-/// What several definitions of one symbol do: something, if one of them does.
-fn body_of(definitions: &[&Definition]) -> Body {
-    let bodies = definitions.iter().map(|definition| definition.body);
-    bodies.max().unwrap_or(Body::None)
-}
-
-/// How many definitions have a head that an earlier one has, blanks aside.
-fn repeated(code: &str, definitions: &[&Definition]) -> u32 {
-    let mut heads = BTreeSet::new();
-    let again = definitions.iter().filter(|definition| {
-        let head = definition.head.of(code.as_bytes());
-        let words: Vec<&[u8]> = head
-            .split(u8::is_ascii_whitespace)
-            .filter(|word| !word.is_empty())
-            .collect();
-        !heads.insert(words)
-    });
-    u32::try_from(again.count()).unwrap_or(u32::MAX)
 }
 
 fn total(figures: impl Iterator<Item = Figures>) -> Figures {

@@ -146,7 +146,10 @@ impl<'a> Outline<'a> {
     ) -> Result<(), ExtractError> {
         let mut at = from;
         while at < to {
-            if matches!(self.lexed.tokens[at].kind, lex::Kind::Mark(b';' | b',' | b'}' | b')')) {
+            if matches!(
+                self.lexed.tokens[at].kind,
+                lex::Kind::Mark(b';' | b',' | b'}' | b')')
+            ) {
                 at += 1;
                 continue;
             }

@@ -70,6 +70,7 @@ impl Grammars for Lines {
             elisions: Vec::new(),
             preamble: false,
             clean: true,
+            errors: 0,
             breaks_off: false,
         })
     }

@@ -1,0 +1,177 @@
+//! Several definitions of one symbol: overloads, the branches of an `#ifdef`. Each is told from the others by its head,
+//! and compared with what stood in its own place.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::found_code::Reading;
+use crate::edit::{Hunk, Place, Unit};
+use crate::entity::{EntityId, Symbol};
+use crate::extract::{Body, Definition, Extraction, LanguageId};
+use crate::path::RelPath;
+use crate::slice::{self, Figures, Span};
+use crate::view::Current;
+
+/// One of several definitions of a symbol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namesake {
+    /// Where it stands in its text.
+    pub span: Span,
+    /// What tells it from the others: its head's words.
+    pub head: Vec<Vec<u8>>,
+    /// Its structure.
+    pub figures: Figures,
+    /// What its body holds.
+    pub body: Body,
+}
+
+impl Namesake {
+    /// The definition as it stands in `code`.
+    #[must_use]
+    pub fn of(code: &[u8], definition: &Definition) -> Self {
+        let head = definition.head.of(code);
+        Self {
+            span: definition.span,
+            head: head
+                .split(u8::is_ascii_whitespace)
+                .filter(|word| !word.is_empty())
+                .map(<[u8]>::to_vec)
+                .collect(),
+            figures: definition.figures,
+            body: definition.body,
+        }
+    }
+}
+
+/// The true definitions of a symbol that has several.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Their text.
+    pub text: Vec<u8>,
+    /// The definitions, in source order.
+    pub namesakes: Vec<Namesake>,
+}
+
+/// What is known of each symbol of `extraction` that has several definitions.
+pub(super) fn known(
+    reading: Reading<'_>,
+    language: LanguageId,
+    path: &RelPath,
+    extraction: &Extraction,
+) -> BTreeMap<Symbol, Known> {
+    let symbols: BTreeSet<&Symbol> = extraction
+        .definitions
+        .iter()
+        .map(|definition| &definition.symbol)
+        .collect();
+    symbols
+        .into_iter()
+        .filter_map(|symbol| {
+            let entity = EntityId::symbol(path.clone(), symbol.clone());
+            let current = reading.view.current(&entity)?;
+            let text = (current.spans.len() > 1)
+                .then(|| reading.view.slices(current.artifact, &current.spans))??;
+            // Out of their scope they may bear a shorter name, so they are told by their places.
+            let found = reading.grammars.extract(language, &text).ok()?;
+            let namesakes = outermost(&found)
+                .map(|definition| Namesake::of(&text, definition))
+                .collect();
+            Some((symbol.clone(), Known { text, namesakes }))
+        })
+        .collect()
+}
+
+/// Definitions that stand in no other one.
+fn outermost(extraction: &Extraction) -> impl Iterator<Item = &Definition> {
+    let mut reached = 0;
+    extraction.definitions.iter().filter(move |definition| {
+        let is_outer = definition.span.start >= reached;
+        if is_outer {
+            reached = definition.span.end;
+        }
+        is_outer
+    })
+}
+
+/// Each new definition beside the one in whose place it stands: those with the same head, then the others in order.
+#[must_use]
+pub fn paired<'n>(known: &'n [Namesake], new: &'n [Namesake]) -> Vec<(&'n Namesake, &'n Namesake)> {
+    let mut pairs = Vec::new();
+    let mut free: Vec<&Namesake> = known.iter().collect();
+    let mut changed = Vec::new();
+    for one in new {
+        match free.iter().position(|known| known.head == one.head) {
+            Some(at) => pairs.push((free.remove(at), one)),
+            None => changed.push(one),
+        }
+    }
+    pairs.extend(free.into_iter().zip(changed));
+    pairs
+}
+
+/// The changes that a block of definitions makes, if it gives fewer definitions of a symbol than there are, each with a
+/// head that is known: then it means those alone, and the others stay. `None` if the block isn't of that kind.
+pub(super) fn changes(
+    reading: Reading<'_>,
+    path: &RelPath,
+    code: &str,
+    extraction: &Extraction,
+    known: &BTreeMap<Symbol, Known>,
+) -> Option<Vec<Hunk>> {
+    let mut new: BTreeMap<&Symbol, Vec<Namesake>> = BTreeMap::new();
+    for definition in outermost(extraction) {
+        let namesake = Namesake::of(code.as_bytes(), definition);
+        new.entry(&definition.symbol).or_default().push(namesake);
+    }
+    let is_partial = new.iter().any(|(symbol, new)| {
+        known
+            .get(*symbol)
+            .is_some_and(|known| new.len() < known.namesakes.len())
+    });
+    if !is_partial {
+        return None;
+    }
+    let mut hunks = Vec::new();
+    for (symbol, new) in &new {
+        let entity = EntityId::symbol(path.clone(), (*symbol).clone());
+        let current = reading.view.current(&entity)?;
+        match known.get(*symbol) {
+            Some(known) => {
+                for one in new {
+                    let mut same = known
+                        .namesakes
+                        .iter()
+                        .filter(|known| known.head == one.head);
+                    let (Some(old), None) = (same.next(), same.next()) else {
+                        return None;
+                    };
+                    hunks.extend(hunk(old.span.of(&known.text), code, one.span)?);
+                }
+            }
+            None => hunks.extend(hunk(
+                &slice_of(reading, &current)?,
+                code,
+                new.first()?.span,
+            )?),
+        }
+    }
+    Some(hunks)
+}
+
+fn slice_of(reading: Reading<'_>, current: &Current) -> Option<Vec<u8>> {
+    reading.view.slices(current.artifact, &current.spans)
+}
+
+/// Puts the new definition in the place of the old one; nothing if they are the same.
+fn hunk(old: &[u8], code: &str, new: Span) -> Option<Option<Hunk>> {
+    let new = new.of(code.as_bytes());
+    if slice::canonical(old) == slice::canonical(new) {
+        return Some(None);
+    }
+    Some(Some(Hunk::Replace {
+        old: core::str::from_utf8(old).ok()?.into(),
+        new: core::str::from_utf8(new).ok()?.into(),
+        place: Place::Once,
+        unit: Unit::Text,
+    }))
+}
