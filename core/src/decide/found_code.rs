@@ -212,20 +212,29 @@ impl Reading<'_> {
         }
     }
 
-    /// Errors that the whole file has as it is true; counted only where that matters.
+    /// Errors that the text has out of which the file, or the first of the block's definitions, became true; counted
+    /// only where that matters.
     fn errors_of_base(
         self,
         language: Option<LanguageId>,
         path: Option<&Result<RelPath, Reason>>,
         extraction: Option<&Extraction>,
     ) -> u32 {
-        let (Some(Ok(path)), Some(false)) = (path, extraction.map(|extraction| extraction.clean))
-        else {
+        let (Some(Ok(path)), Some(extraction)) = (path, extraction) else {
             return 0;
         };
-        let whole = self.view.current(&EntityId::file(path.clone()));
-        let text = whole.and_then(|whole| self.view.slices(whole.artifact, &whole.spans));
-        text.and_then(|text| String::from_utf8(text).ok())
+        if extraction.clean {
+            return 0;
+        }
+        let symbols = extraction
+            .definitions
+            .iter()
+            .map(|definition| EntityId::symbol(path.clone(), definition.symbol.clone()));
+        let base = core::iter::once(EntityId::file(path.clone()))
+            .chain(symbols)
+            .find_map(|entity| self.view.current(&entity));
+        base.and_then(|base| self.view.content(base.artifact))
+            .and_then(|text| String::from_utf8(text).ok())
             .map_or(0, |text| self.errors_in(language, &text))
     }
 

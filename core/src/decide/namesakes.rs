@@ -9,7 +9,7 @@ use crate::edit::{Hunk, Place, Unit};
 use crate::entity::{EntityId, Symbol};
 use crate::extract::{Body, Definition, Extraction, LanguageId};
 use crate::path::RelPath;
-use crate::slice::{self, Figures, Span};
+use crate::slice::{Figures, Span};
 use crate::view::Current;
 
 /// One of several definitions of a symbol.
@@ -145,7 +145,7 @@ pub(super) fn changes(
                     let (Some(old), None) = (same.next(), same.next()) else {
                         return None;
                     };
-                    hunks.extend(hunk(old.span.of(&known.text), code, one.span)?);
+                    hunks.push(hunk(old.span.of(&known.text), code, one.span)?);
                 }
             }
             None => hunks.extend(hunk(
@@ -162,16 +162,12 @@ fn slice_of(reading: Reading<'_>, current: &Current) -> Option<Vec<u8>> {
     reading.view.slices(current.artifact, &current.spans)
 }
 
-/// Puts the new definition in the place of the old one; nothing if they are the same.
-fn hunk(old: &[u8], code: &str, new: Span) -> Option<Option<Hunk>> {
-    let new = new.of(code.as_bytes());
-    if slice::canonical(old) == slice::canonical(new) {
-        return Some(None);
-    }
-    Some(Some(Hunk::Replace {
+/// Puts the new definition in the place of the old one.
+fn hunk(old: &[u8], code: &str, new: Span) -> Option<Hunk> {
+    Some(Hunk::Replace {
         old: core::str::from_utf8(old).ok()?.into(),
-        new: core::str::from_utf8(new).ok()?.into(),
+        new: core::str::from_utf8(new.of(code.as_bytes())).ok()?.into(),
         place: Place::Once,
         unit: Unit::Text,
-    }))
+    })
 }

@@ -78,14 +78,16 @@ fn elsewhere(
 ) -> Option<Suspicion> {
     let entity = &candidate.entity;
     let symbol = entity.symbol.as_ref()?;
-    if asked.contains(entity.path.basename()) {
-        return None;
-    }
+    let path = &entity.path;
     let new = slice::joined(found.code.as_bytes(), &candidate.spans);
     let name = symbol.last_component();
     view.entities_named(name, MENTION_CANDIDATES_MAX)
         .into_iter()
         .filter(|known| known.symbol.as_ref() == Some(symbol) && was_shown(view, episode, known))
+        .filter(|known| {
+            let is_told_apart = known.path.basename() != path.basename();
+            !(asked.contains(path.as_str()) || is_told_apart && asked.contains(path.basename()))
+        })
         .filter_map(|known| {
             let current = view.current(&known)?;
             let old = view.slices(current.artifact, &current.spans)?;

@@ -203,7 +203,11 @@ impl<'c> Start<'c> {
     /// What should be true after a faithful reply: what it defines, and all else as it was.
     fn expected(&self, edit: &Edit, rendered: &Rendered) -> BTreeMap<Symbol, SliceHash> {
         let mut expected = self.truth.clone();
-        let code = rendered.code.as_ref().unwrap_or(&edit.text);
+        // Of several definitions one is replaced, and the others stay where they are.
+        let code = match self.namesakes {
+            0 => rendered.code.as_ref().unwrap_or(&edit.text),
+            _ => &edit.text,
+        };
         if let Some(extraction) = extraction_of(&self.path, code.as_bytes()) {
             let slices = extraction.slices(code.as_bytes());
             if !slices.contains_key(&self.symbol) {
