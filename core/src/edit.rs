@@ -1,6 +1,7 @@
 //! Edits of code: what they are, and their exact application in memory. An edit applies as a whole or not at all.
 
 mod apply;
+mod search;
 
 pub use apply::{Bases, apply};
 

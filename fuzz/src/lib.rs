@@ -6,6 +6,8 @@
 mod events;
 mod text;
 
+mod edits;
+
 mod code;
 
 mod chat;
@@ -15,6 +17,7 @@ pub mod inputs;
 
 pub use chat::{chat_request, reply_stream};
 pub use code::{extract_c, extract_cpp};
+pub use edits::{capture_edits, capture_tags, edit_apply, tool_call};
 pub use events::{decode_event, fold_events, stories};
 pub use http::{http_body, http_request, http_response};
 pub use text::{capture_blocks, delimiters, mention_scan, redaction, rel_path};
@@ -37,6 +40,10 @@ pub const TARGETS: &[Target] = &[
     target("fold_events", fold_events, 150, &[]),
     target("stories", stories, 6, &[]),
     target("capture_blocks", capture_blocks, 4_000, inputs::MARKDOWN),
+    target("capture_edits", capture_edits, 6_000, inputs::EDITS),
+    target("capture_tags", capture_tags, 6_000, inputs::TAGS),
+    target("tool_call", tool_call, 6_000, inputs::TOOL_CALLS),
+    target("edit_apply", edit_apply, 6_000, inputs::LINES),
     target("mention_scan", mention_scan, 3_000, inputs::MARKDOWN),
     target("delimiters", delimiters, 4_000, inputs::DELIMITERS),
     target("redaction", redaction, 4_000, inputs::CREDENTIALS),

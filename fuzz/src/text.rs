@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use tslp_core::capture;
 use tslp_core::delimiter;
-use tslp_core::event::{DiskFinding, DiskObserved, Event};
+use tslp_core::event::{DiskFinding, DiskObserved, Event, PathEvidence};
 use tslp_core::mention;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -24,6 +24,7 @@ pub fn capture_blocks(data: &[u8]) {
         if let Some(verbatim) = block.verbatim {
             assert_eq!(text.get(verbatim), Some(&*block.code));
         }
+        assert_eq!(block.path.is_some(), block.evidence != PathEvidence::None);
         if let Some(path) = block.path {
             let _ = RelPath::parse(&path, ROOT);
         }

@@ -49,7 +49,8 @@ macro_rules! smoke {
 
 smoke! {
     decode_event fold_events stories
-    capture_blocks mention_scan delimiters redaction rel_path
+    capture_blocks capture_edits capture_tags tool_call edit_apply
+    mention_scan delimiters redaction rel_path
     extract_c extract_cpp
     chat_request reply_stream
     http_request http_response http_body

@@ -299,7 +299,7 @@ fn blocks_of_one_construct_cover_it() {
 /// Texts of megabytes that would take hours if anything were searched to the end again and again.
 #[test]
 fn nothing_is_searched_twice() {
-    const TIMES: usize = 100_000;
+    const TIMES: usize = 50_000;
     for opening in [
         "```\n~~~\n",
         "<code>\n",
@@ -338,21 +338,18 @@ fn nothing_is_searched_twice() {
         "\n",
         "`",
     ] {
-        let mut text = opening.repeat(TIMES);
         let endings = [
-            "",
-            "</file>\n",
-            "</content>\n</file>\n",
-            "</document>\n",
-            "</write_to_file>\n",
-            "</tool_call>\n",
-            "</function>\n",
-            "</code>\n",
-            ">>>>>>> REPLACE\n",
+            "</file>",
+            "</content>",
+            "</document>",
+            "</write_to_file>",
+            "</tool_call>",
+            "</function>",
+            "</code>",
+            ">>>>>>> REPLACE",
         ];
-        for ending in endings {
-            text.truncate(opening.len() * TIMES);
-            text.push_str(ending);
+        for ending in [String::new(), endings.join("\n")] {
+            let text = format!("{}{ending}", opening.repeat(TIMES));
             // Not the first blocks alone, as in `blocks`: all of them.
             let found = scan::Scan::new(&text).count();
             assert!(found <= 3 * TIMES, "{opening}");

@@ -148,8 +148,8 @@ impl<'t> Opener<'t> {
         let line = inside.lines().next()?;
         let length = line.find('>')?;
         let inside = &line[..length];
-        let name = inside.split_whitespace().next()?;
-        let attributes = &inside[name.len()..];
+        let end = inside.find(char::is_whitespace).unwrap_or(inside.len());
+        let (name, attributes) = inside.split_at(end);
         (!inside.ends_with('/')).then_some(Self {
             name,
             attributes,

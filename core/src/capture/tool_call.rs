@@ -356,7 +356,7 @@ impl<'v> Call<'v> {
 }
 
 fn holds_patch(text: &str) -> bool {
-    text.lines().any(|line| apply_patch::begins(line))
+    text.lines().any(apply_patch::begins)
 }
 
 fn number(value: &Value) -> Option<u32> {

@@ -148,7 +148,7 @@ pub(super) fn changes(
                     hunks.push(hunk(old.span.of(&known.text), code, one.span)?);
                 }
             }
-            None => hunks.extend(hunk(
+            None => hunks.push(hunk(
                 &slice_of(reading, &current)?,
                 code,
                 new.first()?.span,

@@ -187,3 +187,10 @@ fn files_that_clients_send() {
         &["Said a.c Whole Closed \"int x;\\n\""],
     );
 }
+
+/// A blank between `<` and the name once shifted where attributes were read from, into the middle of a character.
+#[test]
+fn a_tags_name_follows_its_bracket() {
+    check("<\taéé b=\"é\">\n", &[]);
+    check("< file path=\"a.c\">\nx\n</file>\n", &[]);
+}

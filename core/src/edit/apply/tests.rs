@@ -115,10 +115,18 @@ fn places_other_than_the_only_one() {
     check("x\n", &[after("g:")], Err(EditError::NotFound));
 
     let end = replace("x\n", "y\n", Place::End, Unit::Lines);
-    check("x\na\nx\n", &[end.clone()], Ok("x\na\ny\n"));
-    check("x\na\nx", &[end.clone()], Ok("x\na\ny"));
-    check("x\na\n", &[end.clone()], Err(EditError::NotFound));
-    check("ax\n", &[end], Err(EditError::NotFound));
+    check("x\na\nx\n", core::slice::from_ref(&end), Ok("x\na\ny\n"));
+    check("x\na\nx", core::slice::from_ref(&end), Ok("x\na\ny"));
+    check(
+        "x\na\n",
+        core::slice::from_ref(&end),
+        Err(EditError::NotFound),
+    );
+    check(
+        "ax\n",
+        core::slice::from_ref(&end),
+        Err(EditError::NotFound),
+    );
 }
 
 #[test]

@@ -1,0 +1,278 @@
+//! Looks for a text in another: byte by byte, or with CRLF as LF, as whole lines or anywhere. Linear in both.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use memchr::memmem;
+
+use super::Unit;
+
+/// A text in one of the bases, and what takes its place.
+pub(super) struct Hit<'h> {
+    pub(super) base: usize,
+    pub(super) range: Range<usize>,
+    pub(super) new: Cow<'h, str>,
+}
+
+/// How bytes are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As they are.
+    Exact,
+    /// With CRLF as LF.
+    Folded,
+}
+
+/// What one hunk looks for.
+pub(super) struct Search<'h, 'o> {
+    pub(super) old: &'o str,
+    pub(super) new: &'h str,
+    pub(super) unit: Unit,
+}
+
+impl<'h> Search<'h, '_> {
+    /// The first place at or after `from`, overlapping ones included.
+    pub(super) fn next(&self, base: usize, text: &str, form: Form, from: usize) -> Option<Hit<'h>> {
+        self.find(base, text, form, from, 1).pop()
+    }
+
+    /// All places that don't overlap, in order.
+    pub(super) fn all(&self, base: usize, text: &str, form: Form) -> Vec<Hit<'h>> {
+        self.find(base, text, form, 0, usize::MAX)
+    }
+
+    pub(super) fn at_end(&self, base: usize, text: &str, form: Form) -> Option<Hit<'h>> {
+        if !self.can_match(text, form) {
+            return None;
+        }
+        let view = View::of(text, form);
+        let found = tail(&view.text, &folded(self.old, form), self.unit)?;
+        Some(self.hit(base, text, &view, found, form))
+    }
+
+    fn find(&self, base: usize, text: &str, form: Form, from: usize, most: usize) -> Vec<Hit<'h>> {
+        if self.ends_the_file() {
+            return self
+                .at_end(base, text, form)
+                .into_iter()
+                .filter(|hit| hit.range.start >= from)
+                .collect();
+        }
+        if !self.can_match(text, form) {
+            return Vec::new();
+        }
+        let view = View::of(text, form);
+        let old = folded(self.old, form);
+        let finder = Finder::new(&old, self.unit);
+        let mut hits = Vec::new();
+        let mut at = view.first_at(from);
+        while hits.len() < most {
+            let Some(found) = finder.next(&view.text, at) else {
+                break;
+            };
+            at = found.end;
+            hits.push(self.hit(base, text, &view, found, form));
+        }
+        hits
+    }
+
+    /// Whether the lines, old or new, end without a newline, as only a file's last line does.
+    fn ends_the_file(&self) -> bool {
+        let is_bare = |text: &str| !text.is_empty() && !text.ends_with('\n');
+        self.unit == Unit::Lines && (is_bare(self.old) || is_bare(self.new))
+    }
+
+    /// What would split a CRLF is compared with line ends folded only, which can only make a difference where there is a
+    /// carriage return.
+    fn can_match(&self, text: &str, form: Form) -> bool {
+        let splits = self.old.starts_with('\n') || self.old.ends_with('\r');
+        let fits = match form {
+            Form::Exact => !(splits && text.contains("\r\n")),
+            Form::Folded => text.contains('\r') || self.old.contains('\r'),
+        };
+        fits && !self.old.is_empty()
+    }
+
+    fn hit(
+        &self,
+        base: usize,
+        text: &str,
+        view: &View<'_>,
+        found: Range<usize>,
+        form: Form,
+    ) -> Hit<'h> {
+        let range = view.in_text(found.start)..view.in_text(found.end);
+        let matched = &text[range.clone()];
+        let sample = if matched.contains('\n') {
+            matched
+        } else {
+            text
+        };
+        let stays_bare =
+            self.unit == Unit::Lines && self.old.ends_with('\n') && !matched.ends_with('\n');
+        let new = match form {
+            Form::Exact if !stays_bare => Cow::Borrowed(self.new),
+            _ => with_line_ends_of(sample, self.new),
+        };
+        Hit {
+            base,
+            range,
+            new: if stays_bare {
+                without_line_end(new)
+            } else {
+                new
+            },
+        }
+    }
+}
+
+/// New lines for the place of a last line that has no newline: it counts as a line and stays without one.
+fn without_line_end(text: Cow<'_, str>) -> Cow<'_, str> {
+    fn cut(text: &str) -> &str {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        text.strip_suffix('\r').unwrap_or(text)
+    }
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(cut(text)),
+        Cow::Owned(text) => Cow::Owned(cut(&text).into()),
+    }
+}
+
+/// Finds a text in another, as whole lines or anywhere.
+struct Finder<'o> {
+    old: &'o str,
+    unit: Unit,
+    /// Lines are found with the newline before them, so that each find is one.
+    needle: Cow<'o, str>,
+}
+
+impl<'o> Finder<'o> {
+    fn new(old: &'o str, unit: Unit) -> Self {
+        let needle = match unit {
+            Unit::Text => Cow::Borrowed(old),
+            Unit::Lines => {
+                let mut needle = String::with_capacity(old.len() + 1);
+                needle.push('\n');
+                needle.push_str(old);
+                Cow::Owned(needle)
+            }
+        };
+        Self { old, unit, needle }
+    }
+
+    fn next(&self, text: &str, from: usize) -> Option<Range<usize>> {
+        if self.unit == Unit::Text {
+            let at = from + memmem::find(&text.as_bytes()[from..], self.needle.as_bytes())?;
+            return Some(at..at + self.old.len());
+        }
+        if self.old.ends_with('\n') {
+            if from == 0 && text.starts_with(self.old) {
+                return Some(0..self.old.len());
+            }
+            let before = from.saturating_sub(1);
+            let found = memmem::find(&text.as_bytes()[before..], self.needle.as_bytes());
+            if let Some(at) = found {
+                let start = before + at + 1;
+                return Some(start..start + self.old.len());
+            }
+        }
+        tail(text, self.old, Unit::Lines)
+            .filter(|range| range.start >= from && !text.ends_with('\n'))
+    }
+}
+
+/// The place of a text at the very end of another; a last line without a newline counts as a line.
+fn tail(text: &str, old: &str, unit: Unit) -> Option<Range<usize>> {
+    let ends = |old: &str| {
+        let start = text
+            .len()
+            .checked_sub(old.len())
+            .filter(|_| text.ends_with(old))?;
+        let fits = unit == Unit::Text || start == 0 || text.as_bytes()[start - 1] == b'\n';
+        (fits && !old.is_empty()).then_some(start..text.len())
+    };
+    ends(old).or_else(|| match unit {
+        Unit::Lines if !text.ends_with('\n') => ends(old.strip_suffix('\n')?),
+        _ => None,
+    })
+}
+
+/// A text as it is compared, and where its bytes stand in the original.
+struct View<'a> {
+    text: Cow<'a, str>,
+    /// Positions in `text` of newlines that had a carriage return before them.
+    folds: Vec<usize>,
+}
+
+impl<'a> View<'a> {
+    fn of(text: &'a str, form: Form) -> Self {
+        if form == Form::Exact || !text.contains("\r\n") {
+            return Self {
+                text: Cow::Borrowed(text),
+                folds: Vec::new(),
+            };
+        }
+        let mut result = String::with_capacity(text.len());
+        let mut folds = Vec::new();
+        for (index, piece) in text.split("\r\n").enumerate() {
+            if index > 0 {
+                folds.push(result.len());
+                result.push('\n');
+            }
+            result.push_str(piece);
+        }
+        Self {
+            text: Cow::Owned(result),
+            folds,
+        }
+    }
+
+    /// Where a position stands in the original; that of a folded newline is before its carriage return.
+    fn in_text(&self, at: usize) -> usize {
+        at + self.folds.partition_point(|fold| *fold < at)
+    }
+
+    /// The first position that stands at or after `original`.
+    fn first_at(&self, original: usize) -> usize {
+        let (mut low, mut high) = (original.saturating_sub(self.folds.len()), original);
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.in_text(middle) < original {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let mut at = low.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at += 1;
+        }
+        at
+    }
+}
+
+fn folded(text: &str, form: Form) -> Cow<'_, str> {
+    match form {
+        Form::Folded if text.contains("\r\n") => Cow::Owned(text.replace("\r\n", "\n")),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// The line end that a text has first; LF if it has none.
+pub(super) fn line_end_of(text: &str) -> &'static str {
+    match text.find('\n') {
+        Some(at) if text[..at].ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
+pub(super) fn with_line_ends_of<'n>(base: &str, new: &'n str) -> Cow<'n, str> {
+    let unix = folded(new, Form::Folded);
+    match base.contains('\n') {
+        false => Cow::Borrowed(new),
+        true if line_end_of(base) == "\n" => unix,
+        true => Cow::Owned(unix.replace('\n', "\r\n")),
+    }
+}
