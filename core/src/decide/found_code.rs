@@ -427,8 +427,10 @@ fn language_of(
 ) -> Option<LanguageId> {
     let tag = block.language.as_deref();
     match path {
-        Some(Ok(_)) if tag.is_some_and(|tag| is_foreign(grammars, tag)) => None,
-        Some(Ok(path)) => grammars.language_of_path(path),
+        Some(Ok(path)) => {
+            let of_path = grammars.language_of_path(path);
+            of_path.filter(|language| !tag.is_some_and(|tag| is_foreign(grammars, tag, *language)))
+        }
         Some(Err(_)) => None,
         None => grammars.language_of_tag(tag?),
     }
@@ -437,9 +439,25 @@ fn language_of(
 /// Tags that say nothing of the language.
 const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "source"];
 
-/// A fence that names a language which isn't read here, such as a shell's, is no code of the file before it.
-fn is_foreign(grammars: &dyn Grammars, tag: &str) -> bool {
-    !PLAIN_TAGS.contains(&tag) && grammars.language_of_tag(tag).is_none()
+/// Tags of what is typed into a terminal: a command that follows a path is seldom that file's code.
+const SHELL_TAGS: [&str; 8] = [
+    "sh",
+    "bash",
+    "shell",
+    "zsh",
+    "fish",
+    "console",
+    "terminal",
+    "powershell",
+];
+
+/// A fence that names a language which isn't read here, or a shell's, is no code of the file before it.
+fn is_foreign(grammars: &dyn Grammars, tag: &str, of_path: LanguageId) -> bool {
+    match grammars.language_of_tag(tag) {
+        _ if PLAIN_TAGS.contains(&tag) => false,
+        None => true,
+        Some(of_tag) => SHELL_TAGS.contains(&tag) && of_tag != of_path,
+    }
 }
 
 fn extract(

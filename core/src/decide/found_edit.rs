@@ -34,7 +34,7 @@ pub struct FoundEdit {
 pub struct Applied {
     /// Every version that was looked at.
     pub against: Vec<VersionId>,
-    /// Those whose code changes.
+    /// Those out of whose text, or beside which, code changes.
     pub changed: Vec<VersionId>,
 }
 
@@ -96,16 +96,16 @@ fn change(view: &dyn View, path: &RelPath, hunks: &[Hunk]) -> Result<Edited, Rea
                 before: text,
             })
         }
-        Base::Slices(slices) => {
-            let texts: Vec<&str> = slices.iter().map(|(_, text)| text.as_str()).collect();
+        Base::Pieces(pieces) => {
+            let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
             let edited = edit::apply(hunks, Bases::Slices(&texts)).map_err(reason)?;
             let mut changed = Vec::new();
             let (mut code, mut before) = (String::new(), String::new());
-            for ((version, old), new) in slices.iter().zip(edited) {
+            for (piece, new) in pieces.iter().zip(edited) {
                 let Some(new) = new else { continue };
-                changed.push(*version);
-                add_slice(&mut code, &new);
-                add_slice(&mut before, old);
+                changed.extend(&piece.versions);
+                add_piece(&mut code, &new);
+                add_piece(&mut before, &piece.text);
             }
             Ok(Edited {
                 code,
@@ -120,13 +120,13 @@ fn change(view: &dyn View, path: &RelPath, hunks: &[Hunk]) -> Result<Edited, Rea
     }
 }
 
-/// Puts a slice behind others, a blank line between.
-fn add_slice(code: &mut String, slice: &str) {
+/// Puts a piece behind others, a blank line between.
+fn add_piece(code: &mut String, piece: &str) {
     if !code.is_empty() {
         code.push('\n');
     }
-    code.push_str(slice);
-    if !slice.ends_with('\n') {
+    code.push_str(piece);
+    if !piece.ends_with('\n') {
         code.push('\n');
     }
 }
@@ -148,34 +148,39 @@ enum Base {
     Nothing,
     /// All of it.
     Whole(VersionId, String),
-    /// Some of its definitions, none inside another one.
-    Slices(Vec<(VersionId, String)>),
+    /// Some pieces of it, none inside another one.
+    Pieces(Vec<Piece>),
+}
+
+/// A piece of a file that is known word for word: a definition, or a text out of which several became true.
+struct Piece {
+    versions: Vec<VersionId>,
+    text: String,
 }
 
 impl Base {
     fn of(view: &dyn View, path: &RelPath) -> Self {
-        let mut contents = Contents {
-            view,
-            read: BTreeMap::new(),
-        };
         let whole = view.current(&EntityId::file(path.clone()));
         if let Some(whole) = whole
-            && let Some(text) = contents.text(&whole)
+            && let Some(text) = text_of(view, whole.artifact, &whole.spans)
         {
             return Self::Whole(whole.version, text);
         }
-        let definitions: Vec<Current> = view
-            .symbols_of(path)
+        let mut texts: BTreeMap<ArtifactHash, Vec<Current>> = BTreeMap::new();
+        for symbol in view.symbols_of(path) {
+            let current = view.current(&EntityId::symbol(path.clone(), symbol));
+            if let Some(current) = current {
+                texts.entry(current.artifact).or_default().push(current);
+            }
+        }
+        let pieces: Vec<Piece> = texts
             .into_iter()
-            .filter_map(|symbol| view.current(&EntityId::symbol(path.clone(), symbol)))
+            .flat_map(|(artifact, definitions)| pieces(view, artifact, &definitions))
             .collect();
-        let slices: Vec<(VersionId, String)> = outermost(&definitions)
-            .filter_map(|current| Some((current.version, contents.text(current)?)))
-            .collect();
-        if slices.is_empty() {
+        if pieces.is_empty() {
             Self::Nothing
         } else {
-            Self::Slices(slices)
+            Self::Pieces(pieces)
         }
     }
 
@@ -183,54 +188,56 @@ impl Base {
         match self {
             Self::Nothing => Vec::new(),
             Self::Whole(version, _) => Vec::from([*version]),
-            Self::Slices(slices) => slices.iter().map(|(version, _)| *version).collect(),
+            Self::Pieces(pieces) => pieces
+                .iter()
+                .flat_map(|piece| piece.versions.iter().copied())
+                .collect(),
         }
     }
 }
 
-/// Definitions that don't stand inside another one of the same captured text.
+/// The text as it was captured, if all that became true out of it still is; else each of its definitions.
+fn pieces(view: &dyn View, artifact: ArtifactHash, definitions: &[Current]) -> Vec<Piece> {
+    let is_current = view.artifact_is_current(artifact) == Some(true);
+    let whole = is_current
+        .then(|| String::from_utf8(view.content(artifact)?).ok())
+        .flatten();
+    if let Some(text) = whole {
+        let versions = definitions.iter().map(|current| current.version).collect();
+        return Vec::from([Piece { versions, text }]);
+    }
+    outermost(definitions)
+        .filter_map(|current| {
+            Some(Piece {
+                versions: Vec::from([current.version]),
+                text: text_of(view, artifact, &current.spans)?,
+            })
+        })
+        .collect()
+}
+
+fn text_of(view: &dyn View, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
+    String::from_utf8(view.slices(artifact, spans)?).ok()
+}
+
+/// Definitions of one captured text that don't stand inside another one.
 fn outermost(definitions: &[Current]) -> impl Iterator<Item = &Current> {
-    let mut covering: BTreeMap<ArtifactHash, Vec<Span>> = BTreeMap::new();
-    for current in definitions {
-        covering
-            .entry(current.artifact)
-            .or_default()
-            .extend(&current.spans);
-    }
-    let mut inner: BTreeSet<(ArtifactHash, Span)> = BTreeSet::new();
-    for (artifact, spans) in &mut covering {
-        spans.sort_unstable_by_key(|span| (span.start, u32::MAX - span.end));
-        let mut reached = 0;
-        for span in spans.iter() {
-            if span.end <= reached {
-                inner.insert((*artifact, *span));
-            }
-            reached = reached.max(span.end);
+    let mut spans: Vec<Span> = definitions
+        .iter()
+        .flat_map(|current| current.spans.iter().copied())
+        .collect();
+    spans.sort_unstable_by_key(|span| (span.start, u32::MAX - span.end));
+    let mut inner: BTreeSet<Span> = BTreeSet::new();
+    let mut reached = 0;
+    for span in spans {
+        if span.end <= reached {
+            inner.insert(span);
         }
+        reached = reached.max(span.end);
     }
-    definitions.iter().filter(move |current| {
-        !current
-            .spans
-            .iter()
-            .all(|span| inner.contains(&(current.artifact, *span)))
-    })
-}
-
-/// Captured texts, each read once.
-struct Contents<'v> {
-    view: &'v dyn View,
-    read: BTreeMap<ArtifactHash, Option<Vec<u8>>>,
-}
-
-impl Contents<'_> {
-    fn text(&mut self, current: &Current) -> Option<String> {
-        let bytes = self
-            .read
-            .entry(current.artifact)
-            .or_insert_with(|| self.view.content(current.artifact));
-        let joined = crate::slice::joined(bytes.as_deref()?, &current.spans);
-        String::from_utf8(joined).ok()
-    }
+    definitions
+        .iter()
+        .filter(move |current| !current.spans.iter().all(|span| inner.contains(span)))
 }
 
 /// Adds a second edit of the same file to the first one of its message.

@@ -137,6 +137,10 @@ pub(super) fn changes(
         let current = reading.view.current(&entity)?;
         match known.get(*symbol) {
             Some(known) => {
+                let heads: BTreeSet<_> = new.iter().map(|one| &one.head).collect();
+                if heads.len() < new.len() {
+                    return None;
+                }
                 for one in new {
                     let mut same = known
                         .namesakes

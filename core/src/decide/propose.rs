@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::Recorder;
 use super::found_code::FoundCode;
 use super::found_edit;
-use super::namesakes;
+use super::namesakes::{self, Namesake};
 use super::observe;
 use super::promote::{self, Containers, Finding};
 use super::rename::{self, Suspicion};
@@ -277,7 +277,7 @@ impl<'v> Base<'v> {
             level: finding.resolution.level,
             completeness: finding.completeness,
             bodies_stubbed: count(comparison.bodies_stubbed),
-            definitions_repeated: count(repeated(candidate, current.as_ref())),
+            definitions_repeated: count(repeated(finding, candidate)),
             figures: comparison.figures,
             base: comparison.base,
             symbols_missing: count(missing),
@@ -400,19 +400,26 @@ impl Comparison {
     }
 }
 
-/// Definitions with the same head as an earlier one, unless the base had as many of them (the branches of an
-/// `#ifdef`).
-fn repeated(candidate: &Candidate, current: Option<&Current>) -> usize {
-    let before = current.map_or(0, |current| current.spans.len());
-    if candidate.spans.len() <= before {
-        return 0;
+/// Definitions with the same head as an earlier one. A whole file may have as many of them as before (the branches of
+/// an `#ifdef`); out of a fragment nobody can tell the old one of two from the new one.
+fn repeated(finding: &Finding<'_>, candidate: &Candidate) -> usize {
+    let again = again(&candidate.definitions);
+    let is_whole = finding.resolution.extent == Extent::WholeFile || finding.found.edit.is_some();
+    let symbol = candidate.entity.symbol.as_ref();
+    let known = symbol.and_then(|symbol| finding.found.known.get(symbol));
+    match known {
+        Some(known) if is_whole => again.saturating_sub(self::again(&known.namesakes)),
+        _ => again,
     }
-    let heads: BTreeSet<_> = candidate
-        .definitions
+}
+
+/// How many definitions have the head of an earlier one.
+fn again(definitions: &[Namesake]) -> usize {
+    let heads: BTreeSet<_> = definitions
         .iter()
         .map(|definition| &definition.head)
         .collect();
-    candidate.definitions.len() - heads.len()
+    definitions.len() - heads.len()
 }
 
 fn correlated(percent: u8, thresholds: Thresholds) -> Verdict {

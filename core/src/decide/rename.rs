@@ -13,7 +13,7 @@ use crate::hash::ArtifactHash;
 use crate::ids::EpisodeId;
 use crate::limits::MENTION_CANDIDATES_MAX;
 use crate::similarity;
-use crate::slice;
+use crate::slice::{self, Span};
 use crate::view::{Current, View};
 
 /// What a new symbol may be another name of.
@@ -90,8 +90,8 @@ fn elsewhere(
         })
         .filter_map(|known| {
             let current = view.current(&known)?;
-            let old = view.slices(current.artifact, &current.spans)?;
-            let percent = similarity::tokens_alike_percent(&old, &new, [name, name]);
+            let text = view.content(current.artifact)?;
+            let percent = alike_percent(&text, &current.spans, &new, [name, name]);
             (percent >= thresholds.rename_percent).then_some(Suspicion { known, percent })
         })
         .max_by_key(|suspicion| suspicion.percent)
@@ -200,30 +200,41 @@ impl<'v> Missing<'v> {
         let best = comparable
             .into_iter()
             .filter_map(|(known, current)| {
-                let old = self.text(&current)?;
                 let names = [
                     symbol.last_component(),
                     known.symbol.as_ref()?.last_component(),
                 ];
-                let percent = similarity::tokens_alike_percent(&old, &new, names);
+                let text = self.text(current.artifact)?;
+                let percent = alike_percent(text, &current.spans, &new, names);
                 Some(Suspicion { known, percent })
             })
             .max_by_key(|suspicion| suspicion.percent)?;
         (best.percent >= thresholds.rename_percent).then_some(best)
     }
 
-    fn text(&mut self, current: &Current) -> Option<Vec<u8>> {
-        let bytes = self
-            .texts
-            .entry(current.artifact)
-            .or_insert_with(|| self.view.content(current.artifact));
-        Some(slice::joined(bytes.as_deref()?, &current.spans))
+    fn text(&mut self, artifact: ArtifactHash) -> Option<&[u8]> {
+        self.texts
+            .entry(artifact)
+            .or_insert_with(|| self.view.content(artifact))
+            .as_deref()
     }
 }
 
+/// How much like `new` the definition of several is that is most like it.
+fn alike_percent(text: &[u8], spans: &[Span], new: &[u8], names: [&str; 2]) -> u8 {
+    spans
+        .iter()
+        .map(|span| similarity::tokens_alike_percent(span.of(text), new, names))
+        .max()
+        .unwrap_or(0)
+}
+
 /// Two definitions can share no more tokens than the smaller one has. The figures count literals and comments
-/// otherwise than words do, so half of the threshold is asked for.
+/// otherwise than words do, so half of the threshold is asked for. Of several definitions each may be meant.
 fn could_be_alike(thresholds: Thresholds, current: &Current, candidate: &Candidate) -> bool {
+    if current.spans.len() > 1 {
+        return true;
+    }
     let (one, other) = (
         u64::from(current.figures.tokens),
         u64::from(candidate.figures.tokens),

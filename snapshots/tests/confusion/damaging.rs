@@ -46,28 +46,8 @@ pub(crate) const PLACEHOLDERS: [&str; 36] = [
     "// Implementation remains the same",
 ];
 
-/// The kind of lazy edits whose placeholder isn't recognised yet.
-pub(crate) const UNKNOWN_WORDING: &str = "lazy, wording to be learnt";
-
 /// One function with the bodies of two.
 pub(crate) const MERGED: &str = "two functions merged";
-
-/// Placeholders that aren't recognised yet.
-pub(crate) const AWAITING_WORDING: &[&str] = &[
-    "/* Same code as above */",
-    "// (same as original)",
-    "// Existing logic here",
-    "// Keep all existing checks here",
-    "// No changes below this line",
-    "// Original code continues here",
-    "// Previous implementation remains here",
-    "// Rest of the original code...",
-    "// The rest of your function goes here",
-    "// Remaining functions as before",
-    "// (other functions remain the same)",
-    "// Other functions remain unchanged",
-    "/* existing functions here */",
-];
 
 /// What models write for functions that they leave out.
 pub(crate) const PLACEHOLDERS_OF_FUNCTIONS: [&str; 10] = [
@@ -168,10 +148,6 @@ fn lazy(case: &Case, edits: &mut Vec<Edit>) {
         let indent = indent(text, start);
         let place = all[first].start..all[last].end;
         let new = format!("\n{indent}{words}");
-        let kind = match AWAITING_WORDING.contains(&words) {
-            true => UNKNOWN_WORDING,
-            false => kind,
-        };
         edits.push(damaging(case, kind, words, with(case, vec![(place, new)])));
     }
 }
@@ -187,10 +163,7 @@ fn lazy_text(case: &Case, edits: &mut Vec<Edit>) {
     let place = neighbour.start..neighbour.end(&case.shown);
     let all = 0..case.shown.len();
     let text = replaced(&case.shown, all, vec![(place, format!("{words}\n"))]);
-    let kind = match AWAITING_WORDING.contains(words) {
-        true => UNKNOWN_WORDING,
-        false => "lazy between functions",
-    };
+    let kind = "lazy between functions";
     edits.push(Edit::of_text(case, kind, words, text));
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn rendered(case: &Case, edit: &Edit, format: Format) -> Option<Rende
         Format::SearchReplace => {
             let block = diff::search_replace(&case.shown, &edit.text);
             let mut rendered = fence(language.to_owned(), cut_change(block, edit));
-            rendered.text = format!("{path}\n{}", rendered.text);
+            rendered.text = rendered.text.replacen("```", &format!("{path}\n```"), 1);
             Some(without_code(rendered))
         }
         Format::UnifiedDiff => {

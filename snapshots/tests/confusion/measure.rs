@@ -10,19 +10,14 @@ use crate::format::Format;
 use crate::trial::{self, Replay, Start, Verdict};
 use crate::{damaging, faithful};
 
-/// Formats that are measured.
-const FORMATS: [Format; 2] = [Format::Function, Format::WholeText];
-
-/// Formats whose parsers are still to come; one moves up once its parser is there.
-#[allow(dead_code)]
-const AWAITING_PARSER: [Format; 3] = [
-    Format::SearchReplace,
-    Format::UnifiedDiff,
-    Format::ApplyPatch,
+/// Formats, and one in how many edits is played in each: a whole text costs a parse of the whole.
+const FORMATS: [(Format, usize); 5] = [
+    (Format::Function, 1),
+    (Format::WholeText, 3),
+    (Format::SearchReplace, 6),
+    (Format::UnifiedDiff, 6),
+    (Format::ApplyPatch, 6),
 ];
-
-/// One whole text in this many is played: they cost a parse of the whole each.
-const WHOLE_TEXTS: usize = 3;
 
 /// What became of one edit.
 pub(crate) struct Outcome {
@@ -71,9 +66,9 @@ fn play(case: &Case) -> Played {
     edits.extend(damaging::edits(case));
     let mut outcomes = Vec::new();
     for (at, edit) in edits.iter().enumerate() {
-        for format in FORMATS {
-            let chosen = case.dice(edit.kind).below(WHOLE_TEXTS) == 0;
-            if format == Format::WholeText && !chosen {
+        for (format, one_in) in FORMATS {
+            let dice = format!("{}{}", edit.kind, format.name().len());
+            if case.dice(&dice).below(one_in) != 0 {
                 continue;
             }
             let replay = if at == 0 { Replay::Check } else { Replay::Skip };

@@ -6,7 +6,6 @@ use crate::case::Case;
 use crate::edit::Worth;
 use crate::measure::Played;
 use crate::table::Table;
-use crate::trial::Verdict;
 
 /// Prints everything there is to say and returns the table.
 pub(crate) fn report(cases: &[Case], played: &[Played]) -> Table {
@@ -32,8 +31,6 @@ pub(crate) fn report(cases: &[Case], played: &[Played]) -> Table {
             .for_each(|name| println!("    {name}"));
     }
     println!("{}", texts_with_errors(cases, played));
-    let wordings = unknown_wordings(played);
-    println!("placeholders that were taken for code: {wordings:#?}");
     let all = |_: &str| true;
     println!(
         "faithful, not promoted:\n{}",
@@ -44,18 +41,6 @@ pub(crate) fn report(cases: &[Case], played: &[Played]) -> Table {
         table.surprises(Worth::Damaging, all)
     );
     table
-}
-
-/// Placeholders that were promoted, and how often.
-fn unknown_wordings(played: &[Played]) -> BTreeMap<&str, usize> {
-    let mut wordings = BTreeMap::new();
-    let outcomes = played.iter().flatten().flat_map(|trials| &trials.outcomes);
-    for outcome in outcomes.filter(|outcome| outcome.kind.starts_with("lazy")) {
-        if outcome.verdict == Verdict::Promoted {
-            *wordings.entry(outcome.variant.as_str()).or_default() += 1;
-        }
-    }
-    wordings
 }
 
 /// The texts that have parse errors as they are, and where.

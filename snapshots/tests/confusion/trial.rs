@@ -114,6 +114,10 @@ impl<'c> Start<'c> {
         format: Format,
         replay: Replay,
     ) -> Option<(&'static str, Verdict)> {
+        // What was shown without its namespace or class has none to lose.
+        if edit.kind == "qualification lost" && !self.symbol.as_str().contains("::") {
+            return None;
+        }
         let rendered = rendered(self.case, edit, format)?;
         let mut stage = self.stage.fork();
         let before = stage.ledger().len();

@@ -163,17 +163,17 @@ fn one_broken_definition_of_two() {
 fn no_grammar() {
     check(
         "resolution__no_grammar",
-        "A language without a grammar is recorded and UNRESOLVED, with the reason.",
+        "A language that neither a grammar nor a pattern reads is recorded and UNRESOLVED, with the reason.",
         "
         user
-        | ```python:tool.py
+        | ```haskell:Tool.hs
         | def f():
         |     return 1
         | ```
         model
         | Fine.
         user
-        | Go on with tool.py
+        | Go on with Tool.hs
         ",
     );
 }
