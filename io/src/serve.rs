@@ -31,6 +31,7 @@ use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, Target};
 use crate::startup::{self, StartError};
+use crate::watch::Watch;
 
 /// Messages that may wait for the engine; replies come in pieces of 16 KiB and more.
 const ENGINE_QUEUE: usize = 256;
@@ -392,6 +393,17 @@ fn ask_for_context(
     Ok(())
 }
 
+/// File events, if they are wanted and there are any: they are a convenience, never a reason not to start.
+fn watch(config: &ServeConfig) -> Watch {
+    if !config.etv.watch {
+        return Watch::off();
+    }
+    Watch::start(&config.workspace).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the system gives no file events; files are checked before each prompt all the same");
+        Watch::off()
+    })
+}
+
 fn start_engine(
     config: &ServeConfig,
     opened: OpenLedger,
@@ -427,6 +439,7 @@ fn start_engine(
         commits,
         durable: Arc::clone(writer.durable()),
         last_prompt,
+        watch: watch(config),
     };
     let engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
     let failed = handle.clone();

@@ -13,6 +13,8 @@ mod ledger_file;
 #[path = "e2e/upstream.rs"]
 mod upstream;
 
+#[path = "e2e/adopt.rs"]
+mod adopt;
 #[path = "e2e/commands.rs"]
 mod commands;
 #[path = "e2e/durability.rs"]
@@ -29,6 +31,8 @@ mod recent_context;
 mod refusals;
 #[path = "e2e/relay.rs"]
 mod relay;
+#[path = "e2e/sandbox.rs"]
+mod sandbox;
 #[path = "e2e/secrets.rs"]
 mod secrets;
 #[path = "e2e/sessions.rs"]

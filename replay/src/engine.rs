@@ -312,6 +312,11 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         work.finish()
     }
 
+    /// Whether anything of the file is true.
+    pub fn tracks(&self, path: &RelPath) -> bool {
+        self.view().tracks(path)
+    }
+
     /// Symbols whose slices are wanted when this file's code is adopted: those that are true, and those that it defines.
     pub fn wanted(&self, path: &RelPath, found: Option<&FoundCode>) -> Vec<Symbol> {
         let mut symbols = self.view().symbols_of(path);

@@ -228,6 +228,14 @@ impl FoundCode {
         symbols
     }
 
+    /// Whether the parser met no error at all.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.extraction
+            .as_ref()
+            .is_ok_and(|extraction| extraction.clean)
+    }
+
     /// Whether it defines anything that a parse error doesn't lie in.
     #[must_use]
     pub fn defines_something(&self) -> bool {

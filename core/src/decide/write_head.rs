@@ -185,11 +185,8 @@ fn facts(found: &FoundCode, resolution: &Resolution) -> Facts {
 
 /// Tracked symbols that the whole file no longer defines. A file with parse errors proves of none that it is gone.
 fn omitted(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Vec<EntityId> {
-    let is_clean = found
-        .extraction
-        .as_ref()
-        .is_ok_and(|extraction| extraction.clean);
-    let (Extent::WholeFile, Some(path), true) = (resolution.extent, &resolution.path, is_clean)
+    let (Extent::WholeFile, Some(path), true) =
+        (resolution.extent, &resolution.path, found.is_clean())
     else {
         return Vec::new();
     };
