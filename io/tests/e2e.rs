@@ -19,6 +19,8 @@ mod adopt;
 mod commands;
 #[path = "e2e/durability.rs"]
 mod durability;
+#[path = "e2e/faults.rs"]
+mod faults;
 #[path = "e2e/hydration.rs"]
 mod hydration;
 #[path = "e2e/maintenance.rs"]

@@ -1,5 +1,6 @@
 //! The proxy only ever reads the workspace: a whole scenario under a sandbox that lets it write to its data directory
-//! alone, and the same scenario without one, with the workspace looked at before and afterwards.
+//! alone, so that it never needs to; and the same scenario without one, with the workspace looked at before and afterwards,
+//! so that a try which a sandbox would refuse is seen to have happened.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -32,7 +33,7 @@ fn restrict(writable: &Path) -> Enforced {
         .unwrap()
         .add_rule(PathBeneath::new(
             PathFd::new(writable).unwrap(),
-            AccessFs::from_all(abi),
+            AccessFs::from_write(abi),
         ))
         .unwrap()
         .restrict_self()
@@ -73,8 +74,10 @@ fn sandbox_holds(places: &Places) -> bool {
     let try_to_write = |path: &Path| {
         let mut command = Command::new("sh");
         command.args(["-c", "echo x >> \"$0\""]).arg(path);
-        command.stderr(Stdio::null());
-        sandboxed(places, &mut command).map(|mut child| child.wait().unwrap().success())
+        // Pipes, since nothing in there may open even /dev/null for writing.
+        command.stderr(Stdio::piped());
+        sandboxed(places, &mut command)
+            .map(|child| child.wait_with_output().unwrap().status.success())
     };
     let Some(wrote) = try_to_write(&forbidden) else {
         eprintln!("skipped: this kernel has no Landlock, so nothing is proven here");
@@ -131,7 +134,7 @@ fn scenario(start: Start) {
     let (places, upstream) = (project(), Upstream::start());
     let run = |arguments: &[&str]| {
         let mut command = places.in_workspace(arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
         let child = start(&places, &mut command).unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
