@@ -69,10 +69,10 @@ pub fn accept(
         .collect();
     let asks_for_something = located.iter().any(|(_, target)| target.is_ok());
     if !asks_for_something || !has_ledger(config) && !would_accept(config, &located) {
-        return Ok(outcomes(&located, |target| {
+        return outcomes(&located, |target| {
             let mut trial = Trial::new(config, State::default(), NoContents);
             Ok(trial.act(target).0)
-        })?);
+        });
     }
     data_dir::prepare(&config.data_dir)?;
     let (mut opened, state) = startup::start(&config.data_dir, &config.workspace)?;

@@ -33,6 +33,7 @@ mod recent_context;
 mod refusals;
 #[path = "e2e/relay.rs"]
 mod relay;
+#[cfg(target_os = "linux")]
 #[path = "e2e/sandbox.rs"]
 mod sandbox;
 #[path = "e2e/secrets.rs"]

@@ -9,8 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use landlock::{
-    ABI, Access, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr,
-    RulesetStatus,
+    ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
 };
 
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, serving};
@@ -90,8 +89,17 @@ fn sandbox_holds(places: &Places) -> bool {
     true
 }
 
+/// What writing to a file changes: its size, its times, its content.
+#[derive(PartialEq, Eq)]
+struct Seen {
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+    hash: [u8; 32],
+}
+
 /// Everything about a folder that writing to it would change: what is in it, and when it was last touched in any way.
-fn snapshot(folder: &Path) -> BTreeMap<String, (u64, i64, i64, i64, i64, [u8; 32])> {
+fn snapshot(folder: &Path) -> BTreeMap<String, Seen> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -109,20 +117,12 @@ fn snapshot(folder: &Path) -> BTreeMap<String, (u64, i64, i64, i64, i64, [u8; 32
             } else {
                 [0; 32]
             };
-            let times = [
-                metadata.mtime(),
-                metadata.mtime_nsec(),
-                metadata.ctime(),
-                metadata.ctime_nsec(),
-            ];
-            let seen = (
-                metadata.size(),
-                times[0],
-                times[1],
-                times[2],
-                times[3],
+            let seen = Seen {
+                size: metadata.size(),
+                modified: (metadata.mtime(), metadata.mtime_nsec()),
+                changed: (metadata.ctime(), metadata.ctime_nsec()),
                 hash,
-            );
+            };
             found.insert(path.to_str().unwrap().to_owned(), seen);
         }
     }
