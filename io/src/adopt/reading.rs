@@ -46,7 +46,7 @@ pub enum Skip {
     Credential,
     /// It quotes the proxy's own delimiters.
     QuotesDelimiters,
-    /// The parser gave up, or no definition is free of errors.
+    /// The parser gave up at one of its bounds, or no definition is free of errors.
     ParseErrors,
     /// It defines nothing.
     NothingDefined,
@@ -71,7 +71,9 @@ impl Skip {
             Self::NotText => "not UTF-8",
             Self::Credential => "holds a credential",
             Self::QuotesDelimiters => "quotes the proxy's own delimiters",
-            Self::ParseErrors => "parse errors in every definition",
+            Self::ParseErrors => {
+                "no definition could be read: parse errors, or over the parser's bounds"
+            }
             Self::NothingDefined => "defines nothing",
         }
     }
