@@ -31,7 +31,7 @@ id!(
 );
 id!(
     /// One user prompt and everything that follows from it until the session's next prompt. From 1; 0 stands for acts on
-    /// the command line, outside of any conversation.
+    /// the command line and looks at the disk between prompts, outside of any conversation.
     EpisodeId,
     "e"
 );
@@ -50,6 +50,11 @@ id!(
     VersionId,
     "v"
 );
+
+impl EpisodeId {
+    /// What happens outside of any conversation.
+    pub const OUTSIDE: Self = Self(0);
+}
 
 /// A recorded moment: milliseconds since the Unix epoch, from the clock at the edge. Order is by [`Seq`], never by
 /// this.

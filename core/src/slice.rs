@@ -72,42 +72,52 @@ pub fn hash_of_spans(source: &[u8], spans: &[Span]) -> SliceHash {
     }
 }
 
-/// Hash of the canonical form of `text`.
+/// Hash of the canonical form of `text`. Takes no memory to speak of, however long the text and however many its lines.
 #[must_use]
 pub fn hash_of(text: &[u8]) -> SliceHash {
-    SliceHash(*blake3::hash(&canonical(text)).as_bytes())
+    let mut hasher = blake3::Hasher::new();
+    // Lines are short; hashing is fast on long pieces.
+    let mut waiting = Vec::with_capacity(text.len().min(HASHED_AT_ONCE));
+    canonical_pieces(text, &mut |piece| {
+        for piece in piece.chunks(HASHED_AT_ONCE) {
+            if waiting.len() + piece.len() > HASHED_AT_ONCE {
+                hasher.update(&waiting);
+                waiting.clear();
+            }
+            waiting.extend_from_slice(piece);
+        }
+    });
+    hasher.update(&waiting);
+    SliceHash(*hasher.finalize().as_bytes())
 }
 
-/// The canonical form: LF line ends, trailing blanks cut from each line, indentation common to all lines removed,
-/// no blank lines at the end, no byte order mark.
+const HASHED_AT_ONCE: usize = 16 << 10;
+
+/// Hands out the canonical form piece by piece: LF line ends, trailing blanks cut from each line, indentation common to all
+/// lines removed, no blank lines at the end, no byte order mark.
 ///
 /// The first line's own indentation is not counted for the common part, because a slice starts at its definition's
 /// first byte while its other lines keep the file's indentation.
-#[must_use]
-pub fn canonical(text: &[u8]) -> Vec<u8> {
+fn canonical_pieces(text: &[u8], put: &mut dyn FnMut(&[u8])) {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let lines: Vec<&[u8]> = lines(text).map(trim_end).collect();
-    let first_is_indented = lines.first().is_some_and(|line| indentation(line) > 0);
-    let measured = if first_is_indented {
-        &lines[..]
-    } else {
-        lines.get(1..).unwrap_or_default()
-    };
-    let common = common_indentation(measured);
-    let mut out = Vec::with_capacity(text.len() + 1);
-    for (index, line) in lines.iter().enumerate() {
+    let trimmed = || lines(text).map(trim_end);
+    let first_is_indented = trimmed().next().is_some_and(|line| indentation(line) > 0);
+    let common = common_indentation(trimmed().skip(usize::from(!first_is_indented)));
+    let mut line_ends = 0;
+    for (index, line) in trimmed().enumerate() {
+        line_ends += usize::from(index > 0);
         let cut = if index == 0 && !first_is_indented {
             0
         } else {
             common.min(indentation(line))
         };
-        out.extend_from_slice(&line[cut..]);
-        out.push(b'\n');
+        if cut < line.len() {
+            // Those at the end are never put.
+            (0..line_ends).for_each(|_| put(b"\n"));
+            line_ends = 0;
+            put(&line[cut..]);
+        }
     }
-    while out.last() == Some(&b'\n') {
-        out.pop();
-    }
-    out
 }
 
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -129,8 +139,8 @@ fn indentation(line: &[u8]) -> usize {
 }
 
 /// Length of the longest run of blanks that every non-empty line starts with, byte for byte.
-fn common_indentation(lines: &[&[u8]]) -> usize {
-    let mut filled = lines.iter().filter(|line| !line.is_empty());
+fn common_indentation<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
+    let mut filled = lines.filter(|line| !line.is_empty());
     let Some(first) = filled.next() else { return 0 };
     let mut common = &first[..indentation(first)];
     for line in filled {
@@ -147,6 +157,12 @@ fn common_indentation(lines: &[&[u8]]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn canonical(text: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        canonical_pieces(text, &mut |piece| out.extend_from_slice(piece));
+        out
+    }
 
     fn check_same(a: &str, b: &str) {
         assert_eq!(
@@ -186,6 +202,22 @@ mod tests {
         check_different("int f() {\n  return 1;\n}", "int f() {\n    return 1;\n}\n");
         check_different("int x;", "int  x;");
         check_different("int x;\n\nint y;", "int x;\nint y;");
+    }
+
+    #[test]
+    fn long_texts_are_hashed_in_pieces_as_if_in_one() {
+        let check = |text: &[u8]| {
+            let whole = SliceHash(*blake3::hash(&canonical(text)).as_bytes());
+            assert_eq!(hash_of(text), whole);
+        };
+        check(b"");
+        check(b"\n\n  \n");
+        check(b"\n\n  int x;\n\n\n  int y;\n\n");
+        check(&b"  int x;\n".repeat(10_000));
+        check(&[b'x'; 3 * HASHED_AT_ONCE + 1]);
+        check(&[&[b'\n'; 5 * HASHED_AT_ONCE][..], b"x"].concat());
+        assert_eq!(canonical(b"\n\n  a\n\n   b  \n\n"), b"\n\na\n\n b");
+        assert_eq!(canonical(b"  \n \n"), b"");
     }
 
     #[test]

@@ -74,12 +74,27 @@ pub enum Command {
     },
     /// Take what the workspace's files hold as true, as if you had pasted it
     Accept {
-        /// A file, or one definition of it: `src/a.c` or `src/a.c::name`
+        /// A file, or one definition of it: `src/a.c` or `src/a.c::name`; from here or from the workspace's root
         #[arg(required = true, value_name = "PATH[::SYMBOL]")]
         targets: Vec<String>,
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
+    },
+    /// Take a whole tree of files as true, as if you had pasted each; may be interrupted and repeated
+    Adopt {
+        /// Folders and files, from here or from the workspace's root; folders as git sees them: without ignored and hidden files
+        #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+        paths: Vec<String>,
+        /// Decide about everything and append nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
     },
     /// Verify the ledger: chain, anchor, every event, and each table against a clean fold
     Verify {
@@ -359,6 +374,16 @@ mod tests {
             Command::Accept { targets, flags } => {
                 with(&format!("accept {}", targets.join("+")), &flags.0, None)
             }
+            Command::Adopt {
+                paths,
+                dry_run,
+                flags,
+                output,
+            } => {
+                let dry = if *dry_run { " dry" } else { "" };
+                let name = format!("adopt {}{dry}", paths.join("+"));
+                with(&name, &flags.0, Some(*output))
+            }
             Command::Verify { flags, output } => with("verify", &flags.0, Some(*output)),
             Command::Rebuild { flags } => with("rebuild", &flags.0, None),
             Command::Salvage { to, flags } => {
@@ -389,6 +414,9 @@ mod tests {
         check("demo --log-level debug", "demo log_level=debug");
         check("accept a.c b.c::f", "accept a.c+b.c::f");
         check("accept", "MissingRequiredArgument");
+        check("adopt . src --json", "adopt .+src json");
+        check("adopt --dry-run .", "adopt . dry");
+        check("adopt", "MissingRequiredArgument");
         check("verify --json", "verify json");
         check("rebuild --workspace w", "rebuild workspace=w");
         check("salvage --to n --data-dir d", "salvage n data_dir=d");

@@ -4,9 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
-use tslp_core::directive::Verb;
-use tslp_core::reason::Reason;
-
+use crate::adopt::{AdoptError, Mode, Progress};
 use crate::cli::{self, Command, Output};
 use crate::config::layers::{Flags, Layers, Source};
 use crate::config::surroundings::Surroundings;
@@ -18,7 +16,8 @@ use crate::diagnostics::{Subject, recent, state};
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::Out;
-use crate::{demo_tour, logging, maintenance, probe, serve};
+use crate::target::{self, Target};
+use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -122,6 +121,16 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (config, _) = prepare(&flags.0)?;
             accept(&config, &targets)
         }
+        Command::Adopt {
+            paths,
+            dry_run,
+            flags,
+            output,
+        } => {
+            let (config, _) = prepare(&flags.0)?;
+            let mode = if dry_run { Mode::DryRun } else { Mode::Append };
+            adopt(&config, &paths, mode, output)
+        }
         Command::Verify { flags, output } => {
             let (config, _) = prepare(&flags.0)?;
             need_ledger(&config)?;
@@ -218,27 +227,54 @@ fn show(report: &Report, output: Output, unhealthy: Exit) -> Result<Exit, Failed
 }
 
 fn accept(config: &ServeConfig, targets: &[String]) -> Result<Exit, Failed> {
-    let outcomes = maintenance::command(config, Verb::Accept, targets)
+    let current_dir = Surroundings::of_process().current_dir;
+    let outcomes = accept::accept(config, &current_dir, targets)
         .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
     let mut out = Out::stdout();
-    for (target, reason) in &outcomes {
-        let words = match reason {
-            Some(Reason::UserAccepted) => "true as it stands on disk",
-            Some(Reason::NothingToDo) => {
-                "nothing to do: there is no such file or symbol, or it is true already"
-            }
-            Some(reason) => reason.code(),
-            None => "no answer",
-        };
-        out.line(format_args!("{target}: {words}"))?;
+    for (target, outcome) in &outcomes {
+        out.line(format_args!("{target}: {}", outcome.words()))?;
     }
-    let is_fine = |reason: &Option<Reason>| {
-        matches!(reason, Some(Reason::UserAccepted | Reason::NothingToDo))
-    };
-    Ok(if outcomes.iter().all(|(_, reason)| is_fine(reason)) {
+    Ok(if outcomes.iter().all(|(_, outcome)| outcome.is_fine()) {
         Exit::Ok
     } else {
         Exit::Failure
+    })
+}
+
+fn adopt(
+    config: &ServeConfig,
+    paths: &[String],
+    mode: Mode,
+    output: Output,
+) -> Result<Exit, Failed> {
+    let current_dir = Surroundings::of_process().current_dir;
+    let targets: Vec<Target> = paths
+        .iter()
+        .map(|path| target::find(path, &current_dir, &config.workspace))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failed::new(Exit::Failure, error))?;
+    let progress = Progress::on_terminal();
+    let adopted = adopt::adopt(config, &targets, mode, &progress);
+    progress.clear();
+    let summary = adopted.map_err(|error| {
+        let exit = match &error {
+            AdoptError::Start(error) => serve::exit_of(error),
+            _ => Exit::Failure,
+        };
+        Failed::new(exit, error)
+    })?;
+    print(
+        output,
+        || summary.json(mode).to_string(),
+        || summary.human(mode),
+    )?;
+    let only_files = targets
+        .iter()
+        .all(|target| matches!(target, Target::File(_)));
+    Ok(if only_files && !summary.skipped.is_empty() {
+        Exit::Failure
+    } else {
+        Exit::Ok
     })
 }
 

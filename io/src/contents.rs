@@ -36,6 +36,16 @@ impl StoredContents {
     }
 }
 
+/// For an engine that is asked for nothing that needs older bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoContents;
+
+impl Contents for NoContents {
+    fn content(&self, _: Seq) -> Option<Arc<[u8]>> {
+        None
+    }
+}
+
 impl Contents for StoredContents {
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
         if let Some(bytes) = self.cache.borrow_mut().get(seq) {

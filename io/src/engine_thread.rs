@@ -7,13 +7,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use crossbeam_channel::{Receiver, Sender, after, never, select_biased};
 use tslp_core::audit::Question;
 use tslp_core::decide::reply::Reply;
 use tslp_core::event::{AuditOutcome, Event, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::Attempt;
+use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::{Answers, Batch, DiskCheck, Engine, Finding};
 
@@ -29,6 +30,7 @@ use crate::ledger::{DurableHead, Stopped};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::observer::{Observer, SystemClock, WallClock};
+use crate::watch::Watch;
 
 /// Text after which memory is given back, at the first idle moment of this length.
 const GIVE_BACK_BYTES: usize = 64 << 10;
@@ -60,6 +62,15 @@ pub struct Wiring {
     pub audits: AuditQueue,
     /// Where the last prompt goes, if `debug` is on.
     pub last_prompt: Option<LastPromptSlot>,
+    /// Which files changed.
+    pub watch: Watch,
+}
+
+/// What the thread wakes for.
+enum Wake {
+    Message(ToEngine),
+    /// Files changed between prompts.
+    Changed(Vec<RelPath>),
 }
 
 /// The engine with its surroundings.
@@ -109,8 +120,18 @@ impl EngineThread {
     pub fn run(mut self) {
         let interrupted = self.engine.resume(SystemClock.now());
         self.commit(interrupted);
-        while let Some(message) = self.next() {
+        for path in self.engine.state().state_map().paths() {
+            self.wiring.watch.follow(path);
+        }
+        while let Some(wake) = self.next() {
             self.engine.settled(self.wiring.durable.reached());
+            let message = match wake {
+                Wake::Message(message) => message,
+                Wake::Changed(paths) => {
+                    self.look_between(paths);
+                    continue;
+                }
+            };
             match message {
                 ToEngine::Prompt {
                     exchange,
@@ -147,18 +168,38 @@ impl EngineThread {
         }
     }
 
-    /// The next message. The first idle moment after a lot of text was worked on goes to giving its memory back.
-    fn next(&mut self) -> Option<ToEngine> {
-        if self.worked_bytes >= GIVE_BACK_BYTES {
-            match self.wiring.from_loop.recv_timeout(IDLE) {
-                Err(RecvTimeoutError::Timeout) => {
+    /// What comes next; prompts and replies before files. The first idle moment after a lot of text was worked on goes to
+    /// giving its memory back.
+    fn next(&mut self) -> Option<Wake> {
+        loop {
+            let idle = if self.worked_bytes >= GIVE_BACK_BYTES {
+                after(IDLE)
+            } else {
+                never()
+            };
+            select_biased! {
+                recv(self.wiring.from_loop) -> message => return message.ok().map(Wake::Message),
+                recv(self.wiring.watch.changed) -> changed => match changed {
+                    Ok(paths) => return Some(Wake::Changed(paths)),
+                    Err(_) => {
+                        tracing::warn!("file events have ended; files are checked before each prompt all the same");
+                        self.wiring.watch = Watch::off();
+                    }
+                },
+                recv(idle) -> _ => {
                     memory::give_back();
                     self.worked_bytes = 0;
                 }
-                message => return message.ok(),
             }
         }
-        self.wiring.from_loop.recv().ok()
+    }
+
+    /// Looks at files that changed between prompts.
+    fn look_between(&mut self, paths: Vec<RelPath>) {
+        let checks = self.engine.tracked(paths);
+        let findings = self.look(checks);
+        let batch = self.engine.notice(SystemClock.now(), findings);
+        self.commit(batch);
     }
 
     fn prompt(
@@ -304,11 +345,11 @@ impl EngineThread {
     /// Hands a batch to the writer. When the writer has stopped, the loop has been told by the writer itself.
     fn commit(&mut self, batch: Batch) {
         let Some(last) = batch.last() else { return };
-        let moves = |recorded: &tslp_core::event::Recorded| {
-            matches!(recorded.event, Event::Transitioned(_))
-        };
-        if batch.recorded.iter().any(moves) {
-            self.last_transition = last;
+        for recorded in &batch.recorded {
+            if let Event::Transitioned(moved) = &recorded.event {
+                self.last_transition = last;
+                self.wiring.watch.follow(&moved.entity.path);
+            }
         }
         let commit = Commit {
             recorded: batch.recorded,

@@ -19,10 +19,14 @@ pub mod chat;
 pub mod contents;
 pub mod memory;
 pub mod observer;
+pub mod watch;
 
+pub mod accept;
+pub mod adopt;
 pub mod ledger;
 pub mod maintenance;
 pub mod startup;
+pub mod target;
 
 pub mod diagnostics;
 pub mod json_client;

@@ -1,27 +1,17 @@
-//! `tslp accept`, `verify`, `rebuild` and `salvage`: acts of the user on a ledger that no proxy is using.
+//! `tslp verify`, `rebuild` and `salvage`: acts of the user on a ledger that no proxy is using.
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::Arc;
 
-use tslp_core::directive::{Directive, Verb};
-use tslp_core::event::Event;
 use tslp_core::ids::Seq;
-use tslp_core::reason::Reason;
-use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
-use tslp_replay::engine::{Answers, Batch, Engine};
 use tslp_replay::fold::Replay;
 use tslp_replay::log::{AppendError, Log, Stored};
 use tslp_replay::state::State;
 
-use crate::config::ServeConfig;
-use crate::contents::StoredContents;
-use crate::data_dir;
 use crate::diagnostics::Subject;
 use crate::diagnostics::doctor::{self, Report};
 use crate::ledger::{self, LedgerError, LedgerReader, SqliteLog};
-use crate::observer::{Observer, SystemClock, WallClock};
 use crate::startup::{self, StartError};
 
 /// Events written to a new ledger in one transaction.
@@ -112,73 +102,6 @@ fn short(digest: &[u8; 32]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// Carries out one directive for each target, as the write-head. Returns what came of each.
-///
-/// # Errors
-/// When the ledger is in use, damaged, or can't be written.
-pub fn command(
-    config: &ServeConfig,
-    verb: Verb,
-    targets: &[String],
-) -> Result<Vec<(String, Option<Reason>)>, StartError> {
-    data_dir::prepare(&config.data_dir)?;
-    let (mut opened, state) = startup::start(&config.data_dir, &config.workspace)?;
-    let contents = StoredContents::new(opened.readers.open()?);
-    let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
-    let mut observer = Observer::new(
-        &config.workspace,
-        config.etv,
-        Arc::new(TreeSitterGrammars),
-        Arc::new(SystemClock),
-    );
-    let mut outcomes = Vec::new();
-    for target in targets {
-        let directive = Directive {
-            verb,
-            target: target.clone(),
-        };
-        let pending = engine.command(SystemClock.now(), directive);
-        let findings = observer.check(pending.checks.clone());
-        let paths = pending.checks.iter().map(|check| check.path.clone());
-        let answers = Answers {
-            findings: paths.zip(findings).collect(),
-            texts: pending
-                .reads
-                .iter()
-                .map(|path| observer.read(path))
-                .collect(),
-        };
-        let batch = engine.obey(pending, answers);
-        outcomes.push((target.clone(), outcome(&batch)));
-        commit(&mut opened.log, &batch)?;
-        engine.settled(engine.state().head());
-    }
-    Ok(outcomes)
-}
-
-/// The notice that answers a directive.
-fn outcome(batch: &Batch) -> Option<Reason> {
-    batch
-        .recorded
-        .iter()
-        .rev()
-        .find_map(|recorded| match &recorded.event {
-            Event::NoticeIssued(notice) => Some(notice.reason),
-            _ => None,
-        })
-}
-
-fn commit(log: &mut SqliteLog, batch: &Batch) -> Result<(), LedgerError> {
-    let mut transaction = log.begin()?;
-    for recorded in &batch.recorded {
-        transaction.record(recorded)?;
-    }
-    for change in &batch.changes {
-        transaction.change(change)?;
-    }
-    transaction.commit().map(drop)
 }
 
 /// Throws every projection away and folds it anew. Returns one line for each table.

@@ -33,6 +33,7 @@ use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, Target};
 use crate::startup::{self, StartError};
+use crate::watch::Watch;
 
 /// Messages that may wait for the engine; replies come in pieces of 16 KiB and more.
 const ENGINE_QUEUE: usize = 256;
@@ -412,6 +413,17 @@ fn ask_for_context(
     Ok(())
 }
 
+/// File events, if they are wanted and there are any: they are a convenience, never a reason not to start.
+fn watch(config: &ServeConfig) -> Watch {
+    if !config.etv.watch {
+        return Watch::off();
+    }
+    Watch::start(&config.workspace).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the system gives no file events; files are checked before each prompt all the same");
+        Watch::off()
+    })
+}
+
 /// Whom the engine speaks to.
 struct Surroundings<'s> {
     from_loop: Receiver<ToEngine>,
@@ -455,6 +467,7 @@ fn start_engine(
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
         last_prompt: surroundings.last_prompt,
+        watch: watch(config),
     };
     let engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
     let failed = handle.clone();

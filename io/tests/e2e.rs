@@ -13,12 +13,16 @@ mod ledger_file;
 #[path = "e2e/upstream.rs"]
 mod upstream;
 
+#[path = "e2e/adopt.rs"]
+mod adopt;
 #[path = "e2e/audit.rs"]
 mod audit;
 #[path = "e2e/commands.rs"]
 mod commands;
 #[path = "e2e/durability.rs"]
 mod durability;
+#[path = "e2e/faults.rs"]
+mod faults;
 #[path = "e2e/hydration.rs"]
 mod hydration;
 #[path = "e2e/maintenance.rs"]
@@ -31,6 +35,9 @@ mod recent_context;
 mod refusals;
 #[path = "e2e/relay.rs"]
 mod relay;
+#[cfg(target_os = "linux")]
+#[path = "e2e/sandbox.rs"]
+mod sandbox;
 #[path = "e2e/secrets.rs"]
 mod secrets;
 #[path = "e2e/sessions.rs"]

@@ -1,6 +1,6 @@
 //! The last episodes, for people: what each one was about and what became of it (spec §14.3, `/recent`).
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -23,10 +23,11 @@ const COLUMNS: &[Column] = &[
     nullable("history", ColumnType::Text),
 ];
 
-/// `episodes`: the last episodes.
+/// `episodes`: the last episodes. Episode 0 is everything outside of conversations: acts on the command line, and what a
+/// look at the disk between prompts led to; its time is that of the last of them.
 pub const TABLE: Table = Table {
     name: "episodes",
-    version: 1,
+    version: 2,
     columns: COLUMNS,
     key: 1,
 };
@@ -57,7 +58,9 @@ struct Episode {
     model: String,
     outcome: Option<ReplyOutcome>,
     history: Option<&'static str>,
-    entries: Vec<Entry>,
+    /// With the position of the first.
+    entries: VecDeque<Entry>,
+    first: u64,
 }
 
 /// One thing that happened.
@@ -78,16 +81,12 @@ pub struct Episodes {
 impl Episodes {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        if is_outside(&recorded.event) {
+            self.outside(recorded.at, changes);
+        }
         match &recorded.event {
             Event::PromptReceived(prompt) => {
-                let episode = Episode {
-                    session: prompt.session,
-                    at: recorded.at,
-                    model: prompt.model.clone(),
-                    outcome: None,
-                    history: None,
-                    entries: Vec::new(),
-                };
+                let episode = Episode::new(prompt.session, recorded.at, prompt.model.clone());
                 changes.put(crate::EPISODES, || row(prompt.episode, &episode));
                 if let Some(old) = self.episodes.insert(prompt.episode, episode) {
                     remove_entries(prompt.episode, &old, changes);
@@ -199,24 +198,45 @@ impl Episodes {
             return;
         };
         if episode.entries.len() >= ENTRIES_PER_EPISODE {
-            return;
+            // An episode's first entries say what it was about; of what has no end the last ones matter.
+            if id != EpisodeId::OUTSIDE {
+                return;
+            }
+            changes.remove(crate::EPISODE_ENTRIES, || entry_key(id, episode.first));
+            episode.entries.pop_front();
+            episode.first += 1;
         }
         let entry = Entry {
             what,
             entity: entity.cloned(),
             reason,
         };
-        changes.put(crate::EPISODE_ENTRIES, || {
-            entry_row(id, episode.entries.len(), &entry)
-        });
-        episode.entries.push(entry);
+        let position = episode.first + episode.entries.len() as u64;
+        changes.put(crate::EPISODE_ENTRIES, || entry_row(id, position, &entry));
+        episode.entries.push_back(entry);
+    }
+
+    /// Something happens outside of any conversation.
+    fn outside(&mut self, at: UnixMillis, changes: &mut Changes) {
+        let id = EpisodeId::OUTSIDE;
+        let episode = self
+            .episodes
+            .entry(id)
+            .or_insert_with(|| Episode::new(SessionId::default(), at, String::new()));
+        episode.at = at;
+        changes.put(crate::EPISODES, || row(id, episode));
     }
 
     fn evict(&mut self, changes: &mut Changes) {
         if self.episodes.len() <= RECENT_EPISODES_KEPT {
             return;
         }
-        let Some((id, episode)) = self.episodes.pop_first() else {
+        let oldest = self
+            .episodes
+            .keys()
+            .find(|id| **id != EpisodeId::OUTSIDE)
+            .copied();
+        let Some((id, episode)) = oldest.and_then(|id| self.episodes.remove_entry(&id)) else {
             return;
         };
         changes.remove(crate::EPISODES, || Vec::from([Value::from(id.0)]));
@@ -234,7 +254,7 @@ impl Episodes {
     /// All rows of `episode_entries`, by key.
     pub fn entry_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         for (id, episode) in &self.episodes {
-            for (position, entry) in episode.entries.iter().enumerate() {
+            for (position, entry) in (episode.first..).zip(&episode.entries) {
                 visit(entry_row(*id, position, entry));
             }
         }
@@ -249,10 +269,36 @@ const fn audit_reason(status: AuditStatus) -> Reason {
 }
 
 fn remove_entries(id: EpisodeId, episode: &Episode, changes: &mut Changes) {
-    for position in 0..episode.entries.len() {
-        changes.remove(crate::EPISODE_ENTRIES, || {
-            Vec::from([Value::from(id.0), Value::from(position as u64)])
-        });
+    for (position, _) in (episode.first..).zip(&episode.entries) {
+        changes.remove(crate::EPISODE_ENTRIES, || entry_key(id, position));
+    }
+}
+
+fn entry_key(id: EpisodeId, position: u64) -> Vec<Value> {
+    Vec::from([Value::from(id.0), Value::from(position)])
+}
+
+/// Whether this belongs to no conversation and changes something, or was asked for.
+const fn is_outside(event: &Event) -> bool {
+    let episode = match event {
+        Event::DirectiveGiven(given) => given.episode,
+        Event::Transitioned(moved) => moved.episode,
+        _ => return false,
+    };
+    episode.0 == EpisodeId::OUTSIDE.0
+}
+
+impl Episode {
+    const fn new(session: SessionId, at: UnixMillis, model: String) -> Self {
+        Self {
+            session,
+            at,
+            model,
+            outcome: None,
+            history: None,
+            entries: VecDeque::new(),
+            first: 0,
+        }
     }
 }
 
@@ -269,11 +315,11 @@ fn row(id: EpisodeId, episode: &Episode) -> Vec<Value> {
     ])
 }
 
-fn entry_row(id: EpisodeId, position: usize, entry: &Entry) -> Vec<Value> {
+fn entry_row(id: EpisodeId, position: u64, entry: &Entry) -> Vec<Value> {
     let entity = entry.entity.as_ref();
     Vec::from([
         Value::from(id.0),
-        Value::from(position as u64),
+        Value::from(position),
         Value::from(entry.what),
         Value::from(entity.map(|entity| entity.path.as_str())),
         Value::from(entity.and_then(EntityId::symbol_str)),

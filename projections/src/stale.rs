@@ -25,10 +25,11 @@ const COLUMNS: &[Column] = &[
     column("disk_holds", ColumnType::Text),
 ];
 
-/// `stale`: entities that are withheld, and what disk holds of them.
+/// `stale`: entities of which disk holds something else than what is true, and what that is. All but the acknowledged
+/// ones are withheld.
 pub const TABLE: Table = Table {
     name: "stale",
-    version: 1,
+    version: 2,
     columns: COLUMNS,
     key: 2,
 };
@@ -36,10 +37,20 @@ pub const TABLE: Table = Table {
 /// What disk holds of one entity; `None` if the file doesn't define it.
 type OnDisk = Option<SliceHash>;
 
+/// How disk differs from what is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Difference {
+    /// The user knew of it when they decided; nothing is withheld.
+    Acknowledged,
+    /// The entity is withheld.
+    Diverged(Divergence),
+}
+
 /// Diverged entities.
 #[derive(Default)]
 pub struct Stale {
-    diverged: BTreeMap<EntityId, Divergence>,
+    differing: BTreeMap<EntityId, Difference>,
+    /// What disk held when the user decided, where that wasn't the same.
     acknowledged: BTreeMap<EntityId, OnDisk>,
 }
 
@@ -61,7 +72,9 @@ impl Stale {
             Event::Transitioned(transitioned) => {
                 let entity = &transitioned.entity;
                 match (transitioned.transition, transitioned.origin) {
-                    (Transition::Promote, Origin::User) => self.acknowledge(entity, disk),
+                    (Transition::Promote, Origin::User) => {
+                        self.acknowledge(entity, state_map, disk);
+                    }
                     (Transition::Promote | Transition::Remove, _) => {
                         self.acknowledged.remove(entity);
                     }
@@ -74,12 +87,12 @@ impl Stale {
         }
     }
 
-    fn acknowledge(&mut self, entity: &EntityId, disk: &Disk) {
+    fn acknowledge(&mut self, entity: &EntityId, state_map: &StateMap, disk: &Disk) {
         match on_disk(disk, entity) {
-            Some(seen) => {
+            Some(seen) if seen != state_map.slice(entity) => {
                 self.acknowledged.insert(entity.clone(), seen);
             }
-            None => {
+            _ => {
                 self.acknowledged.remove(entity);
             }
         }
@@ -92,65 +105,61 @@ impl Stale {
         disk: &Disk,
         changes: &mut Changes,
     ) {
-        match self.divergence_now(entity, state_map, disk) {
-            Some(divergence) => {
-                if self.diverged.insert(entity.clone(), divergence) != Some(divergence) {
-                    changes.put(crate::STALE, || row(entity, divergence));
+        match self.difference_now(entity, state_map, disk) {
+            Some(difference) => {
+                if self.differing.insert(entity.clone(), difference) != Some(difference) {
+                    changes.put(crate::STALE, || row(entity, difference));
                 }
             }
             None => {
-                if self.diverged.remove(entity).is_some() {
+                if self.differing.remove(entity).is_some() {
                     changes.remove(crate::STALE, || table::entity_key(entity));
                 }
             }
         }
     }
 
-    fn divergence_now(
+    fn difference_now(
         &self,
         entity: &EntityId,
         state_map: &StateMap,
         disk: &Disk,
-    ) -> Option<Divergence> {
+    ) -> Option<Difference> {
         let truth = state_map.slice(entity)?;
-        match disk.finding(&entity.path)? {
-            DiskFinding::Missing => None,
-            DiskFinding::Unreadable(_) => Some(Divergence::Unreadable),
-            DiskFinding::File(_) => {
-                let seen = on_disk(disk, entity)?;
-                let is_acknowledged = self
-                    .acknowledged
-                    .get(entity)
-                    .is_some_and(|known| *known == seen);
-                match seen {
-                    seen if seen == Some(truth) || is_acknowledged => None,
-                    Some(slice) if state_map.was(entity, slice) => Some(Divergence::Superseded),
-                    None if state_map.origin(entity) == Some(Origin::Model) => {
-                        Some(Divergence::Superseded)
-                    }
-                    _ => Some(Divergence::Unknown),
+        let divergence = match disk.finding(&entity.path)? {
+            DiskFinding::Missing => return None,
+            DiskFinding::Unreadable(_) => Divergence::Unreadable,
+            DiskFinding::File(_) => match on_disk(disk, entity)? {
+                seen if seen == Some(truth) => return None,
+                seen if self.acknowledged.get(entity) == Some(&seen) => {
+                    return Some(Difference::Acknowledged);
                 }
-            }
-        }
+                Some(slice) if state_map.was(entity, slice) => Divergence::Superseded,
+                None if state_map.origin(entity) == Some(Origin::Model) => Divergence::Superseded,
+                _ => Divergence::Unknown,
+            },
+        };
+        Some(Difference::Diverged(divergence))
     }
 
     /// How disk diverges from the entity, if it does.
     #[must_use]
     pub fn divergence(&self, entity: &EntityId) -> Option<Divergence> {
-        self.diverged.get(entity).copied()
+        self.differing.get(entity)?.divergence()
     }
 
     /// All entities that are withheld.
     pub fn iter(&self) -> impl Iterator<Item = (&EntityId, Divergence)> {
-        self.diverged
+        self.differing
             .iter()
-            .map(|(entity, divergence)| (entity, *divergence))
+            .filter_map(|(entity, difference)| Some((entity, difference.divergence()?)))
     }
 
     /// All rows, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.iter()
-            .map(|(entity, divergence)| row(entity, divergence))
+        self.differing
+            .iter()
+            .map(|(entity, difference)| row(entity, *difference))
             .for_each(visit);
     }
 }
@@ -183,24 +192,34 @@ fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
     }
 }
 
-fn row(entity: &EntityId, divergence: Divergence) -> Vec<Value> {
+fn row(entity: &EntityId, difference: Difference) -> Vec<Value> {
     let mut row = table::entity_key(entity);
-    row.push(Value::from(code(divergence)));
+    row.push(Value::from(difference.code()));
     row
 }
 
-const fn code(divergence: Divergence) -> &'static str {
-    match divergence {
-        Divergence::Unknown => "unknown",
-        Divergence::Superseded => "superseded",
-        Divergence::Unreadable => "unreadable",
+impl Difference {
+    const fn divergence(self) -> Option<Divergence> {
+        match self {
+            Self::Acknowledged => None,
+            Self::Diverged(divergence) => Some(divergence),
+        }
+    }
+
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Acknowledged => "acknowledged",
+            Self::Diverged(Divergence::Unknown) => "unknown",
+            Self::Diverged(Divergence::Superseded) => "superseded",
+            Self::Diverged(Divergence::Unreadable) => "unreadable",
+        }
     }
 }
 
 impl fmt::Display for Stale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (entity, divergence) in &self.diverged {
-            writeln!(f, "{entity} {}", code(*divergence))?;
+        for (entity, difference) in &self.differing {
+            writeln!(f, "{entity} {}", difference.code())?;
         }
         Ok(())
     }

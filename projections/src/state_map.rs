@@ -503,6 +503,14 @@ impl StateMap {
             .is_some_and(|id| self.files[id as usize].is_tracked())
     }
 
+    /// All tracked files, in no order.
+    pub fn paths(&self) -> impl Iterator<Item = &RelPath> {
+        self.files
+            .iter()
+            .filter(|file| file.is_tracked())
+            .map(|file| &file.path)
+    }
+
     /// Tracked files with this base name, at most `limit`.
     #[must_use]
     pub fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath> {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use tslp_core::entity::EntityId;
 
 /// One value of a row.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
     /// Nothing.
     Null,
@@ -69,6 +69,21 @@ pub struct RowChange {
     pub table: usize,
     /// What changes.
     pub change: Change,
+}
+
+impl RowChange {
+    /// Which row of which table changes.
+    #[must_use]
+    pub fn place(&self) -> (usize, Vec<Value>) {
+        let key = match &self.change {
+            Change::Put(row) => {
+                let key = crate::TABLES.get(self.table).map_or(0, |table| table.key);
+                row[..key.min(row.len())].to_vec()
+            }
+            Change::Remove(key) => key.clone(),
+        };
+        (self.table, key)
+    }
 }
 
 /// Collects the row changes of fold steps, or lets them go where no table follows the fold.

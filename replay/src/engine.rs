@@ -22,7 +22,7 @@ use tslp_core::decide::receive::{self, Received};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::verify;
 use tslp_core::decide::write_head::{self, Place};
-use tslp_core::directive::{self, Directive};
+use tslp_core::directive::{self, Directive, Verb};
 use tslp_core::entity::Symbol;
 use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, Recorded, ReplyOutcome};
 use tslp_core::extract::Grammars;
@@ -36,9 +36,6 @@ use tslp_core::view::View;
 use tslp_projections::table::{Changes, RowChange};
 
 use crate::state::{Contents, State, StateView};
-
-/// The episode of acts on the command line.
-const OUTSIDE: EpisodeId = EpisodeId(0);
 
 /// A file to look at, and the symbols whose slices are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -323,7 +320,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     /// The user gives a directive on the command line.
     pub fn command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
         let mut work = Work::new();
-        let order = self.order(at, OUTSIDE, directive, &mut work);
+        let order = self.order(at, EpisodeId::OUTSIDE, directive, &mut work);
         let reads: Vec<RelPath> = order.accepts().cloned().into_iter().collect();
         let mut checks = Checks::default();
         if let Some(entity) = &order.entity {
@@ -346,11 +343,74 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             mut work,
             ..
         } = pending;
-        self.observe(at, OUTSIDE, answers.findings, &mut work);
+        self.observe(at, EpisodeId::OUTSIDE, answers.findings, &mut work);
         let text = answers.texts.into_iter().next().flatten();
-        let ids = (OUTSIDE, SessionId::default());
+        let ids = (EpisodeId::OUTSIDE, SessionId::default());
         let events = direct::carry_out(&self.view(), &self.grammars, ids, &order, text);
         self.fold(at, events, &mut work);
+        work.finish()
+    }
+
+    /// Whether anything of the file is true.
+    pub fn tracks(&self, path: &RelPath) -> bool {
+        self.view().tracks(path)
+    }
+
+    /// Symbols whose slices are wanted when this file's code is adopted: those that are true, and those that it defines.
+    pub fn wanted(&self, path: &RelPath, found: Option<&FoundCode>) -> Vec<Symbol> {
+        let mut symbols = self.view().symbols_of(path);
+        symbols.extend(found.map(FoundCode::symbols).unwrap_or_default());
+        symbols.sort();
+        symbols.dedup();
+        symbols
+    }
+
+    /// The user takes a file as it stands on disk: `finding` is what disk holds, told for the symbols [`Self::wanted`],
+    /// and `found` its code where it could be read. An empty batch says that nothing changes.
+    pub fn adopt(
+        &mut self,
+        at: UnixMillis,
+        path: RelPath,
+        finding: DiskFinding,
+        found: Option<&FoundCode>,
+    ) -> Batch {
+        let mut work = Work::new();
+        self.observe(
+            at,
+            EpisodeId::OUTSIDE,
+            Vec::from([(path.clone(), finding)]),
+            &mut work,
+        );
+        let events = found.map_or_else(Vec::new, |found| {
+            write_head::adopt(&self.view(), EpisodeId::OUTSIDE, found)
+        });
+        if !events.is_empty() {
+            let given = DirectiveGiven {
+                episode: EpisodeId::OUTSIDE,
+                verb: Verb::Accept,
+                target: path.as_str().into(),
+            };
+            self.fold(at, Vec::from([Event::DirectiveGiven(given)]), &mut work);
+            self.fold(at, events, &mut work);
+        }
+        work.finish()
+    }
+
+    /// The files among these that anything true stands in, to be looked at between prompts.
+    pub fn tracked(&self, paths: impl IntoIterator<Item = RelPath>) -> Vec<DiskCheck> {
+        let mut checks = Checks::default();
+        for path in paths {
+            if self.view().tracks(&path) {
+                checks.add(&self.view(), &path);
+            }
+        }
+        checks.into_vec()
+    }
+
+    /// Files have been looked at between prompts.
+    pub fn notice(&mut self, at: UnixMillis, findings: Vec<Finding>) -> Batch {
+        let mut work = Work::new();
+        self.observe(at, EpisodeId::OUTSIDE, findings, &mut work);
         work.finish()
     }
 

@@ -503,6 +503,25 @@ impl FoundCode {
         symbols
     }
 
+    /// Whether the parser met no error at all.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.extraction
+            .as_ref()
+            .is_ok_and(|extraction| extraction.clean)
+    }
+
+    /// Whether it defines anything that a parse error doesn't lie in.
+    #[must_use]
+    pub fn defines_something(&self) -> bool {
+        self.extraction.as_ref().is_ok_and(|extraction| {
+            extraction
+                .definitions
+                .iter()
+                .any(|definition| !definition.damaged)
+        })
+    }
+
     /// Whether a person or a model would expect this block to be linked to the project: it names a file, or holds
     /// definitions in a language that is read here.
     #[must_use]

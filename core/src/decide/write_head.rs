@@ -40,7 +40,6 @@ pub fn write_head(
     containers: &Containers,
     place: &Place,
 ) -> Vec<Event> {
-    let mut recorder = Recorder::new(view);
     if *place == Place::Context && view.holds(found.artifact) {
         return Vec::new();
     }
@@ -51,7 +50,53 @@ pub fn write_head(
             .candidates
             .retain(|candidate| candidate.entity.symbol.as_ref() == Some(symbol));
     }
-    let counts = resolution.level == Level::Confirmed && found.completeness == Completeness::Full;
+    decide(
+        view,
+        (episode, session),
+        found,
+        containers,
+        place,
+        &resolution,
+    )
+}
+
+/// Decides about a file that the user takes as it stands on disk, one of many: nothing is recorded, and nobody told,
+/// where nothing changes. The state must already hold what disk says of the file.
+#[must_use]
+pub fn adopt(view: &dyn View, episode: EpisodeId, found: &FoundCode) -> Vec<Event> {
+    let (place, session) = (Place::Disk(None), SessionId::default());
+    let resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
+    let counts = counts(found, &resolution);
+    let changes = counts
+        && (resolution
+            .candidates
+            .iter()
+            .any(|candidate| says_something_new(view, session, candidate, &place, counts))
+            || !omitted(view, found, &resolution).is_empty());
+    if !changes {
+        return Vec::new();
+    }
+    let ids = (episode, session);
+    decide(
+        view,
+        ids,
+        found,
+        &Containers::default(),
+        &place,
+        &resolution,
+    )
+}
+
+fn decide(
+    view: &dyn View,
+    (episode, session): (EpisodeId, SessionId),
+    found: &FoundCode,
+    containers: &Containers,
+    place: &Place,
+    resolution: &Resolution,
+) -> Vec<Event> {
+    let mut recorder = Recorder::new(view);
+    let counts = counts(found, resolution);
     let new: Vec<&Candidate> = resolution
         .candidates
         .iter()
@@ -63,13 +108,13 @@ pub fn write_head(
         completeness: found.completeness,
         found,
         containers,
-        resolution: &resolution,
+        resolution,
     };
     let versions = promote::record(&mut recorder, &finding, &new);
     if counts {
         for version in &versions {
             let report = gate::judge(
-                &facts(found, &resolution),
+                &facts(found, resolution),
                 Thresholds::default(),
                 Profile::Standard,
             );
@@ -78,8 +123,10 @@ pub fn write_head(
         }
         let promoted = versions.iter().map(|version| &version.entity);
         promote::supersede_older_whole(&mut recorder, episode, Origin::User, promoted);
-        remove_omitted(&mut recorder, view, episode, &resolution);
-    } else if let Some(reason) = complaint(found, &resolution) {
+        for entity in omitted(view, found, resolution) {
+            promote::remove(&mut recorder, episode, entity, Reason::OmittedByUpdate);
+        }
+    } else if let Some(reason) = complaint(found, resolution) {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
             session,
@@ -89,6 +136,10 @@ pub fn write_head(
         }));
     }
     recorder.into_events()
+}
+
+fn counts(found: &FoundCode, resolution: &Resolution) -> bool {
+    resolution.level == Level::Confirmed && found.completeness == Completeness::Full
 }
 
 /// A definition that is true already says nothing new, unless disk contradicts it: then the user has now decided.
@@ -141,27 +192,23 @@ fn facts(found: &FoundCode, resolution: &Resolution) -> Facts {
     }
 }
 
-/// Symbols that the whole file no longer defines.
-fn remove_omitted(
-    recorder: &mut Recorder<'_>,
-    view: &dyn View,
-    episode: EpisodeId,
-    resolution: &Resolution,
-) {
-    let (Extent::WholeFile, Some(path)) = (resolution.extent, &resolution.path) else {
-        return;
+/// Tracked symbols that the whole file no longer defines. A file with parse errors proves of none that it is gone.
+fn omitted(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Vec<EntityId> {
+    let (Extent::WholeFile, Some(path), true) =
+        (resolution.extent, &resolution.path, found.is_clean())
+    else {
+        return Vec::new();
     };
     let kept: BTreeSet<&EntityId> = resolution
         .candidates
         .iter()
         .map(|candidate| &candidate.entity)
         .collect();
-    for symbol in view.symbols_of(path) {
-        let entity = EntityId::symbol(path.clone(), symbol);
-        if !kept.contains(&entity) {
-            promote::remove(recorder, episode, entity, Reason::OmittedByUpdate);
-        }
-    }
+    view.symbols_of(path)
+        .into_iter()
+        .map(|symbol| EntityId::symbol(path.clone(), symbol))
+        .filter(|entity| !kept.contains(entity))
+        .collect()
 }
 
 /// What the user should be told about code that didn't become true.

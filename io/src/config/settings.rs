@@ -106,6 +106,8 @@ pub struct EtvConfig {
     pub read_bytes_max: u64,
     /// Longest wait for the file system in front of a prompt.
     pub timeout: Duration,
+    /// Whether files are also looked at soon after they changed.
+    pub watch: bool,
 }
 
 /// Bounds of client connections.
@@ -189,8 +191,9 @@ impl Default for AuditConfig {
 impl Default for EtvConfig {
     fn default() -> Self {
         Self {
-            read_bytes_max: 8 << 20,
+            read_bytes_max: 16 << 20,
             timeout: Duration::from_millis(250),
+            watch: false,
         }
     }
 }

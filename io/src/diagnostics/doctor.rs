@@ -264,7 +264,7 @@ fn truths(reader: &LedgerReader, report: &mut Report) -> Result<(), LedgerError>
         ControlFlow::Continue(())
     })?;
     for row in reader.rows(STALE)? {
-        report.stale += usize::from(row.text(2) != Some("unreadable"));
+        report.stale += usize::from(matches!(row.text(2), Some("superseded" | "unknown")));
     }
     for row in reader.rows(DISK)? {
         let finding = row.text(1).unwrap_or_default();

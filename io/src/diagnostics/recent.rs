@@ -8,14 +8,14 @@ use tslp_projections::{AUDITS, EPISODE_ENTRIES, EPISODES};
 use super::{Row, Subject, entity_name, moment};
 use crate::ledger::LedgerError;
 
-/// One episode.
+/// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Episode {
-    /// Its number.
+    /// Its number; 0 stands for what happened outside of prompts, on the command line for the most part.
     pub id: i64,
     /// Its session's number.
     pub session: i64,
-    /// When its prompt came in.
+    /// When its prompt came in, or the last act outside happened.
     pub at: String,
     /// The model that was asked for.
     pub model: String,
@@ -39,6 +39,9 @@ pub struct Audit {
     pub status: String,
 }
 
+/// The number of the entry for what happened outside of prompts.
+const OUTSIDE: i64 = 0;
+
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -50,7 +53,7 @@ pub struct Entry {
     pub reason: String,
 }
 
-/// The last episodes, newest first.
+/// The last episodes, newest first; what happened outside of them stands where its last act belongs.
 ///
 /// # Errors
 /// When the ledger can't be read.
@@ -80,7 +83,12 @@ pub fn read(subject: &Subject, limit: usize) -> Result<Vec<Episode>, LedgerError
             status: row.text(4).unwrap_or_default().to_owned(),
         });
     }
-    let rows = reader.rows(EPISODES)?;
+    let mut rows = reader.rows(EPISODES)?;
+    if rows.first().is_some_and(|row| row.number(0) == OUTSIDE) {
+        let outside = rows.remove(0);
+        let place = rows.partition_point(|row| row.number(2) <= outside.number(2));
+        rows.insert(place, outside);
+    }
     let episodes = rows.iter().rev().take(limit).map(|row| Episode {
         id: row.number(0),
         session: row.number(1),
@@ -129,6 +137,7 @@ fn episode_json(episode: &Episode) -> Value {
         "audits": audits,
         "entities": entities,
         "episode_id": episode.id,
+        "from": if episode.id == OUTSIDE { "command line" } else { "prompt" },
         "history": episode.history,
         "hydrated": of(&|what| what == "hydrated", ""),
         "model": episode.model,
@@ -148,10 +157,14 @@ pub fn human(episodes: &[Episode]) -> String {
     let mut lines = Vec::new();
     for episode in episodes {
         let outcome = episode.outcome.as_deref().unwrap_or("open");
-        lines.push(format!(
-            "episode {} of session {}, {}, model {}: {outcome}",
-            episode.id, episode.session, episode.at, episode.model
-        ));
+        lines.push(if episode.id == OUTSIDE {
+            format!("command line, last at {}", episode.at)
+        } else {
+            format!(
+                "episode {} of session {}, {}, model {}: {outcome}",
+                episode.id, episode.session, episode.at, episode.model
+            )
+        });
         for entry in &episode.entries {
             let entity = entry.entity.as_deref().unwrap_or("-");
             lines.push(format!("  {:<13} {entity}  ({})", entry.what, entry.reason));

@@ -23,7 +23,8 @@ pub struct EntityState {
     pub origin: String,
     /// When it became true.
     pub last_updated: String,
-    /// What disk holds: `same`, `missing`, `superseded`, `unknown`, `unreadable`, or `not_checked`.
+    /// What disk holds: `same`, `missing`, `acknowledged` (something else, which the user knew of), `superseded`, `unknown`,
+    /// `unreadable`, or `not_checked`.
     pub disk: String,
     /// Whether a shadow audit doubts that it is complete (spec §10).
     pub contested: bool,
@@ -43,13 +44,13 @@ impl EntityState {
 /// When the ledger can't be read.
 pub fn read(subject: &Subject) -> Result<Vec<EntityState>, LedgerError> {
     let reader = subject.readers.open()?;
-    let mut withheld = BTreeMap::new();
+    let mut differing = BTreeMap::new();
     for row in reader.rows(STALE)? {
         let key = (
             row.text(0).unwrap_or_default().to_owned(),
             row.text(1).unwrap_or_default().to_owned(),
         );
-        withheld.insert(key, row.text(2).unwrap_or_default().to_owned());
+        differing.insert(key, row.text(2).unwrap_or_default().to_owned());
     }
     let mut seen = BTreeMap::new();
     for row in reader.rows(DISK)? {
@@ -81,7 +82,7 @@ pub fn read(subject: &Subject) -> Result<Vec<EntityState>, LedgerError> {
             source: row.hash(4),
             origin: row.text(8).unwrap_or_default().to_owned(),
             last_updated: moment(row.number(11)),
-            disk: withheld.remove(&(path, symbol)).unwrap_or(seen_word),
+            disk: differing.remove(&(path, symbol)).unwrap_or(seen_word),
             contested: contested.contains(&row.number(3)),
         });
         ControlFlow::Continue(())

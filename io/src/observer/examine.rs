@@ -15,10 +15,11 @@ use tslp_core::path::RelPath;
 
 use super::DiskCheck;
 use super::beneath::{Root, failure};
-use super::cache::{Cache, Known, Trust};
+use super::cache::{Bounds, Cache, Known, Trust};
 use super::clock::WallClock;
 use super::fingerprint::Fingerprint;
 use super::identity::{Identity, is_regular};
+use crate::config::settings::EtvConfig;
 
 /// A file that changed under every one of so many reads is given up.
 const READS_MAX: usize = 4;
@@ -77,6 +78,21 @@ struct Steady {
 }
 
 impl Shared {
+    pub(super) fn new(
+        config: EtvConfig,
+        grammars: Arc<dyn Grammars + Send + Sync>,
+        clock: Arc<dyn WallClock>,
+    ) -> Self {
+        Self {
+            grammars,
+            clock,
+            read_bytes_max: config.read_bytes_max,
+            cache: Mutex::new(Cache::new(Bounds::DEFAULT)),
+            parsing: Mutex::default(),
+            counters: Counters::default(),
+        }
+    }
+
     /// What disk holds at the path.
     pub(super) fn examine(&self, root: &Root, check: &DiskCheck) -> DiskFinding {
         match self.fingerprint(root, &check.path) {
@@ -120,14 +136,23 @@ impl Shared {
 
     /// The file's text; `None` if there is no such file. Text that isn't UTF-8 can't be read.
     pub(super) fn text(&self, root: &Root, path: &RelPath) -> Result<Option<String>, ReadFailure> {
+        self.whole(root, path)?
+            .map(|bytes| String::from_utf8(bytes).map_err(|_| ReadFailure::Failed))
+            .transpose()
+    }
+
+    /// The file's bytes; `None` if there is no such file.
+    pub(super) fn whole(
+        &self,
+        root: &Root,
+        path: &RelPath,
+    ) -> Result<Option<Vec<u8>>, ReadFailure> {
         for _ in 0..READS_MAX {
             let Some(file) = root.open_file(path)? else {
                 return Ok(None);
             };
             if let Some(steady) = self.read(file)? {
-                return String::from_utf8(steady.bytes)
-                    .map(Some)
-                    .map_err(|_| ReadFailure::Failed);
+                return Ok(Some(steady.bytes));
             }
         }
         Err(ReadFailure::Unsteady)

@@ -8,6 +8,7 @@ mod beneath;
 mod cache;
 mod clock;
 mod examine;
+mod file_reader;
 mod fingerprint;
 mod identity;
 
@@ -29,11 +30,11 @@ use tslp_replay::engine::DiskCheck;
 
 use crate::config::settings::EtvConfig;
 use beneath::Root;
-use cache::{Bounds, Cache};
 use examine::Shared;
 
 pub use clock::{SystemClock, WallClock};
 pub use examine::Counters;
+pub use file_reader::{FileReader, Hashes};
 
 /// Threads that may be stuck in a file system at one time; with more, every check counts as timed out at once.
 const STUCK_THREADS_MAX: usize = 4;
@@ -77,14 +78,7 @@ impl Observer {
         Self {
             root: root.to_owned(),
             timeout: config.timeout,
-            shared: Arc::new(Shared {
-                grammars,
-                clock,
-                read_bytes_max: config.read_bytes_max,
-                cache: Mutex::new(Cache::new(Bounds::DEFAULT)),
-                parsing: Mutex::default(),
-                counters: Counters::default(),
-            }),
+            shared: Arc::new(Shared::new(config, grammars, clock)),
             threads: Arc::default(),
             worker: None,
         }

@@ -113,6 +113,7 @@ impl Workspace {
         Self::with(EtvConfig {
             read_bytes_max: 2 << 20,
             timeout: Duration::from_secs(60),
+            ..EtvConfig::default()
         })
     }
 
@@ -517,6 +518,7 @@ fn a_hanging_file_system_delays_nobody_for_longer_than_the_limit() {
     let mut workspace = Workspace::with(EtvConfig {
         read_bytes_max: 1 << 20,
         timeout: Duration::from_millis(20),
+        ..EtvConfig::default()
     });
     workspace.write("a.c", "f 1\n");
     let mut gates = Vec::new();
@@ -544,6 +546,7 @@ fn what_was_answered_before_the_file_system_hung_counts() {
     let mut workspace = Workspace::with(EtvConfig {
         read_bytes_max: 1 << 20,
         timeout: Duration::from_secs(60),
+        ..EtvConfig::default()
     });
     workspace.write("a.c", "f 1\n");
     workspace.write("b.c", "f 1\n");

@@ -83,6 +83,7 @@ fn help_names_every_command_and_exit_code() {
         "rebuild",
         "salvage",
         "accept",
+        "adopt",
         "completions",
     ];
     for command in commands {

@@ -167,18 +167,26 @@ impl<'p> Tslp<'p> {
     }
 
     /// A command that serves.
-    pub(crate) fn spawn(places: &'p Places, mut command: Command) -> Self {
+    pub(crate) fn spawn(places: &'p Places, command: Command) -> Self {
+        Self::spawn_by(places, command, |command| command.spawn().unwrap())
+    }
+
+    /// A command that serves, started in a way of its own.
+    pub(crate) fn spawn_by(
+        places: &'p Places,
+        mut command: Command,
+        start: impl FnOnce(&mut Command) -> Child,
+    ) -> Self {
         let log = File::options()
             .create(true)
             .append(true)
             .open(places.path("log"))
             .unwrap();
-        let mut child = command
+        command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+            .stderr(log);
+        let mut child = start(&mut command);
         let mut reader = BufReader::new(child.stdout.take().unwrap());
         let mut first = String::new();
         reader.read_line(&mut first).unwrap();

@@ -217,3 +217,72 @@ fn what_is_no_file_keeps_nobody_waiting() {
     tslp.say("explain `ring_put`");
     assert!(upstream.next().system().contains("can't be read"));
 }
+
+#[test]
+fn what_the_user_knew_of_is_acknowledged() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", &by_hand());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    let entity = &tslp.state()[RING_PUT];
+    assert_eq!(entity["disk"], "acknowledged", "{entity}");
+    assert_eq!(entity["stale"], false, "{entity}");
+    for field in ["artifact", "last_updated"] {
+        assert!(entity[field].is_string(), "{entity}");
+    }
+    assert_eq!(tslp.page("/doctor")["stale"], 0);
+    places.write("src/ring.c", RING);
+    tslp.say("explain `ring_put`");
+    assert_eq!(tslp.state()[RING_PUT]["disk"], "same");
+}
+
+#[test]
+fn doctor_counts_read_failures_with_their_reasons() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    for name in ["a.c", "b.c", "c.c"] {
+        tslp.say(&fenced(&format!("src/{name}"), RING));
+    }
+    let at = |name: &str| places.workspace.join("src").join(name);
+    std::fs::create_dir(at("a.c")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", at("b.c")).unwrap();
+    places.write("src/c.c", &by_hand());
+    tslp.say("explain src/a.c, src/b.c and src/c.c");
+    let doctor = tslp.page("/doctor");
+    assert_eq!(
+        doctor["read_failures"],
+        json!({"escapes_workspace": 1, "not_a_file": 1})
+    );
+    assert_eq!(doctor["stale"], 1, "{doctor}");
+    let checks = doctor["checks"].as_array().unwrap();
+    let reads = checks
+        .iter()
+        .find(|check| check["check"] == "file reads")
+        .unwrap();
+    assert_eq!(reads["detail"], "escapes_workspace: 1, not_a_file: 1");
+}
+
+#[test]
+fn with_file_events_stale_shows_before_the_next_prompt() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::with(&places, &upstream.url, &["--etv-watch"]);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    // Again and again, since the folder is watched a moment after the paste; each time in another way.
+    let mut round = 0;
+    crate::harness::eventually(|| {
+        round += 1;
+        let text = by_hand().replace("value", &format!("value{}", round % 100));
+        if tslp.state()[RING_PUT]["stale"] == false {
+            places.write("src/ring.c", &text);
+        }
+        (tslp.state()[RING_PUT]["stale"] == true).then_some(())
+    });
+    places.write("src/ring.c", RING);
+    crate::harness::eventually(|| (tslp.state()[RING_PUT]["stale"] == false).then_some(()));
+    assert_eq!(tslp.page("/doctor")["ok"], true);
+    tslp.say("explain `ring_put`");
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
+    assert_eq!(upstream.next().system(), block);
+}

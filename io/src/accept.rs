@@ -1,0 +1,230 @@
+//! `tslp accept`: takes what the workspace's files hold as the write-head's word, while no proxy runs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tslp_core::directive::{Directive, Verb};
+use tslp_core::event::{DiskFinding, Event};
+use tslp_core::reason::Reason;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_replay::engine::{Answers, Batch, Engine};
+use tslp_replay::state::{Contents, State};
+
+use crate::config::ServeConfig;
+use crate::contents::{NoContents, StoredContents};
+use crate::data_dir;
+use crate::ledger::{DataFiles, LedgerError, SqliteLog};
+use crate::observer::{Observer, SystemClock, WallClock};
+use crate::startup::{self, StartError};
+use crate::target::{self, Target, TargetError};
+
+/// What came of one target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is true now as it stands on disk.
+    Accepted,
+    /// It was before.
+    TrueAlready,
+    /// There is no such file in the workspace; why, in words.
+    NoFile(String),
+    /// The file doesn't define it, or not without parse errors.
+    NoSymbol,
+    /// It stays as it was.
+    Refused(Reason),
+}
+
+impl Outcome {
+    /// Whether the target is true as it stands on disk.
+    #[must_use]
+    pub const fn is_fine(&self) -> bool {
+        matches!(self, Self::Accepted | Self::TrueAlready)
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Accepted => "true as it stands on disk",
+            Self::TrueAlready => "true already: nothing to do",
+            Self::NoFile(why) => why,
+            Self::NoSymbol => "the file has no such definition, or it doesn't parse",
+            Self::Refused(reason) => reason.code(),
+        }
+    }
+}
+
+/// Accepts each target, which is `PATH` or `PATH::SYMBOL`; paths are looked for from `current_dir` first. A ledger is
+/// made only if something is accepted.
+///
+/// # Errors
+/// When the ledger is in use, damaged, or can't be written.
+pub fn accept(
+    config: &ServeConfig,
+    current_dir: &Path,
+    targets: &[String],
+) -> Result<Vec<(String, Outcome)>, StartError> {
+    let located: Vec<(&String, Result<String, Outcome>)> = targets
+        .iter()
+        .map(|target| (target, locate(config, current_dir, target)))
+        .collect();
+    let asks_for_something = located.iter().any(|(_, target)| target.is_ok());
+    if !asks_for_something || !has_ledger(config) && !would_accept(config, &located) {
+        return outcomes(&located, |target| {
+            let mut trial = Trial::new(config, State::default(), NoContents);
+            Ok(trial.act(target).0)
+        });
+    }
+    data_dir::prepare(&config.data_dir)?;
+    let (mut opened, state) = startup::start(&config.data_dir, &config.workspace)?;
+    let contents = StoredContents::new(opened.readers.open()?);
+    let mut trial = Trial::new(config, state, contents);
+    outcomes(&located, |target| {
+        let (outcome, batch) = trial.act(target);
+        commit(&mut opened.log, &batch)?;
+        trial.engine.settled(trial.engine.state().head());
+        Ok(outcome)
+    })
+}
+
+fn outcomes(
+    located: &[(&String, Result<String, Outcome>)],
+    mut act: impl FnMut(&str) -> Result<Outcome, StartError>,
+) -> Result<Vec<(String, Outcome)>, StartError> {
+    located
+        .iter()
+        .map(|(written, target)| {
+            let outcome = match target {
+                Ok(target) => act(target)?,
+                Err(outcome) => outcome.clone(),
+            };
+            Ok(((*written).clone(), outcome))
+        })
+        .collect()
+}
+
+fn has_ledger(config: &ServeConfig) -> bool {
+    DataFiles::of(&config.data_dir).database.exists()
+}
+
+/// Whether anything would become true in a workspace without a ledger.
+fn would_accept(config: &ServeConfig, located: &[(&String, Result<String, Outcome>)]) -> bool {
+    let mut trial = Trial::new(config, State::default(), NoContents);
+    let mut targets = located
+        .iter()
+        .filter_map(|(_, target)| target.as_ref().ok());
+    targets.any(|target| trial.act(target).0 == Outcome::Accepted)
+}
+
+/// The target as a directive names it.
+fn locate(config: &ServeConfig, current_dir: &Path, written: &str) -> Result<String, Outcome> {
+    let (path, symbol) = match written.split_once("::") {
+        Some((path, symbol)) => (path, Some(symbol)),
+        None => (written, None),
+    };
+    let path = match target::find(path, current_dir, &config.workspace) {
+        // With a folder in front it can't be taken for another file of the same name.
+        Ok(Target::File(path)) => format!("./{path}"),
+        Ok(Target::Folder(_) | Target::Workspace) => {
+            return Err(Outcome::NoFile("a folder: `tslp adopt` takes those".into()));
+        }
+        // The base name of a file that is tracked is enough; it may also be gone from disk.
+        Err(TargetError::Missing(_)) if has_ledger(config) && !path.contains('/') => path.into(),
+        Err(error) => {
+            let error = error.to_string();
+            let why = error.strip_prefix(&format!("{path}: ")).unwrap_or(&error);
+            return Err(Outcome::NoFile(why.to_owned()));
+        }
+    };
+    Ok(match symbol {
+        Some(symbol) => format!("{path}::{symbol}"),
+        None => path,
+    })
+}
+
+/// An engine and its eyes.
+struct Trial<C> {
+    engine: Engine<TreeSitterGrammars, C>,
+    observer: Observer,
+}
+
+impl<C: Contents> Trial<C> {
+    fn new(config: &ServeConfig, state: State, contents: C) -> Self {
+        Self {
+            engine: Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents),
+            observer: Observer::new(
+                &config.workspace,
+                config.etv,
+                Arc::new(TreeSitterGrammars),
+                Arc::new(SystemClock),
+            ),
+        }
+    }
+
+    fn act(&mut self, target: &str) -> (Outcome, Batch) {
+        let directive = Directive {
+            verb: Verb::Accept,
+            target: target.to_owned(),
+        };
+        let symbol = target.split_once("::").map(|(_, symbol)| symbol);
+        let pending = self.engine.command(SystemClock.now(), directive);
+        let findings = self.observer.check(pending.checks.clone());
+        let texts: Vec<_> = pending
+            .reads
+            .iter()
+            .map(|path| self.observer.read(path))
+            .collect();
+        let is_there = matches!(texts.first(), Some(Some(_)));
+        // A symbol that wasn't looked for isn't tracked; if the file had it, it would have become true.
+        let defines =
+            symbol.is_none_or(|symbol| findings.iter().any(|finding| defines(finding, symbol)));
+        let paths = pending.checks.iter().map(|check| check.path.clone());
+        let answers = Answers {
+            findings: paths.zip(findings).collect(),
+            texts,
+        };
+        let batch = self.engine.obey(pending, answers);
+        let outcome = match notice(&batch) {
+            Some(Reason::UserAccepted) => Outcome::Accepted,
+            Some(Reason::NothingToDo) | None if !is_there => {
+                Outcome::NoFile("there is no such file".into())
+            }
+            Some(Reason::NothingToDo) | None if !defines => Outcome::NoSymbol,
+            Some(Reason::NothingToDo) | None => Outcome::TrueAlready,
+            Some(reason) => Outcome::Refused(reason),
+        };
+        (outcome, batch)
+    }
+}
+
+fn defines(finding: &DiskFinding, symbol: &str) -> bool {
+    match finding {
+        DiskFinding::File(file) => file
+            .slices
+            .iter()
+            .any(|slice| slice.symbol.as_str() == symbol && slice.slice.is_some()),
+        DiskFinding::Missing | DiskFinding::Unreadable(_) => false,
+    }
+}
+
+/// The notice that answers a directive.
+fn notice(batch: &Batch) -> Option<Reason> {
+    batch
+        .recorded
+        .iter()
+        .rev()
+        .find_map(|recorded| match &recorded.event {
+            Event::NoticeIssued(notice) => Some(notice.reason),
+            _ => None,
+        })
+}
+
+fn commit(log: &mut SqliteLog, batch: &Batch) -> Result<(), LedgerError> {
+    let mut transaction = log.begin()?;
+    for recorded in &batch.recorded {
+        transaction.record(recorded)?;
+    }
+    for change in &batch.changes {
+        transaction.change(change)?;
+    }
+    transaction.commit().map(drop)
+}

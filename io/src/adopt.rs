@@ -1,0 +1,424 @@
+//! `tslp adopt`: takes a tree of files as the write-head's word, in memory that doesn't grow with the tree.
+//!
+//! One thread walks, as many as there are cores read and parse, one decides and folds, one appends. Channels between
+//! them are bounded, and so is the memory of what is read and not yet decided about ([`budget`]). Files are decided about
+//! in the order of the walk, so the same tree gives the same ledger.
+
+mod budget;
+mod progress;
+mod reading;
+mod summary;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use tslp_core::artifact::Transition;
+use tslp_core::event::{DiskFinding, Event, ReadFailure};
+use tslp_core::ids::Seq;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_replay::engine::{Batch, Engine};
+use tslp_replay::fold::Replay;
+use tslp_replay::state::State;
+
+use crate::config::ServeConfig;
+use crate::contents::NoContents;
+use crate::data_dir;
+use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
+use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
+use crate::memory;
+use crate::observer::{FileReader, SystemClock, WallClock};
+use crate::startup::{self, StartError};
+use crate::target::Target;
+use budget::Budget;
+use reading::{Content, Job, Looked};
+use walk::Seen;
+
+pub use progress::Progress;
+pub use reading::Skip;
+pub use summary::Summary;
+
+/// Memory of files that are being read, parsed, or wait to be decided about. One file at the parser's bound takes 20 MiB.
+const IN_FLIGHT_BYTES_MAX: usize = 24 << 20;
+
+/// Files that may wait to be read, and looked at files that may wait to be decided about.
+const FILES_QUEUE: usize = 256;
+
+/// Events or bytes of code after which what was decided goes to the writer.
+const COMMIT_EVENTS: usize = 1024;
+const COMMIT_BYTES: usize = 512 << 10;
+
+/// Commits that may wait for the writer.
+const COMMIT_QUEUE: usize = 2;
+
+/// Source after which memory is given back, wherever it was freed.
+const GIVE_BACK_BYTES: usize = 2 << 20;
+
+/// Whether anything is appended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Everything is decided about, nothing is appended.
+    DryRun,
+    /// What is decided is appended.
+    Append,
+}
+
+/// Why adopting ended early. What was appended before counts; the same command goes on from there.
+#[derive(Debug, thiserror::Error)]
+pub enum AdoptError {
+    /// The ledger is in use, damaged, or can't be opened.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The workspace can't be opened.
+    #[error("the workspace can't be read: {}", .0.code())]
+    Workspace(ReadFailure),
+    /// The writer stopped.
+    #[error("{0}")]
+    Writer(String),
+    /// No thread could be started.
+    #[error("no thread could be started: {0}")]
+    Thread(#[from] std::io::Error),
+    /// A thread ended by a defect of tslp.
+    #[error("a thread ended by a defect of tslp; what was appended before is safe")]
+    Defect,
+}
+
+impl From<LedgerError> for AdoptError {
+    fn from(error: LedgerError) -> Self {
+        Self::Start(error.into())
+    }
+}
+
+/// Takes every file beneath the targets. A ledger is made only when there is something to append.
+///
+/// # Errors
+/// See [`AdoptError`].
+pub fn adopt(
+    config: &ServeConfig,
+    targets: &[Target],
+    mode: Mode,
+    progress: &Progress,
+) -> Result<Summary, AdoptError> {
+    let mut adopter = Adopter::start(config, mode)?;
+    let budget = Budget::new(IN_FLIGHT_BYTES_MAX);
+    let (to_workers, jobs) = bounded(FILES_QUEUE);
+    let (to_engine, looked) = bounded(FILES_QUEUE);
+    thread::scope(|scope| {
+        let walker = thread::Builder::new()
+            .name("walk".into())
+            .spawn_scoped(scope, || {
+                send_jobs(config, targets, &budget, to_workers, progress)
+            })?;
+        let mut workers = Vec::new();
+        for reader in readers(config)? {
+            let (jobs, to_engine) = (jobs.clone(), to_engine.clone());
+            workers.push(
+                thread::Builder::new()
+                    .name("read".into())
+                    .spawn_scoped(scope, move || work(&reader, &jobs, &to_engine))?,
+            );
+        }
+        // Whoever waits for the other end must see that it is gone.
+        drop((jobs, to_engine));
+        let decided = adopter.decide_all(looked, progress);
+        let walked = walker.join().map_err(|_| AdoptError::Defect)?;
+        for worker in workers {
+            worker.join().map_err(|_| AdoptError::Defect)?;
+        }
+        decided?;
+        adopter.finish(walked)
+    })
+}
+
+/// A reader for each worker: as many as there are cores.
+fn readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    (0..cores)
+        .map(|_| FileReader::open(&config.workspace, config.etv, Arc::new(TreeSitterGrammars)))
+        .collect::<Result<_, _>>()
+        .map_err(AdoptError::Workspace)
+}
+
+/// The walking thread: hands out files as far as there is memory for them.
+fn send_jobs(
+    config: &ServeConfig,
+    targets: &[Target],
+    budget: &Arc<Budget>,
+    to_workers: Sender<Job>,
+    progress: &Progress,
+) -> Summary {
+    let mut skipped = Summary::default();
+    let mut number = 0;
+    walk::walk(&config.workspace, targets, &mut |seen| match seen {
+        Seen::Skipped { name, why } => {
+            skipped.skip(&name, why);
+            ControlFlow::Continue(())
+        }
+        Seen::File { path, bytes } if bytes > config.etv.read_bytes_max => {
+            skipped.skip(path.as_str(), Skip::Unreadable(ReadFailure::TooLarge));
+            ControlFlow::Continue(())
+        }
+        Seen::File { path, bytes } => {
+            progress.found();
+            let file_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            let share = budget.take(reading::memory_of(file_bytes));
+            let job = Job {
+                number,
+                path,
+                share,
+            };
+            number += 1;
+            match to_workers.send(job) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        }
+    });
+    skipped
+}
+
+fn work(reader: &FileReader, jobs: &Receiver<Job>, to_engine: &Sender<Looked>) {
+    for job in jobs {
+        if to_engine.send(reading::look(reader, job)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Decides about one file after the other.
+struct Adopter<'c> {
+    config: &'c ServeConfig,
+    engine: Engine<TreeSitterGrammars, NoContents>,
+    sink: Sink,
+    waiting: Commit,
+    waiting_bytes: usize,
+    freed_bytes: usize,
+    summary: Summary,
+}
+
+/// Where decisions go.
+enum Sink {
+    /// Nowhere; with a ledger, what it holds has to stay in the state.
+    DryRun { has_ledger: bool },
+    /// Into a ledger that doesn't exist yet.
+    New,
+    /// To its writer.
+    Writer {
+        commits: Sender<Commit>,
+        writer: LedgerWriter,
+    },
+}
+
+impl<'c> Adopter<'c> {
+    fn start(config: &'c ServeConfig, mode: Mode) -> Result<Self, AdoptError> {
+        let files = DataFiles::of(&config.data_dir);
+        let (state, sink) = match (files.database.exists(), mode) {
+            (false, Mode::DryRun) => (State::default(), Sink::DryRun { has_ledger: false }),
+            (false, Mode::Append) => (State::default(), Sink::New),
+            (true, Mode::DryRun) => (folded(&files)?, Sink::DryRun { has_ledger: true }),
+            (true, Mode::Append) => {
+                let (opened, state) = startup::start(&config.data_dir, &config.workspace)?;
+                (state, Sink::writing(opened)?)
+            }
+        };
+        Ok(Self {
+            config,
+            engine: engine(config, state),
+            sink,
+            waiting: Commit::default(),
+            waiting_bytes: 0,
+            freed_bytes: 0,
+            summary: Summary::default(),
+        })
+    }
+
+    /// Files come in any order and are decided about in the order of their numbers.
+    fn decide_all(
+        &mut self,
+        looked: Receiver<Looked>,
+        progress: &Progress,
+    ) -> Result<(), AdoptError> {
+        let mut early = BTreeMap::new();
+        let mut next = 0;
+        for file in looked {
+            early.insert(file.number, file);
+            while let Some(file) = early.remove(&next) {
+                next += 1;
+                progress.decided();
+                self.decide(file)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, looked: Looked) -> Result<(), AdoptError> {
+        let Looked {
+            path,
+            bytes,
+            content,
+            share,
+            ..
+        } = looked;
+        let (found, skip) = match &content {
+            Content::Code(_, found) => (Some(&**found), None),
+            Content::Hashes(_, skip) | Content::Nothing(_, skip) => (None, Some(*skip)),
+        };
+        // What disk holds is worth recording where it stands for something: code, or an entity that is held true.
+        let matters = found.is_some() || skip == Some(Skip::TooLargeToParse);
+        if matters || self.engine.tracks(&path) {
+            let finding = match &content {
+                Content::Nothing(finding, _) => finding.clone(),
+                Content::Hashes(hashes, _) | Content::Code(hashes, _) => {
+                    DiskFinding::File(hashes.disk_file(&self.engine.wanted(&path, found)))
+                }
+            };
+            let batch = self
+                .engine
+                .adopt(SystemClock.now(), path.clone(), finding, found);
+            match skip {
+                Some(skip) => self.summary.skip(path.as_str(), skip),
+                None => self.count(bytes, found.is_some_and(|found| !found.is_clean()), &batch),
+            }
+            self.hand_over(batch, bytes)?;
+        } else if let Some(skip) = skip {
+            self.summary.skip(path.as_str(), skip);
+        }
+        drop((content, share));
+        self.freed_bytes += bytes;
+        if self.freed_bytes >= GIVE_BACK_BYTES {
+            memory::give_back();
+            self.freed_bytes = 0;
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, bytes: usize, damaged: bool, batch: &Batch) {
+        let moved = |wanted: Transition| {
+            let transitions = batch.recorded.iter().filter(|recorded| {
+                matches!(&recorded.event, Event::Transitioned(moved) if moved.transition == wanted)
+            });
+            transitions.count() as u64
+        };
+        let (promoted, removed) = (moved(Transition::Promote), moved(Transition::Remove));
+        let summary = &mut self.summary;
+        summary.bytes += bytes as u64;
+        summary.files_damaged += u64::from(damaged);
+        summary.entities += promoted;
+        summary.entities_removed += removed;
+        if promoted + removed > 0 {
+            summary.files_adopted += 1;
+        } else {
+            summary.files_true_already += 1;
+        }
+    }
+
+    fn hand_over(&mut self, batch: Batch, bytes: usize) -> Result<(), AdoptError> {
+        if batch.recorded.is_empty() {
+            return Ok(());
+        }
+        self.waiting.recorded.extend(batch.recorded);
+        self.waiting.changes.extend(batch.changes);
+        self.waiting_bytes += bytes;
+        if self.waiting.recorded.len() >= COMMIT_EVENTS || self.waiting_bytes >= COMMIT_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), AdoptError> {
+        let commit = std::mem::take(&mut self.waiting);
+        self.waiting_bytes = 0;
+        let Some(last) = commit.recorded.last().map(|recorded| recorded.seq) else {
+            return Ok(());
+        };
+        if matches!(self.sink, Sink::New) {
+            // No ledger is made for looks at the disk alone.
+            if self.summary.files_adopted == 0 {
+                self.waiting = commit;
+                return Ok(());
+            }
+            self.sink = Sink::writing(new_ledger(self.config)?)?;
+        }
+        match &self.sink {
+            // Files have nothing to do with each other: without a ledger each may begin with nothing.
+            Sink::DryRun { has_ledger: false } => {
+                self.engine = engine(self.config, State::default());
+            }
+            Sink::DryRun { has_ledger: true } | Sink::New => self.engine.settled(last),
+            Sink::Writer { commits, writer } => {
+                if commits.send(coalesced(commit)).is_err() {
+                    let stopped = writer.durable().stopped();
+                    return Err(AdoptError::Writer(stopped.map_or_else(
+                        || "the ledger's writer has stopped".to_owned(),
+                        |stopped| stopped.to_string(),
+                    )));
+                }
+                self.engine.settled(writer.durable().reached());
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends what is waiting, and waits until all of it is durable.
+    fn finish(mut self, walked: Summary) -> Result<Summary, AdoptError> {
+        self.flush()?;
+        if let Sink::Writer { commits, writer } = self.sink {
+            drop(commits);
+            writer.join().map_err(AdoptError::Writer)?;
+        }
+        self.summary.add(walked);
+        Ok(self.summary)
+    }
+}
+
+impl Sink {
+    fn writing(opened: OpenLedger) -> Result<Self, AdoptError> {
+        let (commits, queue) = writer::queue(COMMIT_QUEUE);
+        let limits = WriterLimits {
+            // Each commit is a group's worth already.
+            group_events_max: 1,
+            ..WriterLimits::default()
+        };
+        let writer = writer::spawn(opened.log, queue, limits, Box::new(|_| {}))?;
+        Ok(Self::Writer { commits, writer })
+    }
+}
+
+/// Whole files with a path of their own are decided about without a look at older bytes.
+fn engine(config: &ServeConfig, state: State) -> Engine<TreeSitterGrammars, NoContents> {
+    Engine::new(state, TreeSitterGrammars, config.policy.clone(), NoContents)
+}
+
+fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
+    data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
+    let (opened, _) = startup::start(&config.data_dir, &config.workspace)?;
+    Ok(opened)
+}
+
+/// Folds a ledger that another process may be using.
+fn folded(files: &DataFiles) -> Result<State, AdoptError> {
+    let reader = ReaderFactory::new(files, &OpenOptions::default()).open()?;
+    let mut replay = Replay::default();
+    startup::visit_all(
+        |visit| reader.read(Seq(1), visit),
+        |stored| replay.step(stored, tslp_migrations::decode),
+    )?;
+    Ok(replay.into_state())
+}
+
+/// Only the last change of each row is written: a proposal that is promoted at once never needs its row.
+fn coalesced(mut commit: Commit) -> Commit {
+    let mut last = std::collections::HashSet::new();
+    let mut kept: Vec<_> = commit
+        .changes
+        .into_iter()
+        .rev()
+        .filter(|change| last.insert(change.place()))
+        .collect();
+    kept.reverse();
+    commit.changes = kept;
+    commit
+}

@@ -1,0 +1,210 @@
+//! Reads and parses one file, on a worker thread: what of it goes to the engine, and why nothing of its code does.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tslp_core::decide::found_code::{self, FoundCode};
+use tslp_core::event::{DiskFinding, ReadFailure};
+use tslp_core::extract::Grammars;
+use tslp_core::limits::PARSE_BYTES_MAX;
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_grammars::TreeSitterGrammars;
+
+use super::budget::Share;
+use crate::memory;
+use crate::observer::{FileReader, Hashes};
+
+/// Memory of a parse per byte of source: syntax trees take about 18 times their source, then there is the source itself.
+const PARSE_MEMORY_PER_BYTE: usize = 20;
+
+/// Memory of what is kept of a parsed file per byte of source: its text, its definitions' names and hashes.
+const KEPT_MEMORY_PER_BYTE: usize = 3;
+
+/// Source from which on a parse leaves enough free memory behind to give it back at once.
+const GIVE_BACK_BYTES: usize = 128 << 10;
+
+/// Why no code of a file is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Skip {
+    /// Its language isn't read here.
+    NoGrammar,
+    /// A symbolic link; what it leads to is taken where it lies.
+    Link,
+    /// A FIFO, socket or device.
+    NotAFile,
+    /// Its name can't be written down in a ledger.
+    Unnamable,
+    /// Over the parser's bound; the hash of the whole file is recorded.
+    TooLargeToParse,
+    /// It could not be read.
+    Unreadable(ReadFailure),
+    /// It went away meanwhile.
+    Vanished,
+    /// Not UTF-8.
+    NotText,
+    /// It holds a credential, which never enters the ledger.
+    Credential,
+    /// It quotes the proxy's own delimiters.
+    QuotesDelimiters,
+    /// The parser gave up at one of its bounds, or no definition is free of errors.
+    ParseErrors,
+    /// It defines nothing.
+    NothingDefined,
+}
+
+impl Skip {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NoGrammar => "no grammar for its language",
+            Self::Link => "symbolic link",
+            Self::NotAFile | Self::Unreadable(ReadFailure::NotAFile) => "not a regular file",
+            Self::Unnamable => "a name that can't be written down",
+            Self::TooLargeToParse => "too large to parse: the hash of the whole file is recorded",
+            Self::Unreadable(ReadFailure::TooLarge) => "over the limit of etv.read_bytes_max",
+            Self::Unreadable(ReadFailure::Denied) => "unreadable: no permission",
+            Self::Unreadable(ReadFailure::Escapes) => "leads out of the workspace",
+            Self::Unreadable(ReadFailure::Unsteady) => "unreadable: changes while it is read",
+            Self::Unreadable(ReadFailure::TimedOut | ReadFailure::Failed) => "unreadable",
+            Self::Vanished => "went away meanwhile",
+            Self::NotText => "not UTF-8",
+            Self::Credential => "holds a credential",
+            Self::QuotesDelimiters => "quotes the proxy's own delimiters",
+            Self::ParseErrors => {
+                "no definition could be read: parse errors, or over the parser's bounds"
+            }
+            Self::NothingDefined => "defines nothing",
+        }
+    }
+
+    /// A stable snake_case word.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::NoGrammar => "no_grammar",
+            Self::Link => "symbolic_link",
+            Self::NotAFile => "not_a_file",
+            Self::Unnamable => "unnamable",
+            Self::TooLargeToParse => "too_large_to_parse",
+            Self::Unreadable(failure) => failure.code(),
+            Self::Vanished => "vanished",
+            Self::NotText => "not_utf8",
+            Self::Credential => "credential",
+            Self::QuotesDelimiters => "quotes_delimiters",
+            Self::ParseErrors => "parse_errors",
+            Self::NothingDefined => "nothing_defined",
+        }
+    }
+}
+
+/// A file to read.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// Its place in the order of all files.
+    pub(super) number: u64,
+    pub(super) path: RelPath,
+    pub(super) share: Share,
+}
+
+/// A file that was read, as far as it could be.
+#[derive(Debug)]
+pub(super) struct Looked {
+    pub(super) number: u64,
+    pub(super) path: RelPath,
+    pub(super) bytes: usize,
+    pub(super) content: Content,
+    /// Held until the engine is done with the file.
+    pub(super) share: Share,
+}
+
+/// What is known of a file's content.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// Nothing was read.
+    Nothing(DiskFinding, Skip),
+    /// Its hashes alone.
+    Hashes(Hashes, Skip),
+    /// All of it.
+    Code(Hashes, Box<FoundCode>),
+}
+
+/// Memory that reading and parsing a file of this size takes.
+pub(super) fn memory_of(file_bytes: usize) -> usize {
+    if file_bytes <= PARSE_BYTES_MAX {
+        file_bytes * PARSE_MEMORY_PER_BYTE
+    } else {
+        file_bytes
+    }
+}
+
+/// Reads and parses a file.
+pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
+    let Job {
+        number,
+        path,
+        mut share,
+    } = job;
+    // A parser that panics costs its file and nothing else.
+    let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
+        .unwrap_or((0, Content::unreadable(ReadFailure::Failed)));
+    if bytes >= GIVE_BACK_BYTES {
+        memory::give_back();
+    }
+    share.shrink_to(bytes.min(PARSE_BYTES_MAX) * KEPT_MEMORY_PER_BYTE);
+    Looked {
+        number,
+        path,
+        bytes,
+        content,
+        share,
+    }
+}
+
+fn content_of(reader: &FileReader, path: &RelPath) -> (usize, Content) {
+    let bytes = match reader.read(path) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return (0, Content::Nothing(DiskFinding::Missing, Skip::Vanished)),
+        Err(failure) => return (0, Content::unreadable(failure)),
+    };
+    (bytes.len(), content(path, &bytes))
+}
+
+fn content(path: &RelPath, bytes: &[u8]) -> Content {
+    if bytes.len() > PARSE_BYTES_MAX {
+        return Content::Hashes(Hashes::of(bytes, None), Skip::TooLargeToParse);
+    }
+    let as_it_is = || {
+        let language = TreeSitterGrammars.language_of_path(path)?;
+        TreeSitterGrammars.extract(language, bytes).ok()
+    };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Content::Hashes(Hashes::of(bytes, as_it_is().as_ref()), Skip::NotText);
+    };
+    let found = found_code::of_file(&TreeSitterGrammars, path.clone(), text);
+    let skip = match &found.extraction {
+        Ok(extraction) if found.defines_something() => {
+            let hashes = Hashes::of(bytes, Some(extraction));
+            return Content::Code(hashes, Box::new(found));
+        }
+        Ok(extraction) => {
+            let skip = if extraction.definitions.is_empty() && extraction.clean {
+                Skip::NothingDefined
+            } else {
+                Skip::ParseErrors
+            };
+            return Content::Hashes(Hashes::of(bytes, Some(extraction)), skip);
+        }
+        Err(Reason::CredentialRedacted) => Skip::Credential,
+        Err(Reason::QuotesDelimiters) => Skip::QuotesDelimiters,
+        Err(Reason::NoGrammar) => Skip::NoGrammar,
+        Err(_) => Skip::ParseErrors,
+    };
+    Content::Hashes(Hashes::of(bytes, as_it_is().as_ref()), skip)
+}
+
+impl Content {
+    const fn unreadable(failure: ReadFailure) -> Self {
+        Self::Nothing(DiskFinding::Unreadable(failure), Skip::Unreadable(failure))
+    }
+}

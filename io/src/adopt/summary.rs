@@ -1,0 +1,140 @@
+//! What came of a tree, as a table for people and as JSON for programs.
+
+use std::collections::BTreeMap;
+
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value, json};
+
+use super::{Mode, Skip};
+
+/// Names shown of the files that were skipped for one reason.
+const NAMES_MAX: usize = 5;
+
+/// Counts of files, entities and bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Files of which something is true now that wasn't before.
+    pub files_adopted: u64,
+    /// Files that say nothing new.
+    pub files_true_already: u64,
+    /// Of both: files with parse errors, taken as far as they parse.
+    pub files_damaged: u64,
+    /// Entities that became true.
+    pub entities: u64,
+    /// Entities that their files no longer define.
+    pub entities_removed: u64,
+    /// Source of both kinds of files.
+    pub bytes: u64,
+    /// Files of which no code was taken.
+    pub skipped: BTreeMap<Skip, Skipped>,
+}
+
+/// Files skipped for one reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// How many.
+    pub files: u64,
+    /// The first of them, in the order of the walk.
+    pub names: Vec<String>,
+}
+
+impl Summary {
+    pub(super) fn skip(&mut self, name: &str, why: Skip) {
+        let skipped = self.skipped.entry(why).or_default();
+        skipped.files += 1;
+        if skipped.names.len() < NAMES_MAX {
+            skipped.names.push(name.to_owned());
+        }
+    }
+
+    pub(super) fn add(&mut self, walked: Self) {
+        for (why, more) in walked.skipped {
+            let skipped = self.skipped.entry(why).or_default();
+            skipped.files += more.files;
+            skipped.names.extend(more.names);
+            skipped.names.truncate(NAMES_MAX);
+        }
+    }
+
+    /// The page.
+    #[must_use]
+    pub fn json(&self, mode: Mode) -> Value {
+        let skipped: serde_json::Map<String, Value> = self
+            .skipped
+            .iter()
+            .map(|(why, skipped)| {
+                let value = json!({ "files": skipped.files, "first": skipped.names });
+                (why.code().to_owned(), value)
+            })
+            .collect();
+        json!({
+            "bytes": self.bytes,
+            "dry_run": mode == Mode::DryRun,
+            "entities": self.entities,
+            "entities_removed": self.entities_removed,
+            "files_adopted": self.files_adopted,
+            "files_true_already": self.files_true_already,
+            "files_with_parse_errors": self.files_damaged,
+            "skipped": skipped,
+        })
+    }
+
+    /// The page for people.
+    #[must_use]
+    pub fn human(&self, mode: Mode) -> String {
+        let (adopted, removed) = match mode {
+            Mode::Append => ("adopted", "no longer in their files, removed"),
+            Mode::DryRun => (
+                "would be adopted",
+                "no longer in their files, would be removed",
+            ),
+        };
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING);
+        table.set_header(["", "files", "entities", "bytes"]);
+        let bytes = self.bytes.to_string();
+        let mut row = |what: &str, files: u64, entities: &str, bytes: &str| {
+            table.add_row([what, &files.to_string(), entities, bytes]);
+        };
+        row(adopted, self.files_adopted, &self.entities.to_string(), "");
+        row("true already", self.files_true_already, "", "");
+        row(
+            "read, in all",
+            self.files_adopted + self.files_true_already,
+            "",
+            &bytes,
+        );
+        if self.files_damaged > 0 {
+            row(
+                "with parse errors, taken as far as they parse",
+                self.files_damaged,
+                "",
+                "",
+            );
+        }
+        for (why, skipped) in &self.skipped {
+            let what = format!("skipped: {}", why.words());
+            row(&what, skipped.files, "", "");
+        }
+        if self.entities_removed > 0 {
+            table.add_row([removed, "", &self.entities_removed.to_string(), ""]);
+        }
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let mut text = table.trim_fmt();
+        for (why, skipped) in &self.skipped {
+            // A tree is full of files that aren't code; their names say nothing.
+            if *why == Skip::NoGrammar {
+                continue;
+            }
+            let more = skipped.files - skipped.names.len() as u64;
+            let names = skipped.names.join(", ");
+            text.push_str(&format!("\n{}: {names}", why.words()));
+            if more > 0 {
+                text.push_str(&format!(" and {more} more"));
+            }
+        }
+        text
+    }
+}

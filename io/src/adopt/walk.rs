@@ -1,0 +1,178 @@
+//! Finds the files of a tree that may be adopted, in a fixed order, as git would see them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use ignore::{DirEntry, WalkBuilder};
+use tslp_core::event::ReadFailure;
+use tslp_core::extract::Grammars;
+use tslp_core::path::RelPath;
+use tslp_grammars::TreeSitterGrammars;
+
+use super::reading::Skip;
+use crate::target::{self, Target};
+
+/// A file of the tree.
+#[derive(Debug)]
+pub(super) enum Seen {
+    /// To be read.
+    File { path: RelPath, bytes: u64 },
+    /// Not to be read; named as the file system does.
+    Skipped { name: String, why: Skip },
+}
+
+/// Names every file beneath the targets once, until `visit` says that it is enough. What a person named themselves is
+/// taken though it is hidden or ignored.
+pub(super) fn walk(
+    workspace: &Path,
+    targets: &[Target],
+    visit: &mut dyn FnMut(Seen) -> std::ops::ControlFlow<()>,
+) {
+    let named: BTreeSet<&RelPath> = targets
+        .iter()
+        .filter_map(|target| match target {
+            Target::File(path) => Some(path),
+            Target::Workspace | Target::Folder(_) => None,
+        })
+        .collect();
+    for path in &named {
+        let file = workspace.join(path.as_str());
+        let seen = match file.symlink_metadata() {
+            // A link that was named is followed, as far as it stays in the workspace: that is what opening it decides.
+            Ok(found) => seen(path.as_str(), Some(path), found.len()),
+            Err(_) => Seen::Skipped {
+                name: path.to_string(),
+                why: Skip::Vanished,
+            },
+        };
+        if visit(seen).is_break() {
+            return;
+        }
+    }
+    let folders = folders(workspace, targets);
+    if folders.is_empty() {
+        return;
+    }
+    let mut reached = BTreeSet::new();
+    for entry in from_the_root(workspace, folders.clone()) {
+        if let Ok(entry) = &entry
+            && folders.contains(entry.path())
+        {
+            reached.insert(entry.path().to_owned());
+        }
+        if told(workspace, &named, entry, visit).is_break() {
+            return;
+        }
+    }
+    // Ignored or hidden, and named all the same.
+    for folder in folders.difference(&reached) {
+        for entry in builder(folder).build() {
+            if told(workspace, &named, entry, visit).is_break() {
+                return;
+            }
+        }
+    }
+}
+
+/// The outermost folders among the targets.
+fn folders(workspace: &Path, targets: &[Target]) -> BTreeSet<PathBuf> {
+    let all: BTreeSet<PathBuf> = targets
+        .iter()
+        .filter_map(|target| match target {
+            Target::Workspace => Some(workspace.to_owned()),
+            Target::Folder(path) => Some(workspace.join(path.as_str())),
+            Target::File(_) => None,
+        })
+        .collect();
+    let is_outermost =
+        |folder: &PathBuf| !folder.ancestors().skip(1).any(|above| all.contains(above));
+    all.iter()
+        .filter(|folder| is_outermost(folder))
+        .cloned()
+        .collect()
+}
+
+/// Walks from the workspace's root, so that its `.gitignore` files count for every folder, and those above it never do.
+fn from_the_root(workspace: &Path, folders: BTreeSet<PathBuf>) -> ignore::Walk {
+    builder(workspace)
+        .filter_entry(move |entry| {
+            let path = entry.path();
+            folders
+                .iter()
+                .any(|folder| path.starts_with(folder) || folder.starts_with(path))
+        })
+        .build()
+}
+
+fn builder(root: &Path) -> WalkBuilder {
+    let mut builder = WalkBuilder::new(root);
+    builder
+        .follow_links(false)
+        .parents(false)
+        .require_git(false)
+        .git_global(false)
+        .sort_by_file_path(Path::cmp);
+    builder
+}
+
+fn told(
+    workspace: &Path,
+    named: &BTreeSet<&RelPath>,
+    entry: Result<DirEntry, ignore::Error>,
+    visit: &mut dyn FnMut(Seen) -> std::ops::ControlFlow<()>,
+) -> std::ops::ControlFlow<()> {
+    let entry = match entry {
+        Ok(entry) => entry,
+        Err(error) => return visit(refused(&error)),
+    };
+    if entry.file_type().is_none_or(|kind| kind.is_dir()) {
+        return std::ops::ControlFlow::Continue(());
+    }
+    let relative = entry.path().strip_prefix(workspace).unwrap_or(entry.path());
+    let path = target::rel_path(relative);
+    if path.as_ref().is_some_and(|path| named.contains(path)) {
+        return std::ops::ControlFlow::Continue(());
+    }
+    let name = relative.to_string_lossy();
+    let skipped = |why| Seen::Skipped {
+        name: name.clone().into_owned(),
+        why,
+    };
+    visit(match entry.file_type() {
+        Some(kind) if kind.is_symlink() => skipped(Skip::Link),
+        Some(kind) if kind.is_file() => match entry.metadata() {
+            Ok(found) => seen(&name, path.as_ref(), found.len()),
+            Err(error) => refused(&error),
+        },
+        _ => skipped(Skip::NotAFile),
+    })
+}
+
+fn seen(name: &str, path: Option<&RelPath>, bytes: u64) -> Seen {
+    let skipped = |why| Seen::Skipped {
+        name: name.to_owned(),
+        why,
+    };
+    match path {
+        None => skipped(Skip::Unnamable),
+        Some(path) if TreeSitterGrammars.language_of_path(path).is_none() => {
+            skipped(Skip::NoGrammar)
+        }
+        Some(path) => Seen::File {
+            path: path.clone(),
+            bytes,
+        },
+    }
+}
+
+fn refused(error: &ignore::Error) -> Seen {
+    let why = match error.io_error().map(std::io::Error::kind) {
+        Some(std::io::ErrorKind::PermissionDenied) => Skip::Unreadable(ReadFailure::Denied),
+        Some(std::io::ErrorKind::NotFound) => Skip::Vanished,
+        _ => Skip::Unreadable(ReadFailure::Failed),
+    };
+    Seen::Skipped {
+        name: error.to_string(),
+        why,
+    }
+}

@@ -1,0 +1,66 @@
+//! Whole files beneath the workspace root for whoever takes them as they are, and what they are for the ledger.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tslp_core::entity::Symbol;
+use tslp_core::event::{DiskFile, ReadFailure};
+use tslp_core::extract::{Extraction, Grammars};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::path::RelPath;
+
+use super::SystemClock;
+use super::beneath::Root;
+use super::examine::Shared;
+use super::fingerprint::Fingerprint;
+use crate::config::settings::EtvConfig;
+
+/// Reads files as the observer does: only beneath the root, only regular ones, only while they stand still. Waits for
+/// the file system as long as it takes.
+pub struct FileReader {
+    root: Root,
+    shared: Shared,
+}
+
+impl FileReader {
+    /// A reader of the files beneath `root`, an absolute path.
+    ///
+    /// # Errors
+    /// If the root can't be opened.
+    pub fn open(
+        root: &Path,
+        config: EtvConfig,
+        grammars: Arc<dyn Grammars + Send + Sync>,
+    ) -> Result<Self, ReadFailure> {
+        Ok(Self {
+            root: Root::open(root)?,
+            shared: Shared::new(config, grammars, Arc::new(SystemClock)),
+        })
+    }
+
+    /// The file's bytes; `None` if there is no such file.
+    ///
+    /// # Errors
+    /// Why it can't be read.
+    pub fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>, ReadFailure> {
+        self.shared.whole(&self.root, path)
+    }
+}
+
+/// Hashes of a file's content, of which the answer for any symbols can be made later.
+#[derive(Debug)]
+pub struct Hashes(Fingerprint);
+
+impl Hashes {
+    /// Hashes the whole and each definition.
+    #[must_use]
+    pub fn of(bytes: &[u8], extraction: Option<&Extraction>) -> Self {
+        Self(Fingerprint::of(ArtifactHash::of(bytes), bytes, extraction))
+    }
+
+    /// What a look at the disk would have said to somebody who asks for these symbols.
+    #[must_use]
+    pub fn disk_file(&self, symbols: &[Symbol]) -> DiskFile {
+        self.0.disk_file(symbols)
+    }
+}
