@@ -62,6 +62,7 @@ fn a_tree_becomes_true_and_is_shown_to_the_model() {
     let expected = [
         "src/add.c",
         "src/add.c::add",
+        "src/flawed.c",
         "src/flawed.c::sound",
         "src/ring.c",
         RING_PUT,
