@@ -50,9 +50,7 @@ impl Grammars for TreeSitterGrammars {
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {
         path.extension()
             .and_then(language::of_extension)
-            .or_else(|| {
-                patterns::of_file(path.basename(), path.extension()).and_then(by_patterns)
-            })
+            .or_else(|| patterns::of_file(path.basename(), path.extension()).and_then(by_patterns))
     }
 
     fn language_of_tag(&self, tag: &str) -> Option<LanguageId> {

@@ -132,9 +132,8 @@ impl Pairs<'_> {
     fn is_name(&self, index: usize) -> bool {
         let token = self.lexed.tokens[index];
         let before = index.checked_sub(1).and_then(|before| self.token(before));
-        let sticks_to = |mark: u8| {
-            before.is_some_and(|before| before.is(mark) && before.end == token.start)
-        };
+        let sticks_to =
+            |mark: u8| before.is_some_and(|before| before.is(mark) && before.end == token.start);
         let mark_after = |at: usize| match self.token(index + at)?.kind {
             Kind::Mark(mark) => Some(mark),
             _ => None,
@@ -246,8 +245,10 @@ impl Pairs<'_> {
             self.lexed.suspects.push(self.lexed.tokens[*open].start);
         }
         debug_assert!(
-            self.lexed.tokens.iter().all(|token| token.mate == NONE
-                || (token.mate as usize) < self.lexed.tokens.len())
+            self.lexed
+                .tokens
+                .iter()
+                .all(|token| token.mate == NONE || (token.mate as usize) < self.lexed.tokens.len())
         );
         Pairing {
             depth: self.depth,

@@ -176,13 +176,7 @@ impl Outline<'_> {
     }
 
     /// The head alone, for what is a definition without a body, too.
-    fn without_body(
-        &self,
-        rule: &Rule,
-        after: usize,
-        head: usize,
-        past: usize,
-    ) -> Option<Extent> {
+    fn without_body(&self, rule: &Rule, after: usize, head: usize, past: usize) -> Option<Extent> {
         rule.data.bodiless.then(|| Extent {
             head_end: self.end_before(head),
             body: BodyPlace::Nowhere,
@@ -341,8 +335,7 @@ impl Outline<'_> {
         while at < past {
             let token = self.lexed.tokens[at];
             let next = self.token(at + 1).filter(|_| at + 1 < past);
-            if token.is(b'=') && next.is_some_and(|next| next.is(b'>') && next.start == token.end)
-            {
+            if token.is(b'=') && next.is_some_and(|next| next.is(b'>') && next.start == token.end) {
                 let has_braces = self.token(at + 2).is_some_and(|body| body.is(b'{'));
                 return Some(match self.past(at + 2).filter(|_| has_braces) {
                     Some(close) => (token.end + 1, self.between(at + 2, close)),
@@ -418,9 +411,8 @@ impl Outline<'_> {
         let line_end = (after..to)
             .find(|at| self.lexed.tokens[*at].begins_line && *at > item)
             .unwrap_or(to);
-        let opener = (item..line_end).find(|at| {
-            self.lexed.tokens[*at].kind == Kind::Word && self.past(*at).is_some()
-        });
+        let opener = (item..line_end)
+            .find(|at| self.lexed.tokens[*at].kind == Kind::Word && self.past(*at).is_some());
         if let Some(sign) = (after..line_end).find(|at| self.begins_expression(rule, *at))
             && opener.is_none_or(|opener| opener > sign)
         {

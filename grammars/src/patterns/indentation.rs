@@ -117,9 +117,8 @@ pub(super) fn elisions(lexed: &Lexed, lines: &[Line]) -> Vec<Span> {
     let is_dots = |line: &Line| {
         line.past - line.first == 3 && (line.first..line.past).all(|at| lexed.tokens[at].is(b'.'))
     };
-    let is_text = |line: &Line| {
-        line.past - line.first == 1 && lexed.tokens[line.first].kind == Kind::Text
-    };
+    let is_text =
+        |line: &Line| line.past - line.first == 1 && lexed.tokens[line.first].kind == Kind::Text;
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate().filter(|(_, line)| is_dots(line)) {
         let before = lines[..index]

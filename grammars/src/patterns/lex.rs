@@ -215,8 +215,8 @@ impl Lexer<'_> {
     }
 
     fn opens(&self, rule: &SpanRule) -> Option<spans::Open> {
-        let after_word = self.at > 0
-            && self.language.is_word_byte[usize::from(self.source[self.at - 1])];
+        let after_word =
+            self.at > 0 && self.language.is_word_byte[usize::from(self.source[self.at - 1])];
         let after_blank = self.at == 0 || self.source[self.at - 1].is_ascii_whitespace();
         if rule.data.line_start && !self.begins_line
             || rule.data.after_blank && !after_blank && !self.begins_line
@@ -306,11 +306,8 @@ impl Lexer<'_> {
     fn number(&mut self) {
         let start = self.at;
         while let Some(byte) = self.source.get(self.at) {
-            let is_point = *byte == b'.'
-                && self
-                    .source
-                    .get(self.at + 1)
-                    .is_some_and(u8::is_ascii_digit);
+            let is_point =
+                *byte == b'.' && self.source.get(self.at + 1).is_some_and(u8::is_ascii_digit);
             if !is_point && !byte.is_ascii_alphanumeric() && *byte != b'_' {
                 break;
             }
@@ -344,7 +341,11 @@ impl Lexer<'_> {
                 b']' => in_class = false,
                 b'/' if !in_class => {
                     self.at = at + 1;
-                    while self.source.get(self.at).is_some_and(u8::is_ascii_alphabetic) {
+                    while self
+                        .source
+                        .get(self.at)
+                        .is_some_and(u8::is_ascii_alphabetic)
+                    {
                         self.at += 1;
                     }
                     self.mask(start, self.at, LITERAL);
@@ -398,9 +399,29 @@ impl Lexer<'_> {
 pub(super) fn is_operator_word(word: &[u8]) -> bool {
     matches!(
         word,
-        b"return" | b"typeof" | b"case" | b"in" | b"of" | b"delete" | b"void" | b"throw" | b"new"
-            | b"else" | b"do" | b"instanceof" | b"yield" | b"await" | b"and" | b"or" | b"not"
-            | b"if" | b"unless" | b"while" | b"until" | b"when" | b"then"
+        b"return"
+            | b"typeof"
+            | b"case"
+            | b"in"
+            | b"of"
+            | b"delete"
+            | b"void"
+            | b"throw"
+            | b"new"
+            | b"else"
+            | b"do"
+            | b"instanceof"
+            | b"yield"
+            | b"await"
+            | b"and"
+            | b"or"
+            | b"not"
+            | b"if"
+            | b"unless"
+            | b"while"
+            | b"until"
+            | b"when"
+            | b"then"
     )
 }
 

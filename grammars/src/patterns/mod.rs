@@ -94,8 +94,11 @@ pub(crate) fn of_file(basename: &str, extension: Option<&str>) -> Option<usize> 
     let by_name = table().iter().position(named);
     by_name.or_else(|| {
         let extension = extension?;
-        let extended =
-            |row: &Row| row.extensions.iter().any(|known| known.eq_ignore_ascii_case(extension));
+        let extended = |row: &Row| {
+            row.extensions
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(extension))
+        };
         table().iter().position(extended)
     })
 }
@@ -122,12 +125,8 @@ pub(crate) fn extract(position: usize, source: &[u8]) -> Result<Extraction, Extr
     let mut breaks_off = lexed.unclosed || pairing.leaves_open;
     if language.layout == Layout::Indentation {
         lines = indentation::lines(source, &lexed);
-        lexed
-            .suspects
-            .extend(indentation::suspects(&lexed, &lines));
-        lexed
-            .elisions
-            .extend(indentation::elisions(&lexed, &lines));
+        lexed.suspects.extend(indentation::suspects(&lexed, &lines));
+        lexed.elisions.extend(indentation::elisions(&lexed, &lines));
         breaks_off |= indentation::lacks_block(&lexed, &lines);
     }
     lexed.suspects.sort_unstable();

@@ -23,7 +23,7 @@ const SCOPES_MAX: u32 = 48;
 const ITEMS_MAX: usize = 150_000;
 
 /// Annotations in front of one definition.
-const ANNOTATIONS_MAX: usize = 64;
+const ANNOTATIONS_MAX: usize = 1_000;
 
 /// A definition, still without its figures.
 #[derive(Debug)]
@@ -146,7 +146,10 @@ impl<'a> Outline<'a> {
     ) -> Result<(), ExtractError> {
         let mut at = from;
         while at < to {
-            if matches!(self.lexed.tokens[at].kind, lex::Kind::Mark(b';' | b',' | b'}' | b')')) {
+            if matches!(
+                self.lexed.tokens[at].kind,
+                lex::Kind::Mark(b';' | b',' | b'}' | b')')
+            ) {
                 at += 1;
                 continue;
             }
@@ -319,7 +322,7 @@ impl<'a> Outline<'a> {
         names
             .into_iter()
             .map(str::trim)
-            .filter(|name| !name.is_empty() && *name != "_")
+            .filter(|name| !name.is_empty() && (*name != "_" || rule.kind != Kind::Value))
             .map(str::to_owned)
             .collect()
     }
@@ -334,8 +337,11 @@ impl<'a> Outline<'a> {
             let text = captures.name(group).map_or(&b""[..], |found| {
                 &self.source[base + found.start()..base + found.end()]
             });
-            let text = crate::c::tightened(&String::from_utf8_lossy(text));
-            let text = text.replace(['"', '`'], "");
+            let text = String::from_utf8_lossy(text);
+            let text = match text.contains(['"', '`']) {
+                true => text.replace(['"', '`'], ""),
+                false => crate::c::tightened(&text),
+            };
             filled = filled.replace(&format!("{{{group}}}"), &text);
         }
         filled
@@ -440,7 +446,7 @@ fn joined(scope: &str, separator: &str, name: &str) -> String {
     }
 }
 
-/// A text with blanks for all that stands between `<` and `>`, up to the first brace or semicolon.
+/// A text with blanks for all that stands between `<` and `>`, up to the first brace.
 fn blank_angles(text: &[u8]) -> Vec<u8> {
     let mut blanked = text.to_vec();
     let mut depth = 0_u32;
@@ -449,7 +455,7 @@ fn blank_angles(text: &[u8]) -> Vec<u8> {
         let is_arrow = *byte == b'>' && matches!(before, b'-' | b'=');
         before = *byte;
         match *byte {
-            b'{' | b';' => break,
+            b'{' => break,
             b'<' => depth += 1,
             b'>' if !is_arrow && depth > 0 => {
                 depth -= 1;

@@ -89,6 +89,11 @@ impl Finder<'_> {
                 && depth < INTERPOLATIONS_MAX
                 && rest.starts_with(opening)
             {
+                if opening.len() == 1 && rest.get(1) == opening.first() {
+                    // Doubled, it is a plain character.
+                    at += 2;
+                    continue;
+                }
                 at = self.code(at + opening.len(), (*mark, *closing), depth + 1);
             } else if Some(*byte) == rule.escape {
                 at += 2;
