@@ -76,6 +76,7 @@ pub(super) fn lex(language: &Language, source: &[u8]) -> Lexed {
         at: 0,
         begins_line: true,
         heredocs: Vec::new(),
+        without_regex: 0,
         lexed: Lexed {
             masked: source.to_vec(),
             tokens: Vec::with_capacity(source.len() / 5),
@@ -93,6 +94,8 @@ struct Lexer<'a> {
     begins_line: bool,
     /// What ends the texts that begin on the next line.
     heredocs: Vec<Vec<u8>>,
+    /// Up to here no regular expression begins: one that did had no end on its line.
+    without_regex: usize,
     lexed: Lexed,
 }
 
@@ -333,9 +336,9 @@ impl Lexer<'_> {
         let start = self.at;
         let mut in_class = false;
         let mut at = start + 1;
-        let length = self.line_length();
-        while at < start + length {
-            match self.source[at] {
+        while let Some(byte) = self.source.get(at).filter(|_| start >= self.without_regex) {
+            match byte {
+                b'\n' => break,
                 b'\\' => at += 1,
                 b'[' => in_class = true,
                 b']' => in_class = false,
@@ -356,6 +359,7 @@ impl Lexer<'_> {
             }
             at += 1;
         }
+        self.without_regex = self.without_regex.max(at);
         self.at += 1;
         self.push(Kind::Mark(b'/'), start);
     }
