@@ -152,8 +152,11 @@ fn language_of(
 ) -> Option<LanguageId> {
     let tag = block.language.as_deref();
     match path {
-        Some(Ok(_)) if tag.is_some_and(|tag| is_foreign(grammars, tag)) => None,
-        Some(Ok(path)) => grammars.language_of_path(path),
+        Some(Ok(path)) => {
+            let language = grammars.language_of_path(path)?;
+            let foreign = tag.is_some_and(|tag| is_foreign(grammars, tag, language));
+            (!foreign).then_some(language)
+        }
         Some(Err(_)) => None,
         None => grammars.language_of_tag(tag?),
     }
@@ -162,9 +165,10 @@ fn language_of(
 /// Tags that say nothing of the language.
 const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "source"];
 
-/// A fence that names a language which isn't read here, such as a shell's, is no code of the file before it.
-fn is_foreign(grammars: &dyn Grammars, tag: &str) -> bool {
-    !PLAIN_TAGS.contains(&tag) && grammars.language_of_tag(tag).is_none()
+/// A fence that names another language than its file's, such as a shell's, is no code of the file before it.
+fn is_foreign(grammars: &dyn Grammars, tag: &str, language: LanguageId) -> bool {
+    let named = grammars.language_of_tag(tag);
+    !PLAIN_TAGS.contains(&tag) && !named.is_some_and(|named| grammars.are_kin(named, language))
 }
 
 /// A diff or a SEARCH/REPLACE block holds both the old and the new code, and is neither.

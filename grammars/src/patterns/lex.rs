@@ -243,7 +243,7 @@ impl Lexer<'_> {
                 start: offset(start),
                 end: offset(end.at),
             };
-            let placeholder = is_placeholder(span.of(self.source));
+            let placeholder = !rule.data.documentation && is_placeholder(span.of(self.source));
             self.lexed.comments.push(Comment { span, placeholder });
             self.begins_line |= self.source[start..end.at].contains(&b'\n');
         } else {
@@ -334,34 +334,22 @@ impl Lexer<'_> {
     /// Passes a regular expression, or a lone slash.
     fn regex(&mut self) {
         let start = self.at;
-        let mut in_class = false;
-        let mut at = start + 1;
-        while let Some(byte) = self.source.get(at).filter(|_| start >= self.without_regex) {
-            match byte {
-                b'\n' => break,
-                b'\\' => at += 1,
-                b'[' => in_class = true,
-                b']' => in_class = false,
-                b'/' if !in_class => {
-                    self.at = at + 1;
-                    while self
-                        .source
-                        .get(self.at)
-                        .is_some_and(u8::is_ascii_alphabetic)
-                    {
-                        self.at += 1;
-                    }
-                    self.mask(start, self.at, LITERAL);
-                    self.push(Kind::Text, start);
-                    return;
-                }
-                _ => {}
+        let end = match start >= self.without_regex {
+            true => spans::regex_end(self.source, start),
+            false => Err(start),
+        };
+        match end {
+            Ok(end) => {
+                self.at = end;
+                self.mask(start, end, LITERAL);
+                self.push(Kind::Text, start);
             }
-            at += 1;
+            Err(looked_until) => {
+                self.without_regex = self.without_regex.max(looked_until);
+                self.at += 1;
+                self.push(Kind::Mark(b'/'), start);
+            }
         }
-        self.without_regex = self.without_regex.max(at);
-        self.at += 1;
-        self.push(Kind::Mark(b'/'), start);
     }
 
     /// Blanks what stands between two islands of code.

@@ -379,6 +379,8 @@ fn bare_dots_stand_for_code_where_they_mean_nothing() {
         2
     );
     assert_eq!(count("a.js", "f(\n  ...args,\n  ...more\n);\n"), 0);
+    let nested = "const a = `${b.replace(/'/g, `'${c}'`)}`;\n// ...\n";
+    assert_eq!(count("a.js", nested), 1);
     assert_eq!(count("a.jsx", "const v = <p>\n  {/* ... */}\n</p>;\n"), 1);
     assert_eq!(count("a.py", "def f(): ...\n\ndef g():\n    ...\n"), 0);
     assert_eq!(
@@ -575,6 +577,23 @@ fn languages_are_found_by_path_and_tag() {
     assert_eq!(of_path("a.h").map(|id| id.0), Some(2));
     assert_eq!(of_path("makefile.txt"), None);
     assert_eq!(grammars.language_of_tag("text"), None);
+}
+
+#[test]
+fn kin_may_stand_for_each_other() {
+    let grammars = TreeSitterGrammars::new();
+    let kin = |one: &str, other: &str| {
+        let of = |tag| grammars.language_of_tag(tag).unwrap();
+        grammars.are_kin(of(one), of(other))
+    };
+    assert!(kin("c", "cpp") && kin("h", "c++") && kin("js", "tsx") && kin("python", "py"));
+    assert!(!kin("c", "bash") && !kin("bash", "python") && !kin("ts", "java"));
+}
+
+#[test]
+fn documentation_may_quote_what_stands_for_code() {
+    let source = "/// ```\n/// // ...\n/// ```\nfn f() { g() }\n";
+    assert!(extract("a.rs", source.as_bytes()).elisions.is_empty());
 }
 
 #[test]
