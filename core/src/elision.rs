@@ -57,7 +57,7 @@ fn names_code<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
     while let [first, more @ ..] = rest {
         match *first {
             "rest" | "remainder" | "remaining" | "other" | "existing" | "previous" | "original"
-            | "all" => selects = true,
+            | "all" | "everything" => selects = true,
             "the" | "of" | "your" | "this" | "our" | "keep" => {}
             noun if NOUNS.contains(&noun) => return selects.then_some(more),
             _ => return None,
@@ -151,7 +151,6 @@ const ALWAYS: &[&str] = &[
     "remainder of the code",
     "remainder of the file",
     "remainder of the function",
-    "everything else",
     "unchanged",
     "code unchanged",
     "remains unchanged",
@@ -185,6 +184,7 @@ const ALWAYS: &[&str] = &[
 /// Words for parts of a program.
 const NOUNS: &[&str] = &[
     "code",
+    "else",
     "file",
     "function",
     "functions",
@@ -315,6 +315,7 @@ mod tests {
             "// your code here",
             "// unchanged code omitted",
             "; ... snip ...",
+            "// everything else stays the same",
             "... existing code ...",
             "... (rest of the file)",
             "⋮...",
@@ -358,6 +359,8 @@ mod tests {
             "/* ............................................................ */",
             "// implementation of the above",
             "// Imports",
+            "# everything else.",
+            "# everything else is not colored",
         ] {
             assert!(!is_placeholder(comment), "{comment}");
         }

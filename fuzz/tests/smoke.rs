@@ -50,7 +50,7 @@ macro_rules! smoke {
 smoke! {
     decode_event fold_events stories
     capture_blocks mention_scan delimiters redaction rel_path
-    extract_c extract_cpp
+    extract_c extract_cpp extract_patterns
     chat_request reply_stream
     http_request http_response http_body
 }

@@ -77,6 +77,7 @@ pub(super) fn lex(language: &Language, source: &[u8]) -> Lexed {
         begins_line: true,
         heredocs: Vec::new(),
         without_regex: 0,
+        open: Vec::new(),
         lexed: Lexed {
             masked: source.to_vec(),
             tokens: Vec::with_capacity(source.len() / 5),
@@ -96,6 +97,8 @@ struct Lexer<'a> {
     heredocs: Vec<Vec<u8>>,
     /// Up to here no regular expression begins: one that did had no end on its line.
     without_regex: usize,
+    /// Brackets that are open, however they match.
+    open: Vec<u8>,
     lexed: Lexed,
 }
 
@@ -125,6 +128,11 @@ impl Lexer<'_> {
                 byte => {
                     self.at += 1;
                     self.push(Kind::Mark(byte), self.at - 1);
+                    match byte {
+                        b'(' | b'[' | b'{' => self.open.push(byte),
+                        b')' | b']' | b'}' => drop(self.open.pop()),
+                        _ => {}
+                    }
                 }
             }
         }
@@ -171,7 +179,8 @@ impl Lexer<'_> {
         if directive.is_some_and(|pattern| pattern.is_match(&self.rest()[..self.line_length()])) {
             return true;
         }
-        if byte != b'.' && byte != 0xe2 {
+        // Among parameters, dots are a parameter.
+        if byte != b'.' && byte != 0xe2 || self.open.last() == Some(&b'(') {
             return false;
         }
         let line = self.rest()[..self.line_length()].trim_ascii_end();

@@ -379,6 +379,7 @@ fn bare_dots_stand_for_code_where_they_mean_nothing() {
         2
     );
     assert_eq!(count("a.js", "f(\n  ...args,\n  ...more\n);\n"), 0);
+    assert_eq!(count("a.rs", "fn f(\n  a: u8,\n  ...\n);\n"), 0);
     let nested = "const a = `${b.replace(/'/g, `'${c}'`)}`;\n// ...\n";
     assert_eq!(count("a.js", nested), 1);
     assert_eq!(count("a.jsx", "const v = <p>\n  {/* ... */}\n</p>;\n"), 1);
