@@ -3,6 +3,7 @@
 //! Grammars call this for comment nodes only, so that a string that holds dots is no elision.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// Whether a comment's text, delimiters included, is a placeholder such as `// ... existing code ...`.
 #[must_use]
@@ -11,26 +12,105 @@ pub fn is_placeholder(comment: &str) -> bool {
     if text.len() > LONGEST_PLACEHOLDER {
         return false;
     }
-    let has_dots = text.contains("...");
-    let bare = text.trim_matches(|c: char| c == '.' || c.is_whitespace());
-    if bare.is_empty() {
-        return has_dots;
+    let words: Vec<&str> = text
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|word| !word.is_empty())
+        .collect();
+    if words.is_empty() {
+        return (3..=DOTS_MAX).contains(&text.matches('.').count())
+            && text.chars().all(|c| c == '.' || c == ' ');
     }
-    if ALWAYS.iter().any(|phrase| {
-        bare == *phrase
-            || bare.starts_with(phrase) && bare[phrase.len()..].starts_with([' ', ':', ';', ')'])
-    }) {
-        return true;
-    }
-    text.starts_with("... ")
-        && WITH_DOTS.iter().any(|word| {
-            bare.split(|c: char| !c.is_alphanumeric())
-                .any(|part| part == *word)
-        })
+    let leads = text.starts_with("...");
+    let trails = text.ends_with("...");
+    says_left_out(&words, leads || trails)
+        || text.starts_with("... ") && names_code_after_dots(&words, trails)
 }
 
 /// A placeholder is a short remark; a longer comment that happens to hold the words is prose.
 const LONGEST_PLACEHOLDER: usize = 120;
+
+/// More dots in a row are a line drawn for the eye.
+const DOTS_MAX: usize = 6;
+
+/// Whether a remark that begins with these words says that code was left out, with or without dots.
+fn says_left_out(words: &[&str], has_dots: bool) -> bool {
+    let starts_with = |phrase: &str| {
+        let mut count = 0;
+        let same = phrase.split(' ').all(|word| {
+            count += 1;
+            words.get(count - 1) == Some(&word)
+        });
+        same.then(|| &words[count..])
+    };
+    let always = ALWAYS
+        .iter()
+        .filter_map(|phrase| starts_with(phrase))
+        .any(ends_remark);
+    always
+        || names_code(words).is_some_and(|rest| ends_remark(rest) && (has_dots || !rest.is_empty()))
+}
+
+/// What follows `the rest of the code`, `remaining methods`, `other functions` and the like.
+fn names_code<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
+    let mut rest = words;
+    let mut selects = false;
+    while let [first, more @ ..] = rest {
+        match *first {
+            "rest" | "remainder" | "remaining" | "other" | "existing" | "previous" | "original"
+            | "all" | "everything" => selects = true,
+            "the" | "of" | "your" | "this" | "our" | "keep" => {}
+            noun if NOUNS.contains(&noun) => return selects.then_some(more),
+            _ => return None,
+        }
+        rest = more;
+    }
+    None
+}
+
+/// Whether a remark may end with these words: they say no more than that something stays as it is.
+fn ends_remark(words: &[&str]) -> bool {
+    match words {
+        [] => true,
+        [.., _] if words.len() > 8 => false,
+        [
+            "here" | "remain" | "remains" | "stay" | "stays" | "go" | "goes" | "unchanged"
+            | "continues" | "omitted" | "elided" | "below" | "above" | "untouched" | "same" | "not"
+            | "without",
+            ..,
+        ] => words.len() <= 6,
+        ["as", "is" | "before" | "above" | "in" | "it", ..]
+        | ["for", "brevity" | "clarity" | "simplicity" | "now", ..]
+        | ["the", "same", ..]
+        | [
+            "from",
+            "before" | "previous" | "original" | "above" | "the",
+            ..,
+        ]
+        | [
+            "is" | "are",
+            "unchanged" | "the" | "same" | "identical" | "omitted" | "kept" | "as" | "here" | "not"
+            | "untouched",
+            ..,
+        ] => true,
+        ["code" | "in" | "of", ..] => words.len() <= 5 && ends_remark(&words[1..]),
+        ["this" | "the" | "file" | "function" | "class", rest @ ..] => ends_remark(rest),
+        _ => false,
+    }
+}
+
+/// Whether a short remark after dots names code: `... error handling code`.
+fn names_code_after_dots(words: &[&str], trails: bool) -> bool {
+    let is_prose = matches!(
+        words[0],
+        "and" | "but" | "we" | "if" | "so" | "or" | "because" | "then"
+    );
+    let longest = if trails { 8 } else { 5 };
+    (trails || !is_prose)
+        && words.len() <= longest
+        && words
+            .iter()
+            .any(|word| WITH_DOTS.contains(word) || NOUNS.contains(word))
+}
 
 /// Remarks that are placeholders with or without dots.
 const ALWAYS: &[&str] = &[
@@ -41,19 +121,28 @@ const ALWAYS: &[&str] = &[
     "rest of file",
     "rest of the function",
     "rest of function",
+    "rest of the method",
     "rest of the implementation",
     "rest of implementation",
     "rest of the class",
+    "rest of the component",
+    "rest of the module",
+    "rest of the program",
+    "rest of the script",
     "rest of your code",
     "rest of the existing code",
     "the rest of the code",
     "the rest of the file",
     "the rest of the function",
+    "the rest of the method",
+    "the rest of the class",
     "the rest of the implementation",
+    "the rest of your code",
     "the rest remains",
-    "the rest is unchanged",
+    "the rest stays",
+    "the rest is",
     "rest unchanged",
-    "rest is unchanged",
+    "rest is",
     "rest remains",
     "rest stays",
     "rest as before",
@@ -65,15 +154,21 @@ const ALWAYS: &[&str] = &[
     "unchanged",
     "code unchanged",
     "remains unchanged",
+    "no change",
+    "no changes",
     "same as before",
     "same as above",
+    "same code as before",
     "as before",
     "omitted",
     "code omitted",
     "implementation omitted",
     "omitted for brevity",
+    "snipped",
+    "truncated for brevity",
     "implementation remains",
     "implementation unchanged",
+    "implementation goes",
     "previous code",
     "previous implementation remains",
     "previous logic",
@@ -112,13 +207,52 @@ const ALWAYS: &[&str] = &[
     "all other functions",
     "other code",
     "your code here",
+    "your code goes here",
     "your existing code",
     "keep existing code",
     "keep the existing code",
+    "keep the rest",
+    "leave the rest",
     "snip",
 ];
 
-/// Words that make a comment with leading dots a placeholder.
+/// Words for parts of a program.
+const NOUNS: &[&str] = &[
+    "code",
+    "else",
+    "file",
+    "function",
+    "functions",
+    "method",
+    "methods",
+    "class",
+    "classes",
+    "component",
+    "module",
+    "implementation",
+    "implementations",
+    "logic",
+    "body",
+    "imports",
+    "includes",
+    "fields",
+    "properties",
+    "members",
+    "definitions",
+    "declarations",
+    "tests",
+    "routes",
+    "cases",
+    "variables",
+    "constants",
+    "rules",
+    "targets",
+    "settings",
+    "columns",
+    "statements",
+];
+
+/// Words that make a remark after dots a placeholder.
 const WITH_DOTS: &[&str] = &[
     "existing",
     "rest",
@@ -130,15 +264,8 @@ const WITH_DOTS: &[&str] = &[
     "previous",
     "other",
     "others",
-    "code",
-    "implementation",
     "before",
     "more",
-    "body",
-    "function",
-    "functions",
-    "methods",
-    "logic",
 ];
 
 /// Lower case, comment delimiters stripped, the ellipsis character spelled out, blanks folded.
@@ -206,7 +333,28 @@ mod tests {
             "<!-- ... existing code ... -->",
             "// ... other functions ...",
             "// existing code here...",
+            "// Existing code remains unchanged",
+            "// rest of the methods unchanged",
+            "// ... rest of the methods",
+            "// other methods...",
+            "// remaining functions stay the same",
+            "// The rest of the file is unchanged.",
+            "// same as before, not shown",
+            "// No changes here",
+            "# ... imports ...",
+            "-- ... other columns ...",
+            "// [... existing code ...]",
+            "// <existing code>",
+            "// ... keep the rest of the class as is ...",
+            "// Rest of your code here",
+            "// your code here",
+            "// unchanged code omitted",
+            "; ... snip ...",
+            "// everything else stays the same",
+            "... existing code ...",
+            "... (rest of the file)",
             "⋮...",
+            "⋮",
         ] {
             assert!(is_placeholder(comment), "{comment}");
         }
@@ -230,6 +378,24 @@ mod tests {
             "/* The table whose content is at r[regBase]... */",
             "// Same as above, should be called without the mutex held",
             "// do some other things ...",
+            "// existing code paths rely on this",
+            "// Previous code is invalid",
+            "// The rest of the code just deals with duplicates, which we in some",
+            "// unchanged links we directly manage",
+            "# unchanged text, yield it to both sides",
+            "# as before all PEP 440 versions.",
+            "// Omitted on Windows if only new node.lib is required",
+            "// Same as above but takes a mask",
+            "// Same as above: just don't write the bytecode.",
+            "// other methods",
+            "// Remaining fields",
+            "// ... and afterwards perform any thread cleanup logic",
+            "// ... we only do this though if our sequence has more than one",
+            "/* ............................................................ */",
+            "// implementation of the above",
+            "// Imports",
+            "# everything else.",
+            "# everything else is not colored",
         ] {
             assert!(!is_placeholder(comment), "{comment}");
         }

@@ -142,6 +142,11 @@ pub trait Grammars {
     /// The language that a fence's info string names, such as `c`, `cpp`, `c++`.
     fn language_of_tag(&self, tag: &str) -> Option<LanguageId>;
 
+    /// Whether a text that is said to be in one language may be in the other: C and C++, JavaScript and TypeScript.
+    fn are_kin(&self, one: LanguageId, other: LanguageId) -> bool {
+        one == other
+    }
+
     /// Finds all definitions of `source`.
     ///
     /// # Errors

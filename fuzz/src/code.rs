@@ -14,6 +14,32 @@ pub fn extract_cpp(data: &[u8]) {
     extract("cpp", data);
 }
 
+/// Any bytes taken for one of the languages that patterns read; the first byte says which.
+pub fn extract_patterns(data: &[u8]) {
+    const TAGS: [&str; 16] = [
+        "python",
+        "javascript",
+        "typescript",
+        "rust",
+        "go",
+        "java",
+        "csharp",
+        "ruby",
+        "php",
+        "kotlin",
+        "swift",
+        "lua",
+        "shell",
+        "sql",
+        "zig",
+        "makefile",
+    ];
+    let Some((first, source)) = data.split_first() else {
+        return;
+    };
+    extract(TAGS[usize::from(*first) % TAGS.len()], source);
+}
+
 /// Definitions lie inside the source, in order, and a second look finds the same.
 fn extract(language: &str, source: &[u8]) {
     let Some(language) = TreeSitterGrammars.language_of_tag(language) else {
@@ -36,6 +62,11 @@ fn check(extraction: &Extraction, source: &[u8]) {
     for definition in &extraction.definitions {
         assert!(is_inside(&definition.span), "{definition:?}");
         assert!(!definition.span.is_empty(), "{definition:?}");
+        let (span, head) = (definition.span, definition.head);
+        assert!(
+            span.start <= head.start && head.start < head.end && head.end <= span.end,
+            "{definition:?}"
+        );
         assert!(
             definition.damaged || !definition.symbol.as_str().is_empty(),
             "{definition:?}"

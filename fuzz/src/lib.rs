@@ -16,7 +16,7 @@ mod http;
 pub mod inputs;
 
 pub use chat::{chat_request, reply_stream};
-pub use code::{extract_c, extract_cpp};
+pub use code::{extract_c, extract_cpp, extract_patterns};
 pub use edits::{capture_edits, capture_tags, edit_apply, tool_call};
 pub use events::{decode_event, fold_events, stories};
 pub use http::{http_body, http_request, http_response};
@@ -50,6 +50,12 @@ pub const TARGETS: &[Target] = &[
     target("rel_path", rel_path, 6_000, inputs::PATHS),
     target("extract_c", extract_c, 1_000, inputs::C),
     target("extract_cpp", extract_cpp, 600, inputs::CPP),
+    target(
+        "extract_patterns",
+        extract_patterns,
+        3_000,
+        inputs::PATTERNS,
+    ),
     target("chat_request", chat_request, 4_000, inputs::CHAT),
     target("reply_stream", reply_stream, 4_000, inputs::EVENT_STREAM),
     target("http_request", http_request, 4_000, inputs::HTTP),

@@ -58,6 +58,10 @@ impl Grammars for TreeSitterGrammars {
         language::of_tag(tag).or_else(|| patterns::of_tag(tag).and_then(by_patterns))
     }
 
+    fn are_kin(&self, one: LanguageId, other: LanguageId) -> bool {
+        family(one) == family(other)
+    }
+
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
         if source.len() > PARSE_BYTES_MAX {
             return Err(ExtractError::TooLarge);
@@ -67,6 +71,14 @@ impl Grammars for TreeSitterGrammars {
             Some(language::Reader::Header) => header::extract(source),
             None => patterns::extract(usize::from(language.0) - language::count(), source),
         }
+    }
+}
+
+/// What a language has in common with its kin. The rows with a grammar are C, C++ and their headers.
+fn family(language: LanguageId) -> Option<&'static str> {
+    match usize::from(language.0).checked_sub(language::count()) {
+        None => Some("c"),
+        Some(position) => patterns::family(position),
     }
 }
 

@@ -54,16 +54,26 @@ impl Stubs {
         let Some(code) = folded(source, inside, start, end) else {
             return Body::Code;
         };
+        let code = without_semicolons(&code);
         let says_so = |comment: &Comment| self.remark.is_match(comment.span.of(source));
         if code.is_empty()
-            || self.always.is_match(&code)
-            || self.with_remark.is_match(&code) && inside.iter().any(says_so)
+            || self.always.is_match(code)
+            || self.with_remark.is_match(code) && inside.iter().any(says_so)
         {
             Body::Stub
         } else {
             Body::Code
         }
     }
+}
+
+/// The code without empty statements in front.
+fn without_semicolons(code: &[u8]) -> &[u8] {
+    let empty = code
+        .iter()
+        .take_while(|byte| matches!(byte, b';' | b' '))
+        .count();
+    &code[empty..]
 }
 
 /// One pattern that matches what any of them matches as a whole.

@@ -428,8 +428,9 @@ fn language_of(
     let tag = block.language.as_deref();
     match path {
         Some(Ok(path)) => {
-            let of_path = grammars.language_of_path(path);
-            of_path.filter(|language| !tag.is_some_and(|tag| is_foreign(grammars, tag, *language)))
+            let language = grammars.language_of_path(path)?;
+            let foreign = tag.is_some_and(|tag| is_foreign(grammars, tag, language));
+            (!foreign).then_some(language)
         }
         Some(Err(_)) => None,
         None => grammars.language_of_tag(tag?),
@@ -439,25 +440,10 @@ fn language_of(
 /// Tags that say nothing of the language.
 const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "source"];
 
-/// Tags of what is typed into a terminal: a command that follows a path is seldom that file's code.
-const SHELL_TAGS: [&str; 8] = [
-    "sh",
-    "bash",
-    "shell",
-    "zsh",
-    "fish",
-    "console",
-    "terminal",
-    "powershell",
-];
-
-/// A fence that names a language which isn't read here, or a shell's, is no code of the file before it.
-fn is_foreign(grammars: &dyn Grammars, tag: &str, of_path: LanguageId) -> bool {
-    match grammars.language_of_tag(tag) {
-        _ if PLAIN_TAGS.contains(&tag) => false,
-        None => true,
-        Some(of_tag) => SHELL_TAGS.contains(&tag) && of_tag != of_path,
-    }
+/// A fence that names another language than its file's, such as a shell's, is no code of the file before it.
+fn is_foreign(grammars: &dyn Grammars, tag: &str, language: LanguageId) -> bool {
+    let named = grammars.language_of_tag(tag);
+    !PLAIN_TAGS.contains(&tag) && !named.is_some_and(|named| grammars.are_kin(named, language))
 }
 
 fn extract(

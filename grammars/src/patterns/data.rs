@@ -13,6 +13,9 @@ const FORMAT: u64 = 1;
 #[serde(deny_unknown_fields)]
 pub(crate) struct LanguageData {
     pub(crate) name: String,
+    /// The language that its texts may be taken for, if any.
+    #[serde(default)]
+    pub(crate) family: Option<String>,
     pub(crate) tags: Vec<String>,
     #[serde(default)]
     pub(crate) extensions: Vec<String>,
@@ -111,6 +114,8 @@ pub(crate) enum StatementEnd {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SpanData {
     pub(crate) comment: bool,
+    /// Whether it is a comment that documents, and so may quote what stands for left-out code.
+    pub(crate) documentation: bool,
     /// How it begins.
     pub(crate) open: Option<String>,
     /// A pattern of how it begins; what its group `fence` matches, `close` may ask for as `{fence}`.

@@ -76,6 +76,8 @@ pub(super) fn lex(language: &Language, source: &[u8]) -> Lexed {
         at: 0,
         begins_line: true,
         heredocs: Vec::new(),
+        without_regex: 0,
+        open: Vec::new(),
         lexed: Lexed {
             masked: source.to_vec(),
             tokens: Vec::with_capacity(source.len() / 5),
@@ -93,6 +95,10 @@ struct Lexer<'a> {
     begins_line: bool,
     /// What ends the texts that begin on the next line.
     heredocs: Vec<Vec<u8>>,
+    /// Up to here no regular expression begins: one that did had no end on its line.
+    without_regex: usize,
+    /// Brackets that are open, however they match.
+    open: Vec<u8>,
     lexed: Lexed,
 }
 
@@ -122,6 +128,11 @@ impl Lexer<'_> {
                 byte => {
                     self.at += 1;
                     self.push(Kind::Mark(byte), self.at - 1);
+                    match byte {
+                        b'(' | b'[' | b'{' => self.open.push(byte),
+                        b')' | b']' | b'}' => drop(self.open.pop()),
+                        _ => {}
+                    }
                 }
             }
         }
@@ -168,7 +179,8 @@ impl Lexer<'_> {
         if directive.is_some_and(|pattern| pattern.is_match(&self.rest()[..self.line_length()])) {
             return true;
         }
-        if byte != b'.' && byte != 0xe2 {
+        // Among parameters, dots are a parameter.
+        if byte != b'.' && byte != 0xe2 || self.open.last() == Some(&b'(') {
             return false;
         }
         let line = self.rest()[..self.line_length()].trim_ascii_end();
@@ -240,7 +252,7 @@ impl Lexer<'_> {
                 start: offset(start),
                 end: offset(end.at),
             };
-            let placeholder = is_placeholder(span.of(self.source));
+            let placeholder = !rule.data.documentation && is_placeholder(span.of(self.source));
             self.lexed.comments.push(Comment { span, placeholder });
             self.begins_line |= self.source[start..end.at].contains(&b'\n');
         } else {
@@ -331,33 +343,22 @@ impl Lexer<'_> {
     /// Passes a regular expression, or a lone slash.
     fn regex(&mut self) {
         let start = self.at;
-        let mut in_class = false;
-        let mut at = start + 1;
-        let length = self.line_length();
-        while at < start + length {
-            match self.source[at] {
-                b'\\' => at += 1,
-                b'[' => in_class = true,
-                b']' => in_class = false,
-                b'/' if !in_class => {
-                    self.at = at + 1;
-                    while self
-                        .source
-                        .get(self.at)
-                        .is_some_and(u8::is_ascii_alphabetic)
-                    {
-                        self.at += 1;
-                    }
-                    self.mask(start, self.at, LITERAL);
-                    self.push(Kind::Text, start);
-                    return;
-                }
-                _ => {}
+        let end = match start >= self.without_regex {
+            true => spans::regex_end(self.source, start),
+            false => Err(start),
+        };
+        match end {
+            Ok(end) => {
+                self.at = end;
+                self.mask(start, end, LITERAL);
+                self.push(Kind::Text, start);
             }
-            at += 1;
+            Err(looked_until) => {
+                self.without_regex = self.without_regex.max(looked_until);
+                self.at += 1;
+                self.push(Kind::Mark(b'/'), start);
+            }
         }
-        self.at += 1;
-        self.push(Kind::Mark(b'/'), start);
     }
 
     /// Blanks what stands between two islands of code.

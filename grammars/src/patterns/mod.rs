@@ -109,6 +109,12 @@ pub(crate) fn of_tag(tag: &str) -> Option<usize> {
     table().iter().position(tagged)
 }
 
+/// What the language at a position has in common with its kin.
+pub(crate) fn family(position: usize) -> Option<&'static str> {
+    let row = table().get(position)?;
+    Some(row.data.family.as_deref().unwrap_or(&row.name))
+}
+
 /// Finds all definitions of a text in the language at a position.
 ///
 /// # Errors

@@ -89,6 +89,11 @@ impl Finder<'_> {
                 && depth < INTERPOLATIONS_MAX
                 && rest.starts_with(opening)
             {
+                if opening.len() == 1 && rest.get(1) == opening.first() {
+                    // Doubled, it is a plain character.
+                    at += 2;
+                    continue;
+                }
                 at = self.code(at + opening.len(), (*mark, *closing), depth + 1);
             } else if Some(*byte) == rule.escape {
                 at += 2;
@@ -140,6 +145,7 @@ impl Finder<'_> {
     fn code(&self, start: usize, (mark, closing): (u8, u8), depth: u32) -> usize {
         let mut at = start;
         let mut levels = 1;
+        let mut without_regex = 0;
         while let Some(byte) = self.source.get(at).copied() {
             if byte == closing {
                 levels -= 1;
@@ -151,10 +157,30 @@ impl Finder<'_> {
             } else if let Some(end) = self.span(at, depth) {
                 at = end;
                 continue;
+            } else if byte == b'/'
+                && self.language.regex_literals
+                && at >= without_regex
+                && self.operand_expected(start, at)
+            {
+                match regex_end(self.source, at) {
+                    Ok(end) => {
+                        at = end;
+                        continue;
+                    }
+                    Err(looked_until) => without_regex = looked_until,
+                }
             }
             at += 1;
         }
         self.source.len()
+    }
+
+    /// Whether a value may begin at `at` in code that begins at `start`.
+    fn operand_expected(&self, start: usize, at: usize) -> bool {
+        let before = &self.source[start.max(at.saturating_sub(OPEN_BYTES_MAX))..at];
+        before.trim_ascii_end().last().is_none_or(|byte| {
+            !self.language.is_word_byte[usize::from(*byte)] && !b")]}\"'`".contains(byte)
+        })
     }
 
     fn span(&self, at: usize, depth: u32) -> Option<usize> {
@@ -170,4 +196,28 @@ impl Finder<'_> {
             Some(self.end(rule, &open, at, depth).at)
         })
     }
+}
+
+/// The end of a regular expression that begins with the slash at `start`; an error says where its line ends without one.
+pub(super) fn regex_end(source: &[u8], start: usize) -> Result<usize, usize> {
+    let mut in_class = false;
+    let mut at = start + 1;
+    while let Some(byte) = source.get(at) {
+        match byte {
+            b'\n' => break,
+            b'\\' => at += 1,
+            b'[' => in_class = true,
+            b']' => in_class = false,
+            b'/' if !in_class => {
+                let flags = source[at + 1..]
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_alphabetic())
+                    .count();
+                return Ok(at + 1 + flags);
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    Err(at)
 }

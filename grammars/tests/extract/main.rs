@@ -12,6 +12,8 @@ mod cpp;
 mod elisions;
 mod headers;
 mod parts;
+mod patterns;
+mod patterns_hostile;
 mod preprocessor;
 
 mod corpus;
