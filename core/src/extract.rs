@@ -45,6 +45,21 @@ pub enum Body {
     Code,
 }
 
+impl GrammarTag {
+    /// How versions begin that name patterns instead of a grammar.
+    pub const PATTERNS: &'static str = "patterns";
+
+    /// How definitions read by this were found.
+    #[must_use]
+    pub fn means(&self) -> Proof {
+        if self.version.starts_with(Self::PATTERNS) {
+            Proof::Pattern
+        } else {
+            Proof::Ast
+        }
+    }
+}
+
 /// One definition found in a source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use crate::artifact::Origin;
 use crate::entity::{EntityId, Symbol};
 use crate::event::{Audited, DiskFinding, NoticeIssued};
+use crate::extract::Proof;
 use crate::gate::GateReport;
 use crate::hash::{ArtifactHash, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, SessionId, VersionId};
@@ -25,6 +26,8 @@ pub struct Current {
     pub spans: Vec<Span>,
     /// Its structure.
     pub figures: Figures,
+    /// How it was read.
+    pub proof: Proof,
     /// Who supplied it.
     pub origin: Origin,
     /// The episode in which it became true.

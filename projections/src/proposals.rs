@@ -7,6 +7,7 @@ use core::fmt;
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{ArtifactCaptured, Event, Recorded};
+use tslp_core::extract::{GrammarTag, Proof};
 use tslp_core::gate::GateReport;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
@@ -47,6 +48,8 @@ pub struct Proposed {
     pub source: ArtifactHash,
     /// How sure its entity is.
     pub level: Level,
+    /// How it was read.
+    pub proof: Proof,
     /// Who supplied it.
     pub origin: Origin,
     /// Its episode.
@@ -98,6 +101,10 @@ impl Proposals {
                         version: version.clone(),
                         source: captured.artifact,
                         level: resolved.level,
+                        proof: resolved
+                            .grammar
+                            .as_ref()
+                            .map_or(Proof::Ast, GrammarTag::means),
                         origin: captured.origin,
                         episode: captured.episode,
                         session: sessions.of(captured.episode).unwrap_or_default(),

@@ -11,6 +11,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{ArtifactCaptured, Event, Recorded, Transitioned};
+use tslp_core::extract::Proof;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::limits::SUPERSEDED_KEPT;
@@ -75,6 +76,7 @@ struct Entry {
     spans: Spans,
     figures: Figures,
     origin: Origin,
+    proof: Proof,
     version: VersionId,
     episode: EpisodeId,
     seq: Seq,
@@ -174,6 +176,7 @@ impl StateMap {
             spans: Spans::new(&proposed.version.spans),
             figures: proposed.version.figures,
             origin: proposed.origin,
+            proof: proposed.proof,
             version: proposed.version.id,
             episode: transitioned.episode,
             seq: recorded.seq,
@@ -458,6 +461,7 @@ impl StateMap {
             artifact: self.sources[entry.source as usize].artifact,
             spans: entry.spans.as_slice().to_vec(),
             figures: entry.figures,
+            proof: entry.proof,
             origin: entry.origin,
             episode: entry.episode,
         })

@@ -12,6 +12,7 @@ use crate::delimiter::{self, RECENT_CLOSE, RECENT_OPEN, STATE_CLOSE, STATE_OPEN}
 use crate::directive;
 use crate::entity::EntityId;
 use crate::event::{Dropped, Event, History, Hydrated, NoticeIssued, PromptComposed};
+use crate::extract::Proof;
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, SessionId};
 use crate::limits::{
@@ -260,10 +261,14 @@ fn admit(
     Ok((text, tokens))
 }
 
-/// The law's template (spec §8.2), to the letter.
+/// The law's template (spec §8.2), to the letter; what a pattern confirmed (§4.1, step 2) isn't said to be read by AST.
 fn state_block(entity: &EntityId, current: &Current, code: &str) -> String {
+    let source = match current.proof {
+        Proof::Ast => "AST",
+        Proof::Pattern | Proof::PartialPattern => "pattern",
+    };
     format!(
-        "{STATE_OPEN}\nEntity: {entity}\nArtifact: {}\nSource: Confirmed via AST\n\n{}\n{STATE_CLOSE}",
+        "{STATE_OPEN}\nEntity: {entity}\nArtifact: {}\nSource: Confirmed via {source}\n\n{}\n{STATE_CLOSE}",
         current.slice,
         code.trim_end_matches(['\n', '\r'])
     )
