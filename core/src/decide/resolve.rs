@@ -78,6 +78,9 @@ pub fn resolve(view: &dyn View, found: &FoundCode, origin: Origin) -> Resolution
     let (symbols, damaged) = by_symbol(extraction);
     // What the user supplies counts as far as it parses; what the model proposes stands or falls as a whole.
     let is_flawed = origin == Origin::Model && !extraction.clean;
+    if symbols.is_empty() && extraction.clean && path.is_none() {
+        return Resolution::unresolved(Reason::NoEntity);
+    }
     if symbols.is_empty() || is_flawed {
         return Resolution::unresolved(Reason::ParseErrors);
     }
