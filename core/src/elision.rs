@@ -74,8 +74,7 @@ fn ends_remark(words: &[&str]) -> bool {
         [.., _] if words.len() > 8 => false,
         [
             "here" | "remain" | "remains" | "stay" | "stays" | "go" | "goes" | "unchanged"
-            | "continues" | "omitted" | "elided" | "below" | "above" | "untouched" | "same" | "not"
-            | "without",
+            | "continues" | "omitted" | "elided" | "below" | "above" | "untouched" | "same",
             ..,
         ] => words.len() <= 6,
         ["as", "is" | "before" | "above" | "in" | "it", ..]
@@ -88,10 +87,12 @@ fn ends_remark(words: &[&str]) -> bool {
         ]
         | [
             "is" | "are",
-            "unchanged" | "the" | "same" | "identical" | "omitted" | "kept" | "as" | "here" | "not"
+            "unchanged" | "the" | "same" | "identical" | "omitted" | "kept" | "as" | "here"
             | "untouched",
             ..,
-        ] => true,
+        ]
+        | ["not", "shown" | "changed" | "modified" | "repeated", ..]
+        | ["without", "change" | "changes" | "modification", ..] => true,
         ["code" | "in" | "of", ..] => words.len() <= 5 && ends_remark(&words[1..]),
         ["this" | "the" | "file" | "function" | "class", rest @ ..] => ends_remark(rest),
         _ => false,

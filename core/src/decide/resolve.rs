@@ -118,9 +118,10 @@ pub fn resolve(
         return Resolution::unresolved(Reason::ParseErrors);
     }
     if symbols.is_empty() {
-        return Resolution::unresolved(match damaged.is_empty() {
-            true => Reason::NoDefinition,
-            false => Reason::ParseErrors,
+        return Resolution::unresolved(match (damaged.is_empty(), path) {
+            (false, _) => Reason::ParseErrors,
+            (true, Some(_)) => Reason::NoDefinition,
+            (true, None) => Reason::NoEntity,
         });
     }
     let resolution = match path {

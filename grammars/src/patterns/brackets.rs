@@ -113,19 +113,15 @@ impl Pairs<'_> {
     }
 
     fn opens_block(&self, index: usize, block: &KeywordBlock) -> bool {
+        let language = self.language;
         let word = self.text(index);
-        let opens = self.language.among(word, &block.open)
-            || self.language.among(word, &block.open_at_start) && self.begins_operand(index);
-        let follows_end = index.checked_sub(1).is_some_and(|before| {
-            self.language.same(self.text(before), &block.close)
-                && !self.lexed.tokens[index].begins_line
-        });
-        opens
-            && !follows_end
-            && !self
-                .language
-                .among(self.text(index + 1), &block.open_not_before)
-            && !(word == b"def" && self.is_endless(index))
+        let is_opening = language.among(word, &block.open)
+            || language.among(word, &block.open_at_start) && self.begins_operand(index);
+        let before = index.checked_sub(1).map_or(&b""[..], |at| self.text(at));
+        let is_kept = language.among(self.text(index + 1), &block.open_not_before)
+            || language.same(before, &block.close) && !self.lexed.tokens[index].begins_line
+            || word == b"def" && self.is_endless(index);
+        is_opening && !is_kept
     }
 
     /// Whether a word that looks like a keyword is part of a name: `.end`, `:end`, `end:`, `end?`.

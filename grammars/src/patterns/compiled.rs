@@ -88,7 +88,7 @@ impl Language {
             .map(SpanRule::new)
             .collect::<Result<Vec<_>, String>>()?;
         let brackets = data.brackets.as_bytes();
-        if brackets.len() % 2 != 0 {
+        if !brackets.len().is_multiple_of(2) {
             return Err("brackets don't come in pairs".to_owned());
         }
         Ok(Self {

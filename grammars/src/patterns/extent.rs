@@ -42,14 +42,21 @@ impl Outline<'_> {
         after: usize,
         to: usize,
     ) -> Option<Extent> {
-        match rule.ends {
+        let mut extent = match rule.ends {
             Ends::Braces => self.braces(rule, after, to),
             Ends::Group => self.group(after, after, to),
             Ends::Keyword => self.keyword(rule, item, after, to),
             Ends::Statement => self.statement(rule, after, to),
             Ends::Indentation => self.indentation(item, after),
             Ends::Recipe => self.recipe(item, to),
-        }
+        }?;
+        // Where brackets are astray, a head may seem to reach further than its definition.
+        let first = self.token(item)?.end;
+        extent.past = extent.past.max(item + 1);
+        extent.end = extent.end.max(first);
+        extent.certain &= (first..=extent.end).contains(&extent.head_end);
+        extent.head_end = extent.head_end.clamp(first, extent.end);
+        Some(extent)
     }
 
     /// Whether a token opens a bracket of this language.

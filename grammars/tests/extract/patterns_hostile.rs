@@ -213,6 +213,8 @@ fn long_lines_and_sizes_over_the_bounds() {
 fn bytes_that_are_no_text() {
     check_survives(b"");
     check_survives(b"\n\n\n");
+    // Found by fuzzing: a head that reached further than its definition.
+    check_survives(b"CREATE FUNCTION f x, y)\nRETURNS z AS $$\n$$;\n");
     check_survives(&[0; 4096]);
     check_survives(&[0xff; 4096]);
     check_survives(b"\xef\xbb\xbfdef f():\r\n    return 1\r\n");
