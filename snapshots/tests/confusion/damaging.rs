@@ -147,7 +147,10 @@ fn lazy(case: &Case, edits: &mut Vec<Edit>) {
         let start = core(text, &all[first]).start;
         let indent = indent(text, start);
         let place = all[first].start..all[last].end;
-        let new = format!("\n{indent}{words}");
+        // A line comment has its line to itself.
+        let rest = text[place.end..].split('\n').next().unwrap_or_default();
+        let end = if rest.trim().is_empty() { "" } else { "\n" };
+        let new = format!("\n{indent}{words}{end}");
         edits.push(damaging(case, kind, words, with(case, vec![(place, new)])));
     }
 }

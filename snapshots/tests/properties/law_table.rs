@@ -16,7 +16,7 @@ fn root() -> PathBuf {
 }
 
 fn rows() -> Vec<Row> {
-    let page = std::fs::read_to_string(root().join("docs/law.md")).unwrap();
+    let page = std::fs::read_to_string(root().join("docs/law.md")).expect("docs/law.md is there");
     page.lines()
         .filter(|line| line.starts_with("| ") && !line.starts_with("| §"))
         .map(|line| {
