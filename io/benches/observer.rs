@@ -12,7 +12,7 @@ use tslp_core::path::RelPath;
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::observer::{Observer, WallClock};
 use tslp_io::out::Out;
-use tslp_replay::engine::DiskCheck;
+use tslp_replay::pending::DiskCheck;
 
 const FILES: usize = 20;
 const ROUNDS: usize = 2001;

@@ -7,7 +7,8 @@ use tslp_core::directive::{Directive, Verb};
 use tslp_core::event::{DiskFinding, Event};
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::engine::{Answers, Batch, Engine};
+use tslp_replay::engine::Engine;
+use tslp_replay::pending::{Answers, Batch};
 use tslp_replay::state::{Contents, State};
 
 use crate::config::ServeConfig;

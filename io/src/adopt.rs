@@ -20,8 +20,9 @@ use tslp_core::artifact::Transition;
 use tslp_core::event::{DiskFinding, Event, ReadFailure};
 use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::engine::{Batch, Engine};
+use tslp_replay::engine::Engine;
 use tslp_replay::fold::Replay;
+use tslp_replay::pending::Batch;
 use tslp_replay::state::State;
 
 use crate::config::ServeConfig;

@@ -16,7 +16,8 @@ use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::Attempt;
 use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::engine::{Answers, Batch, DiskCheck, Engine, Finding};
+use tslp_replay::engine::Engine;
+use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding};
 
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
 use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};

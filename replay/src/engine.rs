@@ -9,11 +9,10 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use tslp_core::audit::Question;
 use tslp_core::capture;
 use tslp_core::decide::audit;
-use tslp_core::decide::compose::{self, Composed, Outgoing, Prompt};
-use tslp_core::decide::direct::{self, FileText, Order};
+use tslp_core::decide::compose::{self, Composed, Prompt};
+use tslp_core::decide::direct::{self, Order};
 use tslp_core::decide::found_code::{self, FoundCode, MessageEnd, Reading};
 use tslp_core::decide::observe;
 use tslp_core::decide::promote::Containers;
@@ -33,144 +32,12 @@ use tslp_core::message::{self, Message, Request, Role, ToolCall};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::view::View;
-use tslp_projections::table::{Changes, RowChange};
 
+use crate::pending::{
+    Answers, Batch, Checks, ComposedPrompt, DiskCheck, Finding, JudgedReply, Paste, PendingAudit,
+    PendingCommand, PendingPrompt, PendingReply, Work,
+};
 use crate::state::{Contents, State, StateView};
-
-/// A file to look at, and the symbols whose slices are wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DiskCheck {
-    /// The file.
-    pub path: RelPath,
-    /// Sorted, without repetition.
-    pub symbols: Vec<Symbol>,
-}
-
-/// What a check found.
-pub type Finding = (RelPath, DiskFinding);
-
-/// Events to append as one transaction, with the row changes that they cause.
-#[derive(Debug)]
-pub struct Batch {
-    /// The events, in order.
-    pub recorded: Vec<Recorded>,
-    /// Changes to the projections' tables.
-    pub changes: Vec<RowChange>,
-}
-
-impl Batch {
-    /// The last event's position, if there is any event.
-    #[must_use]
-    pub fn last(&self) -> Option<Seq> {
-        self.recorded.last().map(|recorded| recorded.seq)
-    }
-}
-
-/// A prompt between its arrival and its going out.
-pub struct PendingPrompt {
-    /// Files to look at before the prompt goes on.
-    pub checks: Vec<DiskCheck>,
-    /// Files whose text the user accepts as it stands.
-    pub reads: Vec<RelPath>,
-    at: UnixMillis,
-    request: Request,
-    received: Received,
-    /// What the user says in it.
-    prompt: String,
-    pastes: Vec<Paste>,
-    mentions: Mentions,
-    orders: Vec<Order>,
-    work: Work,
-}
-
-/// A directive from the command line, before its file was looked at.
-pub struct PendingCommand {
-    /// Files to look at.
-    pub checks: Vec<DiskCheck>,
-    /// Files whose text the user accepts as it stands.
-    pub reads: Vec<RelPath>,
-    at: UnixMillis,
-    order: Order,
-    work: Work,
-}
-
-/// What the surroundings answer to a [`PendingPrompt`].
-#[derive(Debug, Default)]
-pub struct Answers {
-    /// What was found, for each check.
-    pub findings: Vec<Finding>,
-    /// What was read, for each of the reads.
-    pub texts: Vec<FileText>,
-}
-
-/// A prompt that is ready to go out.
-pub struct ComposedPrompt {
-    /// Its episode.
-    pub episode: EpisodeId,
-    /// What to append before any byte of the reply reaches the client.
-    pub batch: Batch,
-    /// The client's request.
-    pub request: Request,
-    /// What goes to the model in its place.
-    pub outgoing: Outgoing,
-}
-
-/// What came of a reply.
-pub struct JudgedReply {
-    /// What to append before the reply's end reaches the client.
-    pub batch: Batch,
-    /// What to ask the model about it, once nobody waits for the model (spec §10).
-    pub audit: Option<Question>,
-}
-
-/// An audit's answer, before its files were looked at.
-pub struct PendingAudit {
-    /// Files to look at before anything is promoted.
-    pub checks: Vec<DiskCheck>,
-    at: UnixMillis,
-    episode: EpisodeId,
-    outcome: AuditOutcome,
-    answer: Option<String>,
-}
-
-/// A reply between its end and the decisions about it.
-pub struct PendingReply {
-    /// Files to look at before anything is promoted.
-    pub checks: Vec<DiskCheck>,
-    at: UnixMillis,
-    episode: EpisodeId,
-    found: Vec<FoundCode>,
-    containers: Containers,
-    work: Work,
-}
-
-struct Paste {
-    found: FoundCode,
-    containers: Containers,
-    place: Place,
-}
-
-/// Events and changes of the batch in the making.
-struct Work {
-    recorded: Vec<Recorded>,
-    changes: Changes,
-}
-
-impl Work {
-    const fn new() -> Self {
-        Self {
-            recorded: Vec::new(),
-            changes: Changes::collecting(),
-        }
-    }
-
-    fn finish(self) -> Batch {
-        Batch {
-            recorded: self.recorded,
-            changes: self.changes.into_vec(),
-        }
-    }
-}
 
 /// The state, the parsers and the policy, with the bytes that aren't on disk yet.
 pub struct Engine<G, C> {
@@ -711,36 +578,5 @@ impl<C: Contents> Contents for Overlay<C> {
             .get(&seq)
             .cloned()
             .or_else(|| self.stored.content(seq))
-    }
-}
-
-/// Collects files to look at, each once, their symbols sorted.
-#[derive(Default)]
-struct Checks(BTreeMap<RelPath, Vec<Symbol>>);
-
-impl Checks {
-    fn add(&mut self, view: &dyn View, path: &RelPath) {
-        if !self.0.contains_key(path) {
-            self.0.insert(path.clone(), view.symbols_of(path));
-        }
-    }
-
-    fn add_code(&mut self, view: &dyn View, found: &FoundCode) {
-        let Some(path) = found.usable_path() else {
-            return;
-        };
-        self.add(view, path);
-        if let Some(symbols) = self.0.get_mut(path) {
-            symbols.extend(found.symbols());
-            symbols.sort();
-            symbols.dedup();
-        }
-    }
-
-    fn into_vec(self) -> Vec<DiskCheck> {
-        self.0
-            .into_iter()
-            .map(|(path, symbols)| DiskCheck { path, symbols })
-            .collect()
     }
 }

@@ -12,3 +12,4 @@ pub mod log;
 pub mod state;
 
 pub mod engine;
+pub mod pending;

@@ -12,7 +12,7 @@ use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::engine::{DiskCheck, Finding};
+use tslp_replay::pending::{DiskCheck, Finding};
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]

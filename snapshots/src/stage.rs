@@ -13,7 +13,8 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::table::Changes;
-use tslp_replay::engine::{Answers, Batch, Engine};
+use tslp_replay::engine::Engine;
+use tslp_replay::pending::{Answers, Batch};
 use tslp_replay::state::{Contents, State, StateView};
 
 use crate::disk::{Disk, Place};

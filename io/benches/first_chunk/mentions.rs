@@ -11,7 +11,8 @@ use tslp_core::mention;
 use tslp_core::message::{Attempt, Message, Request, Role, Tools};
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::engine::{Answers, Engine};
+use tslp_replay::engine::Engine;
+use tslp_replay::pending::Answers;
 use tslp_replay::state::{Contents, StateView};
 
 use crate::Effort;

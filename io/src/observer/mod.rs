@@ -26,7 +26,7 @@ use tslp_core::decide::direct::FileText;
 use tslp_core::event::{DiskFinding, ReadFailure};
 use tslp_core::extract::Grammars;
 use tslp_core::path::RelPath;
-use tslp_replay::engine::DiskCheck;
+use tslp_replay::pending::DiskCheck;
 
 use crate::config::settings::EtvConfig;
 use beneath::Root;

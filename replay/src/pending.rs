@@ -1,0 +1,187 @@
+//! Work between two steps of the engine: what is to be looked at first, and what was decided so far.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use tslp_core::audit::Question;
+use tslp_core::decide::compose::Outgoing;
+use tslp_core::decide::direct::{FileText, Order};
+use tslp_core::decide::found_code::FoundCode;
+use tslp_core::decide::promote::Containers;
+use tslp_core::decide::receive::Received;
+use tslp_core::decide::write_head::Place;
+use tslp_core::entity::Symbol;
+use tslp_core::event::{AuditOutcome, DiskFinding, Recorded};
+use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::mention::Mentions;
+use tslp_core::message::Request;
+use tslp_core::path::RelPath;
+use tslp_core::view::View;
+use tslp_projections::table::{Changes, RowChange};
+
+/// A file to look at, and the symbols whose slices are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskCheck {
+    /// The file.
+    pub path: RelPath,
+    /// Sorted, without repetition.
+    pub symbols: Vec<Symbol>,
+}
+
+/// What a check found.
+pub type Finding = (RelPath, DiskFinding);
+
+/// Events to append as one transaction, with the row changes that they cause.
+#[derive(Debug)]
+pub struct Batch {
+    /// The events, in order.
+    pub recorded: Vec<Recorded>,
+    /// Changes to the projections' tables.
+    pub changes: Vec<RowChange>,
+}
+
+impl Batch {
+    /// The last event's position, if there is any event.
+    #[must_use]
+    pub fn last(&self) -> Option<Seq> {
+        self.recorded.last().map(|recorded| recorded.seq)
+    }
+}
+
+/// A prompt between its arrival and its going out.
+pub struct PendingPrompt {
+    /// Files to look at before the prompt goes on.
+    pub checks: Vec<DiskCheck>,
+    /// Files whose text the user accepts as it stands.
+    pub reads: Vec<RelPath>,
+    pub(crate) at: UnixMillis,
+    pub(crate) request: Request,
+    pub(crate) received: Received,
+    /// What the user says in it.
+    pub(crate) prompt: String,
+    pub(crate) pastes: Vec<Paste>,
+    pub(crate) mentions: Mentions,
+    pub(crate) orders: Vec<Order>,
+    pub(crate) work: Work,
+}
+
+/// A directive from the command line, before its file was looked at.
+pub struct PendingCommand {
+    /// Files to look at.
+    pub checks: Vec<DiskCheck>,
+    /// Files whose text the user accepts as it stands.
+    pub reads: Vec<RelPath>,
+    pub(crate) at: UnixMillis,
+    pub(crate) order: Order,
+    pub(crate) work: Work,
+}
+
+/// What the surroundings answer to a [`PendingPrompt`].
+#[derive(Debug, Default)]
+pub struct Answers {
+    /// What was found, for each check.
+    pub findings: Vec<Finding>,
+    /// What was read, for each of the reads.
+    pub texts: Vec<FileText>,
+}
+
+/// A prompt that is ready to go out.
+pub struct ComposedPrompt {
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// What to append before any byte of the reply reaches the client.
+    pub batch: Batch,
+    /// The client's request.
+    pub request: Request,
+    /// What goes to the model in its place.
+    pub outgoing: Outgoing,
+}
+
+/// What came of a reply.
+pub struct JudgedReply {
+    /// What to append before the reply's end reaches the client.
+    pub batch: Batch,
+    /// What to ask the model about it, once nobody waits for the model (spec §10).
+    pub audit: Option<Question>,
+}
+
+/// An audit's answer, before its files were looked at.
+pub struct PendingAudit {
+    /// Files to look at before anything is promoted.
+    pub checks: Vec<DiskCheck>,
+    pub(crate) at: UnixMillis,
+    pub(crate) episode: EpisodeId,
+    pub(crate) outcome: AuditOutcome,
+    pub(crate) answer: Option<String>,
+}
+
+/// A reply between its end and the decisions about it.
+pub struct PendingReply {
+    /// Files to look at before anything is promoted.
+    pub checks: Vec<DiskCheck>,
+    pub(crate) at: UnixMillis,
+    pub(crate) episode: EpisodeId,
+    pub(crate) found: Vec<FoundCode>,
+    pub(crate) containers: Containers,
+    pub(crate) work: Work,
+}
+
+pub(crate) struct Paste {
+    pub(crate) found: FoundCode,
+    pub(crate) containers: Containers,
+    pub(crate) place: Place,
+}
+
+/// Events and changes of the batch in the making.
+pub(crate) struct Work {
+    pub(crate) recorded: Vec<Recorded>,
+    pub(crate) changes: Changes,
+}
+
+impl Work {
+    pub(crate) const fn new() -> Self {
+        Self {
+            recorded: Vec::new(),
+            changes: Changes::collecting(),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Batch {
+        Batch {
+            recorded: self.recorded,
+            changes: self.changes.into_vec(),
+        }
+    }
+}
+
+/// Collects files to look at, each once, their symbols sorted.
+#[derive(Default)]
+pub(crate) struct Checks(BTreeMap<RelPath, Vec<Symbol>>);
+
+impl Checks {
+    pub(crate) fn add(&mut self, view: &dyn View, path: &RelPath) {
+        if !self.0.contains_key(path) {
+            self.0.insert(path.clone(), view.symbols_of(path));
+        }
+    }
+
+    pub(crate) fn add_code(&mut self, view: &dyn View, found: &FoundCode) {
+        let Some(path) = found.usable_path() else {
+            return;
+        };
+        self.add(view, path);
+        if let Some(symbols) = self.0.get_mut(path) {
+            symbols.extend(found.symbols());
+            symbols.sort();
+            symbols.dedup();
+        }
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<DiskCheck> {
+        self.0
+            .into_iter()
+            .map(|(path, symbols)| DiskCheck { path, symbols })
+            .collect()
+    }
+}
