@@ -17,8 +17,8 @@ use crate::view::Current;
 pub struct Namesake {
     /// Where it stands in its text.
     pub span: Span,
-    /// What tells it from the others: its head's words.
-    pub head: Vec<Vec<u8>>,
+    /// What tells it from the others, in the same text.
+    pub head: Span,
     /// Its structure.
     pub figures: Figures,
     /// What its body holds.
@@ -26,21 +26,36 @@ pub struct Namesake {
 }
 
 impl Namesake {
-    /// The definition as it stands in `code`.
+    /// The definition without its text.
     #[must_use]
-    pub fn of(code: &[u8], definition: &Definition) -> Self {
-        let head = definition.head.of(code);
+    pub const fn of(definition: &Definition) -> Self {
         Self {
             span: definition.span,
-            head: head
-                .split(u8::is_ascii_whitespace)
-                .filter(|word| !word.is_empty())
-                .map(<[u8]>::to_vec)
-                .collect(),
+            head: definition.head,
             figures: definition.figures,
             body: definition.body,
         }
     }
+
+    /// The head's words in the definition's text: blanks don't tell two definitions apart.
+    #[must_use]
+    pub fn words<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
+        let words = self.head.of(text).split(u8::is_ascii_whitespace);
+        words.filter(|word| !word.is_empty()).collect()
+    }
+}
+
+/// How many of these definitions have the head of an earlier one.
+#[must_use]
+pub fn repeated(text: &[u8], definitions: &[Namesake]) -> usize {
+    if definitions.len() < 2 {
+        return 0;
+    }
+    let heads: BTreeSet<_> = definitions
+        .iter()
+        .map(|definition| definition.words(text))
+        .collect();
+    definitions.len() - heads.len()
 }
 
 /// The true definitions of a symbol that has several.
@@ -73,9 +88,7 @@ pub(super) fn known(
                 .then(|| reading.view.slices(current.artifact, &current.spans))??;
             // Out of their scope they may bear a shorter name, so they are told by their places.
             let found = reading.grammars.extract(language, &text).ok()?;
-            let namesakes = outermost(&found)
-                .map(|definition| Namesake::of(&text, definition))
-                .collect();
+            let namesakes = outermost(&found).map(Namesake::of).collect();
             Some((symbol.clone(), Known { text, namesakes }))
         })
         .collect()
@@ -93,20 +106,31 @@ fn outermost(extraction: &Extraction) -> impl Iterator<Item = &Definition> {
     })
 }
 
-/// Each new definition beside the one in whose place it stands: those with the same head, then the others in order.
-#[must_use]
-pub fn paired<'n>(known: &'n [Namesake], new: &'n [Namesake]) -> Vec<(&'n Namesake, &'n Namesake)> {
-    let mut pairs = Vec::new();
-    let mut free: Vec<&Namesake> = known.iter().collect();
-    let mut changed = Vec::new();
-    for one in new {
-        match free.iter().position(|known| known.head == one.head) {
-            Some(at) => pairs.push((free.remove(at), one)),
-            None => changed.push(one),
+impl Known {
+    /// Each new definition of `code` beside the one in whose place it stands: those with the same head, then the others
+    /// in order.
+    #[must_use]
+    pub fn paired<'n>(
+        &'n self,
+        code: &[u8],
+        new: &'n [Namesake],
+    ) -> Vec<(&'n Namesake, &'n Namesake)> {
+        let mut pairs = Vec::new();
+        let mut free: Vec<&Namesake> = self.namesakes.iter().collect();
+        let mut changed = Vec::new();
+        for one in new {
+            let words = one.words(code);
+            match free
+                .iter()
+                .position(|known| known.words(&self.text) == words)
+            {
+                Some(at) => pairs.push((free.remove(at), one)),
+                None => changed.push(one),
+            }
         }
+        pairs.extend(free.into_iter().zip(changed));
+        pairs
     }
-    pairs.extend(free.into_iter().zip(changed));
-    pairs
 }
 
 /// The changes that a block of definitions makes, if it gives fewer definitions of a symbol than there are, each with a
@@ -120,7 +144,7 @@ pub(super) fn changes(
 ) -> Option<Vec<Hunk>> {
     let mut new: BTreeMap<&Symbol, Vec<Namesake>> = BTreeMap::new();
     for definition in outermost(extraction) {
-        let namesake = Namesake::of(code.as_bytes(), definition);
+        let namesake = Namesake::of(definition);
         new.entry(&definition.symbol).or_default().push(namesake);
     }
     let is_partial = new.iter().any(|(symbol, new)| {

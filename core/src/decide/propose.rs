@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::Recorder;
 use super::found_code::FoundCode;
 use super::found_edit;
-use super::namesakes::{self, Namesake};
+use super::namesakes;
 use super::observe;
 use super::promote::{self, Containers, Finding};
 use super::rename::{self, Suspicion};
@@ -382,7 +382,7 @@ impl Comparison {
                 bodies_stubbed: usize::from(is_stub && is_less),
             };
         };
-        let pairs = namesakes::paired(&known.namesakes, &candidate.definitions);
+        let pairs = known.paired(found.code.as_bytes(), &candidate.definitions);
         let stubbed = pairs
             .iter()
             .filter(|(old, new)| new.body == Body::Stub && old.figures.tokens > new.figures.tokens);
@@ -403,23 +403,16 @@ impl Comparison {
 /// Definitions with the same head as an earlier one. A whole file may have as many of them as before (the branches of
 /// an `#ifdef`); out of a fragment nobody can tell the old one of two from the new one.
 fn repeated(finding: &Finding<'_>, candidate: &Candidate) -> usize {
-    let again = again(&candidate.definitions);
+    let again = namesakes::repeated(finding.found.code.as_bytes(), &candidate.definitions);
     let is_whole = finding.resolution.extent == Extent::WholeFile || finding.found.edit.is_some();
     let symbol = candidate.entity.symbol.as_ref();
     let known = symbol.and_then(|symbol| finding.found.known.get(symbol));
     match known {
-        Some(known) if is_whole => again.saturating_sub(self::again(&known.namesakes)),
+        Some(known) if is_whole => {
+            again.saturating_sub(namesakes::repeated(&known.text, &known.namesakes))
+        }
         _ => again,
     }
-}
-
-/// How many definitions have the head of an earlier one.
-fn again(definitions: &[Namesake]) -> usize {
-    let heads: BTreeSet<_> = definitions
-        .iter()
-        .map(|definition| &definition.head)
-        .collect();
-    definitions.len() - heads.len()
 }
 
 fn correlated(percent: u8, thresholds: Thresholds) -> Verdict {

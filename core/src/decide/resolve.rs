@@ -217,7 +217,7 @@ fn symbol_candidates(found: &FoundCode, symbols: &Symbols<'_>, path: &RelPath) -
                 figures: total(definitions.iter().map(|definition| definition.figures)),
                 definitions: definitions
                     .iter()
-                    .map(|definition| Namesake::of(found.code.as_bytes(), definition))
+                    .map(|definition| Namesake::of(definition))
                     .collect(),
                 spans,
             }
