@@ -135,8 +135,8 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             let found = self.reading(&view).refreshed(&paste.found);
             let events = write_head::write_head(
                 &view,
-                received.episode,
-                received.session,
+                self.policy.thresholds,
+                ids,
                 &found,
                 &paste.containers,
                 &paste.place,

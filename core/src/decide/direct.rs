@@ -13,7 +13,7 @@ use crate::directive::{Directive, Verb};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{Event, NoticeIssued, ReadFailure, Transitioned};
 use crate::extract::Grammars;
-use crate::gate::{GateReport, Verdict};
+use crate::gate::{GateReport, Thresholds, Verdict};
 use crate::ids::{EpisodeId, SessionId};
 use crate::path::RelPath;
 use crate::policy::Policy;
@@ -105,8 +105,8 @@ fn accept(
     let place = Place::Disk(entity.symbol.clone());
     let events = write_head::write_head(
         view,
-        episode,
-        session,
+        Thresholds::default(),
+        (episode, session),
         &found,
         &Containers::default(),
         &place,

@@ -34,8 +34,8 @@ pub enum Place {
 #[must_use]
 pub fn write_head(
     view: &dyn View,
-    episode: EpisodeId,
-    session: SessionId,
+    thresholds: Thresholds,
+    (episode, session): (EpisodeId, SessionId),
     found: &FoundCode,
     containers: &Containers,
     place: &Place,
@@ -43,7 +43,7 @@ pub fn write_head(
     if *place == Place::Context && view.holds(found.artifact) {
         return Vec::new();
     }
-    let mut resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
+    let mut resolution = resolve::resolve(view, thresholds, found, Origin::User);
     if let Place::Disk(Some(symbol)) = place {
         resolution.extent = Extent::Fragment;
         resolution
@@ -65,8 +65,9 @@ pub fn write_head(
 #[must_use]
 pub fn adopt(view: &dyn View, episode: EpisodeId, found: &FoundCode) -> Vec<Event> {
     let (place, session) = (Place::Disk(None), SessionId::default());
+    // A file's path is known, so nothing is compared.
     let resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
-    let counts = counts(found, &resolution);
+    let counts = counts(view, found, &resolution);
     let changes = counts
         && (resolution
             .candidates
@@ -96,7 +97,7 @@ fn decide(
     resolution: &Resolution,
 ) -> Vec<Event> {
     let mut recorder = Recorder::new(view);
-    let counts = counts(found, resolution);
+    let counts = counts(view, found, resolution);
     let new: Vec<&Candidate> = resolution
         .candidates
         .iter()
@@ -126,7 +127,7 @@ fn decide(
         for entity in omitted(view, found, resolution) {
             promote::remove(&mut recorder, episode, entity, Reason::OmittedByUpdate);
         }
-    } else if let Some(reason) = complaint(found, resolution) {
+    } else if let Some(reason) = complaint(view, found, resolution) {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
             session,
@@ -138,8 +139,16 @@ fn decide(
     recorder.into_events()
 }
 
-fn counts(found: &FoundCode, resolution: &Resolution) -> bool {
-    resolution.level == Level::Confirmed && found.completeness == Completeness::Full
+fn counts(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> bool {
+    resolution.level == Level::Confirmed
+        && found.completeness == Completeness::Full
+        && !edits_what_is_stale(view, found, resolution)
+}
+
+/// An edit says nothing of what it leaves as it is: on code that disk contradicts, not even the user's counts.
+fn edits_what_is_stale(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> bool {
+    let diverges = |candidate: &Candidate| view.divergence(&candidate.entity).is_some();
+    found.edit.is_some() && resolution.candidates.iter().any(diverges)
 }
 
 /// A definition that is true already says nothing new, unless disk contradicts it: then the user has now decided.
@@ -212,9 +221,12 @@ fn omitted(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Vec<E
 }
 
 /// What the user should be told about code that didn't become true.
-fn complaint(found: &FoundCode, resolution: &Resolution) -> Option<Reason> {
+fn complaint(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Option<Reason> {
     if !found.claims_an_entity() {
         return None;
+    }
+    if edits_what_is_stale(view, found, resolution) {
+        return Some(Reason::Stale);
     }
     match (resolution.level, found.completeness) {
         (Level::Confirmed, Completeness::Elided) => Some(Reason::Elided),

@@ -549,3 +549,36 @@ fn outdated_in_the_history() {
         ",
     );
 }
+
+#[test]
+fn pasted_over_stale_code() {
+    whole(
+        "edits__pasted_over_stale_code",
+        "The user's diff of code that disk contradicts: it says nothing of the rest, so it isn't the user's word on it.",
+        "
+        model
+        | Fine.
+        disk src/a.c
+        | #include <a.h>
+        |
+        | int clamp(int x, int low, int high) {
+        |     return x < low ? low : x;
+        | }
+        |
+        | int twice(int x) {
+        |     return x * 2;
+        | }
+        user
+        | ```diff
+        | --- a/src/a.c
+        | +++ b/src/a.c
+        | @@ -9,4 +9,3 @@
+        |  int twice(int x) {
+        | -    int sum = x + x;
+        | -    return sum;
+        | +    return 2 * x;
+        |  }
+        | ```
+        ",
+    );
+}
