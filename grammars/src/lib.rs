@@ -42,6 +42,16 @@ impl TreeSitterGrammars {
     }
 }
 
+impl TreeSitterGrammars {
+    /// Reads `symbols.json` and compiles each of its patterns: how many languages they read.
+    ///
+    /// # Errors
+    /// What is wrong with the data.
+    pub fn check_patterns() -> Result<usize, String> {
+        patterns::check()
+    }
+}
+
 impl Grammars for TreeSitterGrammars {
     fn patterns(&self) -> ArtifactHash {
         patterns::hash()

@@ -82,6 +82,16 @@ impl Row {
     }
 }
 
+/// Reads the whole of the data and compiles every pattern, keeping nothing. The number of languages.
+pub(crate) fn check() -> Result<usize, String> {
+    let languages = data::read(SYMBOLS)?;
+    let count = languages.len();
+    languages
+        .into_iter()
+        .try_for_each(|language| Language::new(language).map(drop))?;
+    Ok(count)
+}
+
 /// Hash of the pattern data.
 pub(crate) fn hash() -> ArtifactHash {
     static HASH: OnceLock<ArtifactHash> = OnceLock::new();

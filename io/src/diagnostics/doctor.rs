@@ -317,7 +317,7 @@ fn workspace(subject: &Subject) -> Result<String, String> {
     }
 }
 
-/// Each grammar must find the one definition of a sample.
+/// Each grammar must find the one definition of a sample, and every pattern must compile.
 fn grammars() -> Result<String, String> {
     const SAMPLES: [(&str, &str); 2] = [
         ("c", "int f(void) { return 0; }"),
@@ -335,6 +335,13 @@ fn grammars() -> Result<String, String> {
             .ok_or_else(|| format!("the grammar for {tag} doesn't read its sample"))?;
         names.push(format!("{} {}", grammar.language, grammar.version));
     }
+    let languages = TreeSitterGrammars::check_patterns()
+        .map_err(|error| format!("symbols.json can't be used: {error}"))?;
+    let hash = grammars.patterns().to_string();
+    names.push(format!(
+        "patterns of {languages} languages (symbols.json {})",
+        &hash[..16]
+    ));
     Ok(names.join(", "))
 }
 
