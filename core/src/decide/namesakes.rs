@@ -161,15 +161,13 @@ pub(super) fn changes(
         let current = reading.view.current(&entity)?;
         match known.get(*symbol) {
             Some(known) => {
-                let heads: BTreeSet<_> = new.iter().map(|one| &one.head).collect();
-                if heads.len() < new.len() {
+                if repeated(code.as_bytes(), new) > 0 {
                     return None;
                 }
                 for one in new {
-                    let mut same = known
-                        .namesakes
-                        .iter()
-                        .filter(|known| known.head == one.head);
+                    let words = one.words(code.as_bytes());
+                    let is_same = |old: &&Namesake| old.words(&known.text) == words;
+                    let mut same = known.namesakes.iter().filter(is_same);
                     let (Some(old), None) = (same.next(), same.next()) else {
                         return None;
                     };
