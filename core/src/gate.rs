@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::artifact::{Level, Origin};
+use crate::artifact::Level;
 use crate::reason::Reason;
 use crate::slice::Figures;
 
@@ -129,11 +129,9 @@ pub enum LateGrant {
     UserVerified,
 }
 
-/// Everything that the gates look at for one version.
+/// Everything that the gates look at for one version of the model's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Who supplied the code.
-    pub origin: Origin,
     /// How sure its entity is.
     pub level: Level,
     /// Whether all of it is there.
@@ -213,7 +211,7 @@ impl GateReport {
     }
 }
 
-/// Judges one version. Pure; every rule's verdict is in the report, also those after the first failure.
+/// Judges one version of the model's. Pure; every rule's verdict is in the report, also those after the first failure.
 #[must_use]
 pub fn judge(facts: &Facts, thresholds: Thresholds, profile: Profile) -> GateReport {
     let mut report = GateReport::default();
@@ -224,28 +222,37 @@ pub fn judge(facts: &Facts, thresholds: Thresholds, profile: Profile) -> GateRep
     let disk_refusal = etv(facts.disk, &mut report.verdicts);
     let grant = gate_b(facts, profile, refusal, &mut report.verdicts);
     let unmatched = moved.filter(|_| facts.base_verdict == BaseVerdict::Unmatched);
-    let refused = if facts.origin == Origin::User {
-        refusal_of_paste(facts)
-    } else {
-        unmatched
-            .or(refusal)
-            .or(moved)
-            .or(disk_refusal)
-            .or(renamed)
-            .or(removed)
-    };
+    let refused = unmatched
+        .or(refusal)
+        .or(moved)
+        .or(disk_refusal)
+        .or(renamed)
+        .or(removed);
     report.passed = refused.is_none() && grant.is_some();
     report.conclusion = refused.or(grant).or(Some(Reason::GrantMissing));
     report
 }
 
-/// The user may shrink, drop and diverge at will; only what isn't there in full or has no entity can't become true.
-fn refusal_of_paste(facts: &Facts) -> Option<Reason> {
-    match (facts.level, facts.completeness) {
-        (Level::Confirmed, Completeness::Full) => None,
-        (Level::Confirmed, Completeness::Elided) => Some(Reason::Elided),
-        (Level::Confirmed, Completeness::Truncated) => Some(Reason::Truncated),
-        _ => Some(Reason::NoEntity),
+/// Judges code of the user's: it is true at once (spec §6, write-head). The user may shrink, drop and diverge at will;
+/// only what isn't there in full or has no entity can't become true.
+#[must_use]
+pub fn write_head(level: Level, completeness: Completeness) -> GateReport {
+    let confirmed = level == Level::Confirmed;
+    let full = completeness == Completeness::Full;
+    let refused = match (confirmed, completeness) {
+        (false, _) => Some(Reason::NoEntity),
+        (true, Completeness::Full) => None,
+        (true, Completeness::Elided) => Some(Reason::Elided),
+        (true, Completeness::Truncated) => Some(Reason::Truncated),
+    };
+    GateReport {
+        verdicts: Vec::from([
+            held(Reason::Confirmed, confirmed),
+            held(Reason::FullDefinition, full),
+            held(Reason::WriteHead, true),
+        ]),
+        conclusion: refused.or(Some(Reason::WriteHead)),
+        passed: refused.is_none(),
     }
 }
 
@@ -322,24 +329,16 @@ fn etv(disk: DiskVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
     }
 }
 
-/// The first grant that holds.
+/// The grant that a proposal can have at once.
 fn gate_b(
     facts: &Facts,
     profile: Profile,
     gate_a: Option<Reason>,
     verdicts: &mut Vec<Verdict>,
 ) -> Option<Reason> {
-    let write_head = facts.origin == Origin::User;
     let parity = facts.symbols_missing == 0 && gate_a.is_none() && profile == Profile::Standard;
-    let grants = [
-        (Reason::WriteHead, write_head),
-        (Reason::StructuralParity, parity),
-    ];
-    verdicts.extend(grants.map(|(grant, holds)| held(grant, holds)));
-    grants
-        .into_iter()
-        .find(|(_, holds)| *holds)
-        .map(|(grant, _)| grant)
+    verdicts.push(held(Reason::StructuralParity, parity));
+    parity.then_some(Reason::StructuralParity)
 }
 
 fn late_grant(grant: LateGrant, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
@@ -397,7 +396,6 @@ mod tests {
             tokens: 200,
         };
         Facts {
-            origin: Origin::Model,
             level: Level::Confirmed,
             completeness: Completeness::Full,
             bodies_stubbed: 0,
@@ -602,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn disk_blocks_the_model_and_not_the_user() {
+    fn disk_blocks_the_model() {
         check(
             Facts {
                 disk: DiskVerdict::Stale,
@@ -619,41 +617,27 @@ mod tests {
             false,
             Reason::DiskUnreadable,
         );
-        check(
-            Facts {
-                disk: DiskVerdict::Stale,
-                origin: Origin::User,
-                ..faithful()
-            },
-            true,
-            Reason::WriteHead,
-        );
     }
 
     #[test]
-    fn the_user_may_shrink_and_drop_but_not_elide() {
-        let shrunk = Facts {
-            origin: Origin::User,
-            figures: Figures::default(),
-            symbols_missing: 2,
-            ..faithful()
+    fn the_users_word_counts_but_for_what_is_not_all_there() {
+        let conclusion = |level, completeness| {
+            let report = write_head(level, completeness);
+            (report.passed, report.conclusion)
         };
-        check(shrunk, true, Reason::WriteHead);
-        check(
-            Facts {
-                completeness: Completeness::Elided,
-                ..shrunk
-            },
-            false,
-            Reason::Elided,
+        let (sure, full) = (Level::Confirmed, Completeness::Full);
+        assert_eq!(conclusion(sure, full), (true, Some(Reason::WriteHead)));
+        assert_eq!(
+            conclusion(sure, Completeness::Elided),
+            (false, Some(Reason::Elided))
         );
-        check(
-            Facts {
-                level: Level::Inferred,
-                ..shrunk
-            },
-            false,
-            Reason::NoEntity,
+        assert_eq!(
+            conclusion(sure, Completeness::Truncated),
+            (false, Some(Reason::Truncated))
+        );
+        assert_eq!(
+            conclusion(Level::Inferred, full),
+            (false, Some(Reason::NoEntity))
         );
     }
 

@@ -273,7 +273,6 @@ impl<'v> Base<'v> {
         let rename = self.renames.get(&candidate.entity);
         let comparison = Comparison::of(finding.found, candidate, current.as_ref());
         Facts {
-            origin: Origin::Model,
             level: finding.resolution.level,
             completeness: finding.completeness,
             bodies_stubbed: count(comparison.bodies_stubbed),

@@ -11,10 +11,7 @@ use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{Event, Extent, NoticeIssued};
-use crate::gate::{
-    self, BaseVerdict, Completeness, DiskVerdict, Facts, NameVerdict, Profile, RemovalVerdict,
-    Thresholds,
-};
+use crate::gate::{self, Completeness, Thresholds};
 use crate::ids::{EpisodeId, SessionId};
 use crate::reason::Reason;
 use crate::view::View;
@@ -114,11 +111,7 @@ fn decide(
     let versions = promote::record(&mut recorder, &finding, &new);
     if counts {
         for version in &versions {
-            let report = gate::judge(
-                &facts(found, resolution),
-                Thresholds::default(),
-                Profile::Standard,
-            );
+            let report = gate::write_head(resolution.level, found.completeness);
             let version = (version.id, &version.entity);
             promote::promote(&mut recorder, episode, Origin::User, version, report);
         }
@@ -181,24 +174,6 @@ fn quotes_the_model(view: &dyn View, session: SessionId, candidate: &Candidate) 
     is_quoted
         && view.divergence(entity).is_none()
         && observe::slice_on_disk(view, entity) != Some(candidate.slice)
-}
-
-fn facts(found: &FoundCode, resolution: &Resolution) -> Facts {
-    Facts {
-        origin: Origin::User,
-        level: resolution.level,
-        completeness: found.completeness,
-        bodies_stubbed: 0,
-        definitions_repeated: 0,
-        figures: crate::slice::Figures::default(),
-        base: None,
-        symbols_missing: 0,
-        symbols_of_base: 0,
-        name: NameVerdict::Kept,
-        removal: RemovalVerdict::None,
-        base_verdict: BaseVerdict::Unmoved,
-        disk: DiskVerdict::Agrees,
-    }
 }
 
 /// Tracked symbols that the whole file no longer defines. A file with parse errors proves of none that it is gone.
