@@ -268,8 +268,7 @@ impl<'v> Base<'v> {
 
     fn facts(&self, finding: &Finding<'_>, candidate: &Candidate) -> Facts {
         let current = self.view.current(&candidate.entity);
-        let (definitions, missing) =
-            self.definitions(finding.resolution.extent, candidate, current.as_ref());
+        let (definitions, missing) = self.definitions(finding, candidate, current.as_ref());
         let rename = self.renames.get(&candidate.entity);
         let comparison = Comparison::of(finding.found, candidate, current.as_ref());
         Facts {
@@ -312,18 +311,29 @@ impl<'v> Base<'v> {
     }
 
     /// How many definitions must still be there, and how many of them aren't. Of a whole file these are all of its
-    /// symbols; of a fragment those nested in the definition that is replaced, and those that the block would damage.
-    /// Several definitions of one symbol count each.
+    /// symbols; of a fragment those nested in the definition that is replaced, those that the block would damage, and
+    /// those out of whose text an edit makes something else. Several definitions of one symbol count each.
     fn definitions(
         &self,
-        extent: Extent,
+        finding: &Finding<'_>,
         candidate: &Candidate,
         current: Option<&Current>,
     ) -> (usize, usize) {
         let path = &candidate.entity.path;
+        let edit = finding.found.edit.as_ref();
+        let edited = edit.and_then(|edit| edit.outcome.as_ref().ok());
+        let is_edited = |symbol: &Symbol| {
+            let current = self
+                .view
+                .current(&EntityId::symbol(path.clone(), symbol.clone()));
+            edited
+                .zip(current)
+                .is_some_and(|(applied, current)| applied.changed.contains(&current.version))
+        };
         let concerns = |symbol: &Symbol| {
-            extent == Extent::WholeFile
+            finding.resolution.extent == Extent::WholeFile
                 || self.damaged.contains(symbol)
+                || is_edited(symbol)
                 || current.is_some_and(|current| self.is_within(path, symbol, current))
         };
         let symbols = self.tracked.iter().filter(|symbol| concerns(symbol));

@@ -8,7 +8,7 @@ use tslp_core::delimiter::{NOTICE_OPEN, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, PromptComposed, Recorded, Transitioned};
 use tslp_core::hash::{ArtifactHash, SliceHash};
-use tslp_core::ids::VersionId;
+use tslp_core::ids::{CaptureId, VersionId};
 use tslp_core::reason::Reason;
 use tslp_core::slice;
 use tslp_core::view::View as _;
@@ -62,6 +62,11 @@ pub struct Law {
     /// What disk held of an entity when the user last decided about it.
     acknowledged: BTreeMap<EntityId, Option<SliceHash>>,
     vault: BTreeMap<ArtifactHash, Vec<u8>>,
+    captured: BTreeMap<CaptureId, ArtifactHash>,
+    /// The text that each version stands in.
+    sources: BTreeMap<VersionId, ArtifactHash>,
+    /// Whole files that the model's code became since the last check.
+    files_promoted: Vec<(EntityId, VersionId)>,
 }
 
 impl Law {
@@ -74,6 +79,14 @@ impl Law {
         self.read = stage.ledger().len();
         for recorded in new {
             self.read_one(recorded, stage.disk());
+        }
+        assert!(
+            self.replaced.is_empty(),
+            "nothing took the place of {:?}",
+            self.replaced
+        );
+        for (file, version) in std::mem::take(&mut self.files_promoted) {
+            self.check_file(&file, version);
         }
         assert!(
             stage.state().anomalies().is_empty(),
@@ -109,11 +122,14 @@ impl Law {
                     self.vault.insert(captured.artifact, bytes.to_vec());
                 }
                 assert!(self.vault.contains_key(&captured.artifact));
+                self.captured.insert(captured.capture, captured.artifact);
             }
             Event::ArtifactResolved(resolved) => {
                 for version in &resolved.versions {
                     let state = (version.entity.clone(), ArtifactState::Proposed);
                     self.slices.insert(version.id, version.slice);
+                    let source = self.captured[&resolved.capture];
+                    self.sources.insert(version.id, source);
                     assert_eq!(self.versions.insert(version.id, state), None, "{version:?}");
                 }
             }
@@ -134,8 +150,12 @@ impl Law {
         *state = moved.transition.to();
         match moved.transition {
             Transition::Promote => {
+                check_report(moved);
                 if moved.origin == Origin::Model {
                     self.check_base(moved, disk);
+                    if entity.symbol.is_none() {
+                        self.files_promoted.push((entity.clone(), moved.version));
+                    }
                 }
                 self.replaced.remove(entity);
                 let before = self.authoritative.insert(entity.clone(), moved.version);
@@ -157,8 +177,35 @@ impl Law {
                     moved.transition == Transition::Supersede || moved.origin == Origin::User,
                     "only the user removes: {moved:?}"
                 );
+                assert!(
+                    moved.transition == Transition::Remove
+                        || entity.symbol.is_none()
+                        || moved.cause == Reason::Replaced,
+                    "a symbol gives way to its own next version alone: {moved:?}"
+                );
             }
             Transition::Discard => {}
+        }
+    }
+
+    /// A file that the model's code became holds every symbol that is true of it, just as it is true.
+    fn check_file(&self, file: &EntityId, version: VersionId) {
+        if self.authoritative.get(file) != Some(&version) {
+            return;
+        }
+        let text = &self.vault[&self.sources[&version]];
+        let extraction = extraction_of(&file.path, text)
+            .unwrap_or_else(|| panic!("{file} became true without being read"));
+        let slices = extraction.slices(text);
+        for (entity, current) in &self.authoritative {
+            let Some(symbol) = entity.symbol.as_ref().filter(|_| entity.path == file.path) else {
+                continue;
+            };
+            assert_eq!(
+                slices.get(symbol),
+                self.slices.get(current),
+                "{entity} is not what its file says"
+            );
         }
     }
 
@@ -234,6 +281,32 @@ impl Law {
             }
         }
     }
+}
+
+/// The model's code is promoted by a grant of gate B with every needed rule met; the user alone goes past a rule.
+fn check_report(moved: &Transitioned) {
+    if moved.origin == Origin::User {
+        return;
+    }
+    let report = moved.report.as_ref();
+    let report = report.unwrap_or_else(|| panic!("promoted without a report: {moved:?}"));
+    let is_granted = matches!(
+        report.conclusion,
+        Some(Reason::StructuralParity | Reason::ShadowAudit | Reason::UserVerified)
+    );
+    assert!(report.passed && is_granted, "{moved:?}");
+    assert_eq!(report.conclusion, Some(moved.cause), "{moved:?}");
+    assert!(
+        report.passed_gate_a() && !report.failed_by_itself(),
+        "{moved:?}"
+    );
+    assert!(
+        report
+            .verdicts
+            .iter()
+            .any(|verdict| Some(verdict.rule) == report.conclusion && verdict.met),
+        "{moved:?}"
+    );
 }
 
 /// What disk holds of an entity, found by reading it.

@@ -5,5 +5,8 @@ pub mod entropy;
 pub mod events;
 
 pub mod code;
+pub mod edits;
 pub mod invariants;
 pub mod player;
+
+mod deeds;

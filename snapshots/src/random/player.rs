@@ -2,7 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::Origin;
-use tslp_core::policy::Policy;
+use tslp_core::gate::Profile;
+use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::view::View as _;
 use tslp_projections::STATE_MAP;
@@ -24,8 +25,10 @@ const STEPS_MAX: usize = 60;
 /// When the law is broken.
 pub fn play(data: &[u8]) {
     let mut source = Unstructured::new(data);
+    let policy = policy(&mut source).unwrap_or_default();
     let mut player = Player {
-        stage: Stage::new(Policy::default()),
+        profile: policy.profile,
+        stage: Stage::new(policy),
         law: Law::default(),
     };
     for _ in 0..STEPS_MAX {
@@ -37,9 +40,10 @@ pub fn play(data: &[u8]) {
     player.stage.check_replay();
 }
 
-struct Player {
-    stage: Stage,
+pub(super) struct Player {
+    pub(super) stage: Stage,
     law: Law,
+    profile: Profile,
 }
 
 /// What a model does in a reply.
@@ -75,7 +79,13 @@ const DEEDS: [Deed; 12] = [
 
 impl Player {
     fn step(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
-        match u.int_in_range(0..=19_u8)? {
+        match u.int_in_range(0..=29_u8)? {
+            20..=23 => self.edit(u)?,
+            24 | 25 => self.audit(u)?,
+            26 => self.directive(u)?,
+            27 => self.go_on(u)?,
+            28 => self.user_edit(u)?,
+            29 => self.written(u)?,
             0..=4 => self.paste(u)?,
             5..=7 => self.ask(u)?,
             8..=14 => self.reply(u)?,
@@ -206,12 +216,21 @@ impl Player {
         if deed == Deed::Talk {
             ending = Ending::Whole;
         }
+        let text = match u.int_in_range(0..=5_u8)? {
+            0 => format!("{text}\nAlso:\n\n{}", self.second_block(u, path)?),
+            _ => text,
+        };
+        let is_alone = !text.contains("\nAlso:\n");
         let before = self.state_map();
         let read = self.stage.ledger().len();
         self.stage.step(Step::Model {
             text: text.clone(),
             ending,
         });
+        self.check_kept(&before, &text);
+        if !is_alone {
+            return Ok(());
+        }
         let was_open = self.stage.ledger().len() > read;
         self.check_reply(deed, path, function, &tracked, &before, was_open, &text);
         Ok(())
@@ -232,15 +251,6 @@ impl Player {
         text: &str,
     ) {
         let after = self.state_map();
-        for row in before {
-            // The whole file's entry may go when a part of it changes; a symbol never does.
-            let is_kept = after.iter().any(|other| other[..2] == row[..2]);
-            assert!(
-                is_kept || row[1] == Value::from(""),
-                "a reply removed {:?}:\n{text}",
-                &row[..2]
-            );
-        }
         let is_tracked = tracked.iter().any(|known| known.name == function.name);
         let must_not_change = match deed {
             Deed::Talk
@@ -266,13 +276,27 @@ impl Player {
                 Some(Reason::RenameSuspected | Reason::RemovedByUser)
             )
         });
-        let counts = is_faithful && (is_tracked || !is_asked_about);
+        let counts =
+            self.profile == Profile::Standard && is_faithful && (is_tracked || !is_asked_about);
         if was_open && counts && self.stage.disk().at(&entity.path).is_none() {
             let current = self.stage.view().current(&entity);
             assert_eq!(
                 current.map(|current| current.slice),
                 Some(function.slice()),
                 "{deed:?} of {entity} was not promoted:\n{text}"
+            );
+        }
+    }
+
+    /// A reply removes no symbol; the whole file's entry may go when a part of it changes.
+    pub(super) fn check_kept(&self, before: &[Vec<Value>], text: &str) {
+        let after = self.state_map();
+        for row in before {
+            let is_kept = after.iter().any(|other| other[..2] == row[..2]);
+            assert!(
+                is_kept || row[1] == Value::from(""),
+                "a reply removed {:?}:\n{text}",
+                &row[..2]
             );
         }
     }
@@ -306,7 +330,7 @@ impl Player {
     }
 
     /// What is true of a file, as far as it is in the vocabulary.
-    fn tracked(&self, path: &str) -> Vec<Function> {
+    pub(super) fn tracked(&self, path: &str) -> Vec<Function> {
         let view = self.stage.view();
         NAMES
             .iter()
@@ -318,13 +342,21 @@ impl Player {
             .collect()
     }
 
-    fn state_map(&self) -> Vec<Vec<Value>> {
+    pub(super) fn state_map(&self) -> Vec<Vec<Value>> {
         rows(self.stage.state(), STATE_MAP)
     }
 }
 
+fn policy(u: &mut Unstructured<'_>) -> Result<Policy> {
+    Ok(Policy {
+        profile: *u.choose(&[Profile::Standard, Profile::Standard, Profile::Strict])?,
+        audit: *u.choose(&[AuditChoice::Auto, AuditChoice::On, AuditChoice::Off])?,
+        ..Policy::default()
+    })
+}
+
 /// The functions with this one in its namesake's place, or behind them.
-fn changed(functions: &[Function], function: Function) -> Vec<Function> {
+pub(super) fn changed(functions: &[Function], function: Function) -> Vec<Function> {
     let mut changed: Vec<Function> = functions
         .iter()
         .map(|old| {
@@ -341,7 +373,7 @@ fn changed(functions: &[Function], function: Function) -> Vec<Function> {
     changed
 }
 
-fn some_function(u: &mut Unstructured<'_>) -> Result<Function> {
+pub(super) fn some_function(u: &mut Unstructured<'_>) -> Result<Function> {
     Ok(Function {
         name: u.choose(&NAMES)?,
         variant: u.int_in_range(0..=VARIANTS - 1)?,
@@ -365,7 +397,7 @@ fn preamble(u: &mut Unstructured<'_>) -> Result<Preamble> {
 }
 
 /// A fenced block whose path stands in one of the places that count.
-fn block(u: &mut Unstructured<'_>, path: &str, code: &str) -> Result<String> {
+pub(super) fn block(u: &mut Unstructured<'_>, path: &str, code: &str) -> Result<String> {
     Ok(match u.int_in_range(0..=2_u8)? {
         0 => format!("Here:\n```c:{path}\n{code}```\n"),
         1 => format!("**{path}**\n```c\n{code}```\n"),

@@ -2,9 +2,30 @@
 
 use tslp_snapshots::random::{entropy, player};
 
+/// Stories that every run plays.
+const STORIES: u64 = 120;
+
 #[test]
 fn the_law_holds_in_random_stories() {
-    for seed in 0..120 {
+    for seed in 0..STORIES {
         player::play(&entropy::bytes(seed, 700));
     }
+}
+
+/// For a longer look: `SEEDS=1000..9000 cargo test -p tslp-snapshots -- --ignored random_stories_at_length`. Tells the
+/// seeds at which the law broke.
+#[test]
+#[ignore = "takes minutes"]
+fn random_stories_at_length() {
+    let seeds = std::env::var("SEEDS").unwrap_or_else(|_| format!("{STORIES}..2000"));
+    let (first, end) = seeds.split_once("..").expect("FIRST..END");
+    let seeds = first.parse().unwrap()..end.parse::<u64>().unwrap();
+    let broken: Vec<u64> = seeds
+        .filter(|seed| {
+            std::panic::catch_unwind(|| player::play(&entropy::bytes(*seed, 700)))
+                .inspect_err(|_| eprintln!("^ seed {seed}"))
+                .is_err()
+        })
+        .collect();
+    assert!(broken.is_empty(), "the law broke at seeds {broken:?}");
 }

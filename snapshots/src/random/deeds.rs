@@ -1,0 +1,235 @@
+//! The random player's further deeds: edits in every format, audits, directives, going on from a proposal.
+
+use arbitrary::{Result, Unstructured};
+use tslp_core::event::{AuditOutcome, Event};
+use tslp_projections::table::Value;
+
+use super::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
+use super::edits::{self, FORMS, Said};
+use super::player::{Player, block, changed, some_function};
+use crate::script::{Ending, Step};
+
+/// What an edit does to the definition that it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    /// Another body.
+    Faithful,
+    /// Another body for one that was never true.
+    OfAnotherBase,
+    /// A placeholder in its place.
+    Lazy,
+    /// Next to nothing.
+    Collapsed,
+    /// Nothing.
+    Dropped,
+    /// The same under another name.
+    Renamed,
+    /// The same and another one behind it.
+    Extended,
+}
+
+const CHANGES: [Change; 9] = [
+    Change::Faithful,
+    Change::Faithful,
+    Change::Faithful,
+    Change::OfAnotherBase,
+    Change::Lazy,
+    Change::Collapsed,
+    Change::Dropped,
+    Change::Renamed,
+    Change::Extended,
+];
+
+/// The function with the body that comes next.
+fn next(function: Function) -> Function {
+    Function {
+        variant: (function.variant + 1) % VARIANTS,
+        ..function
+    }
+}
+
+impl Player {
+    /// The model edits a definition, in one of the formats.
+    pub(super) fn edit(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let path = *u.choose(&FILES)?;
+        let tracked = self.tracked(path);
+        let old = match tracked.is_empty() {
+            true => some_function(u)?,
+            false => *u.choose(&tracked)?,
+        };
+        let change = *u.choose(&CHANGES)?;
+        let said = edit_of(u, path, old, change)?;
+        let ending = *u.choose(&[Ending::Whole, Ending::Whole, Ending::Pieces, Ending::Cut])?;
+        let before = self.state_map();
+        let text = self.model_says(said, ending);
+        self.check_kept(&before, &text);
+        let may_change =
+            matches!(change, Change::Faithful | Change::Extended) && ending != Ending::Cut;
+        self.check_unchanged(
+            &before,
+            may_change,
+            &format!("{change:?} {ending:?}: {text}"),
+        );
+        Ok(())
+    }
+
+    /// The model writes a whole file by a tool call: faithfully, or without one of its functions.
+    pub(super) fn written(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let path = *u.choose(&FILES)?;
+        let tracked = self.tracked(path);
+        let drops = u.arbitrary()?;
+        let kept = match drops {
+            true => tracked.get(1..).unwrap_or_default(),
+            false => &tracked,
+        };
+        let function = some_function(u)?;
+        let text = text_of(&changed(kept, function), Preamble::Include);
+        let gone = drops
+            && tracked
+                .first()
+                .is_some_and(|first| first.name != function.name);
+        let before = self.state_map();
+        let text = self.model_says(edits::written(path, &text), Ending::Whole);
+        self.check_kept(&before, &text);
+        self.check_unchanged(&before, !gone, &text);
+        Ok(())
+    }
+
+    /// The user edits a definition; whether it applies is the law's business.
+    pub(super) fn user_edit(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let path = *u.choose(&FILES)?;
+        let tracked = self.tracked(path);
+        let old = match tracked.is_empty() {
+            true => some_function(u)?,
+            false => *u.choose(&tracked)?,
+        };
+        let change = *u.choose(&CHANGES)?;
+        if let Said::Text(text) = edit_of(u, path, old, change)? {
+            self.stage.step(Step::User(text));
+        }
+        Ok(())
+    }
+
+    /// The auditor answers the last question, or doesn't.
+    pub(super) fn audit(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let asked = self
+            .stage
+            .ledger()
+            .iter()
+            .rev()
+            .find_map(|recorded| match &recorded.event {
+                Event::AuditAsked(asked) => Some(asked.about.clone()),
+                _ => None,
+            });
+        let outcome = *u.choose(&[
+            AuditOutcome::Answered,
+            AuditOutcome::Answered,
+            AuditOutcome::Answered,
+            AuditOutcome::Failed,
+        ])?;
+        let mut verdicts = Vec::new();
+        for audited in asked.unwrap_or_default() {
+            let status = *u.choose(&["completed", "completed", "partial", "discussion", "fine"])?;
+            verdicts.push(format!(
+                "{{\"entity\": \"{}\", \"status\": \"{status}\"}}",
+                audited.entity
+            ));
+        }
+        let before = self.state_map();
+        let answer = format!("[{}]", verdicts.join(", "));
+        self.stage.step(Step::Audit {
+            outcome,
+            answer: answer.clone(),
+        });
+        self.check_kept(&before, &answer);
+        self.check_unchanged(&before, outcome == AuditOutcome::Answered, &answer);
+        Ok(())
+    }
+
+    /// The user orders something by a directive.
+    pub(super) fn directive(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let path = *u.choose(&FILES)?;
+        let verb = *u.choose(&["confirm", "confirm", "reject", "accept"])?;
+        let name = match u.int_in_range(0..=3_u8)? {
+            0 => "renamed_one",
+            _ => *u.choose(&NAMES)?,
+        };
+        let target = match u.int_in_range(0..=2_u8)? {
+            0 => path.to_owned(),
+            _ => format!("{path}::{name}"),
+        };
+        self.stage
+            .step(Step::User(format!("@tslp {verb} {target}")));
+        Ok(())
+    }
+
+    /// The user asks for the next change of something, which verifies what was proposed for it.
+    pub(super) fn go_on(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let path = *u.choose(&FILES)?;
+        let name = *u.choose(&NAMES)?;
+        let text = match u.int_in_range(0..=2_u8)? {
+            0 => format!("Now change {path} further"),
+            1 => format!("Now extend `{name}`"),
+            _ => format!("Now extend {path}::{name}"),
+        };
+        self.stage.step(Step::User(text));
+        Ok(())
+    }
+
+    /// One more block of a reply: of the same file or another one.
+    pub(super) fn second_block(&self, u: &mut Unstructured<'_>, path: &str) -> Result<String> {
+        let path = *u.choose(&[path, FILES[0], FILES[1]])?;
+        let function = some_function(u)?;
+        match u.int_in_range(0..=2_u8)? {
+            0 => block(u, path, &function.text()),
+            1 => {
+                let text = text_of(&changed(&self.tracked(path), function), Preamble::Include);
+                block(u, path, &text)
+            }
+            _ => Ok(match edit_of(u, path, function, Change::Faithful)? {
+                Said::Text(text) => text,
+                Said::Call(_, arguments) => arguments,
+            }),
+        }
+    }
+
+    fn model_says(&mut self, said: Said, ending: Ending) -> String {
+        let text = match said {
+            Said::Text(text) => text,
+            Said::Call(name, arguments) => {
+                self.stage.step(Step::Call {
+                    name: name.into(),
+                    arguments,
+                });
+                String::from("I edit it.\n")
+            }
+        };
+        self.stage.step(Step::Model {
+            text: text.clone(),
+            ending,
+        });
+        text
+    }
+
+    fn check_unchanged(&self, before: &[Vec<Value>], may_change: bool, what: &str) {
+        let is_unchanged = before == self.state_map();
+        assert!(is_unchanged || may_change, "this changed the truth: {what}");
+    }
+}
+
+fn edit_of(u: &mut Unstructured<'_>, path: &str, old: Function, change: Change) -> Result<Said> {
+    let form = *u.choose(&FORMS)?;
+    let (base, new) = match change {
+        Change::Faithful => (old.text(), next(old).text()),
+        Change::OfAnotherBase => (next(old).text(), next(next(old)).text()),
+        Change::Lazy => (old.text(), old.lazy()),
+        Change::Collapsed => (old.text(), old.collapsed()),
+        Change::Dropped => (old.text(), String::new()),
+        Change::Renamed => (old.text(), old.named("renamed_one")),
+        Change::Extended => {
+            let added = next(old).named("added_one");
+            (old.text(), format!("{}\n{added}", old.text()))
+        }
+    };
+    Ok(edits::said(form, path, &base, &new))
+}
