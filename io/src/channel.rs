@@ -96,6 +96,8 @@ pub enum ToLoop {
         /// The whole answer.
         answer: Answer,
     },
+    /// The files that this reply is about have been looked at: the client may see the reply's end, and write them.
+    Looked(ExchangeId),
     /// Everything up to here is on disk.
     Durable(Seq),
     /// The ledger failed: chat requests are refused from now on, and exchanges that wait for durability end with this.

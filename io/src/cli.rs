@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{
     Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint,
@@ -75,7 +75,7 @@ pub enum Command {
     /// Take what the workspace's files hold as true, as if you had pasted it
     Accept {
         /// A file, or one definition of it: `src/a.c` or `src/a.c::name`; from here or from the workspace's root
-        #[arg(required = true, value_name = "PATH[::SYMBOL]")]
+        #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
         targets: Vec<String>,
         /// The configuration's flags.
         #[command(flatten)]
@@ -84,7 +84,7 @@ pub enum Command {
     /// Take a whole tree of files as true, as if you had pasted each; may be interrupted and repeated
     Adopt {
         /// Folders and files, from here or from the workspace's root; folders as git sees them: without ignored and hidden files
-        #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+        #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath, value_parser = NonEmptyStringValueParser::new())]
         paths: Vec<String>,
         /// Decide about everything and append nothing
         #[arg(long)]

@@ -17,7 +17,7 @@ use tslp_core::message::Attempt;
 use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding};
+use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding, PendingReply};
 
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
 use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};
@@ -288,27 +288,42 @@ impl EngineThread {
     }
 
     fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
-        let Some(mut running) = self.running.remove(&exchange) else {
+        let ended = self.ended(exchange, ending);
+        let looked = ended.map(|(mut pending, episode, addressee)| {
+            let findings = self.look(std::mem::take(&mut pending.checks));
+            (pending, findings, episode, addressee)
+        });
+        // The client acts on a reply as soon as it has its end; what it writes then is no divergence.
+        self.wiring.to_loop.send(ToLoop::Looked(exchange));
+        let Some((pending, findings, episode, addressee)) = looked else {
             return;
         };
-        if matches!(ending, Ending::Complete { .. }) {
-            running.reply.tail.push_str(&running.decoder.end().text);
-        }
-        let Some(outcome) = outcome(ending, &running.decoder) else {
-            return;
-        };
-        let (tool_calls, finish_reason) = running.decoder.into_parts();
-        running.reply.tool_calls = tool_calls;
-        running.reply.finish_reason = finish_reason;
-        let mut pending =
-            self.engine
-                .end(SystemClock.now(), running.episode, running.reply, outcome);
-        let findings = self.look(std::mem::take(&mut pending.checks));
         let judged = self.engine.judge(pending, findings);
         self.commit(judged.batch);
         if let Some(question) = judged.audit {
-            self.ask(running.episode, question, running.addressee, at);
+            self.ask(episode, question, addressee, at);
         }
+    }
+
+    /// The whole reply and its code, if the ledger takes it.
+    fn ended(
+        &mut self,
+        exchange: ExchangeId,
+        ending: Ending,
+    ) -> Option<(PendingReply, EpisodeId, Addressee)> {
+        let mut running = self.running.remove(&exchange)?;
+        if matches!(ending, Ending::Complete { .. }) {
+            running.reply.tail.push_str(&running.decoder.end().text);
+        }
+        let outcome = outcome(ending, &running.decoder)?;
+        let (tool_calls, finish_reason) = running.decoder.into_parts();
+        running.reply.tool_calls = tool_calls;
+        running.reply.finish_reason = finish_reason;
+        let episode = running.episode;
+        let pending = self
+            .engine
+            .end(SystemClock.now(), episode, running.reply, outcome);
+        Some((pending, episode, running.addressee))
     }
 
     /// Asks the model about its reply, which ended at `since`, once nobody else needs it.

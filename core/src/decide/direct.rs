@@ -150,7 +150,9 @@ fn reject(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
 
 fn confirm(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
     let proposals = view.proposals_for(entity);
-    let Some(proposal) = proposals.iter().rfind(|proposal| is_confirmable(proposal)) else {
+    let newest = proposals.iter().rfind(|proposal| is_confirmable(proposal));
+    let block = newest.map(|proposal| promote::with_its_parts(view, proposal.clone()));
+    let Some(block) = block.filter(|block| block.iter().all(is_confirmable)) else {
         let reason = if proposals.is_empty() {
             Reason::NothingToDo
         } else {
@@ -159,19 +161,25 @@ fn confirm(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
         return (Vec::new(), Some(reason));
     };
     let mut recorder = Recorder::new(view);
-    let mut report = proposal.report.clone().unwrap_or_default();
-    report.verdicts.push(Verdict {
-        rule: Reason::UserConfirmed,
-        met: true,
-        seen: 1,
-        needed: 1,
-    });
-    report.conclusion = Some(Reason::UserConfirmed);
-    report.passed = true;
-    let version = (proposal.version, entity);
-    promote::promote(&mut recorder, episode, Origin::User, version, report);
-    promote::supersede_older_whole(&mut recorder, episode, Origin::User, [entity]);
-    if let Some(known) = &proposal.rename_of {
+    for proposal in &block {
+        let mut report = proposal.report.clone().unwrap_or_default();
+        report.verdicts.push(Verdict {
+            rule: Reason::UserConfirmed,
+            met: true,
+            seen: 1,
+            needed: 1,
+        });
+        report.conclusion = Some(Reason::UserConfirmed);
+        report.passed = true;
+        let version = (proposal.version, &proposal.entity);
+        promote::promote(&mut recorder, episode, Origin::User, version, report);
+    }
+    let promoted = block.iter().map(|proposal| &proposal.entity);
+    promote::supersede_older_whole(&mut recorder, episode, Origin::User, promoted);
+    for known in block
+        .iter()
+        .filter_map(|proposal| proposal.rename_of.as_ref())
+    {
         promote::remove(&mut recorder, episode, known.clone(), Reason::UserConfirmed);
     }
     (recorder.into_events(), Some(Reason::UserConfirmed))

@@ -14,6 +14,7 @@ use crate::gate::{Completeness, GateReport};
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, VersionId};
 use crate::reason::Reason;
+use crate::view::{Proposal, View};
 
 /// Where the message's text stands in the Vault, piece by piece.
 #[derive(Clone, Debug, Default)]
@@ -207,6 +208,19 @@ pub fn supersede_older_whole<'e>(
         cause: Reason::PartReplaced,
         report: None,
     }));
+}
+
+/// What becomes true with this proposal: with a whole file all that its block changes, so that a file and its
+/// definitions never say different things.
+pub fn with_its_parts(view: &dyn View, proposal: Proposal) -> Vec<Proposal> {
+    if proposal.entity.symbol.is_some() {
+        return Vec::from([proposal]);
+    }
+    let is_part =
+        |other: &Proposal| (other.episode, other.artifact) == (proposal.episode, proposal.artifact);
+    let mut parts = view.proposals_under(&proposal.entity.path);
+    parts.retain(is_part);
+    parts
 }
 
 /// Takes an entity out of the State Map by the user's word (spec §9.2).

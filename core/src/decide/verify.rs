@@ -10,9 +10,10 @@ use super::propose::disk_verdict;
 use crate::artifact::Origin;
 use crate::entity::EntityId;
 use crate::event::Event;
-use crate::gate::LateGrant;
+use crate::gate::{GateReport, LateGrant};
 use crate::ids::{EpisodeId, SessionId};
 use crate::mention::Mentions;
+use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::view::{Proposal, View};
 
@@ -46,23 +47,43 @@ pub fn verify(
                 .iter()
                 .any(|found| is_replacement(found, &proposal.entity))
             && proposal.refused_for() == Some(Reason::GrantMissing);
-        if !is_verified || !promoted.insert(proposal.entity.clone()) {
-            continue;
+        if is_verified && !promoted.contains(&proposal.entity) {
+            let block = promote::with_its_parts(view, proposal);
+            grant(&mut recorder, view, episode, block, &mut promoted);
         }
-        grant(&mut recorder, view, episode, proposal);
+    }
+    let paths: BTreeSet<&RelPath> = promoted.iter().map(|entity| &entity.path).collect();
+    for path in paths {
+        let of_path = promoted.iter().filter(|entity| entity.path == *path);
+        promote::supersede_older_whole(&mut recorder, episode, Origin::Model, of_path);
     }
     recorder.into_events()
 }
 
-/// Promotes a proposal that only lacked a grant, if disk still agrees.
-fn grant(recorder: &mut Recorder<'_>, view: &dyn View, episode: EpisodeId, proposal: Proposal) {
-    let disk = disk_verdict(view, &proposal.entity, proposal.slice);
-    let report = proposal.report.unwrap_or_default();
-    let report = report.granted(LateGrant::UserVerified, disk);
-    if report.passed {
-        let version = (proposal.version, &proposal.entity);
-        promote::promote(recorder, episode, Origin::Model, version, report);
-        promote::supersede_older_whole(recorder, episode, Origin::Model, [&proposal.entity]);
+/// Promotes what only lacked a grant, if disk still agrees with all of it.
+fn grant(
+    recorder: &mut Recorder<'_>,
+    view: &dyn View,
+    episode: EpisodeId,
+    block: Vec<Proposal>,
+    promoted: &mut BTreeSet<EntityId>,
+) {
+    let granted: Vec<GateReport> = block
+        .iter()
+        .map(|proposal| {
+            let disk = disk_verdict(view, &proposal.entity, proposal.slice);
+            let report = proposal.report.clone().unwrap_or_default();
+            report.granted(LateGrant::UserVerified, disk)
+        })
+        .collect();
+    if !granted.iter().all(|report| report.passed) {
+        return;
+    }
+    for (proposal, report) in block.into_iter().zip(granted) {
+        if promoted.insert(proposal.entity.clone()) {
+            let version = (proposal.version, &proposal.entity);
+            promote::promote(recorder, episode, Origin::Model, version, report);
+        }
     }
 }
 

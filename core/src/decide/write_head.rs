@@ -120,7 +120,9 @@ fn decide(
         for entity in omitted(view, found, resolution) {
             promote::remove(&mut recorder, episode, entity, Reason::OmittedByUpdate);
         }
-    } else if let Some(reason) = complaint(view, found, resolution) {
+    } else if let Some(reason) = complaint(view, found, resolution)
+        && (reason != Reason::NoDefinition || is_expected(view, found, place))
+    {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
             session,
@@ -193,6 +195,13 @@ fn omitted(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Vec<E
         .map(|symbol| EntityId::symbol(path.clone(), symbol))
         .filter(|entity| !kept.contains(entity))
         .collect()
+}
+
+/// Whether somebody counts on what this file holds: clients send examples and settings along that define nothing, which
+/// is worth no word.
+fn is_expected(view: &dyn View, found: &FoundCode, place: &Place) -> bool {
+    let is_tracked = |path| !view.symbols_of(path).is_empty();
+    matches!(place, Place::Disk(_)) || found.usable_path().is_some_and(is_tracked)
 }
 
 /// What the user should be told about code that didn't become true.

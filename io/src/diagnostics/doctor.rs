@@ -355,7 +355,7 @@ fn upstream(subject: &Subject) -> Result<String, String> {
         ca_file: subject.ca_file.as_deref(),
     };
     match probe::ask(&target) {
-        Ok(server) => Ok(format!("{url} answers with {} models", server.models.len())),
+        Ok(server) => Ok(format!("{url} answers; models: {}", server.models.len())),
         Err(error) => Err(format!("{url} doesn't answer: {error}")),
     }
 }

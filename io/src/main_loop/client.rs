@@ -193,11 +193,13 @@ pub(super) struct ChatReply {
     pub(super) gate: Gate,
 }
 
-/// Whether the engine has been told that the reply is over.
+/// Whether the engine knows that the reply is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     NotYet,
     Ended,
+    /// It does, and has looked at the files that the reply is about.
+    Looked,
 }
 
 /// What keeps response bytes back.
@@ -207,7 +209,8 @@ pub(super) enum Gate {
     Closed,
     /// Nothing.
     Open,
-    /// `[DONE]` has come, but not the message's end: the client mustn't be quicker than the engine's copy.
+    /// What may be the reply's end has come. The client mustn't be quicker than the engine: what it writes into a file
+    /// must not be found there before the reply is judged.
     LastPiece,
 }
 

@@ -13,7 +13,7 @@ use crate::upstream::connection::Begun;
 /// How long a closed connection's leftovers are read.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// How long the piece with `[DONE]` may wait for the end of its message.
+/// How long a piece that may be the reply's last may wait for the message's end and the look at its files.
 const LAST_PIECE: Duration = Duration::from_millis(200);
 
 /// What a connection is waiting for.
@@ -35,7 +35,7 @@ pub(super) enum Due {
     FirstByte,
     /// More of the response.
     UpstreamIdle,
-    /// The end of a message whose last event has come.
+    /// The end of a message whose last event may have come, and the look at its files.
     LastPiece,
     /// The client to close.
     Linger,

@@ -42,6 +42,11 @@ impl MainLoop {
                     self.with_client(key, |main_loop, client| main_loop.deliver(client, &answer));
                 }
             }
+            ToLoop::Looked(exchange) => {
+                if let Some(key) = self.exchanges.get(&exchange).copied() {
+                    self.with_client(key, |main_loop, client| main_loop.looked(client));
+                }
+            }
             ToLoop::Durable(seq) => {
                 self.durable = self.durable.max(seq);
                 for key in std::mem::take(&mut self.gated) {

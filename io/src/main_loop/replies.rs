@@ -2,13 +2,14 @@
 
 use super::MainLoop;
 use super::client::{
-    Call, Client, Downstream, Exchange, Gate, Lane, Line, LinkStage, Media, Retry, Stage, Upload,
-    Work,
+    Call, ChatReply, Client, Downstream, Exchange, Gate, Lane, Line, LinkStage, Media, Retry,
+    Stage, Told, Upload, Work,
 };
 use super::inbox::is_gated;
 use crate::channel::{Ending, ToEngine};
 use crate::http::error::Refusal;
 use crate::http::head::{self, Content, LAST_CHUNK, ResponseFraming};
+use crate::http::outgoing::Outgoing;
 use crate::http::request::{Persistence, Version};
 use crate::http::response::{ResponseBody, ResponseHead};
 use crate::http::socket::Transfer;
@@ -176,9 +177,11 @@ impl MainLoop {
             reply.side.extend_from_slice(data);
             let ends = media == Media::EventStream
                 && data.windows(DONE.len()).any(|window| window == DONE);
-            if ends && reply.gate == Gate::Open {
-                reply.gate = Gate::LastPiece;
-                out.hold_from_here();
+            match (media, reply.gate) {
+                (Media::EventStream, Gate::Open) if ends => hold_last_piece(reply, out),
+                // Any piece may be the last: the one before it goes.
+                (Media::Other, Gate::Open | Gate::LastPiece) => hold_last_piece(reply, out),
+                _ => {}
             }
             if ends || reply.side.len() >= SIDE_BYTES {
                 let bytes = std::mem::take(&mut reply.side);
@@ -235,6 +238,11 @@ impl MainLoop {
         };
         // Queued before the last bytes are let go: the client's next prompt can't overtake it.
         self.end_reply(*id, call, Ending::Complete { status });
+        if let Lane::Chat(reply) = &mut call.lane
+            && reply.gate == Gate::Open
+        {
+            hold_last_piece(reply, out);
+        }
         if framing == ResponseFraming::Chunked {
             out.buffer().extend_from_slice(LAST_CHUNK);
         }
@@ -254,7 +262,7 @@ impl MainLoop {
         }
         call.line = Line::Off;
         call.downstream = Downstream::Done;
-        self.release_last_piece(client);
+        client.moves += 1;
     }
 
     fn keep_link(&mut self, key: usize) {
@@ -268,7 +276,19 @@ impl MainLoop {
         }
     }
 
-    /// Lets the piece with `[DONE]` go; the engine has its copy.
+    /// The engine has looked at the files that the reply is about: the client may write them.
+    pub(super) fn looked(&mut self, client: &mut Client) {
+        if let Some(Call {
+            lane: Lane::Chat(reply),
+            ..
+        }) = client.call()
+        {
+            reply.told = Told::Looked;
+        }
+        self.release_last_piece(client);
+    }
+
+    /// Lets the last piece go.
     pub(super) fn release_last_piece(&mut self, client: &mut Client) {
         client.moves += 1;
         if let Some(Call {
@@ -295,11 +315,22 @@ impl MainLoop {
             if reply.durable_at > durable {
                 return;
             }
-            reply.gate = Gate::Open;
-            client.out.release();
+            if reply.told == Told::Ended {
+                reply.gate = Gate::LastPiece;
+            } else {
+                reply.gate = Gate::Open;
+                client.out.release();
+            }
             client.moves += 1;
         }
-        if done && let Some(exchange) = client.exchange.take() {
+        let waits = client.call().is_some_and(|call| match &call.lane {
+            Lane::Chat(reply) => reply.gate == Gate::LastPiece,
+            Lane::Relay => false,
+        });
+        if done
+            && !waits
+            && let Some(exchange) = client.exchange.take()
+        {
             self.finish(client, &exchange);
         }
     }
@@ -413,4 +444,10 @@ impl MainLoop {
         self.end_reply(id, call, Ending::UpstreamBroken);
         self.release_last_piece(client);
     }
+}
+
+/// Keeps back what is appended from now on, and lets go what was kept back before.
+fn hold_last_piece(reply: &mut ChatReply, out: &mut Outgoing) {
+    reply.gate = Gate::LastPiece;
+    out.hold_from_here();
 }

@@ -235,7 +235,7 @@ impl MainLoop {
         let Lane::Chat(reply) = &mut call.lane else {
             return;
         };
-        if reply.told == Told::Ended {
+        if reply.told != Told::NotYet {
             return;
         }
         reply.told = Told::Ended;

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, fenced, state_block};
+use crate::harness::{
+    Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, fenced, prompt, state_block,
+};
 use crate::upstream::{Reply, Upstream};
 
 #[test]
@@ -30,6 +32,29 @@ fn a_full_update_is_promoted_and_shown_from_then_on() {
         upstream.next().system(),
         state_block(RING_PUT, &tslp.artifact(RING_PUT), RING_BETTER)
     );
+}
+
+#[test]
+fn a_file_written_as_soon_as_the_reply_has_ended_is_no_divergence() {
+    for stream in [true, false, true, false, true, false] {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        places.write("src/ring.c", RING);
+        let tslp = Tslp::start(&places, &upstream);
+        tslp.say(&fenced("src/ring.c", RING));
+        upstream.will_say(fenced("src/ring.c", RING_BETTER));
+        let mut request = prompt("improve `ring_put`");
+        request["stream"] = stream.into();
+        let mut client = tslp.asking(&request);
+        if stream {
+            client.until("[DONE]");
+        } else {
+            client.response();
+        }
+        places.write("src/ring.c", RING_BETTER);
+        tslp.ended(2);
+        let entity = &tslp.state()[RING_PUT];
+        assert_eq!(entity["origin"], "model", "{}", tslp.last_episode());
+    }
 }
 
 #[test]

@@ -91,6 +91,42 @@ fn confirm_promotes_over_stale_and_reject_drops() {
 }
 
 #[test]
+fn a_whole_file_is_confirmed_with_all_that_its_block_changes() {
+    check(
+        "
+        policy profile strict
+        policy audit off
+        disk src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        | ```
+        model
+        | Noted.
+        user
+        | Let src/a.c add 10.
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 10; }
+        | int b(int x) { return x + 12; }
+        | ```
+        user
+        | @tslp confirm src/a.c
+        | What does `b` return?
+        ",
+        &[
+            "AUTHORITATIVE src/a.c::a user_confirmed",
+            "AUTHORITATIVE src/a.c::b user_confirmed",
+            "AUTHORITATIVE src/a.c user_confirmed",
+            "\nint b(int x) { return x + 12; }\n[END CURRENT STATE]",
+        ],
+    );
+}
+
+#[test]
 fn a_lazy_proposal_can_not_be_confirmed() {
     let story = format!(
         "{PASTED}
