@@ -24,6 +24,9 @@ const BATCH_BYTES: usize = 8 << 20;
 /// Longest line that an export can have: a byte of content takes six at the most (`\u0000`), and the rest is small.
 const LINE_BYTES_MAX: u64 = 7 * PAYLOAD_BYTES_MAX as u64;
 
+/// Longest header: a workspace's path and a few hashes. What isn't an export at all shows before it fills the memory.
+const HEADER_BYTES_MAX: u64 = 1 << 20;
+
 /// Why an import didn't happen. No ledger is left behind by any of them.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
@@ -179,8 +182,13 @@ impl<'r> Lines<'r> {
     /// The next line without its end; `None` at the end of the file.
     fn next(&mut self) -> Result<Option<String>, ImportError> {
         let mut bytes = Vec::new();
+        let limit = if self.number == 0 {
+            HEADER_BYTES_MAX
+        } else {
+            LINE_BYTES_MAX
+        };
         (&mut *self.source)
-            .take(LINE_BYTES_MAX)
+            .take(limit)
             .read_until(b'\n', &mut bytes)
             .map_err(ImportError::Read)?;
         self.number += 1;
@@ -188,7 +196,9 @@ impl<'r> Lines<'r> {
             return Ok(None);
         }
         if bytes.pop() != Some(b'\n') {
-            return Err(self.wrong("it is cut off: a line ends with a line feed"));
+            return Err(
+                self.wrong("it is cut off, or no line of an export: those end with a line feed")
+            );
         }
         String::from_utf8(bytes)
             .map(Some)

@@ -7,9 +7,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::harness::{
-    Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, failure, fenced,
-};
+use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, failure, fenced};
 use crate::ledger_file::{self, damage, evidence};
 use crate::upstream::Upstream;
 
@@ -28,7 +26,7 @@ fn with_history(upstream: &Upstream) -> Places {
     tslp.say("improve `ring_put`");
     upstream.will_say(fenced("src/ring.c", RING_BETTER));
     tslp.say("improve `ring_put`, in full");
-    tslp.say(&format!("What does `ring_put` do? {ONCE}"));
+    tslp.say(&format!("{ONCE}: what does `ring_put` do?"));
     tslp.stop();
     places
 }
@@ -94,15 +92,26 @@ fn the_log_is_filtered() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     assert_eq!(
-        kinds(&places, &["--reason", "elided", "--kind", "promotion_refused"]),
+        kinds(
+            &places,
+            &["--reason", "elided", "--kind", "promotion_refused"]
+        ),
         ["promotion_refused.v1"]
     );
     let first = kinds(&places, &["--episode", "1", "--kind", "transitioned"]);
-    assert_eq!(first, ["transitioned.v1"]);
+    assert_eq!(first, ["transitioned.v1"; 2], "the file and its function");
     let moved = kinds(&places, &["--entity", RING_PUT, "--kind", "transitioned"]);
     assert!(moved.len() >= 3, "{moved:?}");
     assert_eq!(
-        kinds(&places, &["--entity", "./src/ring.c::ring_put", "--kind", "transitioned"]),
+        kinds(
+            &places,
+            &[
+                "--entity",
+                "./src/ring.c::ring_put",
+                "--kind",
+                "transitioned"
+            ]
+        ),
         moved
     );
     assert_eq!(
@@ -119,8 +128,16 @@ fn wrong_names_are_answered_with_what_was_meant() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     for (arguments, code, said) in [
-        (["log", "--kind", "transitoned"], 2, "did you mean `transitioned`?"),
-        (["log", "--reason", "symbol_lost"], 2, "did you mean `symbols_lost`?"),
+        (
+            ["log", "--kind", "transitoned"],
+            2,
+            "did you mean `transitioned`?",
+        ),
+        (
+            ["log", "--reason", "symbol_lost"],
+            2,
+            "did you mean `symbols_lost`?",
+        ),
         (["log", "--since", "yesterday"], 2, "no moment"),
         (["log", "--entity", "src/ring.c::ring_putt"], 1, RING_PUT),
     ] {
@@ -150,8 +167,7 @@ fn a_damaged_ledger_is_read_up_to_the_damage() {
     }
     for command in ["export", "backup"] {
         let to = places.path("taken");
-        let (code, _, stderr) =
-            ran(with_path(places.in_workspace(&[command]), &["--to"], &to));
+        let (code, _, stderr) = ran(with_path(places.in_workspace(&[command]), &["--to"], &to));
         assert_eq!(code, 3, "{command}: {stderr}");
         assert!(!to.exists());
         assert_no_remnants(&places);
@@ -243,7 +259,14 @@ fn an_entitys_story_is_told_from_its_first_appearance_to_now() {
         .iter()
         .map(|chapter| chapter["what"].as_str().unwrap())
         .collect();
-    for what in ["pasted", "proposed", "refused", "promoted", "superseded", "stale"] {
+    for what in [
+        "pasted",
+        "proposed",
+        "refused",
+        "promoted",
+        "superseded",
+        "stale",
+    ] {
         assert!(told.contains(&what), "{what}: {story}");
     }
     assert_eq!(told[..2], ["pasted", "promoted"]);
@@ -253,7 +276,12 @@ fn an_entitys_story_is_told_from_its_first_appearance_to_now() {
     assert_eq!(story["now"]["stale"], true);
     assert_eq!(story["now"]["disk"], now["disk"]);
     let words = fine(&places, &["why", "ring_put"]);
-    for part in [RING_PUT, "pasted in episode 1", "elided (full_definition 0/1", "STALE"] {
+    for part in [
+        RING_PUT,
+        "pasted in episode 1",
+        "elided (full_definition 0/1",
+        "STALE",
+    ] {
         assert!(words.contains(part), "{part}: {words}");
     }
 }
@@ -268,10 +296,20 @@ fn an_export_comes_back_as_the_same_ledger() {
     assert_eq!(ran(to_file()).0, 0);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
     let (code, stderr) = failure(to_file());
-    assert_eq!((code, stderr.contains("exists already")), (1, true), "{stderr}");
+    assert_eq!(
+        (code, stderr.contains("exists already")),
+        (1, true),
+        "{stderr}"
+    );
 
     let new = places.path("imported");
-    let import = || with_path(with_path(places.command(&["import"]), &[], &file), &["--to"], &new);
+    let import = || {
+        with_path(
+            with_path(places.command(&["import"]), &[], &file),
+            &["--to"],
+            &new,
+        )
+    };
     let (code, _, stderr) = ran(import());
     assert_eq!(code, 0, "{stderr}");
     let (code, stderr) = failure(import());
@@ -292,10 +330,22 @@ fn a_changed_export_is_refused_at_the_changed_line() {
     let places = with_history(&upstream);
     let printed = fine(&places, &["export"]);
     let file = places.path("changed.jsonl");
-    std::fs::write(&file, printed.replacen(ONCE, "a text that was put there", 1)).unwrap();
-    let line = printed.lines().position(|line| line.contains(ONCE)).unwrap() + 1;
+    std::fs::write(
+        &file,
+        printed.replacen(ONCE, "a text that was put there", 1),
+    )
+    .unwrap();
+    let line = printed
+        .lines()
+        .position(|line| line.contains(ONCE))
+        .unwrap()
+        + 1;
     let new = places.path("imported");
-    let import = with_path(with_path(places.command(&["import"]), &[], &file), &["--to"], &new);
+    let import = with_path(
+        with_path(places.command(&["import"]), &[], &file),
+        &["--to"],
+        &new,
+    );
     let (code, stderr) = failure(import);
     assert_eq!(code, 1, "{stderr}");
     assert!(stderr.contains(&format!("line {line}:")), "{stderr}");
@@ -327,8 +377,15 @@ fn a_backup_is_taken_while_the_proxy_writes_and_serves_in_its_place() {
     assert_eq!(status.code(), Some(0), "{stderr}");
     let copy = std::fs::read(&file).unwrap();
     let (code, stderr) = failure(take());
-    assert_eq!((code, stderr.contains("exists already")), (1, true), "{stderr}");
-    assert!(std::fs::read(&file).unwrap() == copy, "it was left as it is");
+    assert_eq!(
+        (code, stderr.contains("exists already")),
+        (1, true),
+        "{stderr}"
+    );
+    assert!(
+        std::fs::read(&file).unwrap() == copy,
+        "it was left as it is"
+    );
     assert_no_remnants(&places);
     tslp.stop();
 
@@ -346,21 +403,57 @@ fn a_backup_is_taken_while_the_proxy_writes_and_serves_in_its_place() {
 }
 
 #[test]
+fn a_backup_that_is_killed_leaves_nothing_that_looks_like_one() {
+    let upstream = Upstream::start();
+    let places = with_history(&upstream);
+    let root = places.data.parent().unwrap();
+    let is_under_way = || {
+        let mut names = std::fs::read_dir(root).unwrap();
+        names.any(|entry| {
+            let name = entry.unwrap().file_name();
+            name.to_string_lossy().starts_with(".tslp-backup-")
+        })
+    };
+    let file = places.path("backup.db");
+    let take = || with_path(places.in_workspace(&["backup"]), &["--to"], &file);
+    let mut child = take().stdout(Stdio::null()).spawn().unwrap();
+    eventually(|| (is_under_way() || child.try_wait().unwrap().is_some()).then_some(()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let anchor = places.path("backup.db.anchor");
+    if file.exists() {
+        // It was faster than the kill; then all of it is there.
+        assert!(anchor.exists());
+        let connection = rusqlite::Connection::open(&file).unwrap();
+        let count = connection.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0));
+        assert_eq!(count, Ok(ledger_file::events(&places.data)));
+    } else if !anchor.exists() {
+        assert_eq!(ran(take()).0, 0, "and the next one isn't held up");
+    }
+}
+
+#[test]
 fn nothing_is_written_into_the_workspace() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);
     for command in ["export", "backup"] {
         let inside = places.workspace.join("taken");
-        let (code, stderr) =
-            failure(with_path(places.in_workspace(&[command]), &["--to"], &inside));
+        let (code, stderr) = failure(with_path(
+            places.in_workspace(&[command]),
+            &["--to"],
+            &inside,
+        ));
         assert_eq!(code, 2, "{command}: {stderr}");
         assert!(!inside.exists());
     }
     let file = places.path("ledger.jsonl");
     std::fs::write(&file, fine(&places, &["export"])).unwrap();
     let inside = places.workspace.join("data");
-    let import =
-        with_path(with_path(places.command(&["import"]), &[], &file), &["--to"], &inside);
+    let import = with_path(
+        with_path(places.command(&["import"]), &[], &file),
+        &["--to"],
+        &inside,
+    );
     assert_eq!(failure(import).0, 2);
     assert!(!inside.exists());
 }

@@ -171,7 +171,7 @@ impl Story {
                 (Origin::Model, _) => What::Proposed,
             };
             let did = match what {
-                What::Accepted => format!("taken as it stands on disk{}", within(episode)),
+                What::Accepted => format!("accepted from disk{}", within(episode)),
                 What::Pasted => format!("pasted{}", within(episode)),
                 _ => format!("proposed{}", within(episode)),
             };
