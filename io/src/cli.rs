@@ -1,5 +1,7 @@
 //! The command line: commands, flags made from the table of keys, help with exit codes, shell completions.
 
+mod evidence;
+
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
@@ -12,6 +14,7 @@ use clap::{
 };
 use clap_complete::Shell;
 
+pub use self::evidence::LogArgs;
 use crate::config::key::{Audience, Key, Kind};
 use crate::config::layers::Flags;
 use crate::config::table::KEYS;
@@ -62,6 +65,60 @@ pub enum Command {
         /// For whom to print.
         #[command(flatten)]
         output: Output,
+    },
+    /// Print the ledger's events, one a line: the last 50 unless --limit says otherwise
+    Log {
+        /// Which ones, and how.
+        #[command(flatten)]
+        log: LogArgs,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Tell the story of one entity: where it came from, what was refused and why, what disk says now
+    Why {
+        /// `src/a.c::name`, `src/a.c`, or a bare name that only one entity bears
+        #[arg(value_name = "ENTITY")]
+        entity: String,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Write the whole ledger as JSON Lines that can be read and verified without tslp
+    Export {
+        /// A new file, outside of the workspace [default: standard output]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        to: Option<PathBuf>,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
+    /// Rebuild a ledger from an export, if nothing of it was changed
+    Import {
+        /// The export, or `-` for standard input
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// The new data directory: a folder that doesn't exist yet, or is empty
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        to: PathBuf,
+        /// The log's flags.
+        #[command(flatten)]
+        flags: LogFlags,
+    },
+    /// Copy the ledger, with an anchor, while the proxy may be running; the copy is verified
+    Backup {
+        /// A new file, outside of the workspace; its anchor becomes FILE.anchor
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        to: PathBuf,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
     },
     /// Show every setting in force and where it comes from
     Config {
@@ -370,6 +427,28 @@ mod tests {
                 flags,
                 output,
             } => with(&format!("recent {limit}"), &flags.0, Some(*output)),
+            Command::Log { log, flags, output } => {
+                let follow = if log.follow { " follow" } else { "" };
+                let name = format!("log {}{follow}", log.limit);
+                with(&name, &flags.0, Some(*output))
+            }
+            Command::Why {
+                entity,
+                flags,
+                output,
+            } => with(&format!("why {entity}"), &flags.0, Some(*output)),
+            Command::Export { to, flags } => {
+                let to = to.as_ref().map(|to| to.display().to_string());
+                let name = format!("export {}", to.as_deref().unwrap_or("-"));
+                with(&name, &flags.0, None)
+            }
+            Command::Import { file, to, flags } => {
+                let name = format!("import {} {}", file.display(), to.display());
+                with(&name, &flags.0, None)
+            }
+            Command::Backup { to, flags } => {
+                with(&format!("backup {}", to.display()), &flags.0, None)
+            }
             Command::Config { flags, output } => with("config", &flags.0, Some(*output)),
             Command::Accept { targets, flags } => {
                 with(&format!("accept {}", targets.join("+")), &flags.0, None)
@@ -418,6 +497,18 @@ mod tests {
         check("adopt --dry-run .", "adopt . dry");
         check("adopt", "MissingRequiredArgument");
         check("verify --json", "verify json");
+        check("log", "log 50");
+        check("log --limit 0 --follow --json", "log 0 follow json");
+        check("log --follow --until 1h", "ArgumentConflict");
+        check("why a.c::f --data-dir d", "why a.c::f data_dir=d");
+        check("why", "MissingRequiredArgument");
+        check("export", "export -");
+        check("export --to e --workspace w", "export e workspace=w");
+        check("import e --to d", "import e d");
+        check("import e", "MissingRequiredArgument");
+        check("import e --to d --workspace w", "UnknownArgument");
+        check("backup --to b", "backup b");
+        check("backup", "MissingRequiredArgument");
         check("rebuild --workspace w", "rebuild workspace=w");
         check("salvage --to n --data-dir d", "salvage n data_dir=d");
         check("completions bash", "completions bash");

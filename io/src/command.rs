@@ -1,8 +1,10 @@
 //! From the command line to an exit code.
 
+mod evidence;
+
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::adopt::{AdoptError, Mode, Progress};
 use crate::cli::{self, Command, Output};
@@ -112,6 +114,30 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
                 || recent::json(&episodes).to_string(),
                 || recent::human(&episodes),
             )
+        }
+        Command::Log { log, flags, output } => {
+            let (config, _) = prepare(&flags.0)?;
+            evidence::log(&config, &log, output)
+        }
+        Command::Why {
+            entity,
+            flags,
+            output,
+        } => {
+            let (config, _) = prepare(&flags.0)?;
+            evidence::why(&config, &entity, output)
+        }
+        Command::Export { to, flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            evidence::export(&config, to.as_deref())
+        }
+        Command::Import { file, to, flags } => {
+            start_logging(&layers(&flags.0)?)?;
+            evidence::import(&file, &to)
+        }
+        Command::Backup { to, flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            evidence::backup(&config, &to)
         }
         Command::Config { flags, output } => {
             let (_, layers) = prepare(&flags.0)?;
@@ -279,16 +305,7 @@ fn adopt(
 }
 
 fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
-    let to = data_dir::place(&config.workspace, Some(to), None).map_err(|error| {
-        let message = match error {
-            DataDirError::InsideWorkspace { path, .. } => format!(
-                "{} lies inside the workspace, which tslp never writes to; name another folder with --to DIR",
-                path.display()
-            ),
-            other => other.to_string(),
-        };
-        Failed::new(Exit::Usage, message)
-    })?;
+    let to = outside_workspace(config, to)?;
     let reader = subject(config).readers.open()?;
     let salvaged = maintenance::salvage(&reader, &to, &config.workspace)
         .map_err(|error| Failed::new(Exit::Failure, error))?;
@@ -306,6 +323,20 @@ fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
         to.display()
     ))?;
     Ok(Exit::Ok)
+}
+
+/// Where `--to` leads; nothing is ever written into the workspace.
+fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, Failed> {
+    data_dir::place(&config.workspace, Some(to), None).map_err(|error| {
+        let message = match error {
+            DataDirError::InsideWorkspace { path, .. } => format!(
+                "{} lies inside the workspace, which tslp never writes to; name another place with --to",
+                path.display()
+            ),
+            other => other.to_string(),
+        };
+        Failed::new(Exit::Usage, message)
+    })
 }
 
 fn need_ledger(config: &ServeConfig) -> Result<(), Failed> {

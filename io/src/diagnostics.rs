@@ -136,7 +136,7 @@ fn refusal(status: u16, code: &'static str, message: &str) -> Answer {
 }
 
 /// A recorded moment as people and programs read it: RFC 3339, UTC, milliseconds.
-fn moment(millis: i64) -> String {
+pub(crate) fn moment(millis: i64) -> String {
     jiff::Timestamp::from_millisecond(millis)
         .map_or_else(|_| millis.to_string(), |at| format!("{at:.3}"))
 }

@@ -29,6 +29,7 @@ pub mod startup;
 pub mod target;
 
 pub mod diagnostics;
+pub mod evidence;
 pub mod json_client;
 pub mod probe;
 

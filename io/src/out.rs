@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Standard output that stays quiet once its reader has gone, as in `tslp state | head`.
 #[derive(Debug)]
@@ -24,6 +27,13 @@ impl Out {
     #[must_use]
     pub fn stdout() -> Self {
         Self::new(io::stdout().lock())
+    }
+}
+
+impl<W> Out<W> {
+    /// What was printed into, for output in bulk; a closed pipe is an error there.
+    pub fn into_sink(self) -> W {
+        self.sink
     }
 }
 
@@ -62,6 +72,29 @@ impl<W: Write> Out<W> {
     #[must_use]
     pub fn reader(&self) -> Reader {
         self.reader
+    }
+
+    /// Looks whether the reader has gone, while there is nothing to print.
+    ///
+    /// # Errors
+    /// If the system doesn't say.
+    pub fn look_for_reader(&mut self) -> io::Result<Reader>
+    where
+        W: AsFd,
+    {
+        let mut watched = [PollFd::new(&self.sink, PollFlags::empty())];
+        let at_once = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        poll(&mut watched, Some(&at_once))?;
+        if watched[0]
+            .revents()
+            .intersects(PollFlags::ERR | PollFlags::HUP)
+        {
+            self.reader = Reader::Gone;
+        }
+        Ok(self.reader)
     }
 
     fn attempt(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) -> io::Result<()> {

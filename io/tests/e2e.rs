@@ -21,6 +21,8 @@ mod audit;
 mod commands;
 #[path = "e2e/durability.rs"]
 mod durability;
+#[path = "e2e/evidence.rs"]
+mod evidence;
 #[path = "e2e/faults.rs"]
 mod faults;
 #[path = "e2e/hydration.rs"]

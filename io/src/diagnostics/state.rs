@@ -1,10 +1,10 @@
 //! `/state`: everything that is true, and what disk says of it (spec §14.3, §15.7).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
+use tslp_projections::table::Value as Cell;
 use tslp_projections::{AUDITS, DISK, STALE, STATE_MAP};
 
 use super::{Row, Subject, entity_name, moment};
@@ -44,8 +44,15 @@ impl EntityState {
 /// When the ledger can't be read.
 pub fn read(subject: &Subject) -> Result<Vec<EntityState>, LedgerError> {
     let reader = subject.readers.open()?;
+    from_rows(|table| reader.rows(table))
+}
+
+/// The State Map out of the rows of projections' tables, wherever they come from.
+pub(crate) fn from_rows<E>(
+    rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
+) -> Result<Vec<EntityState>, E> {
     let mut differing = BTreeMap::new();
-    for row in reader.rows(STALE)? {
+    for row in rows(STALE)? {
         let key = (
             row.text(0).unwrap_or_default().to_owned(),
             row.text(1).unwrap_or_default().to_owned(),
@@ -53,7 +60,7 @@ pub fn read(subject: &Subject) -> Result<Vec<EntityState>, LedgerError> {
         differing.insert(key, row.text(2).unwrap_or_default().to_owned());
     }
     let mut seen = BTreeMap::new();
-    for row in reader.rows(DISK)? {
+    for row in rows(DISK)? {
         let word = if row.text(1) == Some("file") {
             "same"
         } else {
@@ -61,14 +68,12 @@ pub fn read(subject: &Subject) -> Result<Vec<EntityState>, LedgerError> {
         };
         seen.insert(row.text(0).unwrap_or_default().to_owned(), word.to_owned());
     }
-    let audits = reader.rows(AUDITS)?;
-    let contested: BTreeSet<i64> = audits
+    let contested: BTreeSet<i64> = rows(AUDITS)?
         .iter()
         .filter(|row| row.number(5) != 0)
         .map(|row| row.number(1))
         .collect();
-    let mut entities = Vec::new();
-    reader.read_table(STATE_MAP, &mut |row| {
+    let entities = rows(STATE_MAP)?.into_iter().map(|row| {
         let path = row.text(0).unwrap_or_default().to_owned();
         let symbol = row.text(1).unwrap_or_default().to_owned();
         let entity = entity_name(&path, &symbol);
@@ -76,7 +81,7 @@ pub fn read(subject: &Subject) -> Result<Vec<EntityState>, LedgerError> {
             .get(&path)
             .map_or("not_checked", String::as_str)
             .to_owned();
-        entities.push(EntityState {
+        EntityState {
             entity,
             artifact: row.hash(2),
             source: row.hash(4),
@@ -84,10 +89,9 @@ pub fn read(subject: &Subject) -> Result<Vec<EntityState>, LedgerError> {
             last_updated: moment(row.number(11)),
             disk: differing.remove(&(path, symbol)).unwrap_or(seen_word),
             contested: contested.contains(&row.number(3)),
-        });
-        ControlFlow::Continue(())
-    })?;
-    Ok(entities)
+        }
+    });
+    Ok(entities.collect())
 }
 
 /// The page.

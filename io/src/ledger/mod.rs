@@ -15,6 +15,7 @@
 //! | `lock` | held by the one process that writes; names its pid |
 
 pub mod anchor;
+mod backup;
 pub mod durable;
 mod error;
 pub mod lock;

@@ -350,12 +350,7 @@ fn check_meta(
             detail: format!("its format is {format:?}"),
         });
     }
-    let stored: Option<rusqlite::types::Value> = meta(connection, "workspace").map_err(&failed)?;
-    let found = match stored {
-        Some(rusqlite::types::Value::Text(text)) => PathBuf::from(text),
-        Some(rusqlite::types::Value::Blob(bytes)) => PathBuf::from(OsString::from_vec(bytes)),
-        _ => PathBuf::new(),
-    };
+    let found = stored_workspace(connection).map_err(&failed)?;
     if found != workspace {
         return Err(LedgerError::WrongWorkspace {
             path: database.path.clone(),
@@ -364,6 +359,16 @@ fn check_meta(
         });
     }
     Ok(())
+}
+
+/// The workspace that the database says it belongs to; empty if it says nothing.
+pub(crate) fn stored_workspace(connection: &Connection) -> rusqlite::Result<PathBuf> {
+    let stored: Option<rusqlite::types::Value> = meta(connection, "workspace")?;
+    Ok(match stored {
+        Some(rusqlite::types::Value::Text(text)) => PathBuf::from(text),
+        Some(rusqlite::types::Value::Blob(bytes)) => PathBuf::from(OsString::from_vec(bytes)),
+        _ => PathBuf::new(),
+    })
 }
 
 /// The checks are done: follows the anchor that is there, or makes the one that may be missing.

@@ -11,7 +11,7 @@ use tslp_replay::log::{Head, Stored};
 
 use super::connection::{self, Access, Database, pragma, to_sql};
 use super::error::LedgerError;
-use super::open::{DataFiles, OpenOptions};
+use super::open::{DataFiles, OpenOptions, stored_workspace};
 use super::tables::{TableError, Tables};
 
 /// Makes readers; each thread opens its own.
@@ -53,7 +53,7 @@ impl ReaderFactory {
 /// A connection that can't write.
 pub struct LedgerReader {
     pub(super) connection: Connection,
-    database: Database,
+    pub(super) database: Database,
     tables: Tables,
 }
 
@@ -155,6 +155,14 @@ impl LedgerReader {
     /// When the database can't be read.
     pub fn head(&self) -> Result<Head, LedgerError> {
         connection::head(&self.connection).map_err(self.database.failed("read"))
+    }
+
+    /// The workspace that the ledger belongs to.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn workspace(&self) -> Result<PathBuf, LedgerError> {
+        stored_workspace(&self.connection).map_err(self.database.failed("read"))
     }
 
     /// SQLite's own check of the whole file: the defects that it found, at most 100.

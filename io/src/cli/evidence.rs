@@ -1,0 +1,35 @@
+//! The flags of `tslp log`.
+
+use clap::Args;
+
+/// Which events to print, and how.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LogArgs {
+    /// Only events of this episode; looks at the disk and stored content belong to none
+    #[arg(long, value_name = "N")]
+    pub episode: Option<u64>,
+    /// Only events of this session's episodes
+    #[arg(long, value_name = "N")]
+    pub session: Option<u64>,
+    /// Only events about this entity, or about anything in this file
+    #[arg(long, value_name = "PATH[::SYMBOL]")]
+    pub entity: Option<String>,
+    /// Only events of this kind, such as `transitioned`; may be given several times
+    #[arg(long, value_name = "KIND")]
+    pub kind: Vec<String>,
+    /// Only events that say this reason code, such as `symbols_lost`; may be given several times
+    #[arg(long, value_name = "CODE")]
+    pub reason: Vec<String>,
+    /// Not before this moment: 2026-01-31T12:00:00Z, 2026-01-31 (UTC), or how long ago, as 2h
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Not after this moment
+    #[arg(long, value_name = "WHEN", conflicts_with = "follow")]
+    pub until: Option<String>,
+    /// The last N events of those asked for; 0 prints all
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: usize,
+    /// Go on printing as events are appended, until interrupted
+    #[arg(long)]
+    pub follow: bool,
+}

@@ -1,0 +1,239 @@
+//! `tslp log`, `why`, `export`, `import` and `backup`: from arguments to an exit code.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use jiff::Timestamp;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::reason::Reason;
+
+use super::{Failed, need_ledger, outside_workspace, print, subject};
+use crate::cli::{LogArgs, Output};
+use crate::config::ServeConfig;
+use crate::evidence::backup as backups;
+use crate::evidence::export::{self as exports, ExportError};
+use crate::evidence::import::{self as imports, ImportError};
+use crate::evidence::kind::EventKind;
+use crate::evidence::log::filter::{self, Filter};
+use crate::evidence::log::{Log, LogError, moments};
+use crate::evidence::scan::Scan;
+use crate::evidence::{near, why as stories};
+use crate::exit::Exit;
+use crate::ledger::LedgerError;
+use crate::out::{Out, Reader};
+use crate::serve;
+use crate::startup::StartError;
+
+/// How often a followed ledger is looked at.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
+
+impl From<StartError> for Failed {
+    fn from(error: StartError) -> Self {
+        Self::new(serve::exit_of(&error), error)
+    }
+}
+
+impl From<LogError> for Failed {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::Ledger(error) => error.into(),
+            LogError::Write(error) => error.into(),
+            LogError::Unknown(message) => Self::new(Exit::Failure, message),
+        }
+    }
+}
+
+pub(super) fn log(config: &ServeConfig, args: &LogArgs, output: Output) -> Result<Exit, Failed> {
+    need_ledger(config)?;
+    let filter = filter(config, args).map_err(|message| Failed::new(Exit::Usage, message))?;
+    let interrupted = args.follow.then(interruptions).transpose()?;
+    let mut log = Log::new(begin(config)?, filter, output);
+    let mut out = Out::stdout();
+    let limit = (args.limit > 0).then_some(args.limit);
+    log.print(limit, &mut out)?;
+    match interrupted {
+        Some(interrupted) => follow(&mut log, &interrupted, &mut out)?,
+        None => log.check_entity()?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn begin(config: &ServeConfig) -> Result<Scan, StartError> {
+    Scan::begin(&config.data_dir, &subject(config).readers)
+}
+
+/// Prints what comes until somebody interrupts it, or nobody reads any more.
+fn follow(log: &mut Log, interrupted: &Receiver<()>, out: &mut Out) -> Result<(), Failed> {
+    while out.look_for_reader()? == Reader::Present {
+        match interrupted.recv_timeout(FOLLOW_INTERVAL) {
+            Err(RecvTimeoutError::Timeout) => log.go_on(out)?,
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    Ok(())
+}
+
+/// Says when somebody asks the process to end.
+fn interruptions() -> io::Result<Receiver<()>> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let (tell, told) = bounded(1);
+    thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            if signals.forever().next().is_some() {
+                // Whoever waited may have ended already.
+                let _ = tell.send(());
+            }
+        })?;
+    Ok(told)
+}
+
+fn filter(config: &ServeConfig, args: &LogArgs) -> Result<Filter, String> {
+    let now = Timestamp::now();
+    let moment = |written: &Option<String>| {
+        let parsed = written.as_ref().map(|written| moments::parse(written, now));
+        parsed.transpose()
+    };
+    let workspace = config.workspace.to_string_lossy();
+    let entity = args.entity.as_ref();
+    Ok(Filter {
+        episode: args.episode.map(EpisodeId),
+        session: args.session.map(SessionId),
+        entity: entity
+            .map(|written| filter::entity_named(written, &workspace))
+            .transpose()?,
+        kinds: args
+            .kind
+            .iter()
+            .map(|name| kind(name))
+            .collect::<Result<_, _>>()?,
+        reasons: args
+            .reason
+            .iter()
+            .map(|code| reason(code))
+            .collect::<Result<_, _>>()?,
+        since: moment(&args.since)?,
+        until: moment(&args.until)?,
+    })
+}
+
+fn kind(name: &str) -> Result<EventKind, String> {
+    EventKind::named(name).ok_or_else(|| {
+        let names = EventKind::ALL.map(EventKind::name);
+        let hint = near::hint(name, names.into_iter());
+        format!(
+            "`{name}` is no kind of event{hint} Known are: {}",
+            names.join(", ")
+        )
+    })
+}
+
+fn reason(code: &str) -> Result<Reason, String> {
+    Reason::from_code(code).ok_or_else(|| {
+        let hint = near::hint(code, Reason::ALL.iter().map(|reason| reason.code()));
+        format!("`{code}` is no reason code{hint} docs/law.md lists all of them")
+    })
+}
+
+pub(super) fn why(config: &ServeConfig, written: &str, output: Output) -> Result<Exit, Failed> {
+    need_ledger(config)?;
+    let known = stories::entities(&mut begin(config)?)?;
+    let workspace = config.workspace.to_string_lossy();
+    let entity = stories::meant(written, &workspace, &known)
+        .ok_or_else(|| Failed::new(Exit::Failure, near::no_entity(written, &known)))?;
+    let story = stories::tell(&mut begin(config)?, &entity)?;
+    print(output, || story.json().to_string(), || story.human())
+}
+
+pub(super) fn export(config: &ServeConfig, to: Option<&Path>) -> Result<Exit, Failed> {
+    need_ledger(config)?;
+    let to = to.map(|to| outside_workspace(config, to)).transpose()?;
+    let mut scan = begin(config)?;
+    let Some(file) = to else {
+        let mut out = BufWriter::with_capacity(1 << 16, Out::stdout().into_sink());
+        return match exports::write(&mut scan, &mut out) {
+            // As in `tslp export | head`.
+            Err(ExportError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Ok(Exit::Ok)
+            }
+            Err(error) => Err(export_failed(error)),
+            Ok(_) => Ok(Exit::Ok),
+        };
+    };
+    let head = exports::write_file(&mut scan, &file).map_err(export_failed)?;
+    Out::stdout().line(format_args!(
+        "{} events are in {}",
+        head.seq.0,
+        file.display()
+    ))?;
+    Ok(Exit::Ok)
+}
+
+fn export_failed(error: ExportError) -> Failed {
+    match error {
+        ExportError::Ledger(error) => error.into(),
+        other => Failed::new(Exit::Failure, other),
+    }
+}
+
+pub(super) fn import(file: &Path, to: &Path) -> Result<Exit, Failed> {
+    let failed = |error: io::Error| {
+        Failed::new(
+            Exit::Failure,
+            format!("{} can't be read: {error}", file.display()),
+        )
+    };
+    let mut lines: Box<dyn BufRead> = if file == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(BufReader::with_capacity(
+            1 << 16,
+            File::open(file).map_err(failed)?,
+        ))
+    };
+    let imported = imports::import(&mut lines, to).map_err(|error| {
+        let exit = match &error {
+            ImportError::Place(_) => Exit::Usage,
+            ImportError::Ledger(LedgerError::InUse { .. }) => Exit::InUse,
+            _ => Exit::Failure,
+        };
+        Failed::new(exit, format!("{}: {error}", file.display()))
+    })?;
+    let mut out = Out::stdout();
+    out.line(format_args!(
+        "{} events are in {}, each as it was exported",
+        imported.head.seq.0,
+        imported.data_dir.display()
+    ))?;
+    out.line(format_args!(
+        "go on with `tslp serve --workspace {} --data-dir {}`",
+        imported.workspace.display(),
+        imported.data_dir.display()
+    ))?;
+    Ok(Exit::Ok)
+}
+
+pub(super) fn backup(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
+    need_ledger(config)?;
+    let file = outside_workspace(config, to)?;
+    let copied =
+        backups::backup(&config.data_dir, &subject(config).readers, &file).map_err(|error| {
+            match error {
+                backups::BackupError::Ledger(error) => error.into(),
+                other => Failed::new(Exit::Failure, other),
+            }
+        })?;
+    Out::stdout().line(format_args!(
+        "{} events are safe in {}, their anchor in {}",
+        copied.head.seq.0,
+        copied.file.display(),
+        copied.anchor.display()
+    ))?;
+    Ok(Exit::Ok)
+}

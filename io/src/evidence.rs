@@ -1,0 +1,27 @@
+//! The ledger as evidence: read it (`tslp log`, `why`), take it away (`export`, `backup`), bring it back (`import`).
+//!
+//! All of them read through a connection that can't write, page by page, so that a running proxy isn't held up; what
+//! they show is verified link by link, and damage is shown as damage.
+
+pub mod kind;
+pub mod words;
+
+pub mod from_json;
+pub mod line;
+pub mod to_json;
+
+pub mod scan;
+
+pub mod export;
+pub mod import;
+
+pub mod backup;
+
+pub mod log;
+pub mod why;
+
+pub mod near;
+pub mod progress;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! `tslp backup`: a copy of the ledger, with an anchor of its own, while a proxy may be writing to it.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+use tslp_replay::log::Head;
+
+use super::progress::Progress;
+use super::scan::Scan;
+use crate::diagnostics::doctor;
+use crate::ledger::anchor::{Anchor, sync_parent};
+use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
+use crate::startup::StartError;
+
+/// Why a backup didn't happen. No file that looks like one is left behind by any of them.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// The file is there already.
+    #[error("{} exists already and was left as it is; name another file", .0.display())]
+    Exists(PathBuf),
+    /// It can't be written.
+    #[error("{} can't be written: {cause}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        cause: io::Error,
+    },
+    /// The ledger, or its copy, can't be read or believed.
+    #[error(transparent)]
+    Ledger(#[from] StartError),
+    /// SQLite finds defects in the copy.
+    #[error("the copy is damaged: {0}; check both disks")]
+    Copy(String),
+}
+
+impl From<LedgerError> for BackupError {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error.into())
+    }
+}
+
+/// A finished copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// The database.
+    pub file: PathBuf,
+    /// Its head anchor.
+    pub anchor: PathBuf,
+    /// Its last event.
+    pub head: Head,
+}
+
+/// The name of a backup's head anchor.
+#[must_use]
+pub fn anchor_of(file: &Path) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(".anchor");
+    name.into()
+}
+
+/// Copies the ledger of `data_dir` into `file`, its anchor beside it, and verifies the copy before it gets its name.
+///
+/// # Errors
+/// See [`BackupError`].
+pub fn backup(
+    data_dir: &Path,
+    readers: &ReaderFactory,
+    file: &Path,
+) -> Result<Copied, BackupError> {
+    let anchor = anchor_of(file);
+    for taken in [file, &anchor] {
+        if taken.symlink_metadata().is_ok() {
+            return Err(BackupError::Exists(taken.to_owned()));
+        }
+    }
+    let unwritable = |cause| BackupError::Write {
+        path: file.to_owned(),
+        cause,
+    };
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    let fresh = tempfile::Builder::new()
+        .prefix(".tslp-backup-")
+        .tempdir_in(folder)
+        .map_err(unwritable)?;
+    let files = DataFiles::of(fresh.path());
+    let source = Scan::begin(data_dir, readers)?;
+    let head = copy(&source, &files.database)?;
+    drop(Anchor::create(&files.anchor, head)?);
+    verify(&files, &source)?;
+    File::open(&files.database)
+        .and_then(|copy| copy.sync_all())
+        .map_err(unwritable)?;
+    // The anchor first: where the database is, all of the backup is.
+    name(&files.anchor, &anchor)?;
+    name(&files.database, file)?;
+    sync_parent(file).map_err(unwritable)?;
+    Ok(Copied {
+        file: file.to_owned(),
+        anchor,
+        head,
+    })
+}
+
+fn copy(source: &Scan, database: &Path) -> Result<Head, BackupError> {
+    // SQLite would make a file that others can read, too.
+    File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(database)
+        .map_err(|cause| BackupError::Write {
+            path: database.to_owned(),
+            cause,
+        })?;
+    let mut progress = None;
+    let head = source.reader().copy_to(database, &mut |left, all| {
+        let bar = progress.get_or_insert_with(|| Progress::of(all, "pages"));
+        bar.at(all.saturating_sub(left));
+    })?;
+    Ok(head)
+}
+
+/// Reads the copy as a ledger from its first event to its last: chain, anchor, every event's bytes, and SQLite's own
+/// check. What the source's anchor vouched for must be in it.
+fn verify(files: &DataFiles, source: &Scan) -> Result<(), BackupError> {
+    let readers = ReaderFactory::new(files, &OpenOptions::default());
+    let mut copy = Scan::begin(&files.dir, &readers)?;
+    copy.vouch(source);
+    let progress = Progress::of(copy.head().seq.0, "events verified");
+    while let Some((stored, _)) = copy.next_event()? {
+        progress.at(stored.seq.0);
+    }
+    doctor::integrity(copy.reader())
+        .map(drop)
+        .map_err(BackupError::Copy)
+}
+
+/// Gives a file its final name, unless something has that name by now.
+fn name(from: &Path, to: &Path) -> Result<(), BackupError> {
+    let failed = |cause: io::Error| match cause.kind() {
+        io::ErrorKind::AlreadyExists => BackupError::Exists(to.to_owned()),
+        _ => BackupError::Write {
+            path: to.to_owned(),
+            cause,
+        },
+    };
+    TempPath::try_from_path(from)
+        .map_err(failed)?
+        .persist_noclobber(to)
+        .map_err(|error| failed(error.error))
+}

@@ -1,0 +1,75 @@
+//! `tslp export`: the whole ledger as JSON Lines that can be read, and verified, without this program.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use tslp_replay::log::Head;
+
+use super::line::{Header, event_line};
+use super::progress::Progress;
+use super::scan::Scan;
+use crate::ledger::anchor::sync_parent;
+use crate::startup::StartError;
+
+/// Why an export didn't happen.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The ledger can't be read or believed.
+    #[error(transparent)]
+    Ledger(#[from] StartError),
+    /// The lines can't be written.
+    #[error("the export can't be written: {0}")]
+    Write(#[from] io::Error),
+    /// The file is there already.
+    #[error("{} exists already and was left as it is; name another file", .0.display())]
+    Exists(PathBuf),
+}
+
+/// Writes every event of the walk. Holds one page of them at a time.
+///
+/// # Errors
+/// See [`ExportError`]; what was written before a damage is sound.
+pub fn write(scan: &mut Scan, out: &mut dyn Write) -> Result<Head, ExportError> {
+    let head = scan.head();
+    let header = Header {
+        workspace: scan.reader().workspace().map_err(StartError::from)?,
+        head,
+    };
+    writeln!(out, "{}", header.line())?;
+    let progress = Progress::of(head.seq.0, "events");
+    while let Some((stored, event)) = scan.next_event()? {
+        writeln!(out, "{}", event_line(&stored, &event))?;
+        progress.at(stored.seq.0);
+    }
+    out.flush()?;
+    Ok(head)
+}
+
+/// Writes the export into a new file, which is there when it is whole and durable, and not before.
+///
+/// # Errors
+/// See [`ExportError`].
+pub fn write_file(scan: &mut Scan, file: &Path) -> Result<Head, ExportError> {
+    if file.symlink_metadata().is_ok() {
+        return Err(ExportError::Exists(file.to_owned()));
+    }
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    let temporary = NamedTempFile::with_prefix_in(".tslp-export-", folder)?;
+    let head = {
+        let mut out = BufWriter::with_capacity(1 << 16, temporary.as_file());
+        let head = write(scan, &mut out)?;
+        out.flush()?;
+        head
+    };
+    temporary.as_file().sync_all()?;
+    let _: File = temporary
+        .persist_noclobber(file)
+        .map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => ExportError::Exists(file.to_owned()),
+            _ => ExportError::Write(error.error),
+        })?;
+    sync_parent(file)?;
+    Ok(head)
+}

@@ -1,0 +1,214 @@
+//! `tslp import`: an export back into a ledger, if it is exactly what was exported.
+
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
+
+use tslp_core::ids::Seq;
+use tslp_migrations::PAYLOAD_BYTES_MAX;
+use tslp_replay::fold::Replay;
+use tslp_replay::log::{AppendError, Head, Log, Stored};
+
+use super::line::{self, Header};
+use super::progress::Progress;
+use crate::data_dir::{self, DataDirError};
+use crate::ledger::anchor::sync_parent;
+use crate::ledger::{self, Checkpoint, LedgerError, SqliteLog};
+use crate::startup;
+
+/// Events written in one transaction.
+const BATCH_EVENTS: usize = 1024;
+
+/// Bytes after which a transaction ends early.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// Longest line that an export can have: a byte of content takes six at the most (`\u0000`), and the rest is small.
+const LINE_BYTES_MAX: u64 = 7 * PAYLOAD_BYTES_MAX as u64;
+
+/// Longest header: a workspace's path and a few hashes. What isn't an export at all shows before it fills the memory.
+const HEADER_BYTES_MAX: u64 = 1 << 20;
+
+/// Why an import didn't happen. No ledger is left behind by any of them.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A line is not what was exported.
+    #[error("line {line}: {detail}. Nothing was imported")]
+    Line {
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong.
+        detail: String,
+    },
+    /// The export can't be read.
+    #[error("the export can't be read: {0}")]
+    Read(io::Error),
+    /// The target holds something.
+    #[error("{} is not empty; name a folder that doesn't exist yet, or an empty one", .0.display())]
+    NotEmpty(PathBuf),
+    /// The target can't be used.
+    #[error(transparent)]
+    Place(#[from] DataDirError),
+    /// The target can't be written.
+    #[error("{} can't be written: {cause}", path.display())]
+    Write {
+        /// The target.
+        path: PathBuf,
+        /// The system's reason.
+        cause: io::Error,
+    },
+    /// The new ledger can't be made.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The new ledger takes no events.
+    #[error("the new ledger can't be written: {0}")]
+    Append(String),
+}
+
+/// A ledger that came out of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Its data directory.
+    pub data_dir: PathBuf,
+    /// The workspace that it belongs to.
+    pub workspace: PathBuf,
+    /// Its last event.
+    pub head: Head,
+}
+
+/// Builds a ledger out of an export's lines, beside `to` at first, and moves it there when it is whole.
+///
+/// # Errors
+/// See [`ImportError`].
+pub fn import(lines: &mut dyn BufRead, to: &Path) -> Result<Imported, ImportError> {
+    let mut lines = Lines::new(lines);
+    let header = match lines.next()? {
+        Some(line) => Header::read(&line).map_err(|error| lines.wrong(error))?,
+        None => return Err(lines.wrong("the file is empty")),
+    };
+    let to = data_dir::place(&header.workspace, Some(to), None)?;
+    check_empty(&to)?;
+    let unwritable = |cause| ImportError::Write {
+        path: to.clone(),
+        cause,
+    };
+    let parent = to.parent().unwrap_or(Path::new("/"));
+    std::fs::create_dir_all(parent).map_err(unwritable)?;
+    let fresh = tempfile::Builder::new()
+        .prefix(".tslp-import-")
+        .tempdir_in(parent)
+        .map_err(unwritable)?;
+    fill(&mut lines, &header, fresh.path())?;
+    std::fs::rename(fresh.path(), &to)
+        .and_then(|()| sync_parent(&to))
+        .map_err(unwritable)?;
+    // What it named has moved; dropping it would look for it once more.
+    let _ = fresh.keep();
+    Ok(Imported {
+        data_dir: to,
+        workspace: header.workspace,
+        head: header.head,
+    })
+}
+
+fn check_empty(to: &Path) -> Result<(), ImportError> {
+    let empty = match std::fs::read_dir(to) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if empty {
+        Ok(())
+    } else {
+        Err(ImportError::NotEmpty(to.to_owned()))
+    }
+}
+
+fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), ImportError> {
+    let mut opened = ledger::open(dir, &header.workspace)?;
+    let progress = Progress::of(header.head.seq.0, "events");
+    let mut replay = Replay::default();
+    let (mut waiting, mut bytes) = (Vec::new(), 0);
+    while let Some(text) = lines.next()? {
+        let stored = line::read_event(&text).map_err(|error| lines.wrong(error))?;
+        replay
+            .step(&stored, tslp_migrations::decode)
+            .map_err(|error| lines.wrong(error))?;
+        progress.at(stored.seq.0);
+        bytes += stored.payload.len();
+        waiting.push(stored);
+        if waiting.len() == BATCH_EVENTS || bytes >= BATCH_BYTES {
+            append(&mut opened.log, &mut waiting)?;
+            bytes = 0;
+        }
+    }
+    append(&mut opened.log, &mut waiting)?;
+    if replay.head() != header.head {
+        return Err(lines.wrong(format!(
+            "the export ends at {}, but its header names {} (chain {:.12}) as the last event",
+            replay.head().seq,
+            header.head.seq,
+            header.head.chain.to_string()
+        )));
+    }
+    startup::rebuild(&mut opened.log, &replay.into_state())?;
+    opened.log.checkpoint(Checkpoint::Truncate)?;
+    Ok(())
+}
+
+fn append(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), ImportError> {
+    let Some(first) = waiting.first() else {
+        return Ok(());
+    };
+    let expected = Seq(first.seq.0 - 1);
+    let appended = log.append(expected, waiting);
+    waiting.clear();
+    appended.map(drop).map_err(|error| {
+        ImportError::Append(match error {
+            AppendError::Conflict(head) => format!("it stands at {} already", head.seq),
+            AppendError::Unknown(reason) => reason,
+        })
+    })
+}
+
+/// Whole lines of a file, counted.
+struct Lines<'r> {
+    source: &'r mut dyn BufRead,
+    number: u64,
+}
+
+impl<'r> Lines<'r> {
+    fn new(source: &'r mut dyn BufRead) -> Self {
+        Self { source, number: 0 }
+    }
+
+    /// The next line without its end; `None` at the end of the file.
+    fn next(&mut self) -> Result<Option<String>, ImportError> {
+        let mut bytes = Vec::new();
+        let limit = if self.number == 0 {
+            HEADER_BYTES_MAX
+        } else {
+            LINE_BYTES_MAX
+        };
+        (&mut *self.source)
+            .take(limit)
+            .read_until(b'\n', &mut bytes)
+            .map_err(ImportError::Read)?;
+        self.number += 1;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        if bytes.pop() != Some(b'\n') {
+            return Err(
+                self.wrong("it is cut off, or no line of an export: those end with a line feed")
+            );
+        }
+        String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| self.wrong("it is no UTF-8 text"))
+    }
+
+    fn wrong(&self, detail: impl ToString) -> ImportError {
+        ImportError::Line {
+            line: self.number,
+            detail: detail.to_string(),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The names of all kinds of events, closed, so that nothing that reads names can forget one.
+
+use tslp_core::event::Event;
+
+/// What kind an event is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// Bytes that the Vault didn't hold before.
+    Content,
+    /// A prompt came in.
+    PromptReceived,
+    /// A piece of a reply.
+    ReplySegment,
+    /// A reply came to an end.
+    ReplyEnded,
+    /// A file was looked at.
+    DiskObserved,
+    /// The user told the proxy something.
+    DirectiveGiven,
+    /// A shadow audit came to its end.
+    AuditAnswered,
+    /// A block of code was found.
+    ArtifactCaptured,
+    /// A block was, or was not, linked to entities.
+    ArtifactResolved,
+    /// A version moved.
+    Transitioned,
+    /// A version stays PROPOSED.
+    PromotionRefused,
+    /// A shadow audit begins.
+    AuditAsked,
+    /// Something to tell.
+    NoticeIssued,
+    /// What the model was given to see.
+    PromptComposed,
+}
+
+impl EventKind {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::Content,
+        Self::PromptReceived,
+        Self::ReplySegment,
+        Self::ReplyEnded,
+        Self::DiskObserved,
+        Self::DirectiveGiven,
+        Self::AuditAnswered,
+        Self::ArtifactCaptured,
+        Self::ArtifactResolved,
+        Self::Transitioned,
+        Self::PromotionRefused,
+        Self::AuditAsked,
+        Self::NoticeIssued,
+        Self::PromptComposed,
+    ];
+
+    /// The event's kind.
+    #[must_use]
+    pub const fn of(event: &Event) -> Self {
+        match event {
+            Event::Content(_) => Self::Content,
+            Event::PromptReceived(_) => Self::PromptReceived,
+            Event::ReplySegment(_) => Self::ReplySegment,
+            Event::ReplyEnded(_) => Self::ReplyEnded,
+            Event::DiskObserved(_) => Self::DiskObserved,
+            Event::DirectiveGiven(_) => Self::DirectiveGiven,
+            Event::AuditAnswered(_) => Self::AuditAnswered,
+            Event::ArtifactCaptured(_) => Self::ArtifactCaptured,
+            Event::ArtifactResolved(_) => Self::ArtifactResolved,
+            Event::Transitioned(_) => Self::Transitioned,
+            Event::PromotionRefused(_) => Self::PromotionRefused,
+            Event::AuditAsked(_) => Self::AuditAsked,
+            Event::NoticeIssued(_) => Self::NoticeIssued,
+            Event::PromptComposed(_) => Self::PromptComposed,
+        }
+    }
+
+    /// Its name in the ledger, without a layout version.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Content => "content",
+            Self::PromptReceived => "prompt_received",
+            Self::ReplySegment => "reply_segment",
+            Self::ReplyEnded => "reply_ended",
+            Self::DiskObserved => "disk_observed",
+            Self::DirectiveGiven => "directive_given",
+            Self::AuditAnswered => "audit_answered",
+            Self::ArtifactCaptured => "artifact_captured",
+            Self::ArtifactResolved => "artifact_resolved",
+            Self::Transitioned => "transitioned",
+            Self::PromotionRefused => "promotion_refused",
+            Self::AuditAsked => "audit_asked",
+            Self::NoticeIssued => "notice_issued",
+            Self::PromptComposed => "prompt_composed",
+        }
+    }
+
+    /// The kind with this name, with or without a layout version.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let bare = match name.rsplit_once(".v") {
+            Some((bare, version)) if version.bytes().all(|byte| byte.is_ascii_digit()) => bare,
+            _ => name,
+        };
+        Self::ALL.into_iter().find(|kind| kind.name() == bare)
+    }
+}

@@ -1,0 +1,60 @@
+//! Moments as people write them: RFC 3339, a date and time in UTC, or how long ago.
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Span, SpanRelativeTo, Timestamp};
+
+/// The moment in milliseconds since the Unix epoch.
+///
+/// # Errors
+/// What can be written instead.
+pub fn parse(written: &str, now: Timestamp) -> Result<i64, String> {
+    if let Ok(at) = written.parse::<Timestamp>() {
+        return Ok(at.as_millisecond());
+    }
+    if let Ok(at) = written.parse::<DateTime>() {
+        return TimeZone::UTC
+            .to_timestamp(at)
+            .map(|at| at.as_millisecond())
+            .map_err(|error| error.to_string());
+    }
+    let ago = written.parse::<Span>().ok().and_then(|span| {
+        let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+        now.checked_sub(length.abs()).ok()
+    });
+    ago.map(|at| at.as_millisecond()).ok_or_else(|| {
+        format!(
+            "`{written}` is no moment: write one as 2026-01-31T12:00:00Z, as 2026-01-31 (UTC), or how long ago, as 90m, 2h or 3d"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(written: &str, expected: Result<&str, ()>) {
+        let now = "2026-03-02T12:00:00Z".parse().unwrap();
+        let expected = expected.map(|at| at.parse::<Timestamp>().unwrap().as_millisecond());
+        assert_eq!(parse(written, now).map_err(drop), expected, "{written}");
+    }
+
+    #[test]
+    fn moments_are_read_as_people_write_them() {
+        check("2026-01-31T12:00:00Z", Ok("2026-01-31T12:00:00Z"));
+        check("2026-01-31T12:00:00+02:00", Ok("2026-01-31T10:00:00Z"));
+        check("2026-01-31", Ok("2026-01-31T00:00:00Z"));
+        check("2026-01-31 08:30", Ok("2026-01-31T08:30:00Z"));
+        check("2h", Ok("2026-03-02T10:00:00Z"));
+        check("90m", Ok("2026-03-02T10:30:00Z"));
+        check("1d 1h", Ok("2026-03-01T11:00:00Z"));
+        check("2 weeks ago", Ok("2026-02-16T12:00:00Z"));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for written in ["", "yesterday", "2026-13-01", "2", "1 month"] {
+            check(written, Err(()));
+        }
+    }
+}

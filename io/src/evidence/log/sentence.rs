@@ -1,0 +1,313 @@
+//! An event in a few words, on one line, without anything that a terminal would obey.
+
+use std::fmt::Write as _;
+
+use tslp_core::artifact::Origin;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{
+    ArtifactCaptured, ArtifactResolved, AuditAnswered, Content, DiskFinding, DiskObserved, Event,
+    Extent, PromotionRefused, PromptComposed, PromptReceived, ReplyEnded, ReplyOutcome,
+    Transitioned,
+};
+use tslp_core::gate::GateReport;
+use tslp_core::ids::{Seq, UnixMillis};
+
+use super::filter::unmet;
+use crate::diagnostics::moment;
+use crate::evidence::words::Word;
+
+/// Longest piece of content that is shown, in characters.
+const PREVIEW_CHARACTERS: usize = 60;
+
+/// Position, time, kind, and what it says.
+#[must_use]
+pub fn line(seq: Seq, at: UnixMillis, event: &Event) -> String {
+    visible(&format!(
+        "{:>6}  {}  {:<17}  {}",
+        seq.0,
+        moment(at.0),
+        event.name(),
+        words(event)
+    ))
+}
+
+/// The text with whatever a terminal would obey, or eyes wouldn't see, written out.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        let hidden = c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+        if hidden {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// What the event says.
+#[must_use]
+pub fn words(event: &Event) -> String {
+    match event {
+        Event::Content(event) => content(event),
+        Event::PromptReceived(event) => prompt(event),
+        Event::ReplySegment(event) => {
+            format!(
+                "{}: a piece of the reply, {:.12}",
+                event.episode, event.content
+            )
+        }
+        Event::ReplyEnded(event) => reply(event),
+        Event::DiskObserved(event) => disk(event),
+        Event::DirectiveGiven(event) => {
+            format!("{}: {} {}", event.episode, event.verb.word(), event.target)
+        }
+        Event::AuditAsked(event) => {
+            let about = event.about.iter().map(|it| it.entity.to_string());
+            format!("{}: asked about {}", event.episode, join(about))
+        }
+        Event::AuditAnswered(event) => audit(event),
+        Event::ArtifactCaptured(event) => captured(event),
+        Event::ArtifactResolved(event) => resolved(event),
+        Event::Transitioned(event) => transitioned(event),
+        Event::PromotionRefused(event) => refused(event),
+        Event::NoticeIssued(event) => {
+            let mut text = format!("{} {}: {}", event.episode, event.session, event.reason);
+            for entity in event.entity.iter().chain(&event.other) {
+                let _ = write!(text, " {entity}");
+            }
+            text
+        }
+        Event::PromptComposed(event) => composed(event),
+    }
+}
+
+/// Why a version stays out: the conclusion, then the rules that weren't met, with what was seen and needed.
+#[must_use]
+pub fn refusal(report: &GateReport) -> String {
+    let conclusion = report.conclusion.map_or("no conclusion", |it| it.code());
+    let rules = join(unmet(report).map(|it| format!("{} {}/{}", it.rule, it.seen, it.needed)));
+    if rules.is_empty() {
+        conclusion.to_owned()
+    } else {
+        format!("{conclusion} ({rules})")
+    }
+}
+
+/// Where captured code came from and what it is.
+#[must_use]
+pub fn capture(event: &ArtifactCaptured) -> String {
+    let from = match event.origin {
+        Origin::User => "the user",
+        Origin::Model => "the model",
+    };
+    let mut text = format!("from {from}, {}", event.format.word());
+    match &event.path {
+        Some(path) => {
+            let _ = write!(text, ", path {path} by {}", event.evidence.word());
+        }
+        None => text.push_str(", no path"),
+    }
+    if event.edit.is_some() {
+        text.push_str(", an edit");
+    }
+    let _ = write!(text, ", {}", event.completeness.word());
+    text
+}
+
+/// How a reply ended, in words.
+#[must_use]
+pub fn outcome(outcome: ReplyOutcome) -> String {
+    match outcome {
+        ReplyOutcome::Completed => "completed".to_owned(),
+        ReplyOutcome::ClientGone => "the client closed its connection".to_owned(),
+        ReplyOutcome::UpstreamBroken => "the upstream broke off".to_owned(),
+        ReplyOutcome::UpstreamRefused(status) => format!("the upstream refused it with {status}"),
+        ReplyOutcome::UpstreamUnreachable => "the upstream couldn't be reached".to_owned(),
+        ReplyOutcome::Interrupted => "the proxy stopped first".to_owned(),
+    }
+}
+
+fn join(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn content(event: &Content) -> String {
+    let bytes = plural(event.bytes.len(), "byte", "bytes");
+    let text = String::from_utf8_lossy(&event.bytes);
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let mut preview: String = first
+        .unwrap_or_default()
+        .chars()
+        .take(PREVIEW_CHARACTERS)
+        .collect();
+    if preview.len() < text.trim().len() {
+        preview.push('…');
+    }
+    format!(
+        "{} {:.12}, {bytes}: {preview}",
+        event.kind.word(),
+        event.hash
+    )
+}
+
+fn prompt(event: &PromptReceived) -> String {
+    let mut text = format!(
+        "{} {}, model {}, {}, conversation of {}",
+        event.episode,
+        event.session,
+        event.model,
+        plural(event.messages.len(), "new message", "new messages"),
+        event.length
+    );
+    if let Some(name) = &event.session_name {
+        let _ = write!(text, ", session named {name}");
+    }
+    if let Some(fork) = event.fork {
+        let _ = write!(text, ", forked off {}", fork.session);
+    }
+    text
+}
+
+fn reply(event: &ReplyEnded) -> String {
+    let mut text = format!("{}: {}", event.episode, outcome(event.outcome));
+    if let Some(reason) = &event.finish_reason {
+        let _ = write!(text, " ({reason})");
+    }
+    let _ = write!(
+        text,
+        ", {}",
+        plural(event.segments.len(), "piece", "pieces")
+    );
+    for call in &event.tool_calls {
+        let _ = write!(text, ", calls {}", call.name);
+    }
+    text
+}
+
+fn disk(event: &DiskObserved) -> String {
+    match &event.finding {
+        DiskFinding::Missing => format!("{}: no such file", event.path),
+        DiskFinding::Unreadable(failure) => {
+            format!("{}: can't be read, {}", event.path, failure.word())
+        }
+        DiskFinding::File(file) => {
+            let definitions = plural(file.definitions as usize, "definition", "definitions");
+            let slices = file.slices.iter().map(|found| match found.slice {
+                Some(slice) => format!("{} {slice:.12}", found.symbol),
+                None => format!("{} isn't defined", found.symbol),
+            });
+            let slices = join(slices);
+            let colon = if slices.is_empty() { "" } else { ": " };
+            format!(
+                "{}: {:.12}, {definitions}{colon}{slices}",
+                event.path, file.whole
+            )
+        }
+    }
+}
+
+fn audit(event: &AuditAnswered) -> String {
+    let verdicts = event.verdicts.iter();
+    let verdicts = join(verdicts.map(|it| format!("{} {}", it.entity, it.status.word())));
+    let colon = if verdicts.is_empty() { "" } else { ": " };
+    format!(
+        "{}: {}{colon}{verdicts}",
+        event.episode,
+        event.outcome.word()
+    )
+}
+
+fn captured(event: &ArtifactCaptured) -> String {
+    format!("{} {} {}", event.episode, event.capture, capture(event))
+}
+
+fn resolved(event: &ArtifactResolved) -> String {
+    let extent = match event.extent {
+        Extent::WholeFile => "whole file",
+        Extent::Fragment => "fragment",
+    };
+    let versions = event.versions.iter();
+    let versions = join(versions.map(|it| format!("{} {} {:.12}", it.id, it.entity, it.slice)));
+    let colon = if versions.is_empty() { "" } else { ": " };
+    format!(
+        "{} {} ({}), {extent}{colon}{versions}",
+        event.capture,
+        event.level.word(),
+        event.reason
+    )
+}
+
+fn transitioned(event: &Transitioned) -> String {
+    format!(
+        "{} {} {}: {} → {} ({})",
+        event.episode,
+        event.version,
+        event.entity,
+        event.transition.from().as_str(),
+        event.transition.to().as_str(),
+        event.cause
+    )
+}
+
+fn refused(event: &PromotionRefused) -> String {
+    let renamed = event.rename_of.as_ref();
+    let renamed = renamed.map_or_else(String::new, |known| format!(", looks like {known}"));
+    format!(
+        "{} {} {} stays PROPOSED: {}{renamed}",
+        event.episode,
+        event.version,
+        event.entity,
+        refusal(&event.report)
+    )
+}
+
+fn composed(event: &PromptComposed) -> String {
+    let named =
+        |entity: &EntityId, reason: tslp_core::reason::Reason| format!("{entity} ({reason})");
+    let shown = join(event.hydrated.iter().map(|it| named(&it.entity, it.reason)));
+    let dropped = join(event.dropped.iter().map(|it| named(&it.entity, it.reason)));
+    let tokens: u64 = event.hydrated.iter().map(|it| u64::from(it.tokens)).sum();
+    let mut text = format!(
+        "{}: shown {}",
+        event.episode,
+        if shown.is_empty() { "nothing" } else { &shown }
+    );
+    if !dropped.is_empty() {
+        let _ = write!(text, "; withheld {dropped}");
+    }
+    if event.notices > 0 {
+        let _ = write!(
+            text,
+            "; {}",
+            plural(event.notices as usize, "notice", "notices")
+        );
+    }
+    let _ = write!(
+        text,
+        "; {tokens} of {} tokens, history {}",
+        event.budget_tokens,
+        event.history.word()
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_gets_through() {
+        assert_eq!(
+            visible("a\u{1b}[2Jb\nc\u{202e}d"),
+            "a\\u{1b}[2Jb\\nc\\u{202e}d"
+        );
+        assert_eq!(visible("größe → ok"), "größe → ok");
+    }
+}

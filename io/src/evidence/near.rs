@@ -1,0 +1,105 @@
+//! "Did you mean": what resembles a name that nobody knows.
+
+use std::collections::BTreeSet;
+
+use tslp_core::entity::EntityId;
+
+use crate::config::table::nearest;
+
+/// Most names that are offered.
+const OFFERED_MAX: usize = 5;
+
+/// `; did you mean …?`, or a full stop.
+#[must_use]
+pub fn hint<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> String {
+    nearest(written, known).map_or_else(
+        || ".".to_owned(),
+        |name| format!("; did you mean `{name}`?"),
+    )
+}
+
+/// Why an entity isn't known, and which ones resemble it.
+#[must_use]
+pub fn no_entity(written: &str, known: &BTreeSet<EntityId>) -> String {
+    if known.is_empty() {
+        return format!("`{written}` is not known: the ledger knows no entity yet");
+    }
+    let names: Vec<(String, String)> = known
+        .iter()
+        .map(|entity| (entity.to_string(), last_part(entity)))
+        .collect();
+    let wanted = written.rsplit("::").next().unwrap_or(written);
+    let mut close: Vec<(usize, &str)> = names
+        .iter()
+        .filter_map(|(name, last)| {
+            let distance = if name.starts_with(&format!("{written}::")) || last == wanted {
+                0
+            } else {
+                strsim::damerau_levenshtein(written, name)
+                    .min(strsim::damerau_levenshtein(wanted, last))
+            };
+            (distance <= 2 + wanted.len() / 4).then_some((distance, name.as_str()))
+        })
+        .collect();
+    close.sort_unstable();
+    let offered: Vec<String> = close
+        .iter()
+        .take(OFFERED_MAX)
+        .map(|(_, name)| format!("`{name}`"))
+        .collect();
+    if offered.is_empty() {
+        format!("`{written}` is not known to the ledger; `tslp state` shows what is true")
+    } else {
+        format!(
+            "`{written}` is not known to the ledger; did you mean {}?",
+            offered.join(", ")
+        )
+    }
+}
+
+/// The last component of the symbol, or the file's name.
+fn last_part(entity: &EntityId) -> String {
+    entity.symbol.as_ref().map_or_else(
+        || entity.path.basename().to_owned(),
+        |symbol| symbol.last_component().to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tslp_core::entity::Symbol;
+    use tslp_core::path::RelPath;
+
+    fn check(written: &str, expected: &str) {
+        let entity = |path: &str, symbol: &str| {
+            EntityId::symbol(RelPath::from_normalised(path), Symbol::new(symbol))
+        };
+        let known = BTreeSet::from([
+            entity("src/ring.c", "ring_put"),
+            entity("src/ring.c", "ring_get"),
+            entity("src/list.c", "list_push"),
+        ]);
+        assert_eq!(no_entity(written, &known), expected);
+    }
+
+    #[test]
+    fn what_resembles_the_name_is_offered() {
+        check(
+            "src/ring.c::ring_putt",
+            "`src/ring.c::ring_putt` is not known to the ledger; did you mean `src/ring.c::ring_put`, `src/ring.c::ring_get`?",
+        );
+        check(
+            "list_push",
+            "`list_push` is not known to the ledger; did you mean `src/list.c::list_push`?",
+        );
+        check(
+            "src/list.c",
+            "`src/list.c` is not known to the ledger; did you mean `src/list.c::list_push`?",
+        );
+        check(
+            "somewhere/else.c::entirely",
+            "`somewhere/else.c::entirely` is not known to the ledger; `tslp state` shows what is true",
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! A progress bar for long walks over a ledger: on a terminal, and only where there is something to wait for.
+
+use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Steps below which nobody has to wait.
+const STEPS_MIN: u64 = 10_000;
+
+/// How far a walk has come.
+#[derive(Debug)]
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// On standard error, if that is a terminal and there are many steps.
+    #[must_use]
+    pub fn of(steps: u64, unit: &'static str) -> Self {
+        if steps < STEPS_MIN || !std::io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        let target = ProgressDrawTarget::stderr_with_hz(10);
+        let bar = ProgressBar::with_draw_target(Some(steps), target);
+        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {unit}, {{elapsed}}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// This many steps are done.
+    pub fn at(&self, done: u64) {
+        self.0.set_position(done);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

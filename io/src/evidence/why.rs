@@ -1,0 +1,236 @@
+//! `tslp why`: the story of one entity, from its first appearance to now.
+
+mod story;
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+
+use serde_json::{Value, json};
+use tslp_core::entity::EntityId;
+use tslp_core::event::Recorded;
+use tslp_projections::TOMBSTONES;
+use tslp_projections::table::{Changes, Value as Cell};
+use tslp_replay::state::State;
+
+use self::story::Story;
+pub use self::story::{Chapter, What};
+use super::log::filter;
+use super::log::sentence::visible;
+use super::scan::Scan;
+use crate::diagnostics::moment;
+use crate::diagnostics::state::{self, EntityState};
+use crate::startup::StartError;
+
+/// Everything that is known of an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Which.
+    pub entity: EntityId,
+    /// What happened to it, in order.
+    pub chapters: Vec<Chapter>,
+    /// How often its code was shown to the model, and when last.
+    pub shown: Count,
+    /// How often its code was withheld, and when last.
+    pub withheld: Count,
+    /// What is true now; `None` if nothing is.
+    pub now: Option<EntityState>,
+    /// Whether an update removed it a short while ago.
+    pub tombstoned: bool,
+}
+
+/// How often something happened, and the last episode and reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// How often.
+    pub times: u64,
+    /// The last episode.
+    pub last_episode: u64,
+    /// The last reason.
+    pub last_reason: &'static str,
+}
+
+/// Every entity of the ledger.
+///
+/// # Errors
+/// When the ledger can't be read or believed to its end.
+pub fn entities(scan: &mut Scan) -> Result<BTreeSet<EntityId>, StartError> {
+    let mut known = BTreeSet::new();
+    while let Some((_, event)) = scan.next_event()? {
+        filter::entities(&event, &mut |entity| {
+            if !known.contains(entity) {
+                known.insert(entity.clone());
+            }
+        });
+    }
+    Ok(known)
+}
+
+/// The entity that a person means: by its full name, or by a bare one that only one entity bears.
+#[must_use]
+pub fn meant(written: &str, workspace: &str, known: &BTreeSet<EntityId>) -> Option<EntityId> {
+    let named = filter::entity_named(written, workspace).ok();
+    if let Some(named) = named.filter(|named| known.contains(named)) {
+        return Some(named);
+    }
+    let mut bearing = known.iter().filter(|entity| {
+        entity
+            .symbol
+            .as_ref()
+            .is_some_and(|symbol| symbol.as_str() == written || symbol.last_component() == written)
+    });
+    match (bearing.next(), bearing.next()) {
+        (Some(only), None) => Some(only.clone()),
+        _ => None,
+    }
+}
+
+/// Folds the ledger and tells the entity's story.
+///
+/// # Errors
+/// When the ledger can't be read or believed to its end.
+pub fn tell(scan: &mut Scan, entity: &EntityId) -> Result<Known, StartError> {
+    let mut state = State::default();
+    let mut story = Story::of(entity.clone());
+    while let Some((stored, event)) = scan.next_event()? {
+        let recorded = Recorded {
+            seq: stored.seq,
+            at: stored.at,
+            event,
+        };
+        state.apply(&recorded, &mut Changes::discarding());
+        story.follow(&recorded, &state);
+    }
+    let rows = |table: usize| -> Result<Vec<Vec<Cell>>, Infallible> {
+        let mut rows = Vec::new();
+        state.rows(table, &mut |row| rows.push(row));
+        Ok(rows)
+    };
+    let Ok(entities) = state::from_rows(rows);
+    let Ok(stones) = rows(TOMBSTONES);
+    let key = tslp_projections::table::entity_key(entity);
+    Ok(Known {
+        now: entities
+            .into_iter()
+            .find(|state| state.entity == entity.to_string()),
+        tombstoned: stones.iter().any(|row| row.starts_with(&key)),
+        entity: entity.clone(),
+        shown: story.shown,
+        withheld: story.withheld,
+        chapters: story.chapters,
+    })
+}
+
+impl Known {
+    /// In words: where it stands.
+    fn standing(&self) -> String {
+        let Some(now) = &self.now else {
+            let why = if self.tombstoned {
+                ": an update removed it a short while ago"
+            } else {
+                ""
+            };
+            return format!("not true: nothing of it is AUTHORITATIVE{why}");
+        };
+        let artifact = now.artifact.get(..12).unwrap_or_default();
+        let mut text = format!(
+            "AUTHORITATIVE, artifact {artifact}, from the {}, since {}; disk: {}",
+            now.origin,
+            now.last_updated,
+            disk_words(&now.disk)
+        );
+        if now.is_stale() {
+            text.push_str("; STALE, withheld from the model");
+        }
+        if now.contested {
+            text.push_str("; contested by a shadow audit");
+        }
+        text
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn human(&self) -> String {
+        let mut lines = vec![self.entity.to_string()];
+        lines.extend(self.chapters.iter().map(|chapter| {
+            format!(
+                "  {:>6}  {}  {}",
+                chapter.seq,
+                moment(chapter.at),
+                chapter.text
+            )
+        }));
+        for (count, did) in [
+            (&self.shown, "shown to the model"),
+            (&self.withheld, "withheld"),
+        ] {
+            if count.times > 0 {
+                let times = if count.times == 1 { "time" } else { "times" };
+                lines.push(format!(
+                    "  {did} {} {times}, last in episode {} ({})",
+                    count.times, count.last_episode, count.last_reason
+                ));
+            }
+        }
+        lines.push(format!("now {}", self.standing()));
+        let lines: Vec<String> = lines.iter().map(|line| visible(line)).collect();
+        lines.join("\n")
+    }
+
+    /// For programs.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let chapters: Vec<Value> = self
+            .chapters
+            .iter()
+            .map(|chapter| {
+                json!({
+                    "at": moment(chapter.at),
+                    "episode_id": chapter.episode,
+                    "reason": chapter.reason,
+                    "seq": chapter.seq,
+                    "text": chapter.text,
+                    "what": chapter.what.code(),
+                })
+            })
+            .collect();
+        let count = |count: &Count| match count.times {
+            0 => json!({ "times": 0 }),
+            times => json!({
+                "last_episode_id": count.last_episode,
+                "last_reason": count.last_reason,
+                "times": times,
+            }),
+        };
+        let now = self.now.as_ref().map(|now| {
+            json!({
+                "artifact": now.artifact,
+                "contested": now.contested,
+                "disk": now.disk,
+                "last_updated": now.last_updated,
+                "origin": now.origin,
+                "stale": now.is_stale(),
+            })
+        });
+        json!({
+            "entity": self.entity.to_string(),
+            "now": now,
+            "shown": count(&self.shown),
+            "story": chapters,
+            "tombstoned": self.tombstoned,
+            "withheld": count(&self.withheld),
+        })
+    }
+}
+
+fn disk_words(word: &str) -> &str {
+    match word {
+        "same" => "holds the same",
+        "missing" => "has no such file",
+        "acknowledged" => "holds something else, which the user knew of",
+        "superseded" => "holds an earlier version",
+        "unknown" => "holds something that the ledger doesn't know",
+        "unreadable" => "can't be read",
+        "not_checked" => "not looked at yet",
+        other => other,
+    }
+}

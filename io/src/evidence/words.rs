@@ -1,0 +1,100 @@
+//! The stable words that stand for the variants of closed enums in exported events.
+
+use tslp_core::artifact::{Level, Origin, Transition};
+use tslp_core::directive::Verb;
+use tslp_core::event::{
+    AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PathEvidence, ReadFailure,
+};
+use tslp_core::gate::Completeness;
+use tslp_core::message::Role;
+
+/// An enum with a word for each variant.
+pub trait Word: Copy + 'static {
+    /// What the enum is called in error texts.
+    const NAME: &'static str;
+
+    /// The word.
+    fn word(self) -> &'static str;
+
+    /// The variant that a word stands for.
+    fn from_word(word: &str) -> Option<Self>;
+}
+
+macro_rules! words {
+    ($($type:ident, $name:literal: $($variant:ident = $word:literal),+;)+) => {
+        $(impl Word for $type {
+            const NAME: &'static str = $name;
+
+            fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+
+            fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        })+
+    };
+}
+
+words! {
+    Role, "role": System = "system", User = "user", Assistant = "assistant", Tool = "tool", Other = "other";
+    ContentKind, "content kind":
+        Message = "message", Reply = "reply", Code = "code", ToolArguments = "tool_arguments";
+    ReadFailure, "read failure":
+        Denied = "denied", NotAFile = "not_a_file", Escapes = "escapes_workspace", TooLarge = "too_large",
+        Unsteady = "unsteady", TimedOut = "timed_out", Failed = "failed";
+    Origin, "origin": Model = "model", User = "user";
+    Level, "level": Unresolved = "UNRESOLVED", Inferred = "INFERRED", Confirmed = "CONFIRMED";
+    Transition, "transition":
+        Promote = "promote", Discard = "discard", Supersede = "supersede", Remove = "remove";
+    Completeness, "completeness": Full = "full", Elided = "elided", Truncated = "truncated";
+    PathEvidence, "path evidence":
+        None = "none", SentenceBefore = "sentence_before", FirstLineComment = "first_line_comment",
+        LineBefore = "line_before", InfoString = "info_string", Header = "header";
+    Format, "format":
+        Fence = "fence", SearchReplace = "search_replace", UnifiedDiff = "unified_diff",
+        ApplyPatch = "apply_patch", Tags = "tags", ToolCall = "tool_call",
+        LeakedToolCall = "leaked_tool_call", Disk = "disk";
+    AuditStatus, "audit status":
+        Completed = "completed", Partial = "partial", Discussion = "discussion";
+    AuditOutcome, "audit outcome":
+        Answered = "answered", NoAnswer = "no_answer", Cancelled = "cancelled", Failed = "failed";
+    Verb, "verb": Accept = "accept", Reject = "reject", Confirm = "confirm", Unknown = "unknown";
+    Extent, "extent": WholeFile = "whole_file", Fragment = "fragment";
+    History, "history policy": Window = "window", Client = "client";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_are_those_that_the_engine_uses() {
+        for format in [
+            Format::Fence,
+            Format::SearchReplace,
+            Format::UnifiedDiff,
+            Format::ApplyPatch,
+            Format::Tags,
+            Format::ToolCall,
+            Format::LeakedToolCall,
+            Format::Disk,
+        ] {
+            assert_eq!(format.word(), format.code());
+        }
+        for verb in [Verb::Accept, Verb::Reject, Verb::Confirm, Verb::Unknown] {
+            assert_eq!(verb.word(), verb.as_str());
+        }
+        for level in [Level::Unresolved, Level::Inferred, Level::Confirmed] {
+            assert_eq!(level.word(), level.as_str());
+        }
+        for outcome in [
+            AuditOutcome::Answered,
+            AuditOutcome::NoAnswer,
+            AuditOutcome::Cancelled,
+            AuditOutcome::Failed,
+        ] {
+            assert_eq!(outcome.word(), outcome.code());
+        }
+    }
+}

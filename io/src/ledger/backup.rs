@@ -1,0 +1,65 @@
+//! A copy of the database while others write to it, by SQLite's own backup.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+use tslp_replay::log::Head;
+
+use super::connection;
+use super::error::LedgerError;
+use super::reader::LedgerReader;
+
+/// Pages copied at once: one MiB.
+const PAGES_PER_STEP: std::ffi::c_int = 256;
+
+/// What is left to the writer's syncs between two steps, on a disk that both share.
+const PAUSE: Duration = Duration::from_millis(1);
+
+impl LedgerReader {
+    /// Copies the database, as it stands at one moment, into a file that is empty or doesn't exist. `progress` hears of
+    /// the pages left and of all.
+    ///
+    /// A writer isn't held up: the copy reads one snapshot of the WAL, which only can't be cut meanwhile.
+    ///
+    /// # Errors
+    /// When either can't be used.
+    pub fn copy_to(
+        &self,
+        file: &Path,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Head, LedgerError> {
+        let failed = self.database.failed("copy");
+        // Without a transaction of its own the copy would begin anew with every commit of the proxy's.
+        self.connection.execute_batch("BEGIN").map_err(&failed)?;
+        let copied = self.copy_snapshot(file, progress);
+        self.connection.execute_batch("COMMIT").map_err(&failed)?;
+        copied
+    }
+
+    fn copy_snapshot(
+        &self,
+        file: &Path,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Head, LedgerError> {
+        let failed = self.database.failed("read");
+        let unwritable = |error| LedgerError::sqlite(file, "write", error);
+        let head = connection::head(&self.connection).map_err(&failed)?;
+        let mut to = Connection::open(file).map_err(unwritable)?;
+        let backup = Backup::new(&self.connection, &mut to).map_err(unwritable)?;
+        loop {
+            let step = backup.step(PAGES_PER_STEP).map_err(unwritable)?;
+            let pages = backup.progress();
+            let count = |pages| u64::try_from(pages).unwrap_or(0);
+            progress(count(pages.remaining), count(pages.pagecount));
+            match step {
+                StepResult::Done => break,
+                _ => std::thread::sleep(PAUSE),
+            }
+        }
+        drop(backup);
+        to.close().map_err(|(_, error)| unwritable(error))?;
+        Ok(head)
+    }
+}
