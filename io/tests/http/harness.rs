@@ -170,6 +170,10 @@ fn run_engine(
                 handle.send(ToLoop::Durable(durable_at));
             }
         }
+        // There are no files to look at.
+        if let ToEngine::ReplyEnd { exchange, .. } = &message {
+            handle.send(ToLoop::Looked(*exchange));
+        }
         let _ = raw.send(message);
         let _ = note.send(text);
     }
