@@ -35,35 +35,47 @@ pub fn verify(
     let Some(before) = view.turn_before(session) else {
         return Vec::new();
     };
-    let mut recorder = Recorder::new(view);
-    let mut promoted: BTreeSet<EntityId> = BTreeSet::new();
+    let mut taken: BTreeSet<EntityId> = BTreeSet::new();
     // The newest proposal of an entity is the one that the user has seen last.
-    for proposal in view.proposals_in(session).into_iter().rev() {
-        let is_verified = proposal.episode == before.episode
-            && before.shown.contains(&proposal.entity)
-            && is_mentioned(mentions, &proposal.entity)
-            && !supplied
-                .iter()
-                .any(|found| is_replacement(found, &proposal.entity))
-            && proposal.refused_for() == Some(Reason::GrantMissing);
-        if !is_verified || !promoted.insert(proposal.entity.clone()) {
-            continue;
-        }
-        grant(&mut recorder, view, episode, proposal);
+    let mut verified: Vec<Proposal> = view
+        .proposals_in(session)
+        .into_iter()
+        .rev()
+        .filter(|proposal| {
+            proposal.episode == before.episode
+                && before.shown.contains(&proposal.entity)
+                && is_mentioned(mentions, &proposal.entity)
+                && !supplied
+                    .iter()
+                    .any(|found| is_replacement(found, &proposal.entity))
+                && proposal.refused_for() == Some(Reason::GrantMissing)
+        })
+        .filter(|proposal| taken.insert(proposal.entity.clone()))
+        .collect();
+    verified.reverse();
+    let mut recorder = Recorder::new(view);
+    for of_block in verified
+        .chunk_by(|one, next| one.artifact == next.artifact && one.entity.path == next.entity.path)
+    {
+        grant(&mut recorder, view, episode, of_block);
     }
     recorder.into_events()
 }
 
-/// Promotes a proposal that only lacked a grant, if disk still agrees.
-fn grant(recorder: &mut Recorder<'_>, view: &dyn View, episode: EpisodeId, proposal: Proposal) {
-    let disk = disk_verdict(view, &proposal.entity, proposal.slice);
-    let report = proposal.report.unwrap_or_default();
-    let report = report.granted(LateGrant::UserVerified, disk);
-    if report.passed {
-        let version = (proposal.version, &proposal.entity);
-        promote::promote(recorder, episode, Origin::Model, version, report);
-        promote::supersede_older_whole(recorder, episode, Origin::Model, [&proposal.entity]);
+/// Promotes the proposals of one block that only lacked a grant, as far as disk still agrees.
+fn grant(recorder: &mut Recorder<'_>, view: &dyn View, episode: EpisodeId, of_block: &[Proposal]) {
+    let mut promoted = Vec::new();
+    for proposal in of_block {
+        let disk = disk_verdict(view, &proposal.entity, proposal.slice);
+        let report = proposal.report.clone().unwrap_or_default();
+        let report = report.granted(LateGrant::UserVerified, disk);
+        if report.passed {
+            let version = (proposal.version, &proposal.entity);
+            promote::promote(recorder, episode, Origin::Model, version, report);
+            promoted.push(&proposal.entity);
+        }
     }
+    promote::supersede_older_whole(recorder, episode, Origin::Model, promoted);
 }
 
 /// Whether the text holds a word of the list.
