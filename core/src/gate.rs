@@ -597,6 +597,12 @@ mod tests {
             ..faithful()
         };
         check(facts, false, Reason::BaseUnacknowledged);
+        // What it lacks by itself is said first: that stays wrong whatever becomes of the base.
+        let lossy = Facts {
+            symbols_missing: 1,
+            ..facts
+        };
+        check(lossy, false, Reason::SymbolsLost);
     }
 
     #[test]

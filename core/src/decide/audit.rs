@@ -148,12 +148,12 @@ fn grant(
         .into_iter()
         .filter(|proposal| proposal.episode == episode)
         .collect();
-    let blocks: BTreeSet<ArtifactHash> =
-        of_reply.iter().map(|proposal| proposal.artifact).collect();
+    let block_of = |proposal: &Proposal| (proposal.artifact, proposal.entity.path.clone());
+    let blocks: BTreeSet<(ArtifactHash, RelPath)> = of_reply.iter().map(block_of).collect();
     for block in blocks {
         let versions: Vec<&Proposal> = of_reply
             .iter()
-            .filter(|proposal| proposal.artifact == block)
+            .filter(|proposal| block_of(proposal) == block)
             .collect();
         let reports: Option<Vec<_>> = versions
             .iter()
@@ -173,7 +173,8 @@ fn grant(
         let audited = versions
             .iter()
             .any(|proposal| is_completed(verdicts, proposal));
-        if !audited {
+        let is_moot = |proposal: &&Proposal| recorder.has_moved(proposal.version);
+        if !audited || versions.iter().any(is_moot) {
             continue;
         }
         for (proposal, report) in versions.iter().zip(reports) {

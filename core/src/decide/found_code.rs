@@ -267,7 +267,7 @@ impl Reading<'_> {
         let applied = match (&path, &edit) {
             (None, _) => Err(Reason::EditWithoutPath),
             (Some(Err(reason)), _) | (_, Err(reason)) => Err(*reason),
-            (Some(Ok(path)), Ok(edit)) => found_edit::apply(self.view, path, edit),
+            (Some(Ok(path)), Ok(edit)) => found_edit::apply(self, path, edit),
         };
         let unapplied = FoundCode {
             format: block.format,
@@ -296,7 +296,7 @@ impl Reading<'_> {
         let Edited {
             code,
             part,
-            applied,
+            mut applied,
             before,
         } = match applied {
             Ok(edited) => edited,
@@ -315,6 +315,12 @@ impl Reading<'_> {
         let elided = extraction
             .as_ref()
             .is_ok_and(|extraction| found_edit::elides_anew(&code, &extraction.elisions, &before));
+        if part == Part::Range
+            && let Ok(before) = extract(self.grammars, language, &before)
+        {
+            let definitions = before.definitions.into_iter();
+            applied.defined = definitions.map(|definition| definition.symbol).collect();
+        }
         FoundCode {
             artifact: ArtifactHash::of(code.as_bytes()),
             whole: slice::hash_of(code.as_bytes()),
@@ -340,7 +346,7 @@ impl Reading<'_> {
             return Cow::Borrowed(found);
         };
         let against = edit.outcome.as_ref().map(|applied| &applied.against);
-        if against.is_ok_and(|against| *against == found_edit::versions(self.view, path)) {
+        if against.is_ok_and(|against| *against == found_edit::versions(self, path)) {
             return Cow::Borrowed(found);
         }
         let block = Block {

@@ -6,9 +6,10 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::found_code::Reading;
 use crate::capture::{Block, Closing, Part};
 use crate::edit::{self, Bases, Edit, EditError, Hunk, Malformed};
-use crate::entity::EntityId;
+use crate::entity::{EntityId, Symbol};
 use crate::event::DiskFinding;
 use crate::hash::ArtifactHash;
 use crate::ids::VersionId;
@@ -36,6 +37,8 @@ pub struct Applied {
     pub against: Vec<VersionId>,
     /// Those out of whose text, or beside which, code changes.
     pub changed: Vec<VersionId>,
+    /// What the changed pieces of a file defined before.
+    pub defined: BTreeSet<Symbol>,
 }
 
 /// The code that an edit makes.
@@ -48,18 +51,18 @@ pub(super) struct Edited {
 }
 
 /// Applies an edit to what is authoritative of its file.
-pub(super) fn apply(view: &dyn View, path: &RelPath, edit: &Edit) -> Result<Edited, Reason> {
+pub(super) fn apply(reading: Reading<'_>, path: &RelPath, edit: &Edit) -> Result<Edited, Reason> {
     match edit {
-        Edit::Create(text) => create(view, path, text),
+        Edit::Create(text) => create(reading.view, path, text),
         Edit::Delete => Err(Reason::FileDeletion),
         Edit::Move { .. } => Err(Reason::FileMove),
-        Edit::Change(hunks) => change(view, path, hunks),
+        Edit::Change(hunks) => change(reading, path, hunks),
     }
 }
 
 /// The versions that an edit of this file is applied to.
-pub(super) fn versions(view: &dyn View, path: &RelPath) -> Vec<VersionId> {
-    Base::of(view, path).versions()
+pub(super) fn versions(reading: Reading<'_>, path: &RelPath) -> Vec<VersionId> {
+    Base::of(reading, path).versions()
 }
 
 fn create(view: &dyn View, path: &RelPath, text: &str) -> Result<Edited, Reason> {
@@ -75,12 +78,12 @@ fn create(view: &dyn View, path: &RelPath, text: &str) -> Result<Edited, Reason>
     })
 }
 
-fn change(view: &dyn View, path: &RelPath, hunks: &[Hunk]) -> Result<Edited, Reason> {
-    let base = Base::of(view, path);
+fn change(reading: Reading<'_>, path: &RelPath, hunks: &[Hunk]) -> Result<Edited, Reason> {
+    let base = Base::of(reading, path);
     let versions = base.versions();
     match base {
         Base::Nothing => match hunks {
-            [Hunk::Append(text)] => create(view, path, text),
+            [Hunk::Append(text)] => create(reading.view, path, text),
             _ => Err(Reason::BaseUnknown),
         },
         Base::Whole(version, text) => {
@@ -92,6 +95,7 @@ fn change(view: &dyn View, path: &RelPath, hunks: &[Hunk]) -> Result<Edited, Rea
                 applied: Applied {
                     against: versions,
                     changed: Vec::from([version]),
+                    defined: BTreeSet::new(),
                 },
                 before: text,
             })
@@ -113,6 +117,7 @@ fn change(view: &dyn View, path: &RelPath, hunks: &[Hunk]) -> Result<Edited, Rea
                 applied: Applied {
                     against: versions,
                     changed,
+                    defined: BTreeSet::new(),
                 },
                 before,
             })
@@ -159,7 +164,8 @@ struct Piece {
 }
 
 impl Base {
-    fn of(view: &dyn View, path: &RelPath) -> Self {
+    fn of(reading: Reading<'_>, path: &RelPath) -> Self {
+        let view = reading.view;
         let whole = view.current(&EntityId::file(path.clone()));
         if let Some(whole) = whole
             && let Some(text) = text_of(view, whole.artifact, &whole.spans)
@@ -175,7 +181,7 @@ impl Base {
         }
         let pieces: Vec<Piece> = texts
             .into_iter()
-            .flat_map(|(artifact, definitions)| pieces(view, artifact, &definitions))
+            .flat_map(|(artifact, definitions)| pieces(reading, path, artifact, &definitions))
             .collect();
         if pieces.is_empty() {
             Self::Nothing
@@ -196,12 +202,20 @@ impl Base {
     }
 }
 
-/// The text as it was captured, if all that became true out of it still is; else each of its definitions.
-fn pieces(view: &dyn View, artifact: ArtifactHash, definitions: &[Current]) -> Vec<Piece> {
+/// The text as it was captured, if all that became true out of it still is and so is what it repeats; else each of its
+/// definitions.
+fn pieces(
+    reading: Reading<'_>,
+    path: &RelPath,
+    artifact: ArtifactHash,
+    definitions: &[Current],
+) -> Vec<Piece> {
+    let view = reading.view;
     let is_current = view.artifact_is_current(artifact) == Some(true);
     let whole = is_current
         .then(|| String::from_utf8(view.content(artifact)?).ok())
-        .flatten();
+        .flatten()
+        .filter(|text| is_true(reading, path, text));
     if let Some(text) = whole {
         let versions = definitions.iter().map(|current| current.version).collect();
         return Vec::from([Piece { versions, text }]);
@@ -214,6 +228,26 @@ fn pieces(view: &dyn View, artifact: ArtifactHash, definitions: &[Current]) -> V
             })
         })
         .collect()
+}
+
+/// Whether every tracked symbol that the text defines is true as it stands there. A text that repeated one unchanged
+/// doesn't change when that one does.
+fn is_true(reading: Reading<'_>, path: &RelPath, text: &str) -> bool {
+    let Some(language) = reading.grammars.language_of_path(path) else {
+        return false;
+    };
+    let Ok(extraction) = reading.grammars.extract(language, text.as_bytes()) else {
+        return false;
+    };
+    extraction
+        .slices(text.as_bytes())
+        .into_iter()
+        .all(|(symbol, slice)| {
+            let current = reading
+                .view
+                .current(&EntityId::symbol(path.clone(), symbol.clone()));
+            current.is_none_or(|current| current.slice == slice)
+        })
 }
 
 fn text_of(view: &dyn View, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {

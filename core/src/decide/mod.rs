@@ -22,8 +22,11 @@ pub mod write_head;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use crate::event::{Content, ContentKind, Event};
+use crate::artifact::Transition;
+use crate::entity::EntityId;
+use crate::event::{Content, ContentKind, Event, Transitioned};
 use crate::hash::{ArtifactHash, MessageKey, TranscriptHash};
+use crate::ids::VersionId;
 use crate::view::View;
 
 /// Collects the events of one decision; content that the Vault holds is not repeated.
@@ -60,6 +63,31 @@ impl<'v> Recorder<'v> {
             }));
         }
         hash
+    }
+
+    /// What is authoritative of an entity once the events so far have happened.
+    #[must_use]
+    pub fn standing(&self, entity: &EntityId) -> Option<VersionId> {
+        let moved = self
+            .transitions()
+            .rfind(|moved| moved.entity == *entity && moved.transition != Transition::Discard);
+        match moved {
+            Some(moved) => (moved.transition == Transition::Promote).then_some(moved.version),
+            None => self.view.current(entity).map(|current| current.version),
+        }
+    }
+
+    /// Whether the events so far have moved the version.
+    #[must_use]
+    pub fn has_moved(&self, version: VersionId) -> bool {
+        self.transitions().any(|moved| moved.version == version)
+    }
+
+    fn transitions(&self) -> impl DoubleEndedIterator<Item = &Transitioned> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Transitioned(moved) => Some(moved),
+            _ => None,
+        })
     }
 
     /// What was collected so far.

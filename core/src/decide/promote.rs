@@ -168,11 +168,14 @@ pub fn promote(
     };
     let open = view.proposals_for(entity);
     for proposal in open.iter().filter(|open| open.version != version) {
+        if recorder.has_moved(proposal.version) {
+            continue;
+        }
         recorder.push(step(proposal.version, Transition::Discard, moot, None));
     }
-    if let Some(current) = view.current(entity) {
+    if let Some(standing) = recorder.standing(entity) {
         recorder.push(step(
-            current.version,
+            standing,
             Transition::Supersede,
             Reason::Replaced,
             None,
@@ -193,7 +196,7 @@ pub fn supersede_older_whole<'e>(
     let mut promoted = promoted.into_iter().peekable();
     let Some(first) = promoted.peek() else { return };
     let whole = EntityId::file(first.path.clone());
-    let Some(current) = recorder.view.current(&whole) else {
+    let Some(standing) = recorder.standing(&whole) else {
         return;
     };
     if promoted.any(|entity| *entity == whole) {
@@ -201,7 +204,7 @@ pub fn supersede_older_whole<'e>(
     }
     recorder.push(Event::Transitioned(Transitioned {
         episode,
-        version: current.version,
+        version: standing,
         entity: whole,
         transition: Transition::Supersede,
         origin,

@@ -326,9 +326,10 @@ impl<'v> Base<'v> {
             let current = self
                 .view
                 .current(&EntityId::symbol(path.clone(), symbol.clone()));
-            edited
-                .zip(current)
-                .is_some_and(|(applied, current)| applied.changed.contains(&current.version))
+            edited.is_some_and(|applied| {
+                applied.defined.contains(symbol)
+                    || current.is_some_and(|current| applied.changed.contains(&current.version))
+            })
         };
         let concerns = |symbol: &Symbol| {
             finding.resolution.extent == Extent::WholeFile

@@ -2,12 +2,17 @@
 
 use arbitrary::{Result, Unstructured};
 use tslp_core::event::{AuditOutcome, Event};
+use tslp_core::view::View as _;
 use tslp_projections::table::Value;
 
 use super::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
 use super::edits::{self, FORMS, Said};
 use super::player::{Player, block, changed, some_function};
 use crate::script::{Ending, Step};
+use crate::verdicts;
+
+/// Events that are told when the law is broken.
+const EVENTS_TOLD: usize = 40;
 
 /// What an edit does to the definition that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +64,16 @@ impl Player {
         };
         let change = *u.choose(&CHANGES)?;
         let said = edit_of(u, path, old, change)?;
+        // What stands outside of the vocabulary, or several times, may hold what the edit asks for.
+        let current = self.stage.view().current(&old.entity(path));
+        let is_exact =
+            current.is_some_and(|current| current.slice == old.slice() && current.spans.len() == 1);
         let ending = *u.choose(&[Ending::Whole, Ending::Whole, Ending::Pieces, Ending::Cut])?;
         let before = self.state_map();
         let text = self.model_says(said, ending);
         self.check_kept(&before, &text);
-        let may_change =
-            matches!(change, Change::Faithful | Change::Extended) && ending != Ending::Cut;
+        let may_change = !is_exact
+            || matches!(change, Change::Faithful | Change::Extended) && ending != Ending::Cut;
         self.check_unchanged(
             &before,
             may_change,
@@ -193,27 +202,32 @@ impl Player {
         }
     }
 
+    /// Returns what was said, for who reads of a broken law.
     fn model_says(&mut self, said: Said, ending: Ending) -> String {
-        let text = match said {
-            Said::Text(text) => text,
+        let (text, told) = match said {
+            Said::Text(text) => (text.clone(), text),
             Said::Call(name, arguments) => {
+                let told = format!("{name} {arguments}");
                 self.stage.step(Step::Call {
                     name: name.into(),
                     arguments,
                 });
-                String::from("I edit it.\n")
+                (String::from("I edit it.\n"), told)
             }
         };
-        self.stage.step(Step::Model {
-            text: text.clone(),
-            ending,
-        });
-        text
+        self.stage.step(Step::Model { text, ending });
+        told
     }
 
     fn check_unchanged(&self, before: &[Vec<Value>], may_change: bool, what: &str) {
         let is_unchanged = before == self.state_map();
-        assert!(is_unchanged || may_change, "this changed the truth: {what}");
+        let ledger = self.stage.ledger();
+        let last = &ledger[ledger.len().saturating_sub(EVENTS_TOLD)..];
+        assert!(
+            is_unchanged || may_change,
+            "this changed the truth: {what}\n{}",
+            verdicts::listing(last)
+        );
     }
 }
 

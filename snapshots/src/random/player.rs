@@ -2,6 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::Origin;
+use tslp_core::entity::Symbol;
 use tslp_core::gate::Profile;
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
@@ -276,8 +277,14 @@ impl Player {
                 Some(Reason::RenameSuspected | Reason::RemovedByUser)
             )
         });
-        let counts =
-            self.profile == Profile::Standard && is_faithful && (is_tracked || !is_asked_about);
+        // What an edit added isn't in the vocabulary, so the reply's whole file lacks it.
+        let symbols = self.stage.view().symbols_of(&entity.path);
+        let is_foreign = |symbol: &Symbol| !NAMES.contains(&symbol.as_str());
+        let is_all_there = deed == Deed::Fragment || !symbols.iter().any(is_foreign);
+        let counts = self.profile == Profile::Standard
+            && is_faithful
+            && is_all_there
+            && (is_tracked || !is_asked_about);
         if was_open && counts && self.stage.disk().at(&entity.path).is_none() {
             let current = self.stage.view().current(&entity);
             assert_eq!(

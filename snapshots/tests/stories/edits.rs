@@ -582,36 +582,3 @@ fn pasted_over_stale_code() {
         ",
     );
 }
-
-#[test]
-fn one_definition_into_another() {
-    check(
-        "edits__one_definition_into_another",
-        "An edit makes another known function out of one: the one would be lost, so nothing is promoted.",
-        "
-        user
-        | ```c:src/a.c
-        | int twice(int x) {
-        |     int sum = x + x;
-        |     return sum;
-        | }
-        | ```
-        user
-        | ```c:src/a.c
-        | int double_of(int x) {
-        |     return x * 2;
-        | }
-        | ```
-        | Tidy up twice().
-        model
-        | src/a.c
-        | ```c
-        | <<<<<<< SEARCH
-        | int twice(int x) {
-        | =======
-        | int double_of(int x) {
-        | >>>>>>> REPLACE
-        | ```
-        ",
-    );
-}

@@ -410,3 +410,97 @@ fn nodes_collapse() {
         ",
     );
 }
+
+#[test]
+fn second_of_two_collapses() {
+    check(
+        "gates__second_of_two_collapses",
+        "Of two definitions in a block the second collapses: the next prompt's notice names that one.",
+        "
+        user
+        | ```c:src/a.c
+        | int one(int x) { return x + 1; }
+        | int two(int x) { int y = x + x; int z = y * y; return z > 9 ? 9 : z; }
+        | ```
+        | Make them long.
+        model
+        | ```c:src/a.c
+        | long one(long x) { return x + 1; }
+        | long two(long x) { return x; }
+        | ```
+        user
+        | Go on.
+        ",
+    );
+}
+
+/// Two branches of an `#ifdef` define one function.
+const BRANCHES: &str = "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | #ifdef FAST
+        | int sum(int x) {
+        |     int y = x + x;
+        |     return y;
+        | }
+        | #else
+        | int sum(int x) {
+        |     int y = x;
+        |     return y + x;
+        | }
+        | #endif
+        | ```
+        | Count to ten.
+";
+
+#[test]
+fn branches_of_a_whole_file() {
+    let story = "
+        model
+        | ```c:src/a.c
+        | #include <a.h>
+        | #ifdef FAST
+        | int sum(int x) {
+        |     int y = x + x;
+        |     return y + 10;
+        | }
+        | #else
+        | int sum(int x) {
+        |     int y = x;
+        |     return y + x;
+        | }
+        | #endif
+        | ```
+        ";
+    check(
+        "gates__branches_of_a_whole_file",
+        "A whole file defines a function in two branches, as before: nothing is defined twice.",
+        &format!("{BRANCHES}{story}"),
+    );
+}
+
+#[test]
+fn branch_becomes_a_stub() {
+    let story = "
+        model
+        | ```c:src/a.c
+        | #include <a.h>
+        | #ifdef FAST
+        | int sum(int x) {
+        |     int y = x + x;
+        |     return y;
+        | }
+        | #else
+        | int sum(int x) {
+        |     // TODO
+        | }
+        | #endif
+        | ```
+        ";
+    check(
+        "gates__branch_becomes_a_stub",
+        "One of two branches loses its body: that one is compared with what stood in its place.",
+        &format!("{BRANCHES}{story}"),
+    );
+}

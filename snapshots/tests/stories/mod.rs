@@ -24,6 +24,7 @@ mod cpp;
 mod directives;
 
 mod edits;
+mod edits_of_pieces;
 mod patterns;
 
 mod audits;

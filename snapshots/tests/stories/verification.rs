@@ -138,3 +138,33 @@ fn stale_base() {
         ",
     );
 }
+
+#[test]
+fn two_parts_of_a_whole_file() {
+    check(
+        "verification__two_parts_of_a_whole_file",
+        "Two functions of one block are verified: the file that was true as a whole is superseded once.",
+        "
+        policy profile strict
+        policy audit off
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        | ```
+        | Keep this.
+        model
+        | Kept.
+        user
+        | Make `a` and `b` add 10.
+        model
+        | ```c:src/a.c (1-2)
+        | int a(int x) { return x + 10; }
+        | int b(int x) { return x + 10; }
+        | ```
+        user
+        | Now change `a` and `b` to take a long.
+        ",
+    );
+}
