@@ -7,7 +7,7 @@ use crate::entity::{EntityId, Symbol};
 use crate::event::{Audited, DiskFinding, NoticeIssued};
 use crate::extract::Proof;
 use crate::gate::GateReport;
-use crate::hash::{ArtifactHash, SliceHash, TranscriptHash};
+use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use crate::path::RelPath;
 use crate::reason::Reason;
@@ -142,6 +142,8 @@ pub trait View {
     fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint>;
     /// The session at whose head the last prompt and reply are these (see [`crate::decide::tail_of`]).
     fn session_with_tail(&self, tail: TranscriptHash) -> Option<SessionId>;
+    /// The session whose last reply this is, and its last exchange.
+    fn session_with_reply(&self, reply: MessageKey) -> Option<(SessionId, Exchange)>;
     /// The open prompt whose conversation this is.
     fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt>;
     /// Episodes whose reply is still under way, as far as the ledger knows.

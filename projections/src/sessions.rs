@@ -67,6 +67,8 @@ struct Session {
     points: VecDeque<(TranscriptHash, u32)>,
     head: Option<TranscriptHash>,
     tail: Option<TranscriptHash>,
+    /// The last reply.
+    reply: Option<MessageKey>,
     open: Option<Open>,
     last_episode: EpisodeId,
     /// The episode before the last one.
@@ -98,6 +100,7 @@ pub struct Sessions {
     names: BTreeMap<String, SessionId>,
     points: BTreeMap<TranscriptHash, (SessionId, u32)>,
     tails: BTreeMap<TranscriptHash, SessionId>,
+    replies: BTreeMap<MessageKey, SessionId>,
     open: BTreeMap<TranscriptHash, SessionId>,
     episodes: BTreeMap<EpisodeId, SessionId>,
     last_session: SessionId,
@@ -256,6 +259,10 @@ impl Sessions {
         if let Some(old) = session.tail.take() {
             self.tails.remove(&old);
         }
+        if let Some(old) = session.reply.replace(ended.key) {
+            self.replies.remove(&old);
+        }
+        self.replies.insert(ended.key, id);
         if let Some(user_key) = open.user_key {
             let tail = tail_of(user_key, ended.key);
             session.tail = Some(tail);
@@ -303,6 +310,7 @@ impl Sessions {
         self.names.retain(|_, named| *named != id);
         self.points.retain(|_, (owner, _)| *owner != id);
         self.tails.retain(|_, owner| *owner != id);
+        self.replies.retain(|_, owner| *owner != id);
         self.open.retain(|_, owner| *owner != id);
         self.episodes.retain(|_, owner| *owner != id);
         remove_recent(id, &session, changes);
@@ -350,6 +358,14 @@ impl Sessions {
     #[must_use]
     pub fn with_tail(&self, tail: TranscriptHash) -> Option<SessionId> {
         self.tails.get(&tail).copied()
+    }
+
+    /// The session whose last reply this is, and its last exchange.
+    #[must_use]
+    pub fn with_reply(&self, reply: MessageKey) -> Option<(SessionId, Exchange)> {
+        let id = *self.replies.get(&reply)?;
+        let (exchange, _) = self.sessions.get(&id)?.exchanges.back()?;
+        Some((id, exchange.clone()))
     }
 
     /// The open prompt whose conversation this is.

@@ -7,7 +7,7 @@ use core::fmt;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Audited, DiskFinding, NoticeIssued, Recorded};
-use tslp_core::hash::{ArtifactHash, TranscriptHash};
+use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
@@ -187,6 +187,10 @@ impl View for StateView<'_> {
 
     fn session_with_tail(&self, tail: TranscriptHash) -> Option<SessionId> {
         self.state.sessions.with_tail(tail)
+    }
+
+    fn session_with_reply(&self, reply: MessageKey) -> Option<(SessionId, Exchange)> {
+        self.state.sessions.with_reply(reply)
     }
 
     fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt> {

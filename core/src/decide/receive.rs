@@ -240,9 +240,21 @@ fn session_by_tail(view: &dyn View, conversation: &Conversation<'_>) -> Option<S
         let [user, reply] = pair else { return None };
         let is_exchange = user.role == Role::User && reply.role == Role::Assistant;
         is_exchange
-            .then(|| view.session_with_tail(tail_of(user.key, reply.key)))
+            .then(|| {
+                view.session_with_tail(tail_of(user.key, reply.key))
+                    .or_else(|| session_by_reply(view, user, reply))
+            })
             .flatten()
     })
+}
+
+/// Clients that add their rules to the current prompt alone (aider) send back its beginning as history.
+fn session_by_reply(view: &dyn View, user: &Spoken<'_>, reply: &Spoken<'_>) -> Option<SessionId> {
+    let (session, exchange) = view.session_with_reply(reply.key)?;
+    let said = view.content(*exchange.user.last()?)?;
+    let beginning = user.text.trim().as_bytes();
+    let begins = said.trim_ascii_start().starts_with(beginning);
+    (begins && !beginning.is_empty()).then_some(session)
 }
 
 fn history(

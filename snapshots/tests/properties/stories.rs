@@ -16,6 +16,7 @@ fn the_law_holds_in_random_stories() {
 /// seeds at which the law broke.
 #[test]
 #[ignore = "takes minutes"]
+#[allow(clippy::print_stderr)]
 fn random_stories_at_length() {
     let seeds = std::env::var("SEEDS").unwrap_or_else(|_| format!("{STORIES}..2000"));
     let (first, end) = seeds.split_once("..").expect("FIRST..END");
