@@ -26,7 +26,8 @@ pub fn scan(text: &str, root: &str, view: &dyn View) -> Mentions {
         view,
         root,
         found: Mentions::default(),
-        seen: BTreeSet::new(),
+        words_seen: BTreeSet::new(),
+        names_seen: BTreeSet::new(),
     };
     for word in words(text) {
         if scan.is_full() {
@@ -47,8 +48,10 @@ struct Scan<'v> {
     view: &'v dyn View,
     root: &'v str,
     found: Mentions,
-    /// Words already looked up.
-    seen: BTreeSet<&'v str>,
+    /// Words already looked up as paths.
+    words_seen: BTreeSet<&'v str>,
+    /// Names already looked up.
+    names_seen: BTreeSet<&'v str>,
 }
 
 impl<'v> Scan<'v> {
@@ -58,7 +61,7 @@ impl<'v> Scan<'v> {
 
     /// A word that may be a path or `path::symbol`.
     fn path_word(&mut self, word: &'v str) {
-        if !self.seen.insert(word) {
+        if !self.words_seen.insert(word) {
             return;
         }
         let (path, symbol) = match word.find("::") {
@@ -94,7 +97,7 @@ impl<'v> Scan<'v> {
     }
 
     fn name(&mut self, name: Name<'v>) {
-        if !name.means_a_symbol() || !self.seen.insert(name.text) {
+        if !name.means_a_symbol() || !self.names_seen.insert(name.text) {
             return;
         }
         let candidates = self
