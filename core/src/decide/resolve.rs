@@ -280,7 +280,7 @@ impl Shares {
         path: &RelPath,
         disk: Option<&DiskFinding>,
     ) -> Self {
-        let tracked = view.symbols_of(path);
+        let tracked = outer_symbols(view.symbols_of(path));
         let top_level = extraction.top_level();
         let file = match disk {
             Some(DiskFinding::File(file)) if file.grammar.is_some() => Some(file),
@@ -318,6 +318,21 @@ impl Shares {
     fn is_several_and_most_of_the_tracked(&self) -> bool {
         self.tracked_in_block >= 2 && 2 * self.tracked_in_block > self.tracked
     }
+}
+
+/// Symbols that aren't members of another one of them; `sorted` has each behind what it is a member of.
+fn outer_symbols(sorted: Vec<Symbol>) -> Vec<Symbol> {
+    let mut outer: Vec<Symbol> = Vec::with_capacity(sorted.len());
+    for symbol in sorted {
+        let is_member = outer.last().is_some_and(|around| {
+            let rest = symbol.as_str().strip_prefix(around.as_str());
+            rest.is_some_and(|rest| rest.starts_with([':', '.', '#']))
+        });
+        if !is_member {
+            outer.push(symbol);
+        }
+    }
+    outer
 }
 
 /// Whether the text may stand as the file itself, not only as its definitions.
