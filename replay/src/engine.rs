@@ -719,10 +719,17 @@ impl<C: Contents> Contents for Overlay<C> {
 struct Checks(BTreeMap<RelPath, Vec<Symbol>>);
 
 impl Checks {
+    /// What is true of a file is looked for, and what may become so by a late grant.
     fn add(&mut self, view: &dyn View, path: &RelPath) {
-        if !self.0.contains_key(path) {
-            self.0.insert(path.clone(), view.symbols_of(path));
+        if self.0.contains_key(path) {
+            return;
         }
+        let proposed = view.proposals_under(path).into_iter();
+        let mut symbols = view.symbols_of(path);
+        symbols.extend(proposed.filter_map(|proposal| proposal.entity.symbol));
+        symbols.sort();
+        symbols.dedup();
+        self.0.insert(path.clone(), symbols);
     }
 
     fn add_code(&mut self, view: &dyn View, found: &FoundCode) {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::Recorder;
 use super::found_code::FoundCode;
 use super::promote;
-use super::propose::disk_verdict;
+use super::propose::{base_since, disk_verdict};
 use crate::artifact::Origin;
 use crate::entity::EntityId;
 use crate::event::Event;
@@ -68,7 +68,7 @@ fn grant(recorder: &mut Recorder<'_>, view: &dyn View, episode: EpisodeId, of_bl
     for proposal in of_block {
         let disk = disk_verdict(view, &proposal.entity, proposal.slice);
         let report = proposal.report.clone().unwrap_or_default();
-        let report = report.granted(LateGrant::UserVerified, disk);
+        let report = report.granted(LateGrant::UserVerified, base_since(view, proposal), disk);
         if report.passed {
             let version = (proposal.version, &proposal.entity);
             promote::promote(recorder, episode, Origin::Model, version, report);
