@@ -197,16 +197,22 @@ impl GateReport {
             .any(|verdict| is_needed(verdict.rule) && !verdict.met)
     }
 
-    /// The report of a version that was judged before and now has a grant; `disk` is looked at anew.
+    /// The report of a version that was judged before and now has a grant; its base and `disk` are looked at anew.
     #[must_use]
-    pub fn granted(mut self, grant: LateGrant, disk: DiskVerdict) -> Self {
-        self.verdicts
-            .retain(|verdict| is_needed(verdict.rule) && verdict.rule != Reason::DiskAgrees);
+    pub fn granted(mut self, grant: LateGrant, base: BaseVerdict, disk: DiskVerdict) -> Self {
+        self.verdicts.retain(|verdict| {
+            is_needed(verdict.rule)
+                && !matches!(verdict.rule, Reason::BaseUnmoved | Reason::DiskAgrees)
+        });
+        let moved = base_moved(base, &mut self.verdicts);
         let disk_refusal = etv(disk, &mut self.verdicts);
         let grant = late_grant(grant, &mut self.verdicts);
         let own = self.failed_by_itself();
         self.passed = !own && grant.is_some();
-        self.conclusion = disk_refusal.or(grant).or(Some(Reason::GrantMissing));
+        self.conclusion = moved
+            .or(disk_refusal)
+            .or(grant)
+            .or(Some(Reason::GrantMissing));
         self
     }
 }
@@ -216,7 +222,7 @@ impl GateReport {
 pub fn judge(facts: &Facts, thresholds: Thresholds, profile: Profile) -> GateReport {
     let mut report = GateReport::default();
     let refusal = gate_a(facts, thresholds, &mut report.verdicts);
-    let moved = base_moved(facts, &mut report.verdicts);
+    let moved = base_moved(facts.base_verdict, &mut report.verdicts);
     let renamed = renamed(facts, thresholds, &mut report.verdicts);
     let removed = removed(facts, &mut report.verdicts);
     let disk_refusal = etv(facts.disk, &mut report.verdicts);
@@ -291,8 +297,8 @@ fn gate_a(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) ->
 
 /// An update of a version that is gone would undo, unseen, what took its place; an edit of code that isn't known so
 /// says nothing (spec §12).
-fn base_moved(facts: &Facts, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
-    let unmoved = facts.base_verdict == BaseVerdict::Unmoved;
+fn base_moved(base: BaseVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+    let unmoved = base == BaseVerdict::Unmoved;
     verdicts.push(held(Reason::BaseUnmoved, unmoved));
     (!unmoved).then_some(Reason::BaseUnacknowledged)
 }
@@ -554,7 +560,7 @@ mod tests {
         let judged = judge(&faithful(), Thresholds::default(), Profile::Strict);
         assert!(judged.passed_gate_a() && !judged.failed_by_itself());
         let conclusion = |grant, disk| {
-            let report = judged.clone().granted(grant, disk);
+            let report = judged.clone().granted(grant, BaseVerdict::Unmoved, disk);
             (report.passed, report.conclusion)
         };
         assert_eq!(
@@ -568,6 +574,15 @@ mod tests {
         assert_eq!(
             conclusion(LateGrant::UserVerified, DiskVerdict::Stale),
             (false, Some(Reason::Stale))
+        );
+        let moved = judged.clone().granted(
+            LateGrant::ShadowAudit,
+            BaseVerdict::Moved,
+            DiskVerdict::Agrees,
+        );
+        assert_eq!(
+            (moved.passed, moved.conclusion),
+            (false, Some(Reason::BaseUnacknowledged))
         );
         assert_eq!(
             conclusion(LateGrant::None, DiskVerdict::Agrees),
@@ -585,7 +600,11 @@ mod tests {
         assert!(!judged.passed_gate_a());
         assert!(
             !judged
-                .granted(LateGrant::ShadowAudit, DiskVerdict::Agrees)
+                .granted(
+                    LateGrant::ShadowAudit,
+                    BaseVerdict::Unmoved,
+                    DiskVerdict::Agrees
+                )
                 .passed
         );
     }

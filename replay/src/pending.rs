@@ -160,10 +160,17 @@ impl Work {
 pub(crate) struct Checks(BTreeMap<RelPath, Vec<Symbol>>);
 
 impl Checks {
+    /// What is true of a file is looked for, and what may become so by a late grant.
     pub(crate) fn add(&mut self, view: &dyn View, path: &RelPath) {
-        if !self.0.contains_key(path) {
-            self.0.insert(path.clone(), view.symbols_of(path));
+        if self.0.contains_key(path) {
+            return;
         }
+        let proposed = view.proposals_under(path).into_iter();
+        let mut symbols = view.symbols_of(path);
+        symbols.extend(proposed.filter_map(|proposal| proposal.entity.symbol));
+        symbols.sort();
+        symbols.dedup();
+        self.0.insert(path.clone(), symbols);
     }
 
     pub(crate) fn add_code(&mut self, view: &dyn View, found: &FoundCode) {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::Recorder;
 use super::promote;
-use super::propose::disk_verdict;
+use super::propose::{base_since, disk_verdict};
 use crate::artifact::{Origin, Transition};
 use crate::audit::{self, Question};
 use crate::entity::EntityId;
@@ -162,7 +162,8 @@ fn grant(
                 let is_complete =
                     proposal.entity.symbol.is_none() || is_completed(verdicts, proposal);
                 let disk = disk_verdict(view, &proposal.entity, proposal.slice);
-                let report = report.granted(LateGrant::ShadowAudit, disk);
+                let report =
+                    report.granted(LateGrant::ShadowAudit, base_since(view, proposal), disk);
                 (is_complete
                     && report.passed
                     && proposal.refused_for() == Some(Reason::GrantMissing))

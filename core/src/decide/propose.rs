@@ -26,7 +26,7 @@ use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
 use crate::slice::{Figures, Span};
-use crate::view::{Current, Divergence, View};
+use crate::view::{Current, Divergence, Proposal, View};
 
 /// A reply that is being judged.
 #[derive(Clone, Copy)]
@@ -455,6 +455,24 @@ fn base_verdict(view: &dyn View, finding: &Finding<'_>, candidate: &Candidate) -
             BaseVerdict::Moved
         }
         _ => BaseVerdict::Unmoved,
+    }
+}
+
+/// Whether a proposal's base is still what it was when it was judged. What was judged as a whole file is complete only
+/// as long as nothing else became true of that file.
+pub(super) fn base_since(view: &dyn View, proposal: &Proposal) -> BaseVerdict {
+    let entity = &proposal.entity;
+    let is_later = |entity: &EntityId| {
+        view.current(entity)
+            .is_some_and(|current| current.episode > proposal.episode)
+    };
+    let path = &entity.path;
+    let symbols = view.symbols_of(path).into_iter();
+    let mut others = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
+    if is_later(entity) || entity.symbol.is_none() && others.any(|other| is_later(&other)) {
+        BaseVerdict::Moved
+    } else {
+        BaseVerdict::Unmoved
     }
 }
 

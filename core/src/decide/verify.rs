@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::Recorder;
 use super::found_code::FoundCode;
 use super::promote;
-use super::propose::disk_verdict;
+use super::propose::{base_since, disk_verdict};
 use crate::artifact::Origin;
 use crate::entity::EntityId;
 use crate::event::Event;
@@ -73,7 +73,7 @@ fn grant(
         .map(|proposal| {
             let disk = disk_verdict(view, &proposal.entity, proposal.slice);
             let report = proposal.report.clone().unwrap_or_default();
-            report.granted(LateGrant::UserVerified, disk)
+            report.granted(LateGrant::UserVerified, base_since(view, proposal), disk)
         })
         .collect();
     if !granted.iter().all(|report| report.passed) {

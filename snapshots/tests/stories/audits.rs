@@ -158,3 +158,54 @@ fn late_doubt_of_the_truth() {
         ",
     );
 }
+
+#[test]
+fn base_moved_meanwhile() {
+    check(
+        "audits__base_moved_meanwhile",
+        "The file got another function in another window before the audit's answer: the whole file as judged would lack it.",
+        "
+        policy profile strict
+        user
+        | Write src/a.c
+        model
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int a(int x) { return x + 10; }
+        | ```
+        client B
+        user
+        | ```c:src/a.c
+        | int b(int x) { return x + 2; }
+        | ```
+        audit
+        | {\"entity\": \"src/a.c::a\", \"status\": \"completed\"}
+        ",
+    );
+}
+
+#[test]
+fn on_disk_meanwhile() {
+    check(
+        "audits__on_disk_meanwhile",
+        "Another function of the same name came to disk before the audit's answer: the new one isn't promoted over it.",
+        "
+        policy profile strict
+        user
+        | ```c:src/a.c
+        | int b(int x) { return x + 2; }
+        | ```
+        | Write `a`.
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 10; }
+        | ```
+        disk src/a.c
+        | int b(int x) { return x + 2; }
+        | int a(int x) { return x - 1; }
+        audit
+        | {\"entity\": \"src/a.c::a\", \"status\": \"completed\"}
+        ",
+    );
+}
