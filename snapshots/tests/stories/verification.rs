@@ -168,3 +168,33 @@ fn two_parts_of_a_whole_file() {
         ",
     );
 }
+
+#[test]
+fn beside_other_code() {
+    after_proposal(
+        "verification__beside_other_code",
+        "The user goes on from the proposal and pastes code of something else: the proposal is verified all the same.",
+        "
+        user
+        | Now change `a` to use this:
+        | ```c:src/a.c
+        | int helper(int x) { return x * 3; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn namesake_in_another_file() {
+    after_proposal(
+        "verification__namesake_in_another_file",
+        "The user goes on from the proposal and pastes another file's function of the same name: it replaces nothing here.",
+        "
+        user
+        | Now change `a` of src/a.c to be like this one:
+        | ```c:src/b.c
+        | int a(int x) { return x * 3; }
+        | ```
+        ",
+    );
+}
