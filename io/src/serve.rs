@@ -29,6 +29,7 @@ use crate::ledger::writer::{self, Durability, LedgerWriter, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
+use crate::memory;
 use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, Target};
@@ -66,6 +67,9 @@ pub enum ServeError {
     /// The writer stopped.
     #[error("{0}")]
     Writer(String),
+    /// `symbols.json` is wrong.
+    #[error("the patterns of symbols.json can't be used: {0}")]
+    Patterns(String),
 }
 
 fn advice(error: &BindError) -> &'static str {
@@ -141,6 +145,9 @@ struct OpenLedgerGuard(#[expect(dead_code, reason = "held for its lock")] Arc<Da
 /// # Errors
 /// See [`ServeError`].
 pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
+    let languages = TreeSitterGrammars::check_patterns().map_err(ServeError::Patterns)?;
+    memory::give_back();
+    tracing::debug!(languages, "symbols.json is sound");
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let server = Server::bind(config)?;
     server.announce()?;
