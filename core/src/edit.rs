@@ -84,8 +84,6 @@ pub struct Malformed;
 pub enum EditError {
     /// There is no base to apply it to.
     NoBase,
-    /// It makes a file that is there already.
-    Exists,
     /// A text that must be there isn't.
     NotFound,
     /// A text that must be there once is there several times.

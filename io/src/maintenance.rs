@@ -6,7 +6,7 @@ use std::path::Path;
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
 use tslp_replay::fold::Replay;
-use tslp_replay::log::{AppendError, Log, Stored};
+use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 
 use crate::diagnostics::Subject;
@@ -155,16 +155,5 @@ pub fn salvage(from: &LedgerReader, to: &Path, workspace: &Path) -> Result<Salva
 }
 
 fn append(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), SalvageError> {
-    let Some(first) = waiting.first() else {
-        return Ok(());
-    };
-    let expected = Seq(first.seq.0 - 1);
-    let appended = log.append(expected, waiting);
-    waiting.clear();
-    appended.map(drop).map_err(|error| {
-        SalvageError::Append(match error {
-            AppendError::Conflict(head) => format!("it stands at {} already", head.seq),
-            AppendError::Unknown(reason) => reason,
-        })
-    })
+    log.append_waiting(waiting).map_err(SalvageError::Append)
 }

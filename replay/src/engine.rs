@@ -335,7 +335,10 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         } = pending;
         self.observe(at, episode, findings, &mut work);
         let session = self.view().session_of(episode).unwrap_or_default();
-        let asked = self.asked(session);
+        let asked = match found.is_empty() {
+            true => String::new(),
+            false => self.asked(session),
+        };
         let before = work.recorded.len();
         for found in &found {
             let view = self.view();

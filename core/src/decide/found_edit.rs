@@ -139,7 +139,6 @@ fn add_piece(code: &mut String, piece: &str) {
 const fn reason(error: EditError) -> Reason {
     match error {
         EditError::NoBase => Reason::BaseUnknown,
-        EditError::Exists => Reason::FileExists,
         EditError::NotFound => Reason::EditTextNotFound,
         EditError::NotUnique => Reason::EditTextNotUnique,
         EditError::NeedsWholeFile => Reason::EditNeedsWholeFile,

@@ -30,23 +30,26 @@ pub fn verify(
     mentions: &Mentions,
     supplied: &[&FoundCode],
 ) -> Vec<Event> {
-    if !asks_for_a_change(prompt) {
-        return Vec::new();
-    }
     let Some(before) = view.turn_before(session) else {
         return Vec::new();
     };
+    let mut waiting = view.proposals_in(session);
+    waiting.retain(|proposal| {
+        proposal.episode == before.episode && proposal.refused_for() == Some(Reason::GrantMissing)
+    });
+    // Most prompts have nothing to verify, and may be long.
+    if waiting.is_empty() || !asks_for_a_change(prompt) {
+        return Vec::new();
+    }
     let mut recorder = Recorder::new(view);
     let mut promoted: BTreeSet<EntityId> = BTreeSet::new();
     // The newest proposal of an entity is the one that the user has seen last.
-    for proposal in view.proposals_in(session).into_iter().rev() {
-        let is_verified = proposal.episode == before.episode
-            && before.shown.contains(&proposal.entity)
+    for proposal in waiting.into_iter().rev() {
+        let is_verified = before.shown.contains(&proposal.entity)
             && is_mentioned(mentions, &proposal.entity)
             && !supplied
                 .iter()
-                .any(|found| is_replacement(found, &proposal.entity))
-            && proposal.refused_for() == Some(Reason::GrantMissing);
+                .any(|found| is_replacement(found, &proposal.entity));
         if is_verified && !promoted.contains(&proposal.entity) {
             let block = promote::with_its_parts(view, proposal);
             grant(&mut recorder, view, episode, block, &mut promoted);

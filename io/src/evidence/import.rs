@@ -3,10 +3,9 @@
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use tslp_core::ids::Seq;
 use tslp_migrations::PAYLOAD_BYTES_MAX;
 use tslp_replay::fold::Replay;
-use tslp_replay::log::{AppendError, Head, Log, Stored};
+use tslp_replay::log::{Head, Stored};
 
 use super::line::{self, Header};
 use super::progress::Progress;
@@ -154,18 +153,7 @@ fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), Import
 }
 
 fn append(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), ImportError> {
-    let Some(first) = waiting.first() else {
-        return Ok(());
-    };
-    let expected = Seq(first.seq.0 - 1);
-    let appended = log.append(expected, waiting);
-    waiting.clear();
-    appended.map(drop).map_err(|error| {
-        ImportError::Append(match error {
-            AppendError::Conflict(head) => format!("it stands at {} already", head.seq),
-            AppendError::Unknown(reason) => reason,
-        })
-    })
+    log.append_waiting(waiting).map_err(ImportError::Append)
 }
 
 /// Whole lines of a file, counted.

@@ -246,6 +246,25 @@ impl SqliteLog {
 /// How long a lock of another program is waited for.
 const BUSY_MILLIS: u64 = 5000;
 
+impl SqliteLog {
+    /// Appends stored events that another ledger or an export gave, in one transaction, and leaves `waiting` empty.
+    ///
+    /// # Errors
+    /// Why they can't follow this ledger's head, in words.
+    pub fn append_waiting(&mut self, waiting: &mut Vec<Stored>) -> Result<(), String> {
+        let Some(first) = waiting.first() else {
+            return Ok(());
+        };
+        let expected = Seq(first.seq.0 - 1);
+        let appended = self.append(expected, waiting);
+        waiting.clear();
+        appended.map(drop).map_err(|error| match error {
+            AppendError::Conflict(head) => format!("it stands at {} already", head.seq),
+            AppendError::Unknown(reason) => reason,
+        })
+    }
+}
+
 impl Log for SqliteLog {
     type Error = LedgerError;
 
