@@ -12,8 +12,9 @@ use crate::extract::GrammarTag;
 use crate::gate::{Completeness, GateReport};
 use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
-use crate::message::Role;
+use crate::message::{Role, Tools};
 use crate::path::RelPath;
+use crate::policy::Policy;
 use crate::reason::Reason;
 
 /// One row of the ledger.
@@ -31,6 +32,8 @@ pub struct Recorded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     // Observations.
+    /// The rules by which everything that follows is decided.
+    RulesInForce(RulesInForce),
     /// Bytes that the Vault didn't hold before.
     Content(Content),
     /// A prompt came in.
@@ -61,6 +64,22 @@ pub enum Event {
     NoticeIssued(NoticeIssued),
     /// What the model was given to see.
     PromptComposed(PromptComposed),
+}
+
+/// The rules by which everything that follows is decided. Recorded only where they differ from those before, and only
+/// together with something that they decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesInForce {
+    /// The version of tslp.
+    pub program: String,
+    /// The version of its rules ([`crate::RULES_VERSION`]).
+    pub rules: u32,
+    /// Its grammars, by language.
+    pub grammars: Vec<GrammarTag>,
+    /// Hash of its pattern data (`symbols.json`).
+    pub patterns: ArtifactHash,
+    /// What a person configured, and what follows from the model's context size.
+    pub policy: Policy,
 }
 
 /// What some bytes of the Vault are.
@@ -131,6 +150,8 @@ pub struct PromptReceived {
     pub messages: Vec<MessageRef>,
     /// How many of `messages` come before the current prompt: context of the client's own.
     pub older: u32,
+    /// Whether the client offers tools to the model.
+    pub tools: Tools,
 }
 
 /// A piece of a reply's text.
@@ -596,6 +617,7 @@ impl Event {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
+            Self::RulesInForce(_) => "rules_in_force",
             Self::Content(_) => "content",
             Self::PromptReceived(_) => "prompt_received",
             Self::ReplySegment(_) => "reply_segment",

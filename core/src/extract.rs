@@ -151,6 +151,11 @@ pub trait Grammars {
     /// Hash of the pattern data (`symbols.json`) that is in force; it stands in every decision about code.
     fn patterns(&self) -> ArtifactHash;
 
+    /// The tags of all grammars, sorted. What patterns read has the tag of the pattern data instead.
+    fn tags(&self) -> Vec<GrammarTag> {
+        Vec::new()
+    }
+
     /// The language of files with this name.
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId>;
 

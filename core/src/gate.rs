@@ -40,6 +40,17 @@ pub enum Profile {
     Strict,
 }
 
+impl Profile {
+    /// The word that configures it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Strict => "strict",
+        }
+    }
+}
+
 /// Shares, in percent, from which on a rule holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {

@@ -1,6 +1,6 @@
 //! What a person may configure about decisions; every value in force is recorded with the decision it shaped.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 
 use crate::gate::{Profile, Thresholds};
 use crate::limits::HYDRATION_TOKENS_DEFAULT;
@@ -17,6 +17,18 @@ pub enum HistoryChoice {
     Client,
 }
 
+impl HistoryChoice {
+    /// The word that configures it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Window => "window",
+            Self::Client => "client",
+        }
+    }
+}
+
 /// Where the proxy's text goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
@@ -25,6 +37,17 @@ pub enum Placement {
     System,
     /// In front of the current prompt, for models without a system role.
     User,
+}
+
+impl Placement {
+    /// The word that configures it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+        }
+    }
 }
 
 /// When a shadow audit is asked for (spec §10).
@@ -37,6 +60,18 @@ pub enum AuditChoice {
     /// Only where gate B has no other grant.
     #[default]
     Auto,
+}
+
+impl AuditChoice {
+    /// The word that configures it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Auto => "auto",
+        }
+    }
 }
 
 /// Everything that steers decisions.
@@ -69,5 +104,39 @@ impl Default for Policy {
             placement: Placement::default(),
             budget_tokens: HYDRATION_TOKENS_DEFAULT,
         }
+    }
+}
+
+impl Policy {
+    /// Every setting's name and value, in a fixed order. Two policies are the same where these are.
+    #[must_use]
+    pub fn settings(&self) -> [(&'static str, String); 10] {
+        let Self {
+            workspace_root,
+            profile,
+            thresholds,
+            audit,
+            history,
+            placement,
+            budget_tokens,
+        } = self;
+        let Thresholds {
+            nodes_percent,
+            tokens_percent,
+            correlation_percent,
+            rename_percent,
+        } = thresholds;
+        [
+            ("workspace_root", workspace_root.clone()),
+            ("profile", profile.as_str().into()),
+            ("nodes_percent", nodes_percent.to_string()),
+            ("tokens_percent", tokens_percent.to_string()),
+            ("correlation_percent", correlation_percent.to_string()),
+            ("rename_percent", rename_percent.to_string()),
+            ("audit", audit.as_str().into()),
+            ("history", history.as_str().into()),
+            ("placement", placement.as_str().into()),
+            ("budget_tokens", budget_tokens.to_string()),
+        ]
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use tree_sitter::Node;
-use tslp_core::extract::LanguageId;
+use tslp_core::extract::{GrammarTag, LanguageId};
 
 use crate::readable::Readable;
 use crate::stub::Stubs;
@@ -167,6 +167,22 @@ pub(crate) fn count() -> usize {
 /// The row of a language.
 pub(crate) fn row(language: LanguageId) -> Option<&'static Row> {
     TABLE.get(usize::from(language.0))
+}
+
+/// The tags of all grammars, by language.
+pub(crate) fn tags() -> Vec<GrammarTag> {
+    let mut tags: Vec<GrammarTag> = TABLE
+        .iter()
+        .filter_map(|row| match row.reader {
+            Reader::One(language) => Some(GrammarTag {
+                language: language.name().to_owned(),
+                version: language.version().to_owned(),
+            }),
+            Reader::Header => None,
+        })
+        .collect();
+    tags.sort();
+    tags
 }
 
 /// The language of files with this extension.

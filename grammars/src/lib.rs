@@ -25,7 +25,7 @@ mod walk;
 
 mod patterns;
 
-use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
+use tslp_core::extract::{ExtractError, Extraction, GrammarTag, Grammars, LanguageId};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
@@ -55,6 +55,13 @@ impl TreeSitterGrammars {
 impl Grammars for TreeSitterGrammars {
     fn patterns(&self) -> ArtifactHash {
         patterns::hash()
+    }
+
+    fn tags(&self) -> Vec<GrammarTag> {
+        let mut tags = language::tags();
+        tags.push(patterns::tag("symbols.json"));
+        tags.sort();
+        tags
     }
 
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {

@@ -11,6 +11,7 @@ use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Answers, Batch};
 use tslp_replay::state::{Contents, State};
 
+use crate::VERSION;
 use crate::config::ServeConfig;
 use crate::contents::{NoContents, StoredContents};
 use crate::data_dir;
@@ -150,8 +151,10 @@ struct Trial<C> {
 
 impl<C: Contents> Trial<C> {
     fn new(config: &ServeConfig, state: State, contents: C) -> Self {
+        let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
+        engine.declare_outside(VERSION);
         Self {
-            engine: Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents),
+            engine,
             observer: Observer::new(
                 &config.workspace,
                 config.etv,

@@ -25,6 +25,7 @@ use tslp_replay::fold::Replay;
 use tslp_replay::pending::Batch;
 use tslp_replay::state::State;
 
+use crate::VERSION;
 use crate::config::ServeConfig;
 use crate::contents::NoContents;
 use crate::data_dir;
@@ -390,7 +391,9 @@ impl Sink {
 
 /// Whole files with a path of their own are decided about without a look at older bytes.
 fn engine(config: &ServeConfig, state: State) -> Engine<TreeSitterGrammars, NoContents> {
-    Engine::new(state, TreeSitterGrammars, config.policy.clone(), NoContents)
+    let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), NoContents);
+    engine.declare_outside(VERSION);
+    engine
 }
 
 fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {

@@ -4,6 +4,9 @@
 
 pub mod channel;
 
+/// The version of tslp, as the ledger names it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 pub mod main_loop;
 
 pub mod guard;

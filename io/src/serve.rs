@@ -12,6 +12,7 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::state::State;
 
+use crate::VERSION;
 use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
@@ -476,7 +477,8 @@ fn start_engine(
         last_prompt: surroundings.last_prompt,
         watch: watch(config),
     };
-    let engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
+    let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
+    engine.declare(VERSION);
     let failed = handle.clone();
     let engine = thread::Builder::new().name("engine".into()).spawn(move || {
         let work = std::panic::AssertUnwindSafe(|| EngineThread::new(engine, observer, wiring).run());

@@ -112,6 +112,7 @@ impl ContentRef<'_> {
 /// See [`DecodeError`].
 pub fn decode(kind: &str, payload: &[u8]) -> Result<Event, DecodeError> {
     match kind {
+        "rules_in_force.v1" => load::<v1::ArchivedRulesInForce<'_>>(kind, payload),
         "content.v1" => load::<v1::ArchivedContent<'_>>(kind, payload),
         "prompt_received.v1" => load::<v1::ArchivedPromptReceived<'_>>(kind, payload),
         "reply_segment.v1" => load::<v1::ArchivedReplySegment>(kind, payload),
@@ -158,6 +159,7 @@ pub fn content<'a>(kind: &str, payload: &'a [u8]) -> Result<Option<ContentRef<'a
 
 /// Names of all events with the newest layout version known here.
 const NAMES: &[(&str, u32)] = &[
+    ("rules_in_force", 1),
     ("content", 1),
     ("prompt_received", 1),
     ("reply_segment", 1),

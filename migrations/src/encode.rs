@@ -60,6 +60,7 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
             &v1::Content::from(event),
             event.bytes.len() + CONTENT_FRAME_BYTES,
         ),
+        Event::RulesInForce(event) => written(kind, &v1::RulesInForce::from(event), SMALL_BYTES),
         Event::PromptReceived(event) => {
             written(kind, &v1::PromptReceived::from(event), SMALL_BYTES)
         }
@@ -92,6 +93,7 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
 #[must_use]
 pub const fn kind_of(event: &Event) -> &'static str {
     match event {
+        Event::RulesInForce(_) => "rules_in_force.v1",
         Event::Content(_) => "content.v1",
         Event::PromptReceived(_) => "prompt_received.v1",
         Event::ReplySegment(_) => "reply_segment.v1",

@@ -55,6 +55,7 @@ pub(crate) struct PromptReceived<'a> {
     system: Option<Hash>,
     messages: Vec<MessageRef>,
     older: u32,
+    tools: u8,
 }
 
 /// A piece of a reply.
@@ -102,6 +103,39 @@ pub(crate) struct GrammarTag<'a> {
     language: &'a str,
     #[rkyv(with = InlineAsBox)]
     version: &'a str,
+}
+
+/// Thresholds of the gates.
+#[derive(Archive, Serialize)]
+pub(crate) struct Thresholds {
+    nodes_percent: u8,
+    tokens_percent: u8,
+    correlation_percent: u8,
+    rename_percent: u8,
+}
+
+/// What steers decisions.
+#[derive(Archive, Serialize)]
+pub(crate) struct Policy<'a> {
+    #[rkyv(with = InlineAsBox)]
+    workspace_root: &'a str,
+    profile: u8,
+    thresholds: Thresholds,
+    audit: u8,
+    history: u8,
+    placement: u8,
+    budget_tokens: u32,
+}
+
+/// The rules by which what follows is decided.
+#[derive(Archive, Serialize)]
+pub(crate) struct RulesInForce<'a> {
+    #[rkyv(with = InlineAsBox)]
+    program: &'a str,
+    rules: u32,
+    grammars: Vec<GrammarTag<'a>>,
+    patterns: Hash,
+    policy: Policy<'a>,
 }
 
 /// What disk holds of one symbol.

@@ -23,6 +23,7 @@ pub mod stale;
 pub mod anomalies;
 pub mod audits;
 pub mod episodes;
+pub mod rules;
 pub mod sessions;
 
 use table::Table;
@@ -52,6 +53,8 @@ pub const EPISODE_ENTRIES: usize = 9;
 pub const ANOMALIES: usize = 10;
 /// Index of [`audits::TABLE`] in [`TABLES`].
 pub const AUDITS: usize = 11;
+/// Index of [`rules::TABLE`] in [`TABLES`].
+pub const RULES: usize = 12;
 
 /// Every projection's tables.
 pub const TABLES: &[Table] = &[
@@ -67,6 +70,7 @@ pub const TABLES: &[Table] = &[
     episodes::ENTRIES_TABLE,
     anomalies::TABLE,
     audits::TABLE,
+    rules::TABLE,
 ];
 
 /// The word for an origin in rows and diagnostics.

@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use tslp_core::RULES_VERSION;
 use tslp_core::capture;
 use tslp_core::decide::audit;
 use tslp_core::decide::compose::{self, Composed, Prompt};
@@ -23,7 +24,9 @@ use tslp_core::decide::verify;
 use tslp_core::decide::write_head::{self, Place};
 use tslp_core::directive::{self, Directive, Verb};
 use tslp_core::entity::Symbol;
-use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, Recorded, ReplyOutcome};
+use tslp_core::event::{
+    AuditOutcome, DirectiveGiven, DiskFinding, Event, Recorded, ReplyOutcome, RulesInForce,
+};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
@@ -45,6 +48,10 @@ pub struct Engine<G, C> {
     grammars: G,
     policy: Policy,
     contents: Overlay<C>,
+    /// The program that decides, if its rules are to be recorded.
+    program: Option<String>,
+    /// Whether the rules may differ from those on record.
+    undeclared: bool,
 }
 
 impl<G: Grammars, C: Contents> Engine<G, C> {
@@ -58,7 +65,24 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
                 stored: contents,
                 fresh: BTreeMap::new(),
             },
+            program: None,
+            undeclared: false,
         }
+    }
+
+    /// From now on the rules in force are recorded together with what they decide, wherever they differ from those on
+    /// record. `program` is the version of tslp.
+    pub fn declare(&mut self, program: &str) {
+        self.program = Some(program.into());
+        self.undeclared = true;
+    }
+
+    /// As [`Self::declare`], for acts of the user that compose no prompt: the token budget stays what it was.
+    pub fn declare_outside(&mut self, program: &str) {
+        if let Some(rules) = self.state.rules().in_force() {
+            self.policy.budget_tokens = rules.policy.budget_tokens;
+        }
+        self.declare(program);
     }
 
     /// The state as decided so far, durable or not.
@@ -69,6 +93,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     /// Sets the token budget of hydration, once the model's context size is known.
     pub const fn set_budget_tokens(&mut self, tokens: u32) {
         self.policy.budget_tokens = tokens;
+        self.undeclared = self.program.is_some();
     }
 
     /// Lets go of the bytes that the store can give from now on.
@@ -533,20 +558,43 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     }
 
     fn fold(&mut self, at: UnixMillis, events: Vec<Event>, work: &mut Work) {
-        for event in events {
-            let recorded = Recorded {
-                seq: self.state.head().next(),
-                at,
-                event,
-            };
-            if let Event::Content(content) = &recorded.event {
-                self.contents
-                    .fresh
-                    .insert(recorded.seq, content.bytes.as_slice().into());
-            }
-            self.state.apply(&recorded, &mut work.changes);
-            work.recorded.push(recorded);
+        if self.undeclared && !events.is_empty() {
+            self.undeclared = false;
+            let rules = self.changed_rules();
+            rules
+                .into_iter()
+                .for_each(|rules| self.fold_one(at, Event::RulesInForce(rules), work));
         }
+        for event in events {
+            self.fold_one(at, event, work);
+        }
+    }
+
+    fn fold_one(&mut self, at: UnixMillis, event: Event, work: &mut Work) {
+        let recorded = Recorded {
+            seq: self.state.head().next(),
+            at,
+            event,
+        };
+        if let Event::Content(content) = &recorded.event {
+            self.contents
+                .fresh
+                .insert(recorded.seq, content.bytes.as_slice().into());
+        }
+        self.state.apply(&recorded, &mut work.changes);
+        work.recorded.push(recorded);
+    }
+
+    /// The rules in force, if they aren't those on record.
+    fn changed_rules(&self) -> Option<RulesInForce> {
+        let rules = RulesInForce {
+            program: self.program.clone()?,
+            rules: RULES_VERSION,
+            grammars: self.grammars.tags(),
+            patterns: self.grammars.patterns(),
+            policy: self.policy.clone(),
+        };
+        (self.state.rules().in_force() != Some(&rules)).then_some(rules)
     }
 }
 

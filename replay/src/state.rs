@@ -19,6 +19,7 @@ use tslp_projections::audits::Audits;
 use tslp_projections::disk::Disk;
 use tslp_projections::episodes::Episodes;
 use tslp_projections::proposals::{Proposals, Proposed};
+use tslp_projections::rules::Rules;
 use tslp_projections::sessions::Sessions;
 use tslp_projections::stale::Stale;
 use tslp_projections::state_map::StateMap;
@@ -40,6 +41,7 @@ pub struct State {
     episodes: Episodes,
     audits: Audits,
     anomalies: Anomalies,
+    rules: Rules,
 }
 
 impl State {
@@ -58,6 +60,7 @@ impl State {
         self.tombstones.apply(recorded, changes);
         self.episodes.apply(recorded, changes);
         self.audits.apply(recorded, changes);
+        self.rules.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
         }
@@ -85,6 +88,12 @@ impl State {
     #[must_use]
     pub fn audits_awaited(&self) -> Vec<EpisodeId> {
         self.audits.awaited()
+    }
+
+    /// The rules by which what comes next is decided.
+    #[must_use]
+    pub const fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// Events that contradict the state before them.
@@ -116,6 +125,7 @@ impl State {
             tslp_projections::EPISODE_ENTRIES => self.episodes.entry_rows(visit),
             tslp_projections::AUDITS => self.audits.rows(visit),
             tslp_projections::ANOMALIES => self.anomalies.rows(visit),
+            tslp_projections::RULES => self.rules.rows(visit),
             _ => {}
         }
     }
@@ -124,7 +134,7 @@ impl State {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 10] = [
+        let sections: [(&str, &dyn fmt::Display); 11] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -135,6 +145,7 @@ impl fmt::Display for State {
             ("episodes", &self.episodes),
             ("audits", &self.audits),
             ("anomalies", &self.anomalies),
+            ("rules", &self.rules),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");

@@ -105,6 +105,7 @@ fn record(
         system,
         messages,
         older,
+        tools: request.tools,
     }));
     Received {
         events: recorder.into_events(),

@@ -82,6 +82,14 @@ impl Row {
     }
 }
 
+/// The tag of what was read by the patterns.
+pub(crate) fn tag(language: &str) -> GrammarTag {
+    GrammarTag {
+        language: language.to_owned(),
+        version: format!("{READING}:{}", &hash().to_string()[..16]),
+    }
+}
+
 /// Reads the whole of the data and compiles every pattern, keeping nothing. The number of languages.
 pub(crate) fn check() -> Result<usize, String> {
     let languages = data::read(SYMBOLS)?;
@@ -153,10 +161,7 @@ pub(crate) fn extract(position: usize, source: &[u8]) -> Result<Extraction, Extr
     }
     let (found, preamble) = (outline.found, outline.preamble);
     Ok(Extraction {
-        grammar: GrammarTag {
-            language: row.name.clone(),
-            version: format!("{READING}:{}", &hash().to_string()[..16]),
-        },
+        grammar: tag(&row.name),
         definitions: definitions(source, &lexed, &found),
         figures: Counts::new(&lexed).between(0, lexed.tokens.len()),
         elisions: elisions(&lexed),

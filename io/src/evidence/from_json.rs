@@ -11,13 +11,14 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditVerdict, Audited, Content,
     DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped, EditRef, Event, Fork,
     Hydrated, MessageRef, NoticeIssued, PromotionRefused, PromptComposed, PromptReceived,
-    ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
+    ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
-use tslp_core::gate::{GateReport, Verdict};
+use tslp_core::gate::{GateReport, Thresholds, Verdict};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
@@ -47,6 +48,13 @@ pub fn event(kind: EventKind, value: &Value) -> Read<Event> {
             hash: ArtifactHash(hash(v, "hash")?),
             kind: word(v, "kind")?,
             bytes: bytes(v)?,
+        }),
+        EventKind::RulesInForce => Event::RulesInForce(RulesInForce {
+            program: text(v, "program")?.to_owned(),
+            rules: small(v, "rules")?,
+            grammars: list(v, "grammars", grammar)?,
+            patterns: ArtifactHash(hash(v, "patterns")?),
+            policy: policy(field(v, "policy")?)?,
         }),
         EventKind::PromptReceived => Event::PromptReceived(prompt_received(v)?),
         EventKind::ReplySegment => Event::ReplySegment(ReplySegment {
@@ -187,6 +195,10 @@ fn small(value: &Value, name: &'static str) -> Read<u32> {
     u32::try_from(number(value, name)?).map_err(|_| wrong(name, "is larger than 2^32-1"))
 }
 
+fn percent(value: &Value, name: &'static str) -> Read<u8> {
+    u8::try_from(number(value, name)?).map_err(|_| wrong(name, "is larger than 255"))
+}
+
 fn flag(value: &Value, name: &'static str) -> Read<bool> {
     let found = field(value, name)?;
     found
@@ -266,6 +278,23 @@ fn bytes(value: &Value) -> Read<Vec<u8>> {
     bytes_of_base64(text(value, "base64")?).ok_or_else(|| wrong("base64", "can't be decoded"))
 }
 
+fn policy(v: &Value) -> Read<Policy> {
+    Ok(Policy {
+        workspace_root: text(v, "workspace_root")?.to_owned(),
+        profile: word(v, "profile")?,
+        thresholds: Thresholds {
+            nodes_percent: percent(v, "nodes_percent")?,
+            tokens_percent: percent(v, "tokens_percent")?,
+            correlation_percent: percent(v, "correlation_percent")?,
+            rename_percent: percent(v, "rename_percent")?,
+        },
+        audit: word(v, "audit")?,
+        history: word(v, "history")?,
+        placement: word(v, "placement")?,
+        budget_tokens: small(v, "budget_tokens")?,
+    })
+}
+
 fn prompt_received(v: &Value) -> Read<PromptReceived> {
     Ok(PromptReceived {
         episode: EpisodeId(number(v, "episode")?),
@@ -289,6 +318,7 @@ fn prompt_received(v: &Value) -> Read<PromptReceived> {
             })
         })?,
         older: small(v, "older")?,
+        tools: word(v, "tools")?,
     })
 }
 

@@ -5,6 +5,8 @@ use tslp_core::event::Event;
 /// What kind an event is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
+    /// The rules by which what follows is decided.
+    RulesInForce,
     /// Bytes that the Vault didn't hold before.
     Content,
     /// A prompt came in.
@@ -37,7 +39,8 @@ pub enum EventKind {
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
+        Self::RulesInForce,
         Self::Content,
         Self::PromptReceived,
         Self::ReplySegment,
@@ -58,6 +61,7 @@ impl EventKind {
     #[must_use]
     pub const fn of(event: &Event) -> Self {
         match event {
+            Event::RulesInForce(_) => Self::RulesInForce,
             Event::Content(_) => Self::Content,
             Event::PromptReceived(_) => Self::PromptReceived,
             Event::ReplySegment(_) => Self::ReplySegment,
@@ -79,6 +83,7 @@ impl EventKind {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::RulesInForce => "rules_in_force",
             Self::Content => "content",
             Self::PromptReceived => "prompt_received",
             Self::ReplySegment => "reply_segment",

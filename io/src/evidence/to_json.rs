@@ -9,10 +9,11 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditVerdict, Audited, Content,
     DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped, EditRef, Event, Fork,
     Hydrated, MessageRef, NoticeIssued, PromotionRefused, PromptComposed, PromptReceived,
-    ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
+    ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
-use tslp_core::gate::{GateReport, Verdict};
+use tslp_core::gate::{GateReport, Thresholds, Verdict};
+use tslp_core::policy::Policy;
 use tslp_core::slice::{Figures, Span};
 
 use super::words::Word;
@@ -21,6 +22,7 @@ use super::words::Word;
 #[must_use]
 pub fn event(event: &Event) -> Value {
     match event {
+        Event::RulesInForce(event) => rules_in_force(event),
         Event::Content(event) => content(event),
         Event::PromptReceived(event) => prompt_received(event),
         Event::ReplySegment(ReplySegment { episode, content }) => {
@@ -117,6 +119,53 @@ fn list<T>(items: &[T], form: impl Fn(&T) -> Value) -> Vec<Value> {
     items.iter().map(form).collect()
 }
 
+fn rules_in_force(event: &RulesInForce) -> Value {
+    let RulesInForce {
+        program,
+        rules,
+        grammars,
+        patterns,
+        policy,
+    } = event;
+    json!({
+        "program": program,
+        "rules": rules,
+        "grammars": list(grammars, grammar),
+        "patterns": hex(&patterns.0),
+        "policy": self::policy(policy),
+    })
+}
+
+fn policy(policy: &Policy) -> Value {
+    let Policy {
+        workspace_root,
+        profile,
+        thresholds:
+            Thresholds {
+                nodes_percent,
+                tokens_percent,
+                correlation_percent,
+                rename_percent,
+            },
+        audit,
+        history,
+        placement,
+        budget_tokens,
+    } = policy;
+    json!({
+        "workspace_root": workspace_root,
+        "profile": profile.word(),
+        "nodes_percent": nodes_percent,
+        "tokens_percent": tokens_percent,
+        "correlation_percent": correlation_percent,
+        "rename_percent": rename_percent,
+        "audit": audit.word(),
+        "history": history.word(),
+        "placement": placement.word(),
+        "budget_tokens": budget_tokens,
+    })
+}
+
 fn content(event: &Content) -> Value {
     let Content { hash, kind, bytes } = event;
     let (form, text) = text_or_base64(bytes);
@@ -135,6 +184,7 @@ fn prompt_received(event: &PromptReceived) -> Value {
         system,
         messages,
         older,
+        tools,
     } = event;
     let fork = fork
         .map(|Fork { session, messages }| json!({ "session": session.0, "messages": messages }));
@@ -151,6 +201,7 @@ fn prompt_received(event: &PromptReceived) -> Value {
             json!({ "role": role.word(), "key": hex(&key.0), "content": hex(&content.0) })
         }),
         "older": older,
+        "tools": tools.word(),
     })
 }
 

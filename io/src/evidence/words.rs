@@ -5,8 +5,9 @@ use tslp_core::directive::Verb;
 use tslp_core::event::{
     AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PathEvidence, ReadFailure,
 };
-use tslp_core::gate::Completeness;
-use tslp_core::message::Role;
+use tslp_core::gate::{Completeness, Profile};
+use tslp_core::message::{Role, Tools};
+use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
 /// An enum with a word for each variant.
 pub trait Word: Copy + 'static {
@@ -62,6 +63,11 @@ words! {
     Verb, "verb": Accept = "accept", Reject = "reject", Confirm = "confirm", Unknown = "unknown";
     Extent, "extent": WholeFile = "whole_file", Fragment = "fragment";
     History, "history policy": Window = "window", Client = "client";
+    Tools, "word on tools": None = "none", Offered = "offered";
+    Profile, "profile": Standard = "standard", Strict = "strict";
+    AuditChoice, "choice of audits": Off = "off", On = "on", Auto = "auto";
+    HistoryChoice, "choice of history": Auto = "auto", Window = "window", Client = "client";
+    Placement, "placement": System = "system", User = "user";
 }
 
 #[cfg(test)]
@@ -87,6 +93,22 @@ mod tests {
         }
         for level in [Level::Unresolved, Level::Inferred, Level::Confirmed] {
             assert_eq!(level.word(), level.as_str());
+        }
+        for choice in [AuditChoice::Off, AuditChoice::On, AuditChoice::Auto] {
+            assert_eq!(choice.word(), choice.as_str());
+        }
+        for choice in [
+            HistoryChoice::Auto,
+            HistoryChoice::Window,
+            HistoryChoice::Client,
+        ] {
+            assert_eq!(choice.word(), choice.as_str());
+        }
+        for placement in [Placement::System, Placement::User] {
+            assert_eq!(placement.word(), placement.as_str());
+        }
+        for profile in [Profile::Standard, Profile::Strict] {
+            assert_eq!(profile.word(), profile.as_str());
         }
         for outcome in [
             AuditOutcome::Answered,

@@ -5,8 +5,9 @@ use tslp_core::directive::Verb;
 use tslp_core::event::{
     AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PathEvidence, ReadFailure,
 };
-use tslp_core::gate::Completeness;
-use tslp_core::message::Role;
+use tslp_core::gate::{Completeness, Profile};
+use tslp_core::message::{Role, Tools};
+use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
 /// An enum with a stored number for each variant.
 pub(crate) trait Code: Copy + 'static {
@@ -55,4 +56,9 @@ codes! {
     Verb, "verb": Accept = 1, Reject = 2, Confirm = 3, Unknown = 4;
     Extent, "extent": WholeFile = 1, Fragment = 2;
     History, "history policy": Window = 1, Client = 2;
+    Tools, "word on tools": None = 1, Offered = 2;
+    Profile, "profile": Standard = 1, Strict = 2;
+    AuditChoice, "choice of audits": Off = 1, On = 2, Auto = 3;
+    HistoryChoice, "choice of history": Auto = 1, Window = 2, Client = 3;
+    Placement, "placement": System = 1, User = 2;
 }

@@ -7,10 +7,11 @@ use tslp_core::artifact::Version;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{self, Event};
 use tslp_core::extract::GrammarTag;
-use tslp_core::gate::{GateReport, Verdict};
+use tslp_core::gate::{GateReport, Thresholds, Verdict};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
@@ -121,6 +122,7 @@ impl Load for super::ArchivedPromptReceived<'_> {
             system: self.system.as_ref().map(|hash| ArtifactHash(*hash)),
             messages,
             older,
+            tools: code(self.tools)?,
         }))
     }
 }
@@ -185,6 +187,41 @@ impl Load for super::ArchivedGrammarTag<'_> {
             language: self.language.to_string(),
             version: self.version.to_string(),
         })
+    }
+}
+
+impl Load for super::ArchivedPolicy<'_> {
+    type Core = Policy;
+
+    fn load(&self) -> Result<Policy, Invalid> {
+        Ok(Policy {
+            workspace_root: self.workspace_root.to_string(),
+            profile: code(self.profile)?,
+            thresholds: Thresholds {
+                nodes_percent: self.thresholds.nodes_percent,
+                tokens_percent: self.thresholds.tokens_percent,
+                correlation_percent: self.thresholds.correlation_percent,
+                rename_percent: self.thresholds.rename_percent,
+            },
+            audit: code(self.audit)?,
+            history: code(self.history)?,
+            placement: code(self.placement)?,
+            budget_tokens: self.budget_tokens.to_native(),
+        })
+    }
+}
+
+impl Load for super::ArchivedRulesInForce<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::RulesInForce(event::RulesInForce {
+            program: self.program.to_string(),
+            rules: self.rules.to_native(),
+            grammars: list(&self.grammars)?,
+            patterns: ArtifactHash(self.patterns),
+            policy: self.policy.load()?,
+        }))
     }
 }
 

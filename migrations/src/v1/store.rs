@@ -6,6 +6,7 @@ use tslp_core::event;
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::GateReport;
 use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 
 use super::codes::Code;
@@ -51,6 +52,7 @@ impl<'a> From<&'a event::PromptReceived> for super::PromptReceived<'a> {
             system: prompt.system.map(|hash| hash.0),
             messages: list(&prompt.messages),
             older: prompt.older,
+            tools: prompt.tools.code(),
         }
     }
 }
@@ -104,6 +106,37 @@ impl<'a> From<&'a GrammarTag> for super::GrammarTag<'a> {
         Self {
             language: &tag.language,
             version: &tag.version,
+        }
+    }
+}
+
+impl<'a> From<&'a Policy> for super::Policy<'a> {
+    fn from(policy: &'a Policy) -> Self {
+        Self {
+            workspace_root: &policy.workspace_root,
+            profile: policy.profile.code(),
+            thresholds: super::Thresholds {
+                nodes_percent: policy.thresholds.nodes_percent,
+                tokens_percent: policy.thresholds.tokens_percent,
+                correlation_percent: policy.thresholds.correlation_percent,
+                rename_percent: policy.thresholds.rename_percent,
+            },
+            audit: policy.audit.code(),
+            history: policy.history.code(),
+            placement: policy.placement.code(),
+            budget_tokens: policy.budget_tokens,
+        }
+    }
+}
+
+impl<'a> From<&'a event::RulesInForce> for super::RulesInForce<'a> {
+    fn from(rules: &'a event::RulesInForce) -> Self {
+        Self {
+            program: &rules.program,
+            rules: rules.rules,
+            grammars: list(&rules.grammars),
+            patterns: rules.patterns.0,
+            policy: (&rules.policy).into(),
         }
     }
 }

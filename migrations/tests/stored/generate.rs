@@ -8,14 +8,16 @@ use tslp_core::event::{
     AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
     DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
     MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptReceived,
-    ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
+    ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned,
+    Within,
 };
 use tslp_core::extract::GrammarTag;
-use tslp_core::gate::{Completeness, GateReport, Verdict};
+use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
-use tslp_core::message::Role;
+use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
+use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
@@ -119,6 +121,36 @@ impl Generator {
         }
     }
 
+    fn rules(&mut self) -> RulesInForce {
+        RulesInForce {
+            program: self.text(),
+            rules: self.number() as u32,
+            grammars: self.list(|it| GrammarTag {
+                language: it.text(),
+                version: it.text(),
+            }),
+            patterns: ArtifactHash(self.hash()),
+            policy: Policy {
+                workspace_root: self.text(),
+                profile: self.pick(&[Profile::Standard, Profile::Strict]),
+                thresholds: Thresholds {
+                    nodes_percent: self.number() as u8,
+                    tokens_percent: self.number() as u8,
+                    correlation_percent: self.number() as u8,
+                    rename_percent: self.number() as u8,
+                },
+                audit: self.pick(&[AuditChoice::Off, AuditChoice::On, AuditChoice::Auto]),
+                history: self.pick(&[
+                    HistoryChoice::Auto,
+                    HistoryChoice::Window,
+                    HistoryChoice::Client,
+                ]),
+                placement: self.pick(&[Placement::System, Placement::User]),
+                budget_tokens: self.number() as u32,
+            },
+        }
+    }
+
     fn prompt(&mut self) -> PromptReceived {
         let messages = self.list(|it| MessageRef {
             role: it.pick(&[
@@ -144,6 +176,7 @@ impl Generator {
             model: self.text(),
             system: self.maybe(|it| ArtifactHash(it.hash())),
             older: self.below(messages.len() + 1) as u32,
+            tools: self.pick(&[Tools::None, Tools::Offered]),
             messages,
         }
     }
@@ -257,7 +290,7 @@ impl Generator {
 
     /// An event of any kind.
     pub(crate) fn event(&mut self) -> Event {
-        match self.below(14) {
+        match self.below(15) {
             0 => {
                 let length = self.below(300);
                 let bytes = self.bytes(length);
@@ -278,6 +311,7 @@ impl Generator {
                 content: ArtifactHash(self.hash()),
             }),
             3 => Event::ReplyEnded(self.reply()),
+            14 => Event::RulesInForce(self.rules()),
             10 => Event::DirectiveGiven(DirectiveGiven {
                 episode: EpisodeId(self.number()),
                 verb: self.pick(&[Verb::Accept, Verb::Reject, Verb::Confirm, Verb::Unknown]),

@@ -8,14 +8,16 @@ use tslp_core::event::{
     AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
     DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
     MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptReceived,
-    ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
+    ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned,
+    Within,
 };
 use tslp_core::extract::GrammarTag;
-use tslp_core::gate::{Completeness, GateReport, Verdict};
+use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
-use tslp_core::message::Role;
+use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
+use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
@@ -33,6 +35,7 @@ pub(crate) fn samples() -> Vec<Event> {
         audits(),
         notices(),
         compositions(),
+        rules(),
     ]
     .concat()
 }
@@ -58,6 +61,44 @@ fn grammar() -> GrammarTag {
         language: "cpp".into(),
         version: "0.23.4+1".into(),
     }
+}
+
+fn rules() -> Vec<Event> {
+    let choices = [
+        (AuditChoice::Off, HistoryChoice::Auto),
+        (AuditChoice::On, HistoryChoice::Window),
+        (AuditChoice::Auto, HistoryChoice::Client),
+    ];
+    let mut events = vec![Event::RulesInForce(RulesInForce {
+        program: String::new(),
+        rules: 0,
+        grammars: Vec::new(),
+        patterns: hash(0),
+        policy: Policy::default(),
+    })];
+    events.extend(choices.map(|(audit, history)| {
+        Event::RulesInForce(RulesInForce {
+            program: "0.1.0".into(),
+            rules: 1,
+            grammars: vec![grammar(), grammar()],
+            patterns: hash(5),
+            policy: Policy {
+                workspace_root: "/home/größer/project".into(),
+                profile: Profile::Strict,
+                thresholds: Thresholds {
+                    nodes_percent: 1,
+                    tokens_percent: 2,
+                    correlation_percent: 3,
+                    rename_percent: 4,
+                },
+                audit,
+                history,
+                placement: Placement::User,
+                budget_tokens: u32::MAX,
+            },
+        })
+    }));
+    events
 }
 
 fn contents() -> Vec<Event> {
@@ -109,6 +150,7 @@ fn prompts() -> Vec<Event> {
             system: None,
             messages: Vec::new(),
             older: 0,
+            tools: Tools::None,
         }),
         Event::PromptReceived(PromptReceived {
             episode: EpisodeId(u64::MAX),
@@ -124,6 +166,7 @@ fn prompts() -> Vec<Event> {
             system: Some(hash(9)),
             messages,
             older: 4,
+            tools: Tools::Offered,
         }),
     ]
 }

@@ -8,14 +8,15 @@ use tslp_core::event::{
     AuditVerdict, Audited, Content, ContentKind, DiskFile, DiskFinding, DiskObserved, DiskSlice,
     Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated, MessageRef, NoticeIssued,
     PathEvidence, PromotionRefused, PromptComposed, PromptReceived, ReadFailure, Recorded,
-    ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef, Transitioned, Within,
+    ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Verdict};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
-use tslp_core::message::Role;
+use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
@@ -23,8 +24,8 @@ use tslp_core::slice::{Figures, Span};
 const EVENTS_MAX: usize = 400;
 
 /// Kinds of events; those that only together make something true are more frequent.
-const KINDS: [u8; 22] = [
-    0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10, 11, 12,
+const KINDS: [u8; 23] = [
+    0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10, 11, 12, 13,
 ];
 
 /// A ledger of nonsense, as long as the bytes last. Positions ascend, now and then with a gap.
@@ -120,6 +121,16 @@ pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
                 })
             })?,
         }),
+        12 => Event::RulesInForce(RulesInForce {
+            program: String::from(pick(u, &["0.1.0", "0.2.0"])?),
+            rules: u.arbitrary()?,
+            grammars: list(u, grammar)?,
+            patterns: artifact(u)?,
+            policy: Policy {
+                budget_tokens: u.arbitrary()?,
+                ..Policy::default()
+            },
+        }),
         11 => Event::AuditAnswered(AuditAnswered {
             episode: EpisodeId(number(u)?),
             outcome: pick(
@@ -193,6 +204,7 @@ fn prompt(u: &mut Unstructured<'_>) -> Result<PromptReceived> {
             })
         })?,
         older: small(u)?,
+        tools: pick(u, &[Tools::None, Tools::Offered])?,
     })
 }
 

@@ -88,7 +88,9 @@ impl Belonging {
     /// Takes note of an event; gives its episode. Content and looks at the disk have none.
     pub fn follow(&mut self, event: &Event) -> Option<EpisodeId> {
         match event {
-            Event::Content(Content { .. }) | Event::DiskObserved(DiskObserved { .. }) => None,
+            Event::Content(Content { .. })
+            | Event::DiskObserved(DiskObserved { .. })
+            | Event::RulesInForce(_) => None,
             Event::PromptReceived(prompt) => {
                 self.sessions.insert(prompt.episode, prompt.session);
                 Some(prompt.episode)
@@ -128,6 +130,7 @@ impl Belonging {
 pub fn entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
     match event {
         Event::Content(_)
+        | Event::RulesInForce(_)
         | Event::PromptReceived(_)
         | Event::ReplySegment(_)
         | Event::ReplyEnded(_)
@@ -191,6 +194,7 @@ pub fn is_about(event: &Event, wanted: &EntityId) -> bool {
 pub fn reasons(event: &Event) -> Vec<Reason> {
     match event {
         Event::Content(_)
+        | Event::RulesInForce(_)
         | Event::PromptReceived(_)
         | Event::ReplySegment(_)
         | Event::ReplyEnded(_)

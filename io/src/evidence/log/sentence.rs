@@ -7,7 +7,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, Content, DiskFinding, DiskObserved, Event,
     Extent, PromotionRefused, PromptComposed, PromptReceived, ReplyEnded, ReplyOutcome,
-    Transitioned,
+    RulesInForce, Transitioned,
 };
 use tslp_core::gate::GateReport;
 use tslp_core::ids::{Seq, UnixMillis};
@@ -51,6 +51,7 @@ pub fn visible(text: &str) -> String {
 #[must_use]
 pub fn words(event: &Event) -> String {
     match event {
+        Event::RulesInForce(event) => rules(event),
         Event::Content(event) => content(event),
         Event::PromptReceived(event) => prompt(event),
         Event::ReplySegment(event) => {
@@ -82,6 +83,17 @@ pub fn words(event: &Event) -> String {
         }
         Event::PromptComposed(event) => composed(event),
     }
+}
+
+fn rules(event: &RulesInForce) -> String {
+    let grammars = event.grammars.iter();
+    let grammars = join(grammars.map(|tag| format!("{} {}", tag.language, tag.version)));
+    let settings = event.policy.settings().into_iter();
+    let settings = join(settings.map(|(name, value)| format!("{name} {value}")));
+    format!(
+        "tslp {}, rules {}, grammars {grammars}, patterns {:.12}; {settings}",
+        event.program, event.rules, event.patterns
+    )
 }
 
 /// Why a version stays out: the conclusion, then the rules that weren't met, with what was seen and needed.

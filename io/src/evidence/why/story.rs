@@ -124,7 +124,8 @@ impl Story {
             Event::DirectiveGiven(directive) => self.directive(recorded, directive),
             Event::AuditAnswered(answered) => self.audited(recorded, answered),
             Event::PromptComposed(composed) => self.composed(composed),
-            Event::DiskObserved(_)
+            Event::RulesInForce(_)
+            | Event::DiskObserved(_)
             | Event::Content(_)
             | Event::PromptReceived(_)
             | Event::ReplySegment(_)
