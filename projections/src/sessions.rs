@@ -354,6 +354,28 @@ impl Sessions {
         })
     }
 
+    /// Whether some session reached, after this many messages, a conversation that these messages make `whole`.
+    #[must_use]
+    pub fn leads_to(
+        &self,
+        whole: TranscriptHash,
+        length: u32,
+        rest: impl Iterator<Item = MessageKey>,
+    ) -> bool {
+        let rest: Vec<MessageKey> = rest.collect();
+        let mut points = self.points.iter().filter(|(_, (_, at))| *at == length);
+        points.any(|(point, _)| {
+            let extended = rest.iter().fold(*point, |point, key| point.extended(*key));
+            extended == whole
+        })
+    }
+
+    /// Whether there is such a session.
+    #[must_use]
+    pub fn knows(&self, session: SessionId) -> bool {
+        self.sessions.contains_key(&session)
+    }
+
     /// The session whose last exchange this is.
     #[must_use]
     pub fn with_tail(&self, tail: TranscriptHash) -> Option<SessionId> {

@@ -37,10 +37,13 @@ use tslp_core::policy::Policy;
 use tslp_core::view::View;
 
 use crate::pending::{
-    Answers, Batch, Checks, ComposedPrompt, DiskCheck, Finding, JudgedReply, Paste, PendingAudit,
-    PendingCommand, PendingPrompt, PendingReply, Work,
+    Answers, Batch, Checks, ComposedPrompt, DiskCheck, Examined, Finding, JudgedReply, Paste,
+    PendingAudit, PendingCommand, PendingPrompt, PendingReply, Work,
 };
 use crate::state::{Contents, State, StateView};
+use crate::trace::Trace;
+
+pub(crate) mod retrace;
 
 /// The state, the parsers and the policy, with the bytes that aren't on disk yet.
 pub struct Engine<G, C> {
@@ -52,6 +55,8 @@ pub struct Engine<G, C> {
     program: Option<String>,
     /// Whether the rules may differ from those on record.
     undeclared: bool,
+    /// What is on record of the step under way, if a ledger is being retraced: then that is folded.
+    trace: Option<Trace>,
 }
 
 impl<G: Grammars, C: Contents> Engine<G, C> {
@@ -67,6 +72,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             },
             program: None,
             undeclared: false,
+            trace: None,
         }
     }
 
@@ -107,11 +113,32 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         let texts: Vec<Cow<'_, str>> = request.messages.iter().map(Message::recordable).collect();
         let mut received = receive::receive(&self.view(), &self.policy, &request, &texts);
         self.fold(at, core::mem::take(&mut received.events), &mut work);
-        let pastes = self.pastes(&request, &texts, &received);
-        let orders = self.orders(at, &request, &texts, &received, &mut work);
-        let prompt = prompt_text(&request, &texts);
-        let mentions = self.mentions(&prompt, &pastes);
+        let (checks, reads, examined) = self.examine(at, &request, &texts, &received, &mut work);
         drop(texts);
+        PendingPrompt {
+            checks,
+            reads,
+            at,
+            request,
+            received,
+            examined,
+            work,
+        }
+    }
+
+    /// Finds the code, the directives and the names in a prompt that is recorded, and says what to look at.
+    fn examine(
+        &mut self,
+        at: UnixMillis,
+        request: &Request,
+        texts: &[Cow<'_, str>],
+        received: &Received,
+        work: &mut Work,
+    ) -> (Vec<DiskCheck>, Vec<RelPath>, Examined) {
+        let pastes = self.pastes(request, texts, received);
+        let orders = self.orders(at, request, texts, received, work);
+        let prompt = prompt_text(request, texts);
+        let mentions = self.mentions(&prompt, &pastes);
         let mut checks = Checks::default();
         for paste in &pastes {
             checks.add_code(&self.view(), &paste.found);
@@ -123,18 +150,13 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         for path in &reads {
             checks.add(&self.view(), path);
         }
-        PendingPrompt {
-            checks: checks.into_vec(),
-            reads,
-            at,
-            request,
-            received,
+        let examined = Examined {
             prompt,
             pastes,
             mentions,
             orders,
-            work,
-        }
+        };
+        (checks.into_vec(), reads, examined)
     }
 
     /// The files have been looked at: the user's code becomes true, and the prompt is composed.
@@ -143,30 +165,37 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             at,
             request,
             received,
-            prompt,
-            pastes,
-            mentions,
-            orders,
+            examined:
+                Examined {
+                    prompt,
+                    pastes,
+                    mentions,
+                    orders,
+                },
             mut work,
             ..
         } = pending;
         self.observe(at, received.episode, answers.findings, &mut work);
         let ids = (received.episode, received.session);
         let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
-        let events = verify::verify(&self.view(), ids, &prompt, &mentions, &supplied);
-        self.fold(at, events, &mut work);
+        self.decide(at, &mut work, |engine, _| {
+            verify::verify(&engine.view(), ids, &prompt, &mentions, &supplied)
+        });
         for paste in &pastes {
-            let view = self.view();
-            let found = self.reading(&view).refreshed(&paste.found);
-            let events = write_head::write_head(
-                &view,
-                self.policy.thresholds,
-                ids,
-                &found,
-                &paste.containers,
-                &paste.place,
-            );
-            self.fold(at, events, &mut work);
+            let found = {
+                let view = self.view();
+                self.reading(&view).refreshed(&paste.found)
+            };
+            self.decide(at, &mut work, |engine, policy| {
+                write_head::write_head(
+                    &engine.view(),
+                    policy.thresholds,
+                    ids,
+                    &found,
+                    &paste.containers,
+                    &paste.place,
+                )
+            });
         }
         let mut texts = answers.texts.into_iter();
         for order in &orders {
@@ -175,18 +204,23 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             } else {
                 None
             };
-            let events = direct::carry_out(&self.view(), &self.grammars, ids, order, text);
-            self.fold(at, events, &mut work);
+            self.decide(at, &mut work, |engine, _| {
+                direct::carry_out(&engine.view(), &engine.grammars, ids, order, text.clone())
+            });
         }
+        let seen = self.seen_on_record();
         let prompt = Prompt {
             request: &request,
             episode: received.episode,
             session: received.session,
             history: received.history,
             mentions: &mentions,
+            seen: seen.as_ref(),
         };
-        let Composed { events, outgoing } = compose::compose(&self.view(), &self.policy, &prompt);
-        self.fold(at, events, &mut work);
+        let outgoing = self.decide_with(at, &mut work, |engine, policy| {
+            let Composed { events, outgoing } = compose::compose(&engine.view(), policy, &prompt);
+            (events, outgoing)
+        });
         ComposedPrompt {
             episode: received.episode,
             batch: work.finish(),
@@ -238,8 +272,9 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         self.observe(at, EpisodeId::OUTSIDE, answers.findings, &mut work);
         let text = answers.texts.into_iter().next().flatten();
         let ids = (EpisodeId::OUTSIDE, SessionId::default());
-        let events = direct::carry_out(&self.view(), &self.grammars, ids, &order, text);
-        self.fold(at, events, &mut work);
+        self.decide(at, &mut work, |engine, _| {
+            direct::carry_out(&engine.view(), &engine.grammars, ids, &order, text.clone())
+        });
         work.finish()
     }
 
@@ -273,19 +308,23 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             Vec::from([(path.clone(), finding)]),
             &mut work,
         );
-        let events = found.map_or_else(Vec::new, |found| {
-            write_head::adopt(&self.view(), EpisodeId::OUTSIDE, found)
-        });
+        if let Some(found) = found {
+            self.take(at, &path, found, &mut work);
+        }
+        work.finish()
+    }
+
+    fn take(&mut self, at: UnixMillis, path: &RelPath, found: &FoundCode, work: &mut Work) {
+        let events = write_head::adopt(&self.view(), EpisodeId::OUTSIDE, found);
         if !events.is_empty() {
             let given = DirectiveGiven {
                 episode: EpisodeId::OUTSIDE,
                 verb: Verb::Accept,
                 target: path.as_str().into(),
             };
-            self.fold(at, Vec::from([Event::DirectiveGiven(given)]), &mut work);
-            self.fold(at, events, &mut work);
+            self.fold(at, Vec::from([Event::DirectiveGiven(given)]), work);
+            self.fold(at, events, work);
         }
-        work.finish()
     }
 
     /// The files among these that anything true stands in, to be looked at between prompts.
@@ -325,6 +364,18 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         let mut work = Work::new();
         let events = reply.end(&self.view(), episode, outcome);
         self.fold(at, events, &mut work);
+        self.read_reply(at, episode, reply, outcome, work)
+    }
+
+    /// Finds the code in a reply that is recorded, and says what to look at.
+    fn read_reply(
+        &self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        reply: Reply,
+        outcome: ReplyOutcome,
+        work: Work,
+    ) -> PendingReply {
         let cut = if reply.finish_reason.as_deref() == Some("length") {
             MessageEnd::CutShort
         } else {
@@ -366,25 +417,31 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         };
         let before = work.recorded.len();
         for found in &found {
-            let view = self.view();
-            let found = self.reading(&view).refreshed(found);
-            let judging = Judging {
-                view: &view,
-                policy: &self.policy,
-                episode,
-                session,
-                asked: &asked,
+            let found = {
+                let view = self.view();
+                self.reading(&view).refreshed(found)
             };
-            let events = propose::propose(judging, &found, &containers);
-            self.fold(at, events, &mut work);
+            self.decide(at, &mut work, |engine, policy| {
+                let judging = Judging {
+                    view: &engine.view(),
+                    policy,
+                    episode,
+                    session,
+                    asked: &asked,
+                };
+                propose::propose(judging, &found, &containers)
+            });
         }
-        let judged = work.recorded[before..]
+        let judged: Vec<Event> = work.recorded[before..]
             .iter()
-            .map(|recorded| &recorded.event);
-        let audit = audit::ask(&self.view(), &self.policy, episode, &asked, judged);
-        let audit = audit.map(|(event, question)| {
-            self.fold(at, Vec::from([event]), &mut work);
-            question
+            .map(|recorded| recorded.event.clone())
+            .collect();
+        let audit = self.decide_with(at, &mut work, |engine, policy| {
+            let audit = audit::ask(&engine.view(), policy, episode, &asked, &judged);
+            audit.map_or_else(
+                || (Vec::new(), None),
+                |(event, question)| (Vec::from([event]), Some(question)),
+            )
         });
         JudgedReply {
             batch: work.finish(),
@@ -418,8 +475,9 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         let mut work = Work::new();
         self.observe(pending.at, pending.episode, findings, &mut work);
         let answer = pending.answer.as_deref();
-        let events = audit::answered(&self.view(), pending.episode, pending.outcome, answer);
-        self.fold(pending.at, events, &mut work);
+        self.decide(pending.at, &mut work, |engine, _| {
+            audit::answered(&engine.view(), pending.episode, pending.outcome, answer)
+        });
         work.finish()
     }
 
@@ -552,12 +610,43 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
                 continue;
             };
             self.fold(at, Vec::from([event]), work);
-            let void = observe::invalidated(&self.view(), episode, &path);
-            self.fold(at, void, work);
+            self.decide(at, work, |engine, _| {
+                observe::invalidated(&engine.view(), episode, &path)
+            });
         }
     }
 
+    /// Decides and folds.
+    fn decide(
+        &mut self,
+        at: UnixMillis,
+        work: &mut Work,
+        decision: impl Fn(&Self, &Policy) -> Vec<Event>,
+    ) {
+        self.decide_with(at, work, |engine, policy| (decision(engine, policy), ()));
+    }
+
+    /// Decides and folds, and gives what else came of it.
+    fn decide_with<T>(
+        &mut self,
+        at: UnixMillis,
+        work: &mut Work,
+        decision: impl Fn(&Self, &Policy) -> (Vec<Event>, T),
+    ) -> T {
+        let (events, other) = decision(self, &self.policy);
+        match self.trace.take() {
+            None => self.fold(at, events, work),
+            Some(trace) => self.retrace(trace, &events, work, |engine, policy| {
+                decision(engine, policy).0
+            }),
+        }
+        other
+    }
+
     fn fold(&mut self, at: UnixMillis, events: Vec<Event>, work: &mut Work) {
+        if let Some(trace) = self.trace.take() {
+            return self.retrace(trace, &events, work, |_, _| events.clone());
+        }
         if self.undeclared && !events.is_empty() {
             self.undeclared = false;
             let rules = self.changed_rules();
@@ -576,6 +665,10 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             at,
             event,
         };
+        self.fold_recorded(recorded, work);
+    }
+
+    fn fold_recorded(&mut self, recorded: Recorded, work: &mut Work) {
         if let Event::Content(content) = &recorded.event {
             self.contents
                 .fresh
@@ -585,15 +678,20 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         work.recorded.push(recorded);
     }
 
-    /// The rules in force, if they aren't those on record.
-    fn changed_rules(&self) -> Option<RulesInForce> {
-        let rules = RulesInForce {
-            program: self.program.clone()?,
+    /// The rules by which this engine decides.
+    fn rules(&self, program: String) -> RulesInForce {
+        RulesInForce {
+            program,
             rules: RULES_VERSION,
             grammars: self.grammars.tags(),
             patterns: self.grammars.patterns(),
             policy: self.policy.clone(),
-        };
+        }
+    }
+
+    /// The rules in force, if they aren't those on record.
+    fn changed_rules(&self) -> Option<RulesInForce> {
+        let rules = self.rules(self.program.clone()?);
         (self.state.rules().in_force() != Some(&rules)).then_some(rules)
     }
 }

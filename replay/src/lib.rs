@@ -13,3 +13,7 @@ pub mod state;
 
 pub mod engine;
 pub mod pending;
+
+pub mod deep;
+mod step;
+pub mod trace;

@@ -58,12 +58,17 @@ pub struct PendingPrompt {
     pub(crate) at: UnixMillis,
     pub(crate) request: Request,
     pub(crate) received: Received,
+    pub(crate) examined: Examined,
+    pub(crate) work: Work,
+}
+
+/// What stands in a prompt.
+pub(crate) struct Examined {
     /// What the user says in it.
     pub(crate) prompt: String,
     pub(crate) pastes: Vec<Paste>,
     pub(crate) mentions: Mentions,
     pub(crate) orders: Vec<Order>,
-    pub(crate) work: Work,
 }
 
 /// A directive from the command line, before its file was looked at.
@@ -144,6 +149,14 @@ impl Work {
         Self {
             recorded: Vec::new(),
             changes: Changes::collecting(),
+        }
+    }
+
+    /// For a step that is on record already.
+    pub(crate) const fn on_record() -> Self {
+        Self {
+            recorded: Vec::new(),
+            changes: Changes::discarding(),
         }
     }
 

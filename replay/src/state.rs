@@ -78,6 +78,12 @@ impl State {
         &self.state_map
     }
 
+    /// Conversations.
+    #[must_use]
+    pub const fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
     /// Entities that are withheld.
     #[must_use]
     pub const fn stale(&self) -> &Stale {

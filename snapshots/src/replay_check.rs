@@ -1,12 +1,18 @@
 //! Replays a ledger by every road there is and compares what comes out with the live state.
 
-use tslp_core::event::Recorded;
+use std::sync::Arc;
+
+use tslp_core::event::{Event, Recorded};
+use tslp_core::ids::Seq;
+use tslp_core::policy::Policy;
+use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
 use tslp_projections::table::{Changes, Value};
 use tslp_replay::chain::ChainHash;
+use tslp_replay::deep::Deep;
 use tslp_replay::fold::Replay;
 use tslp_replay::log::Stored;
-use tslp_replay::state::State;
+use tslp_replay::state::{Contents, State};
 
 use crate::tables::Tables;
 
@@ -59,4 +65,39 @@ fn restored(ledger: &[Recorded]) -> State {
             .unwrap_or_else(|error| panic!("{}: {error}", recorded.seq));
     }
     replay.into_state()
+}
+
+/// The bytes of a ledger's content events.
+struct ContentsOf<'l>(&'l [Recorded]);
+
+impl Contents for ContentsOf<'_> {
+    fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
+        let at = usize::try_from(seq.0.checked_sub(1)?).ok()?;
+        match &self.0.get(at)?.event {
+            Event::Content(content) => Some(content.bytes.as_slice().into()),
+            _ => None,
+        }
+    }
+}
+
+/// Makes every decision anew out of what is on record of its observations.
+///
+/// # Panics
+/// When one differs, or the state on record comes out otherwise.
+pub fn check_deep(ledger: &[Recorded], live: &State, policy: &Policy) {
+    let mut deep = Deep::new(TreeSitterGrammars, policy.clone(), ContentsOf(ledger));
+    let mut differences = Vec::new();
+    for recorded in ledger {
+        differences.extend(deep.next(recorded.clone()));
+    }
+    differences.extend(deep.finish());
+    assert!(differences.is_empty(), "{differences:#?}");
+    for (index, table) in TABLES.iter().enumerate() {
+        assert_eq!(
+            live.digest(index),
+            deep.state().digest(index),
+            "deep fold of {}",
+            table.name
+        );
+    }
 }

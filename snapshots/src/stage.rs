@@ -391,5 +391,6 @@ impl Stage {
     /// When something differs.
     pub fn check_replay(&self) {
         replay_check::check(&self.ledger, self.engine.state(), &self.tables);
+        replay_check::check_deep(&self.ledger, self.engine.state(), &self.policy);
     }
 }

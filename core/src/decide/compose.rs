@@ -68,14 +68,24 @@ pub struct Prompt<'r> {
     pub history: History,
     /// What the current prompt names.
     pub mentions: &'r Mentions,
+    /// The blocks of code that the model sees in the client's own messages anyway, where `request` doesn't hold all
+    /// messages that went along.
+    pub seen: Option<&'r BTreeSet<ArtifactHash>>,
 }
 
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
 #[must_use]
 pub fn compose(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
     let messages = outgoing_messages(view, prompt);
-    let in_prompt = artifacts_in(prompt.request, &messages);
-    let hydration = hydrate(view, policy, prompt, &in_prompt);
+    let found;
+    let in_prompt = match prompt.seen {
+        Some(seen) => seen,
+        None => {
+            found = artifacts_in(prompt.request, &messages);
+            &found
+        }
+    };
+    let hydration = hydrate(view, policy, prompt, in_prompt);
     let mut events: Vec<Event> = hydration
         .notices
         .iter()

@@ -265,23 +265,21 @@ fn history(
     conversation: &Conversation<'_>,
     belonging: &Belonging,
 ) -> History {
+    history_of(policy, request.tools, || match belonging {
+        Belonging::Continues(session) => view.is_plain(*session) && is_covered(view, conversation),
+        Belonging::Starts => conversation.older() == 0,
+        Belonging::Forks(_) => false,
+    })
+}
+
+/// How older messages are treated; `is_own` says whether every one of them is a prompt or reply of this very session.
+#[must_use]
+pub fn history_of(policy: &Policy, tools: Tools, is_own: impl FnOnce() -> bool) -> History {
     match policy.history {
         HistoryChoice::Window => History::Window,
         HistoryChoice::Client => History::Client,
-        HistoryChoice::Auto => {
-            let known = match belonging {
-                Belonging::Continues(session) => {
-                    view.is_plain(*session) && is_covered(view, conversation)
-                }
-                Belonging::Starts => conversation.older() == 0,
-                Belonging::Forks(_) => false,
-            };
-            if known && request.tools == Tools::None {
-                History::Window
-            } else {
-                History::Client
-            }
-        }
+        HistoryChoice::Auto if tools == Tools::None && is_own() => History::Window,
+        HistoryChoice::Auto => History::Client,
     }
 }
 

@@ -1,0 +1,245 @@
+//! Deep verification: every decision on record is made again, from what is on record of its observations, by today's
+//! grammars and rules.
+//!
+//! What isn't on record is taken as it was: which conversation a prompt belongs to, which code the client's older
+//! messages held, the token budget, the workspace's path, what a file held that wasn't taken.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use tslp_core::event::{Content, Event, PromptReceived, Recorded, ReplyEnded};
+use tslp_core::extract::Grammars;
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::EpisodeId;
+use tslp_core::limits::SESSIONS_KEPT;
+use tslp_core::policy::Policy;
+
+use crate::engine::Engine;
+use crate::engine::retrace::Turn;
+use crate::state::{Contents, State};
+use crate::step;
+use crate::trace::Difference;
+
+/// Walks a ledger once. Memory grows with the state and the longest step, not with the ledger.
+pub struct Deep<G, C> {
+    engine: Engine<G, C>,
+    step: Vec<Recorded>,
+    /// The last prompts, which may be sent again.
+    prompts: BTreeMap<EpisodeId, PromptReceived>,
+    decisions: u64,
+}
+
+impl<G: Grammars, C: Contents> Deep<G, C> {
+    /// Starts before the first event. `contents` gives the bytes of all content events before the one at hand.
+    #[must_use]
+    pub fn new(grammars: G, policy: Policy, contents: C) -> Self {
+        Self {
+            engine: Engine::new(State::default(), grammars, policy, contents),
+            step: Vec::new(),
+            prompts: BTreeMap::new(),
+            decisions: 0,
+        }
+    }
+
+    /// Takes the next event of the ledger, and tells what differs in the steps that ended with it.
+    pub fn next(&mut self, recorded: Recorded) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        if !step::goes_on(&self.step, &recorded) {
+            differences.extend(self.retrace());
+        }
+        self.step.push(recorded);
+        if step::is_whole(&self.step) {
+            differences.extend(self.retrace());
+        }
+        differences
+    }
+
+    /// The ledger has ended: tells what differs in its last step.
+    pub fn finish(&mut self) -> Vec<Difference> {
+        self.retrace()
+    }
+
+    /// How many decisions were made again.
+    #[must_use]
+    pub const fn decisions(&self) -> u64 {
+        self.decisions
+    }
+
+    /// The state on record.
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        self.engine.state()
+    }
+
+    fn retrace(&mut self) -> Vec<Difference> {
+        let mut step = core::mem::take(&mut self.step);
+        let decisions = step.iter().filter(|recorded| is_decision(&recorded.event));
+        self.decisions += decisions.count() as u64;
+        let mut differences: Vec<Difference> = step.iter().filter_map(misnamed).collect();
+        while matches!(
+            step.first(),
+            Some(Recorded {
+                event: Event::RulesInForce(_),
+                ..
+            })
+        ) {
+            self.engine.observed(step.remove(0));
+        }
+        let head = step::head(&step).map(|at| step[at].clone());
+        differences.extend(match head {
+            None => self.rest(step),
+            Some(head) => self.retrace_step(&head, step),
+        });
+        self.engine.settled(self.engine.state().head());
+        differences
+    }
+
+    fn retrace_step(&mut self, head: &Recorded, mut step: Vec<Recorded>) -> Vec<Difference> {
+        let at = head.at;
+        match &head.event {
+            Event::PromptReceived(prompt) => {
+                let history = self.engine.history_of(prompt, Turn::First);
+                self.observe_until(head, &mut step);
+                let differences = self.engine.retraced(step, |engine| {
+                    engine.retrace_prompt(at, prompt, Turn::First, history);
+                });
+                self.remember(prompt.clone());
+                differences
+            }
+            Event::PromptComposed(composed) => {
+                let Some(prompt) = self.prompts.get(&composed.episode) else {
+                    return self.rest(step);
+                };
+                let mut differences = looks(&mut self.engine, &mut step, composed.episode);
+                let history = self.engine.history_of(prompt, Turn::Retry);
+                differences.extend(self.engine.retraced(step, |engine| {
+                    engine.retrace_prompt(at, prompt, Turn::Retry, history);
+                }));
+                differences
+            }
+            Event::ReplySegment(_) => {
+                let differences = looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
+                self.observe_until(head, &mut step);
+                differences
+            }
+            Event::ReplyEnded(ended) => {
+                let mut differences = looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
+                self.observe_until(head, &mut step);
+                differences.extend(self.reply(head, ended, step));
+                differences
+            }
+            Event::AuditAnswered(answered) => {
+                let mut differences = looks(&mut self.engine, &mut step, answered.episode);
+                differences.extend(
+                    self.engine
+                        .retraced(step, |engine| engine.retrace_audit(at, answered)),
+                );
+                differences
+            }
+            Event::DirectiveGiven(given) => {
+                let mut differences = looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
+                let is_answered = step
+                    .iter()
+                    .any(|recorded| matches!(recorded.event, Event::NoticeIssued(_)));
+                differences.extend(self.engine.retraced(step, |engine| match is_answered {
+                    true => engine.retrace_command(at, given),
+                    false => engine.retrace_adopted(at, given),
+                }));
+                differences
+            }
+            _ => self.rest(step),
+        }
+    }
+
+    fn reply(
+        &mut self,
+        head: &Recorded,
+        ended: &ReplyEnded,
+        step: Vec<Recorded>,
+    ) -> Vec<Difference> {
+        self.engine
+            .retraced(step, |engine| engine.retrace_reply(head.at, ended))
+    }
+
+    /// Looks between steps; whatever else there is follows from nothing.
+    fn rest(&mut self, mut step: Vec<Recorded>) -> Vec<Difference> {
+        let mut differences = looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
+        differences.extend(self.engine.retraced(step, |_| ()));
+        differences
+    }
+
+    /// Folds everything up to the step's head, which is what was observed.
+    fn observe_until(&mut self, head: &Recorded, step: &mut Vec<Recorded>) {
+        let observed = step
+            .iter()
+            .take_while(|recorded| recorded.seq <= head.seq)
+            .count();
+        for recorded in step.drain(..observed) {
+            self.engine.observed(recorded);
+        }
+    }
+
+    fn remember(&mut self, prompt: PromptReceived) {
+        self.prompts.insert(prompt.episode, prompt);
+        if self.prompts.len() > SESSIONS_KEPT {
+            self.prompts.pop_first();
+        }
+    }
+}
+
+/// Takes the looks again that stand at the step's beginning. What they make void belongs to this episode, or to none.
+fn looks<G: Grammars, C: Contents>(
+    engine: &mut Engine<G, C>,
+    step: &mut Vec<Recorded>,
+    episode: EpisodeId,
+) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    for look in step::leading_looks(step) {
+        let belongs = look.iter().any(|recorded| {
+            matches!(&recorded.event, Event::Transitioned(moved) if moved.episode == episode)
+        });
+        let episode = if belongs { episode } else { EpisodeId::OUTSIDE };
+        let first = look.first().cloned();
+        differences.extend(engine.retraced(look, |engine| {
+            if let Some(Recorded {
+                at,
+                event: Event::DiskObserved(look),
+                ..
+            }) = &first
+            {
+                engine.retrace_look(*at, episode, look);
+            }
+        }));
+    }
+    differences
+}
+
+const fn is_decision(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::ArtifactCaptured(_)
+            | Event::ArtifactResolved(_)
+            | Event::Transitioned(_)
+            | Event::PromotionRefused(_)
+            | Event::AuditAsked(_)
+            | Event::NoticeIssued(_)
+            | Event::PromptComposed(_)
+    )
+}
+
+/// Content under an address that isn't its own.
+fn misnamed(recorded: &Recorded) -> Option<Difference> {
+    let Event::Content(content) = &recorded.event else {
+        return None;
+    };
+    let hash = ArtifactHash::of(&content.bytes);
+    (hash != content.hash).then(|| Difference {
+        seq: recorded.seq,
+        recorded: Some(recorded.event.clone()),
+        today: Some(Event::Content(Content {
+            hash,
+            ..content.clone()
+        })),
+        causes: Vec::new(),
+    })
+}

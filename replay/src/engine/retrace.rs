@@ -1,0 +1,463 @@
+//! The engine's steps taken again on what is on record: each decision is made anew, compared, and the record folded.
+//!
+//! So no decision of today stands on another one of today, and one difference brings no others with it.
+
+use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use tslp_core::decide::direct::FileText;
+use tslp_core::decide::found_code;
+use tslp_core::decide::receive::{self, Received};
+use tslp_core::decide::reply::Reply;
+use tslp_core::directive::Directive;
+use tslp_core::event::{
+    AuditAnswered, AuditOutcome, DirectiveGiven, DiskObserved, Event, Format, History,
+    PromptReceived, ReadFailure, Recorded, ReplyEnded, RulesInForce,
+};
+use tslp_core::extract::{GrammarTag, Grammars};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, UnixMillis};
+use tslp_core::message::{Attempt, Message, Request, Role, ToolCall};
+use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
+use tslp_core::reason::Reason;
+use tslp_core::view::View;
+
+use super::Engine;
+use crate::pending::{Answers, Finding, PendingAudit, PendingPrompt, Work};
+use crate::state::Contents;
+use crate::trace::{Cause, Difference, Trace};
+
+/// Whether a prompt is on record for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It is.
+    First,
+    /// The client sent it again.
+    Retry,
+}
+
+impl<G: Grammars, C: Contents> Engine<G, C> {
+    /// Takes a step again whose events on record are `queue`, and says what differs. The record is folded.
+    pub(crate) fn retraced(
+        &mut self,
+        queue: Vec<Recorded>,
+        step: impl FnOnce(&mut Self),
+    ) -> Vec<Difference> {
+        self.trace = Some(Trace::new(queue, self.state.head()));
+        step(self);
+        let Some(mut trace) = self.trace.take() else {
+            return Vec::new();
+        };
+        let known = trace.differences.len();
+        let rest = trace.rest();
+        self.blame_versions(&mut trace.differences[known..]);
+        for recorded in rest {
+            self.fold_recorded(recorded, &mut Work::on_record());
+        }
+        trace.differences
+    }
+
+    /// Folds an observation as it is on record.
+    pub(crate) fn observed(&mut self, recorded: Recorded) {
+        if let Event::RulesInForce(rules) = &recorded.event {
+            self.policy.budget_tokens = rules.policy.budget_tokens;
+            self.policy
+                .workspace_root
+                .clone_from(&rules.policy.workspace_root);
+        }
+        self.fold_recorded(recorded, &mut Work::on_record());
+    }
+
+    /// How a prompt's older messages are treated; to be asked before it is folded.
+    pub(crate) fn history_of(&self, prompt: &PromptReceived, turn: Turn) -> History {
+        let sessions = self.state.sessions();
+        let current = prompt.messages.get(prompt.older as usize..);
+        let current = current.unwrap_or_default();
+        let length = u32::try_from(current.len()).unwrap_or(u32::MAX);
+        let older = prompt.length.saturating_sub(length);
+        let is_own = || {
+            let keys = current.iter().map(|message| message.key);
+            if turn == Turn::First && prompt.fork.is_some() {
+                return false;
+            }
+            let starts = turn == Turn::First && !sessions.knows(prompt.session);
+            older == 0 && (starts || sessions.is_plain(prompt.session))
+                || !starts
+                    && sessions.is_plain(prompt.session)
+                    && sessions.leads_to(prompt.transcript, older, keys)
+        };
+        receive::history_of(&self.policy, prompt.tools, is_own)
+    }
+
+    /// A prompt, from the examination of its messages to its composition.
+    pub(crate) fn retrace_prompt(
+        &mut self,
+        at: UnixMillis,
+        prompt: &PromptReceived,
+        turn: Turn,
+        history: History,
+    ) {
+        let budget = self.trace.iter().flat_map(|trace| &trace.queue);
+        let budget = budget
+            .into_iter()
+            .find_map(|recorded| match &recorded.event {
+                Event::PromptComposed(composed) => Some(composed.budget_tokens),
+                _ => None,
+            });
+        self.policy.budget_tokens = budget.unwrap_or(self.policy.budget_tokens);
+        let texts: Vec<Cow<'_, str>> = prompt
+            .messages
+            .iter()
+            .map(|message| Cow::Owned(self.text_on_record(message.content)))
+            .collect();
+        let messages: Vec<Message> = prompt
+            .messages
+            .iter()
+            .zip(&texts)
+            .map(|(message, text)| Message::new(message.role, text))
+            .collect();
+        let is_new = |index: &usize| turn == Turn::First && messages[*index].role == Role::User;
+        let received = Received {
+            events: Vec::new(),
+            episode: prompt.episode,
+            session: prompt.session,
+            history,
+            new_user_messages: (0..messages.len()).filter(is_new).collect(),
+        };
+        let request = Request {
+            model: prompt.model.clone(),
+            messages,
+            session_name: prompt.session_name.clone(),
+            attempt: match turn {
+                Turn::First => Attempt::First,
+                Turn::Retry => Attempt::Retry,
+            },
+            tools: prompt.tools,
+        };
+        let mut work = Work::on_record();
+        let (checks, reads, examined) = self.examine(at, &request, &texts, &received, &mut work);
+        let answers = Answers {
+            findings: self.findings_on_record(),
+            texts: self.files_on_record(&reads),
+        };
+        let pending = PendingPrompt {
+            checks,
+            reads,
+            at,
+            request,
+            received,
+            examined,
+            work,
+        };
+        self.compose(pending, answers);
+    }
+
+    /// A reply that has ended, from the search for its code on.
+    pub(crate) fn retrace_reply(&mut self, at: UnixMillis, ended: &ReplyEnded) {
+        let mut reply = Reply {
+            finish_reason: ended.finish_reason.clone(),
+            ..Reply::default()
+        };
+        for segment in &ended.segments {
+            let text = self.text_on_record(*segment);
+            reply.segments.push((*segment, text.len()));
+            reply.text.push_str(&text);
+        }
+        let calls = ended.tool_calls.iter();
+        reply.tool_calls = calls
+            .map(|call| ToolCall {
+                name: call.name.clone(),
+                arguments: self.text_on_record(call.arguments),
+            })
+            .collect();
+        let work = Work::on_record();
+        let pending = self.read_reply(at, ended.episode, reply, ended.outcome, work);
+        let findings = self.findings_on_record();
+        self.judge(pending, findings);
+    }
+
+    /// An audit's end.
+    pub(crate) fn retrace_audit(&mut self, at: UnixMillis, answered: &AuditAnswered) {
+        let answer = answered.answer.map(|answer| self.text_on_record(answer));
+        let pending = PendingAudit {
+            checks: Vec::new(),
+            at,
+            episode: answered.episode,
+            // An answer that says nothing is told from one that does by reading it.
+            outcome: match (answered.outcome, &answer) {
+                (AuditOutcome::NoAnswer, Some(_)) => AuditOutcome::Answered,
+                (outcome, _) => outcome,
+            },
+            answer,
+        };
+        let findings = self.findings_on_record();
+        self.settle(pending, findings);
+    }
+
+    /// A directive from the command line.
+    pub(crate) fn retrace_command(&mut self, at: UnixMillis, given: &DirectiveGiven) {
+        let directive = Directive {
+            verb: given.verb,
+            target: given.target.clone(),
+        };
+        let pending = self.command(at, directive);
+        let answers = Answers {
+            findings: self.findings_on_record(),
+            texts: self.files_on_record(&pending.reads),
+        };
+        self.obey(pending, answers);
+    }
+
+    /// A file that was adopted.
+    pub(crate) fn retrace_adopted(&mut self, at: UnixMillis, given: &DirectiveGiven) {
+        let path = RelPath::from_normalised(&given.target);
+        let file = self.files_on_record(core::slice::from_ref(&path)).pop();
+        if let Some(Some(Ok(text))) = file {
+            let found = found_code::of_file(&self.grammars, path.clone(), &text);
+            self.take(at, &path, &found, &mut Work::on_record());
+        }
+    }
+
+    /// A look at a file between other steps.
+    pub(crate) fn retrace_look(&mut self, at: UnixMillis, episode: EpisodeId, look: &DiskObserved) {
+        let finding = (look.path.clone(), look.finding.clone());
+        self.observe(at, episode, Vec::from([finding]), &mut Work::on_record());
+    }
+
+    /// What the next files on record held when they were looked at.
+    fn findings_on_record(&self) -> Vec<Finding> {
+        let looks = self.trace.iter().flat_map(Trace::looks);
+        looks
+            .filter_map(|recorded| match &recorded.event {
+                Event::DiskObserved(look) => Some((look.path.clone(), look.finding.clone())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// What was read of the files that the user accepted: the text is on record where it was taken.
+    fn files_on_record(&self, paths: &[RelPath]) -> Vec<FileText> {
+        let queue = || self.trace.iter().flat_map(|trace| &trace.queue);
+        let mut captures: Vec<_> = queue()
+            .filter_map(|recorded| match &recorded.event {
+                Event::ArtifactCaptured(captured) if captured.format == Format::Disk => {
+                    Some(captured)
+                }
+                _ => None,
+            })
+            .collect();
+        let is_unreadable = |path: &RelPath| {
+            queue().any(|recorded| {
+                matches!(&recorded.event, Event::NoticeIssued(notice)
+                    if notice.reason == Reason::DiskUnreadable
+                        && notice.entity.as_ref().is_some_and(|entity| entity.path == *path))
+            })
+        };
+        let read = |path: &RelPath| {
+            let taken = captures
+                .iter()
+                .position(|captured| captured.path.as_ref() == Some(path));
+            match taken.map(|at| captures.remove(at)) {
+                Some(captured) => Some(Ok(self.text_on_record(captured.artifact))),
+                None => is_unreadable(path).then_some(Err(ReadFailure::Failed)),
+            }
+        };
+        paths.iter().map(read).collect()
+    }
+
+    /// A text in the Vault, or on its way there.
+    fn text_on_record(&self, hash: ArtifactHash) -> String {
+        let queue = self.trace.iter().flat_map(|trace| &trace.queue);
+        let coming = queue
+            .into_iter()
+            .find_map(|recorded| match &recorded.event {
+                Event::Content(content) if content.hash == hash => Some(content.bytes.clone()),
+                _ => None,
+            });
+        let bytes = coming.or_else(|| self.view().content(hash));
+        String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
+    }
+
+    /// The code that the record says stood in the client's own messages: older messages aren't recorded again.
+    pub(super) fn seen_on_record(&self) -> Option<BTreeSet<ArtifactHash>> {
+        let trace = self.trace.as_ref()?;
+        let composed = trace
+            .queue
+            .iter()
+            .find_map(|recorded| match &recorded.event {
+                Event::PromptComposed(composed) => Some(composed),
+                _ => None,
+            });
+        let dropped = composed.into_iter().flat_map(|composed| &composed.dropped);
+        let in_prompt = dropped.filter(|dropped| dropped.reason == Reason::InPrompt);
+        let current = in_prompt.filter_map(|dropped| self.view().current(&dropped.entity));
+        Some(current.map(|current| current.artifact).collect())
+    }
+
+    /// Compares what was decided with the record, and folds the record.
+    pub(super) fn retrace(
+        &mut self,
+        mut trace: Trace,
+        today: &[Event],
+        work: &mut Work,
+        decision: impl Fn(&Self, &Policy) -> Vec<Event>,
+    ) {
+        let (taken, differences) = self
+            .by_settings(&trace, today, decision)
+            .unwrap_or_else(|| {
+                let mut comparison = trace.compare(today);
+                self.blame_versions(&mut comparison.differences);
+                (comparison.taken, comparison.differences)
+            });
+        trace.differences.extend(differences);
+        for recorded in trace.queue.drain(..taken) {
+            trace.reached = recorded.seq;
+            self.fold_recorded(recorded, work);
+        }
+        self.trace = Some(trace);
+    }
+
+    /// If the record is what the settings on record give, and today's settings give something else: how much of the
+    /// record that is, and the differences with the settings that make them.
+    fn by_settings(
+        &self,
+        trace: &Trace,
+        today: &[Event],
+        decision: impl Fn(&Self, &Policy) -> Vec<Event>,
+    ) -> Option<(usize, Vec<Difference>)> {
+        let then = Policy {
+            workspace_root: self.policy.workspace_root.clone(),
+            budget_tokens: self.policy.budget_tokens,
+            ..self.state.rules().in_force()?.policy.clone()
+        };
+        if then == self.policy {
+            return None;
+        }
+        let before = decision(self, &then);
+        let comparison = trace.compare(&before);
+        if before == today || !comparison.differences.is_empty() {
+            return None;
+        }
+        let differing = then.settings().into_iter().zip(self.policy.settings());
+        let differing: Vec<_> = differing.filter(|(then, now)| then != now).collect();
+        let matters = |name: &str| decision(self, &mixed(&then, &self.policy, name)) != before;
+        let mut causes: Vec<Cause> = Vec::new();
+        let is_one_alone = differing.iter().any(|((name, _), _)| matters(name));
+        for ((name, then), (_, now)) in differing {
+            if !is_one_alone || matters(name) {
+                causes.push(Cause::Setting { name, then, now });
+            }
+        }
+        let mut differences = trace.compare_with(comparison.taken, today);
+        for difference in &mut differences {
+            difference.causes.clone_from(&causes);
+        }
+        Some((comparison.taken, differences))
+    }
+
+    /// Names the versions of grammars, pattern data and rules that may have made the differences of one decision.
+    fn blame_versions(&self, differences: &mut [Difference]) {
+        if differences.is_empty() {
+            return;
+        }
+        let today = self.rules(String::new());
+        let mut causes: BTreeSet<Cause> = BTreeSet::new();
+        for difference in &*differences {
+            causes.extend(read_otherwise(difference));
+        }
+        if let Some(then) = self.state.rules().in_force() {
+            causes.extend(other_versions(then, &today));
+        }
+        for difference in differences {
+            difference.causes = causes.iter().cloned().collect();
+        }
+    }
+}
+
+/// The old policy with one setting of the new one.
+fn mixed(old: &Policy, new: &Policy, name: &str) -> Policy {
+    let mut mixed = old.clone();
+    let (thresholds, others) = (&mut mixed.thresholds, new.thresholds);
+    match name {
+        "profile" => mixed.profile = new.profile,
+        "nodes_percent" => thresholds.nodes_percent = others.nodes_percent,
+        "tokens_percent" => thresholds.tokens_percent = others.tokens_percent,
+        "correlation_percent" => thresholds.correlation_percent = others.correlation_percent,
+        "rename_percent" => thresholds.rename_percent = others.rename_percent,
+        "audit" => mixed.audit = new.audit,
+        "history" => mixed.history = new.history,
+        "placement" => mixed.placement = new.placement,
+        _ => {}
+    }
+    mixed
+}
+
+/// Whether a block was read by another grammar, or by other patterns.
+fn read_otherwise(difference: &Difference) -> Vec<Cause> {
+    let (Some(Event::ArtifactResolved(then)), Some(Event::ArtifactResolved(now))) =
+        (&difference.recorded, &difference.today)
+    else {
+        return Vec::new();
+    };
+    let grammars = then.grammar.iter().zip(&now.grammar);
+    let mut causes: Vec<Cause> = grammars
+        .filter(|(then, now)| then.language == now.language && then.version != now.version)
+        .map(|(then, now)| other_grammar(&then.language, &then.version, &now.version))
+        .collect();
+    if then.patterns != now.patterns {
+        causes.push(other_patterns(then.patterns, now.patterns));
+    }
+    causes
+}
+
+/// What differs between two sets of rules, settings left out.
+fn other_versions(then: &RulesInForce, now: &RulesInForce) -> Vec<Cause> {
+    let version = |tags: &[GrammarTag], language: &str| {
+        let mut tags = tags.iter();
+        tags.find(|tag| tag.language == language)
+            .map_or_else(|| String::from("none"), |tag| tag.version.clone())
+    };
+    let languages = then.grammars.iter().chain(&now.grammars);
+    let languages: BTreeSet<&str> = languages.map(|tag| tag.language.as_str()).collect();
+    let mut causes: Vec<Cause> = languages
+        .into_iter()
+        .map(|language| {
+            let (then, now) = (
+                version(&then.grammars, language),
+                version(&now.grammars, language),
+            );
+            (language, then, now)
+        })
+        .filter(|(_, then, now)| then != now)
+        .map(|(language, then, now)| other_grammar(language, &then, &now))
+        .collect();
+    if then.patterns != now.patterns {
+        causes.push(other_patterns(then.patterns, now.patterns));
+    }
+    if then.rules != now.rules {
+        causes.push(Cause::Rules {
+            then: then.rules,
+            now: now.rules,
+        });
+    }
+    causes
+}
+
+fn other_grammar(language: &str, then: &str, now: &str) -> Cause {
+    Cause::Grammar {
+        language: language.into(),
+        then: then.into(),
+        now: now.into(),
+    }
+}
+
+fn other_patterns(then: ArtifactHash, now: ArtifactHash) -> Cause {
+    other_grammar(
+        "symbols.json",
+        &alloc::format!("{then:.12}"),
+        &alloc::format!("{now:.12}"),
+    )
+}

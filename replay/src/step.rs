@@ -1,0 +1,140 @@
+//! Where one step of the engine ends on record and the next one begins.
+//!
+//! The record has no marks for that. All events of a step bear the same time, and a step's kinds of events follow one
+//! another in an order of their own; where a look at the disk could end one step or begin the next, it makes no
+//! difference, because decisions are made after all looks of their step.
+
+use alloc::vec::Vec;
+
+use tslp_core::event::{ContentKind, Event, Recorded, ReplyOutcome};
+use tslp_core::ids::EpisodeId;
+
+use crate::trace::is_look;
+
+/// The event that says what a step is.
+pub(crate) fn head(step: &[Recorded]) -> Option<usize> {
+    let is_head = |recorded: &Recorded| {
+        matches!(
+            recorded.event,
+            Event::PromptReceived(_)
+                | Event::ReplySegment(_)
+                | Event::ReplyEnded(_)
+                | Event::AuditAnswered(_)
+                | Event::DirectiveGiven(_)
+        )
+    };
+    step.iter().position(is_head).or_else(|| {
+        let is_composed = |recorded: &Recorded| matches!(recorded.event, Event::PromptComposed(_));
+        step.iter().position(is_composed)
+    })
+}
+
+/// Whether the step has come to its end with its last event.
+pub(crate) fn is_whole(step: &[Recorded]) -> bool {
+    step.last().is_some_and(|last| {
+        matches!(
+            last.event,
+            Event::PromptComposed(_) | Event::ReplySegment(_)
+        )
+    })
+}
+
+/// Whether an event belongs to the step before it.
+pub(crate) fn goes_on(step: &[Recorded], next: &Recorded) -> bool {
+    let Some(last) = step.last() else {
+        return true;
+    };
+    if last.at != next.at || matches!(next.event, Event::RulesInForce(_)) || is_whole(step) {
+        return false;
+    }
+    match head(step).map(|at| &step[at].event) {
+        Some(Event::PromptReceived(_)) => belongs_to_prompt(&next.event),
+        Some(Event::ReplyEnded(ended)) => {
+            ended.outcome == ReplyOutcome::Completed && follows(step, &next.event, ended.episode)
+        }
+        Some(Event::AuditAnswered(answered)) => {
+            !matches!(next.event, Event::DiskObserved(_))
+                && follows(step, &next.event, answered.episode)
+        }
+        Some(Event::DirectiveGiven(_)) => follows(step, &next.event, EpisodeId::OUTSIDE),
+        _ => opens(step, &next.event),
+    }
+}
+
+/// Whether nothing else can have happened before the prompt was composed.
+const fn belongs_to_prompt(next: &Event) -> bool {
+    !matches!(
+        next,
+        Event::PromptReceived(_)
+            | Event::ReplySegment(_)
+            | Event::ReplyEnded(_)
+            | Event::AuditAnswered(_)
+    )
+}
+
+/// Whether an event can follow from what the step is about.
+fn follows(step: &[Recorded], next: &Event, of: EpisodeId) -> bool {
+    let is_decided = || {
+        step.iter().any(|recorded| {
+            matches!(
+                recorded.event,
+                Event::ArtifactCaptured(_) | Event::NoticeIssued(_)
+            )
+        })
+    };
+    match next {
+        Event::Content(content) => content.kind == ContentKind::Code,
+        Event::DiskObserved(_) => !is_decided(),
+        Event::ArtifactCaptured(captured) => captured.episode == of,
+        Event::Transitioned(moved) => moved.episode == of,
+        Event::PromotionRefused(refused) => refused.episode == of,
+        Event::NoticeIssued(notice) => notice.episode == of,
+        Event::AuditAsked(asked) => asked.episode == of,
+        Event::ArtifactResolved(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether an event can follow before it is clear what the step is about.
+fn opens(step: &[Recorded], next: &Event) -> bool {
+    let all = |wanted: &dyn Fn(&Event) -> bool| {
+        let mut events = step.iter().map(|recorded| &recorded.event);
+        events.all(|event| wanted(event) || matches!(event, Event::RulesInForce(_)))
+    };
+    let is_of = |kind: ContentKind| move |event: &Event| matches!(event, Event::Content(content) if content.kind == kind);
+    let is_message = is_of(ContentKind::Message);
+    let is_of_reply = |event: &Event| {
+        is_of(ContentKind::Reply)(event) || is_of(ContentKind::ToolArguments)(event)
+    };
+    match next {
+        Event::Content(content) => match content.kind {
+            ContentKind::Message => all(&is_message),
+            ContentKind::Reply => all(&|event| is_look(event) || is_of_reply(event)),
+            ContentKind::ToolArguments => all(&is_of_reply),
+            ContentKind::Code => true,
+        },
+        Event::PromptReceived(_) => all(&is_message),
+        Event::ReplySegment(_) | Event::ReplyEnded(_) => {
+            all(&|event| is_look(event) || is_of_reply(event))
+        }
+        Event::AuditAnswered(_) => all(&|event| is_look(event) || is_of_reply(event)),
+        Event::DirectiveGiven(_) | Event::DiskObserved(_) => all(&is_look),
+        _ => true,
+    }
+}
+
+/// The looks at the disk that stand before anything else, each with what it made void.
+pub(crate) fn leading_looks(step: &mut Vec<Recorded>) -> Vec<Vec<Recorded>> {
+    let until = step
+        .iter()
+        .position(|recorded| !is_look(&recorded.event))
+        .unwrap_or(step.len());
+    let mut looks: Vec<Vec<Recorded>> = Vec::new();
+    for recorded in step.drain(..until) {
+        match looks.last_mut() {
+            Some(look) if !matches!(recorded.event, Event::DiskObserved(_)) => look.push(recorded),
+            _ => looks.push(Vec::from([recorded])),
+        }
+    }
+    looks
+}

@@ -1,0 +1,368 @@
+//! What is on record of one step, held against what is decided today.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use tslp_core::artifact::Transition;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{ArtifactCaptured, ContentKind, Event, Recorded};
+use tslp_core::ids::{Seq, VersionId};
+use tslp_core::reason::Reason;
+
+/// Why today's engine decides otherwise than the one on record.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// Another grammar, or other pattern data, read the code.
+    Grammar {
+        /// Its language.
+        language: String,
+        /// The version on record.
+        then: String,
+        /// The version of today.
+        now: String,
+    },
+    /// A threshold or another setting was different.
+    Setting {
+        /// Its name in the configuration.
+        name: &'static str,
+        /// The value on record.
+        then: String,
+        /// The value of today.
+        now: String,
+    },
+    /// The rules themselves were different.
+    Rules {
+        /// The version on record.
+        then: u32,
+        /// The version of today.
+        now: u32,
+    },
+}
+
+/// A decision on record that isn't today's, or the other way round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Where it stands in the ledger; where today's would stand, if there is none on record.
+    pub seq: Seq,
+    /// What is on record.
+    pub recorded: Option<Event>,
+    /// What today's engine decides.
+    pub today: Option<Event>,
+    /// Why. Empty: nothing that is on record explains it, so it is a defect or a forgery.
+    pub causes: Vec<Cause>,
+}
+
+impl Difference {
+    /// Whether what is on record explains it.
+    #[must_use]
+    pub const fn is_explained(&self) -> bool {
+        !self.causes.is_empty()
+    }
+}
+
+/// The events on record of the step under way that weren't reached yet, and what differed so far.
+#[derive(Debug, Default)]
+pub struct Trace {
+    pub(crate) queue: VecDeque<Recorded>,
+    pub(crate) differences: Vec<Difference>,
+    /// The last position that was taken.
+    pub(crate) reached: Seq,
+}
+
+impl Trace {
+    pub(crate) fn new(queue: impl IntoIterator<Item = Recorded>, reached: Seq) -> Self {
+        Self {
+            queue: queue.into_iter().collect(),
+            differences: Vec::new(),
+            reached,
+        }
+    }
+
+    /// Holds what one decision of today gives against the record, and says how much of the record it accounts for.
+    pub(crate) fn compare(&self, today: &[Event]) -> Comparison {
+        let same = |(recorded, event): (&Recorded, &Event)| recorded.event == *event;
+        if self.queue.len() >= today.len() && self.queue.iter().zip(today).all(same) {
+            return Comparison {
+                taken: today.len(),
+                differences: Vec::new(),
+            };
+        }
+        let today = self.renumbered(today);
+        let (start, end) = self.window(&today);
+        let pairs = paired(&self.queue, start..end, &today);
+        let taken = pairs.iter().flatten().max().map_or(0, |last| last + 1);
+        Comparison {
+            taken,
+            differences: self.differences(taken, &today, &pairs),
+        }
+    }
+
+    /// How today's events differ from the next `taken` ones on record, which are known to be of the same decision.
+    pub(crate) fn compare_with(&self, taken: usize, today: &[Event]) -> Vec<Difference> {
+        let today = self.renumbered(today);
+        let pairs = paired(&self.queue, 0..taken, &today);
+        self.differences(taken, &today, &pairs)
+    }
+
+    fn differences(
+        &self,
+        taken: usize,
+        today: &[Event],
+        pairs: &[Option<usize>],
+    ) -> Vec<Difference> {
+        let mut paired: Vec<usize> = pairs.iter().flatten().copied().collect();
+        paired.sort_unstable();
+        let recorded = self.queue.iter().take(taken).enumerate();
+        let mut differences: Vec<Difference> = recorded
+            .filter(|(at, _)| paired.binary_search(at).is_err())
+            .map(|(_, recorded)| unexpected(recorded))
+            .collect();
+        let next = self
+            .queue
+            .front()
+            .map_or(self.reached.next(), |recorded| recorded.seq);
+        let mut before = None;
+        for (event, pair) in today.iter().zip(pairs) {
+            let recorded = pair.map(|at| &self.queue[at]);
+            let is_late = pair.is_some() && *pair < before;
+            before = before.max(*pair);
+            if is_late || recorded.is_none_or(|recorded| recorded.event != *event) {
+                differences.push(Difference {
+                    seq: recorded.map_or(next, |recorded| recorded.seq),
+                    recorded: recorded.map(|recorded| recorded.event.clone()),
+                    today: Some(event.clone()),
+                    causes: Vec::new(),
+                });
+            }
+        }
+        differences.sort_by_key(|difference| difference.seq);
+        differences
+    }
+
+    /// Today's events with the numbers that the record gives to the same capture and the same entities' versions.
+    fn renumbered(&self, today: &[Event]) -> Vec<Event> {
+        let mut today = today.to_vec();
+        let Some(at) = self.capture_of(&today) else {
+            return today;
+        };
+        let Event::ArtifactCaptured(captured) = &self.queue[at].event else {
+            return today;
+        };
+        let capture = captured.capture;
+        let recorded: BTreeMap<&EntityId, VersionId> = match self.queue.get(at + 1) {
+            Some(Recorded {
+                event: Event::ArtifactResolved(resolved),
+                ..
+            }) => resolved
+                .versions
+                .iter()
+                .map(|version| (&version.entity, version.id))
+                .collect(),
+            _ => BTreeMap::new(),
+        };
+        let mut numbers: BTreeMap<VersionId, VersionId> = BTreeMap::new();
+        for event in &mut today {
+            match event {
+                Event::ArtifactCaptured(captured) => captured.capture = capture,
+                Event::ArtifactResolved(resolved) => {
+                    resolved.capture = capture;
+                    for version in &mut resolved.versions {
+                        if let Some(id) = recorded.get(&version.entity) {
+                            numbers.insert(version.id, *id);
+                            version.id = *id;
+                        }
+                    }
+                }
+                Event::Transitioned(moved) => renumber(&numbers, &mut moved.version),
+                Event::PromotionRefused(refused) => renumber(&numbers, &mut refused.version),
+                _ => {}
+            }
+        }
+        today
+    }
+
+    /// Where the block stands on record that today's events are about.
+    fn capture_of(&self, today: &[Event]) -> Option<usize> {
+        let wanted = today.iter().find_map(captured)?;
+        let is_same = |one: &ArtifactCaptured| {
+            (one.artifact, &one.path, one.origin) == (wanted.artifact, &wanted.path, wanted.origin)
+        };
+        let captures = || {
+            self.queue
+                .iter()
+                .enumerate()
+                .filter_map(|(at, recorded)| Some((at, captured(&recorded.event)?)))
+        };
+        captures()
+            .find(|(_, one)| is_same(one))
+            .or_else(|| {
+                captures()
+                    .next()
+                    .filter(|(_, one)| one.capture == wanted.capture)
+            })
+            .map(|(at, _)| at)
+    }
+
+    /// The part of the record in which today's events can have their like.
+    fn window(&self, today: &[Event]) -> (usize, usize) {
+        let length = self.queue.len();
+        let position = |wanted: fn(&Event) -> bool, from: usize| {
+            let mut later = self.queue.range(from..);
+            later
+                .position(|recorded| wanted(&recorded.event))
+                .map(|at| from + at)
+        };
+        let is_composed = |event: &Event| matches!(event, Event::PromptComposed(_));
+        if today.iter().any(is_composed) {
+            let Some(end) = position(is_composed, 0) else {
+                return (0, 0);
+            };
+            return (
+                self.back_over(end, |event| matches!(event, Event::NoticeIssued(_))),
+                end + 1,
+            );
+        }
+        let begins = |event: &Event| {
+            matches!(
+                event,
+                Event::ArtifactCaptured(_)
+                    | Event::PromptComposed(_)
+                    | Event::AuditAsked(_)
+                    | Event::DirectiveGiven(_)
+                    | Event::DiskObserved(_)
+            )
+        };
+        if !today.iter().any(|event| captured(event).is_some()) {
+            let from = usize::from(today.first().is_some_and(begins)).min(length);
+            let end = position(begins, from).unwrap_or(length);
+            return (0, self.back_over(end, is_code).max(from));
+        }
+        let Some(at) = self.capture_of(today) else {
+            return (0, 0);
+        };
+        let end = position(begins, at + 1).unwrap_or(length);
+        (
+            self.back_over(at, is_code),
+            self.back_over(end, is_code).max(at + 1),
+        )
+    }
+
+    fn back_over(&self, mut at: usize, skips: impl Fn(&Event) -> bool) -> usize {
+        while at > 0 && skips(&self.queue[at - 1].event) {
+            at -= 1;
+        }
+        at
+    }
+
+    /// The files that were looked at next, in order.
+    pub(crate) fn looks(&self) -> impl Iterator<Item = &Recorded> {
+        self.queue
+            .iter()
+            .take_while(|recorded| is_look(&recorded.event))
+            .filter(|recorded| matches!(recorded.event, Event::DiskObserved(_)))
+    }
+
+    /// What is left on record when the step is at its end.
+    pub(crate) fn rest(&mut self) -> Vec<Recorded> {
+        let rest: Vec<Recorded> = self.queue.drain(..).collect();
+        self.differences.extend(rest.iter().map(unexpected));
+        rest
+    }
+}
+
+/// What a decision of today accounts for.
+pub(crate) struct Comparison {
+    /// How many events of the record.
+    pub(crate) taken: usize,
+    /// What differs among them.
+    pub(crate) differences: Vec<Difference>,
+}
+
+/// A look at the disk, or what it made void.
+pub(crate) fn is_look(event: &Event) -> bool {
+    match event {
+        Event::DiskObserved(_) => true,
+        Event::Transitioned(moved) => {
+            moved.transition == Transition::Discard && moved.cause == Reason::Stale
+        }
+        _ => false,
+    }
+}
+
+fn captured(event: &Event) -> Option<&ArtifactCaptured> {
+    match event {
+        Event::ArtifactCaptured(captured) => Some(captured),
+        _ => None,
+    }
+}
+
+fn is_code(event: &Event) -> bool {
+    matches!(event, Event::Content(content) if content.kind == ContentKind::Code)
+}
+
+fn renumber(numbers: &BTreeMap<VersionId, VersionId>, id: &mut VersionId) {
+    if let Some(number) = numbers.get(id) {
+        *id = *number;
+    }
+}
+
+fn unexpected(recorded: &Recorded) -> Difference {
+    Difference {
+        seq: recorded.seq,
+        recorded: Some(recorded.event.clone()),
+        today: None,
+        causes: Vec::new(),
+    }
+}
+
+/// For each of today's events its like on record: the same, else one about the same, else one of the same kind. Most
+/// are in order, so each is looked for behind the one before it first.
+fn paired(queue: &VecDeque<Recorded>, window: Range<usize>, today: &[Event]) -> Vec<Option<usize>> {
+    let mut pairs: Vec<Option<usize>> = Vec::new();
+    pairs.resize(today.len(), None);
+    let mut is_free: Vec<bool> = Vec::new();
+    is_free.resize(window.len(), true);
+    let likes: [fn(&Event, &Event) -> bool; 3] = [
+        |one, other| one == other,
+        |one, other| subject(one).is_some_and(|about| Some(about) == subject(other)),
+        |one, other| one.name() == other.name() && !matches!(one, Event::Content(_)),
+    ];
+    for is_like in likes {
+        let mut next = 0;
+        for (event, pair) in today.iter().zip(&mut pairs) {
+            if let Some(found) = pair {
+                next = *found - window.start + 1;
+                continue;
+            }
+            let mut places = (next..window.len()).chain(0..next.min(window.len()));
+            let found =
+                places.find(|at| is_free[*at] && is_like(&queue[window.start + at].event, event));
+            if let Some(at) = found {
+                is_free[at] = false;
+                *pair = Some(window.start + at);
+                next = at + 1;
+            }
+        }
+    }
+    pairs
+}
+
+/// What an outcome is about: a version that is refused is one that could have been promoted.
+fn subject(event: &Event) -> Option<(&EntityId, &'static str)> {
+    match event {
+        Event::Transitioned(moved) => Some((
+            &moved.entity,
+            match moved.transition {
+                Transition::Promote => "outcome",
+                Transition::Discard => "discard",
+                Transition::Supersede => "supersede",
+                Transition::Remove => "remove",
+            },
+        )),
+        Event::PromotionRefused(refused) => Some((&refused.entity, "outcome")),
+        Event::NoticeIssued(notice) => notice.entity.as_ref().map(|entity| (entity, "notice")),
+        _ => None,
+    }
+}
