@@ -155,6 +155,9 @@ pub enum Command {
     },
     /// Verify the ledger: chain, anchor, every event, and each table against a clean fold
     Verify {
+        /// Make every decision again by today's grammars, rules and settings, and list what differs, with its cause
+        #[arg(long)]
+        deep: bool,
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
@@ -463,7 +466,14 @@ mod tests {
                 let name = format!("adopt {}{dry}", paths.join("+"));
                 with(&name, &flags.0, Some(*output))
             }
-            Command::Verify { flags, output } => with("verify", &flags.0, Some(*output)),
+            Command::Verify {
+                deep,
+                flags,
+                output,
+            } => {
+                let deep = if *deep { " deep" } else { "" };
+                with(&format!("verify{deep}"), &flags.0, Some(*output))
+            }
             Command::Rebuild { flags } => with("rebuild", &flags.0, None),
             Command::Salvage { to, flags } => {
                 with(&format!("salvage {}", to.display()), &flags.0, None)

@@ -13,6 +13,7 @@ use crate::config::surroundings::Surroundings;
 use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::config::{ServeConfig, page};
 use crate::data_dir::{self, DataDirError};
+use crate::deep::{self, DeepReport};
 use crate::diagnostics::doctor::{self, Report};
 use crate::diagnostics::{Subject, recent, state};
 use crate::exit::Exit;
@@ -157,14 +158,18 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let mode = if dry_run { Mode::DryRun } else { Mode::Append };
             adopt(&config, &paths, mode, output)
         }
-        Command::Verify { flags, output } => {
+        Command::Verify {
+            deep,
+            flags,
+            output,
+        } => {
             let (config, _) = prepare(&flags.0)?;
             need_ledger(&config)?;
-            show(
-                &maintenance::verify(&subject(&config)),
-                output,
-                Exit::LedgerDamaged,
-            )
+            let report = maintenance::verify(&subject(&config));
+            if deep {
+                return show_deep(&config, report, output);
+            }
+            show(&report, output, Exit::LedgerDamaged)
         }
         Command::Rebuild { flags } => {
             let (config, _) = prepare(&flags.0)?;
@@ -249,6 +254,35 @@ fn show(report: &Report, output: Output, unhealthy: Exit) -> Result<Exit, Failed
         Exit::Ok
     } else {
         unhealthy
+    })
+}
+
+/// Prints a report together with what comes of every decision today.
+fn show_deep(config: &ServeConfig, mut report: Report, output: Output) -> Result<Exit, Failed> {
+    let is_sound = report.is_healthy();
+    let subject = subject(config);
+    let deep = deep::verify(&subject.data_dir, &subject.readers, &config.policy);
+    match &deep {
+        Ok(deep) => deep.add_to(&mut report),
+        Err(error) => report.add("decisions", Err(error.to_string())),
+    }
+    let json = || {
+        let mut page = report.json();
+        page["deep"] = deep
+            .as_ref()
+            .map_or(serde_json::Value::Null, DeepReport::json);
+        page.to_string()
+    };
+    let human = || {
+        let list = deep.as_ref().map(DeepReport::human).unwrap_or_default();
+        format!("{}\n{list}", report.human())
+    };
+    print(output, json, human)?;
+    let is_read = deep.as_ref().is_ok_and(|deep| deep.flaw.is_none());
+    Ok(match report.is_healthy() {
+        true => Exit::Ok,
+        false if is_sound && is_read => Exit::CheckFailed,
+        false => Exit::LedgerDamaged,
     })
 }
 

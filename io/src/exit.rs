@@ -16,7 +16,7 @@ pub enum Exit {
     LedgerDamaged = 3,
     /// The port or the ledger is in use by another process.
     InUse = 4,
-    /// A check of `doctor` or `demo` failed.
+    /// A check of `doctor`, `verify --deep` or `demo` failed.
     CheckFailed = 5,
 }
 
@@ -46,7 +46,7 @@ impl Exit {
             Self::Usage => "wrong command line or configuration",
             Self::LedgerDamaged => "the ledger is damaged (safe mode)",
             Self::InUse => "the port or the ledger is already in use",
-            Self::CheckFailed => "a check failed (doctor, demo)",
+            Self::CheckFailed => "a check failed (doctor, verify --deep, demo)",
         }
     }
 }

@@ -31,6 +31,7 @@ pub mod maintenance;
 pub mod startup;
 pub mod target;
 
+pub mod deep;
 pub mod diagnostics;
 pub mod evidence;
 pub mod json_client;

@@ -18,7 +18,7 @@ use crate::engine::Engine;
 use crate::engine::retrace::Turn;
 use crate::state::{Contents, State};
 use crate::step;
-use crate::trace::Difference;
+use crate::trace::{Cause, Difference};
 
 /// Walks a ledger once. Memory grows with the state and the longest step, not with the ledger.
 pub struct Deep<G, C> {
@@ -56,7 +56,13 @@ impl<G: Grammars, C: Contents> Deep<G, C> {
 
     /// The ledger has ended: tells what differs in its last step.
     pub fn finish(&mut self) -> Vec<Difference> {
-        self.retrace()
+        let mut differences = self.retrace();
+        let head = self.engine.state().head();
+        let is_beyond = |difference: &&mut Difference| difference.seq > head;
+        for difference in differences.iter_mut().filter(is_beyond) {
+            difference.causes.push(Cause::CutShort);
+        }
+        differences
     }
 
     /// How many decisions were made again.
@@ -98,10 +104,10 @@ impl<G: Grammars, C: Contents> Deep<G, C> {
         let at = head.at;
         match &head.event {
             Event::PromptReceived(prompt) => {
-                let history = self.engine.history_of(prompt, Turn::First);
+                let is_own = self.engine.is_own(prompt, Turn::First);
                 self.observe_until(head, &mut step);
                 let differences = self.engine.retraced(step, |engine| {
-                    engine.retrace_prompt(at, prompt, Turn::First, history);
+                    engine.retrace_prompt(at, prompt, Turn::First, is_own);
                 });
                 self.remember(prompt.clone());
                 differences
@@ -111,9 +117,9 @@ impl<G: Grammars, C: Contents> Deep<G, C> {
                     return self.rest(step);
                 };
                 let mut differences = looks(&mut self.engine, &mut step, composed.episode);
-                let history = self.engine.history_of(prompt, Turn::Retry);
+                let is_own = self.engine.is_own(prompt, Turn::Retry);
                 differences.extend(self.engine.retraced(step, |engine| {
-                    engine.retrace_prompt(at, prompt, Turn::Retry, history);
+                    engine.retrace_prompt(at, prompt, Turn::Retry, is_own);
                 }));
                 differences
             }

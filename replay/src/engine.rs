@@ -111,7 +111,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
         let mut work = Work::new();
         let texts: Vec<Cow<'_, str>> = request.messages.iter().map(Message::recordable).collect();
-        let mut received = receive::receive(&self.view(), &self.policy, &request, &texts);
+        let mut received = receive::receive(&self.view(), &request, &texts);
         self.fold(at, core::mem::take(&mut received.events), &mut work);
         let (checks, reads, examined) = self.examine(at, &request, &texts, &received, &mut work);
         drop(texts);
@@ -209,15 +209,15 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             });
         }
         let seen = self.seen_on_record();
-        let prompt = Prompt {
-            request: &request,
-            episode: received.episode,
-            session: received.session,
-            history: received.history,
-            mentions: &mentions,
-            seen: seen.as_ref(),
-        };
         let outgoing = self.decide_with(at, &mut work, |engine, policy| {
+            let prompt = Prompt {
+                request: &request,
+                episode: received.episode,
+                session: received.session,
+                history: receive::history(policy, request.tools, received.is_own),
+                mentions: &mentions,
+                seen: seen.as_ref(),
+            };
             let Composed { events, outgoing } = compose::compose(&engine.view(), policy, &prompt);
             (events, outgoing)
         });

@@ -39,6 +39,8 @@ pub enum Cause {
         /// The version of today.
         now: u32,
     },
+    /// The ledger ends before its last step does: what was salvaged may end so.
+    CutShort,
 }
 
 /// A decision on record that isn't today's, or the other way round.

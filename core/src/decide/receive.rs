@@ -23,20 +23,15 @@ pub struct Received {
     pub episode: EpisodeId,
     /// The prompt's session.
     pub session: SessionId,
-    /// How older messages will be treated.
-    pub history: History,
+    /// Whether every older message is a prompt or reply of this very session.
+    pub is_own: bool,
     /// User messages whose code may be a new paste: their indices in the request.
     pub new_user_messages: Vec<usize>,
 }
 
 /// Records a prompt. `texts` are its messages' texts as the ledger may hold them ([`Message::recordable`]), in order.
 #[must_use]
-pub fn receive(
-    view: &dyn View,
-    policy: &Policy,
-    request: &Request,
-    texts: &[Cow<'_, str>],
-) -> Received {
+pub fn receive(view: &dyn View, request: &Request, texts: &[Cow<'_, str>]) -> Received {
     let conversation = Conversation::of(request, texts);
     if request.attempt == Attempt::Retry
         && let Some(open) = view.open_prompt(conversation.whole)
@@ -45,25 +40,14 @@ pub fn receive(
             events: Vec::new(),
             episode: open.episode,
             session: open.session,
-            history: history(
-                view,
-                policy,
-                request,
-                &conversation,
-                &Belonging::Continues(open.session),
-            ),
+            is_own: is_own(view, &conversation, &Belonging::Continues(open.session)),
             new_user_messages: Vec::new(),
         };
     }
-    record(view, policy, request, &conversation)
+    record(view, request, &conversation)
 }
 
-fn record(
-    view: &dyn View,
-    policy: &Policy,
-    request: &Request,
-    conversation: &Conversation<'_>,
-) -> Received {
+fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -> Received {
     let belonging = belonging(view, request, conversation);
     let episode = view.next_episode();
     let (session, fork) = match belonging {
@@ -111,7 +95,7 @@ fn record(
         events: recorder.into_events(),
         episode,
         session,
-        history: history(view, policy, request, conversation, &belonging),
+        is_own: is_own(view, conversation, &belonging),
         new_user_messages,
     }
 }
@@ -258,28 +242,23 @@ fn session_by_reply(view: &dyn View, user: &Spoken<'_>, reply: &Spoken<'_>) -> O
     (begins && !beginning.is_empty()).then_some(session)
 }
 
-fn history(
-    view: &dyn View,
-    policy: &Policy,
-    request: &Request,
-    conversation: &Conversation<'_>,
-    belonging: &Belonging,
-) -> History {
-    history_of(policy, request.tools, || match belonging {
-        Belonging::Continues(session) => view.is_plain(*session) && is_covered(view, conversation),
-        Belonging::Starts => conversation.older() == 0,
-        Belonging::Forks(_) => false,
-    })
-}
-
-/// How older messages are treated; `is_own` says whether every one of them is a prompt or reply of this very session.
+/// How a prompt's older messages are treated; `is_own` says whether every one of them is a prompt or reply of this very
+/// session.
 #[must_use]
-pub fn history_of(policy: &Policy, tools: Tools, is_own: impl FnOnce() -> bool) -> History {
+pub fn history(policy: &Policy, tools: Tools, is_own: bool) -> History {
     match policy.history {
         HistoryChoice::Window => History::Window,
         HistoryChoice::Client => History::Client,
-        HistoryChoice::Auto if tools == Tools::None && is_own() => History::Window,
+        HistoryChoice::Auto if tools == Tools::None && is_own => History::Window,
         HistoryChoice::Auto => History::Client,
+    }
+}
+
+fn is_own(view: &dyn View, conversation: &Conversation<'_>, belonging: &Belonging) -> bool {
+    match belonging {
+        Belonging::Continues(session) => view.is_plain(*session) && is_covered(view, conversation),
+        Belonging::Starts => conversation.older() == 0,
+        Belonging::Forks(_) => false,
     }
 }
 

@@ -9,12 +9,12 @@ use alloc::vec::Vec;
 
 use tslp_core::decide::direct::FileText;
 use tslp_core::decide::found_code;
-use tslp_core::decide::receive::{self, Received};
+use tslp_core::decide::receive::Received;
 use tslp_core::decide::reply::Reply;
 use tslp_core::directive::Directive;
 use tslp_core::event::{
-    AuditAnswered, AuditOutcome, DirectiveGiven, DiskObserved, Event, Format, History,
-    PromptReceived, ReadFailure, Recorded, ReplyEnded, RulesInForce,
+    AuditAnswered, AuditOutcome, DirectiveGiven, DiskObserved, Event, Format, PromptReceived,
+    ReadFailure, Recorded, ReplyEnded, RulesInForce,
 };
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
@@ -71,25 +71,23 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         self.fold_recorded(recorded, &mut Work::on_record());
     }
 
-    /// How a prompt's older messages are treated; to be asked before it is folded.
-    pub(crate) fn history_of(&self, prompt: &PromptReceived, turn: Turn) -> History {
+    /// Whether a prompt's older messages are all of its session's own; to be asked before it is folded.
+    pub(crate) fn is_own(&self, prompt: &PromptReceived, turn: Turn) -> bool {
         let sessions = self.state.sessions();
         let current = prompt.messages.get(prompt.older as usize..);
         let current = current.unwrap_or_default();
         let length = u32::try_from(current.len()).unwrap_or(u32::MAX);
         let older = prompt.length.saturating_sub(length);
-        let is_own = || {
-            let keys = current.iter().map(|message| message.key);
-            if turn == Turn::First && prompt.fork.is_some() {
-                return false;
-            }
-            let starts = turn == Turn::First && !sessions.knows(prompt.session);
-            older == 0 && (starts || sessions.is_plain(prompt.session))
-                || !starts
-                    && sessions.is_plain(prompt.session)
-                    && sessions.leads_to(prompt.transcript, older, keys)
-        };
-        receive::history_of(&self.policy, prompt.tools, is_own)
+        let is_first = turn == Turn::First;
+        if is_first && prompt.fork.is_some() {
+            return false;
+        }
+        if is_first && !sessions.knows(prompt.session) {
+            return older == 0;
+        }
+        let keys = current.iter().map(|message| message.key);
+        sessions.is_plain(prompt.session)
+            && (older == 0 || sessions.leads_to(prompt.transcript, older, keys))
     }
 
     /// A prompt, from the examination of its messages to its composition.
@@ -98,7 +96,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         at: UnixMillis,
         prompt: &PromptReceived,
         turn: Turn,
-        history: History,
+        is_own: bool,
     ) {
         let budget = self.trace.iter().flat_map(|trace| &trace.queue);
         let budget = budget
@@ -124,7 +122,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             events: Vec::new(),
             episode: prompt.episode,
             session: prompt.session,
-            history,
+            is_own,
             new_user_messages: (0..messages.len()).filter(is_new).collect(),
         };
         let request = Request {

@@ -1,0 +1,150 @@
+//! `tslp verify --deep`: every decision on record is made again by today's grammars, rules and settings, and what differs
+//! is listed with its cause. Nothing is changed.
+
+mod listing;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tslp_core::event::Recorded;
+use tslp_core::policy::Policy;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_replay::deep::Deep;
+use tslp_replay::trace::Difference;
+
+pub use listing::{Listed, NOT_DERIVED};
+
+use crate::contents::StoredContents;
+use crate::diagnostics::doctor::Report;
+use crate::evidence::progress::Progress;
+use crate::evidence::scan::Scan;
+use crate::ledger::ReaderFactory;
+use crate::startup::StartError;
+
+/// Differences that are listed; what is over is counted.
+const LISTED_MAX: usize = 10_000;
+
+/// Bytes of JSON that the list may take.
+const LISTED_BYTES_MAX: usize = 32 << 20;
+
+/// Events after which the progress bar moves.
+const PROGRESS_EVENTS: u64 = 256;
+
+/// What a deep verification found.
+#[derive(Debug, Default)]
+pub struct DeepReport {
+    /// Decisions that were made again.
+    pub decisions: u64,
+    /// The last event of the steps that were taken again.
+    pub until: u64,
+    /// How many differences each set of causes explains, in words.
+    pub explained: BTreeMap<String, u64>,
+    /// Differences that nothing on record explains.
+    pub unexplained: u64,
+    /// The first differences, in the order of the ledger.
+    pub listed: Vec<Listed>,
+    listed_bytes: usize,
+    /// Differences that are counted and not listed.
+    pub unlisted: u64,
+    /// Why the walk ended before the ledger's head.
+    pub flaw: Option<StartError>,
+}
+
+/// Makes every decision of a ledger again. Works while others write: what is appended meanwhile isn't looked at.
+///
+/// # Errors
+/// When the ledger can't be read at all.
+pub fn verify(
+    data_dir: &Path,
+    readers: &ReaderFactory,
+    policy: &Policy,
+) -> Result<DeepReport, StartError> {
+    let mut scan = Scan::begin(data_dir, readers)?;
+    let contents = StoredContents::new(readers.open()?);
+    let progress = Progress::of(scan.head().seq.0, "events");
+    let mut deep = Deep::new(TreeSitterGrammars, policy.clone(), contents);
+    let mut report = DeepReport::default();
+    loop {
+        let (stored, event) = match scan.next_event() {
+            Ok(Some(next)) => next,
+            Ok(None) => break,
+            Err(flaw) => {
+                report.flaw = Some(flaw);
+                break;
+            }
+        };
+        report.until = stored.seq.0;
+        if stored.seq.0.is_multiple_of(PROGRESS_EVENTS) {
+            progress.at(stored.seq.0);
+        }
+        report.take(deep.next(Recorded {
+            seq: stored.seq,
+            at: stored.at,
+            event,
+        }));
+    }
+    report.take(deep.finish());
+    report.decisions = deep.decisions();
+    Ok(report)
+}
+
+impl DeepReport {
+    /// Whether nothing differs, or what is on record explains all that does.
+    #[must_use]
+    pub const fn is_explained(&self) -> bool {
+        self.unexplained == 0
+    }
+
+    /// How many differences there are.
+    #[must_use]
+    pub fn differences(&self) -> u64 {
+        self.unexplained + self.explained.values().sum::<u64>()
+    }
+
+    /// Adds what came out to the checks of a ledger.
+    pub fn add_to(&self, report: &mut Report) {
+        let made = format!("{} made again up to #{}", self.decisions, self.until);
+        if let Some(flaw) = &self.flaw {
+            report.add("decisions", Err(format!("{made}, then: {flaw}")));
+        } else if self.unexplained > 0 {
+            let detail = format!(
+                "{made}; {} came out otherwise for no reason on record: a defect of tslp, or the ledger was forged",
+                self.unexplained
+            );
+            report.add("decisions", Err(detail));
+        } else if !self.explained.is_empty() {
+            let causes: Vec<String> = self
+                .explained
+                .iter()
+                .map(|(cause, count)| format!("{count} by {cause}"))
+                .collect();
+            let detail = format!("{made}; came out otherwise: {}", causes.join("; "));
+            report.warn("decisions", Err(detail));
+        } else {
+            report.add("decisions", Ok(format!("{made}, none came out otherwise")));
+        }
+    }
+
+    fn take(&mut self, differences: Vec<Difference>) {
+        for difference in differences {
+            if difference.is_explained() {
+                let causes = difference.causes.iter().map(listing::words);
+                let causes: Vec<String> = causes.collect();
+                *self.explained.entry(causes.join(", ")).or_default() += 1;
+            } else {
+                self.unexplained += 1;
+            }
+            self.list(&difference);
+        }
+    }
+
+    fn list(&mut self, difference: &Difference) {
+        if self.listed.len() >= LISTED_MAX || self.listed_bytes >= LISTED_BYTES_MAX {
+            self.unlisted += 1;
+        } else {
+            let listed = Listed::of(difference);
+            self.listed_bytes += listed.bytes;
+            self.listed.push(listed);
+        }
+    }
+}

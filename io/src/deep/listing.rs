@@ -1,0 +1,232 @@
+//! A difference in words and in JSON: what is on record, what comes out today, in which fields, and why.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use tslp_core::event::{Content, Event};
+use tslp_replay::trace::{Cause, Difference};
+
+use super::DeepReport;
+use crate::evidence::log::filter;
+use crate::evidence::log::sentence;
+use crate::evidence::to_json;
+
+/// What deep verification takes as it is on record, because nothing that it follows from is.
+pub const NOT_DERIVED: [&str; 6] = [
+    "which conversation a prompt belongs to: older messages that the ledger holds aren't recorded again",
+    "which known code stood in the client's own messages, and so wasn't shown twice",
+    "the token budget, which follows from the model's context size at the time",
+    "the workspace's path, which tells absolute paths inside it from those outside",
+    "what disk held: a look is an observation, and one that found nothing new isn't recorded",
+    "what an accepted or adopted file held where nothing of it was taken",
+];
+
+/// Fields that a difference names; what is over is counted.
+const FIELDS_MAX: usize = 12;
+
+/// Differences that people are shown; all that are listed stand in the JSON.
+const SHOWN_MAX: usize = 50;
+
+/// A difference, ready to be printed.
+#[derive(Debug)]
+pub struct Listed {
+    json: Value,
+    text: String,
+    /// Its size as JSON.
+    pub bytes: usize,
+}
+
+impl Listed {
+    /// Prepares a difference.
+    #[must_use]
+    pub fn of(difference: &Difference) -> Self {
+        let Difference {
+            seq,
+            recorded,
+            today,
+            causes,
+        } = difference;
+        let one = recorded.as_ref().or(today.as_ref());
+        let fields = fields(recorded.as_ref(), today.as_ref());
+        let mut text = format!("#{} {}", seq.0, one.map_or("", Event::name));
+        let _ = write!(text, "\n    on record  {}", said(recorded.as_ref()));
+        let _ = write!(text, "\n    today      {}", said(today.as_ref()));
+        for field in fields.iter().take(FIELDS_MAX) {
+            let _ = write!(
+                text,
+                "\n    differs    {}: {} on record, {} today",
+                field.name,
+                sentence::visible(&field.then.to_string()),
+                sentence::visible(&field.now.to_string())
+            );
+        }
+        if fields.len() > FIELDS_MAX {
+            let _ = write!(
+                text,
+                "\n    differs    in {} fields more",
+                fields.len() - FIELDS_MAX
+            );
+        }
+        let why: Vec<String> = causes.iter().map(words).collect();
+        let why = match why.is_empty() {
+            true => "nothing on record explains it".to_owned(),
+            false => why.join(", "),
+        };
+        let _ = write!(text, "\n    because    {why}");
+        let mut entities = Vec::new();
+        if let Some(event) = one {
+            filter::entities(event, &mut |entity| entities.push(entity.to_string()));
+        }
+        entities.truncate(FIELDS_MAX);
+        let json = json!({
+            "seq": seq.0,
+            "kind": one.map(Event::name),
+            "entities": entities,
+            "recorded": recorded.as_ref().map(shown),
+            "today": today.as_ref().map(shown),
+            "fields": fields.iter().map(Field::json).collect::<Vec<_>>(),
+            "causes": causes.iter().map(cause).collect::<Vec<_>>(),
+            "explained": difference.is_explained(),
+        });
+        Self {
+            bytes: json.to_string().len(),
+            json,
+            text,
+        }
+    }
+}
+
+impl DeepReport {
+    /// The part of the JSON page that the other checks don't have.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let listed: Vec<&Value> = self.listed.iter().map(|listed| &listed.json).collect();
+        json!({
+            "decisions": self.decisions,
+            "until": self.until,
+            "unexplained": self.unexplained,
+            "explained": self.explained,
+            "differences": listed,
+            "unlisted": self.unlisted,
+            "not_derived": NOT_DERIVED,
+        })
+    }
+
+    /// The list for people.
+    #[must_use]
+    pub fn human(&self) -> String {
+        let mut lines: Vec<String> = self
+            .listed
+            .iter()
+            .take(SHOWN_MAX)
+            .map(|listed| listed.text.clone())
+            .collect();
+        let unshown = self.differences() - lines.len() as u64;
+        if unshown > 0 {
+            lines.push(format!("and {unshown} differences more; --json lists them"));
+        }
+        lines.push("taken as it is on record, since nothing that it follows from is there:".into());
+        lines.extend(NOT_DERIVED.iter().map(|what| format!("  {what}")));
+        lines.join("\n")
+    }
+}
+
+/// A cause in words.
+#[must_use]
+pub(super) fn words(cause: &Cause) -> String {
+    match cause {
+        Cause::Grammar {
+            language,
+            then,
+            now,
+        } => format!("grammar {language}: {then} then, {now} now"),
+        Cause::Setting { name, then, now } => format!("setting {name}: {then} then, {now} now"),
+        Cause::Rules { then, now } => format!("rules: version {then} then, {now} now"),
+        Cause::CutShort => "the ledger's end: its last step isn't whole".into(),
+    }
+}
+
+fn cause(cause: &Cause) -> Value {
+    match cause {
+        Cause::Grammar {
+            language,
+            then,
+            now,
+        } => json!({ "cause": "grammar", "language": language, "then": then, "now": now }),
+        Cause::Setting { name, then, now } => {
+            json!({ "cause": "setting", "name": name, "then": then, "now": now })
+        }
+        Cause::Rules { then, now } => json!({ "cause": "rules", "then": then, "now": now }),
+        Cause::CutShort => json!({ "cause": "cut_short" }),
+    }
+}
+
+fn said(event: Option<&Event>) -> String {
+    event.map_or_else(
+        || "nothing".to_owned(),
+        |event| sentence::visible(&format!("{}: {}", event.name(), sentence::words(event))),
+    )
+}
+
+/// The event's fields; of content its address alone.
+fn shown(event: &Event) -> Value {
+    let mut value = match event {
+        Event::Content(content) => to_json::event(&Event::Content(Content {
+            bytes: Vec::new(),
+            ..content.clone()
+        })),
+        event => to_json::event(event),
+    };
+    value["event"] = event.name().into();
+    value
+}
+
+/// A field with two values.
+struct Field {
+    name: String,
+    then: Value,
+    now: Value,
+}
+
+impl Field {
+    fn json(&self) -> Value {
+        json!({ "field": self.name, "recorded": self.then, "today": self.now })
+    }
+}
+
+/// Where two events of one kind differ.
+fn fields(recorded: Option<&Event>, today: Option<&Event>) -> Vec<Field> {
+    let mut fields = Vec::new();
+    if let (Some(recorded), Some(today)) = (recorded, today)
+        && recorded.name() == today.name()
+    {
+        compare(String::new(), &shown(recorded), &shown(today), &mut fields);
+    }
+    fields
+}
+
+fn compare(name: String, then: &Value, now: &Value, fields: &mut Vec<Field>) {
+    match (then, now) {
+        (then, now) if then == now => {}
+        (Value::Object(then), Value::Object(now)) => {
+            for (key, then) in then {
+                let inner = if name.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{name}.{key}")
+                };
+                compare(inner, then, now.get(key).unwrap_or(&Value::Null), fields);
+            }
+        }
+        (Value::Array(then), Value::Array(now)) if then.len() == now.len() => {
+            for (at, (then, now)) in then.iter().zip(now).enumerate() {
+                compare(format!("{name}[{at}]"), then, now, fields);
+            }
+        }
+        (then, now) => fields.push(Field {
+            name,
+            then: then.clone(),
+            now: now.clone(),
+        }),
+    }
+}
