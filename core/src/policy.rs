@@ -108,7 +108,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Every setting's name and value, in a fixed order. Two policies are the same where these are.
+    /// Every setting's name in the configuration and its value, in a fixed order. Two policies are the same where these are.
     #[must_use]
     pub fn settings(&self) -> [(&'static str, String); 10] {
         let Self {
@@ -127,12 +127,15 @@ impl Policy {
             rename_percent,
         } = thresholds;
         [
-            ("workspace_root", workspace_root.clone()),
+            ("workspace", workspace_root.clone()),
             ("profile", profile.as_str().into()),
-            ("nodes_percent", nodes_percent.to_string()),
-            ("tokens_percent", tokens_percent.to_string()),
-            ("correlation_percent", correlation_percent.to_string()),
-            ("rename_percent", rename_percent.to_string()),
+            ("parity.nodes_percent", nodes_percent.to_string()),
+            ("parity.tokens_percent", tokens_percent.to_string()),
+            (
+                "similarity.correlation_percent",
+                correlation_percent.to_string(),
+            ),
+            ("similarity.rename_percent", rename_percent.to_string()),
             ("audit", audit.as_str().into()),
             ("history", history.as_str().into()),
             ("placement", placement.as_str().into()),

@@ -19,6 +19,8 @@ mod adopt;
 mod audit;
 #[path = "e2e/commands.rs"]
 mod commands;
+#[path = "e2e/deep.rs"]
+mod deep;
 #[path = "e2e/durability.rs"]
 mod durability;
 #[path = "e2e/evidence.rs"]

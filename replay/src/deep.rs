@@ -56,11 +56,17 @@ impl<G: Grammars, C: Contents> Deep<G, C> {
 
     /// The ledger has ended: tells what differs in its last step.
     pub fn finish(&mut self) -> Vec<Difference> {
+        // Content that nothing names yet is what comes first of the events that are missing.
+        let contents = self.step.iter().rev();
+        let contents = contents.take_while(|recorded| matches!(recorded.event, Event::Content(_)));
+        let first_missing = contents.last().map(|recorded| recorded.seq);
         let mut differences = self.retrace();
-        let head = self.engine.state().head();
-        let is_beyond = |difference: &&mut Difference| difference.seq > head;
-        for difference in differences.iter_mut().filter(is_beyond) {
-            difference.causes.push(Cause::CutShort);
+        let first_missing = first_missing.unwrap_or(self.engine.state().head().next());
+        for difference in &mut differences {
+            let is_one_sided = difference.recorded.is_none() || difference.today.is_none();
+            if difference.seq >= first_missing && is_one_sided {
+                difference.causes.push(Cause::CutShort);
+            }
         }
         differences
     }

@@ -121,7 +121,7 @@ impl Trace {
             .filter(|(at, _)| paired.binary_search(at).is_err())
             .map(|(_, recorded)| unexpected(recorded))
             .collect();
-        let next = self
+        let mut place = self
             .queue
             .front()
             .map_or(self.reached.next(), |recorded| recorded.seq);
@@ -130,13 +130,17 @@ impl Trace {
             let recorded = pair.map(|at| &self.queue[at]);
             let is_late = pair.is_some() && *pair < before;
             before = before.max(*pair);
+            place = recorded.map_or(place, |recorded| recorded.seq);
             if is_late || recorded.is_none_or(|recorded| recorded.event != *event) {
                 differences.push(Difference {
-                    seq: recorded.map_or(next, |recorded| recorded.seq),
+                    seq: place,
                     recorded: recorded.map(|recorded| recorded.event.clone()),
                     today: Some(event.clone()),
                     causes: Vec::new(),
                 });
+            }
+            if recorded.is_some() {
+                place = place.next();
             }
         }
         differences.sort_by_key(|difference| difference.seq);
@@ -218,13 +222,10 @@ impl Trace {
         };
         let is_composed = |event: &Event| matches!(event, Event::PromptComposed(_));
         if today.iter().any(is_composed) {
-            let Some(end) = position(is_composed, 0) else {
-                return (0, 0);
-            };
-            return (
-                self.back_over(end, |event| matches!(event, Event::NoticeIssued(_))),
-                end + 1,
-            );
+            let end = position(is_composed, 0);
+            let is_notice = |event: &Event| matches!(event, Event::NoticeIssued(_));
+            let start = self.back_over(end.unwrap_or(length), is_notice);
+            return (start, end.map_or(length, |end| end + 1));
         }
         let begins = |event: &Event| {
             matches!(

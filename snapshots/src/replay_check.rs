@@ -13,6 +13,7 @@ use tslp_replay::deep::Deep;
 use tslp_replay::fold::Replay;
 use tslp_replay::log::Stored;
 use tslp_replay::state::{Contents, State};
+use tslp_replay::trace::Difference;
 
 use crate::tables::Tables;
 
@@ -80,17 +81,27 @@ impl Contents for ContentsOf<'_> {
     }
 }
 
-/// Makes every decision anew out of what is on record of its observations.
-///
-/// # Panics
-/// When one differs, or the state on record comes out otherwise.
-pub fn check_deep(ledger: &[Recorded], live: &State, policy: &Policy) {
+/// Makes every decision anew out of what is on record of its observations: what differs, and the state on record.
+#[must_use]
+pub fn deep(
+    ledger: &[Recorded],
+    policy: &Policy,
+) -> (Vec<Difference>, Deep<TreeSitterGrammars, impl Contents>) {
     let mut deep = Deep::new(TreeSitterGrammars, policy.clone(), ContentsOf(ledger));
     let mut differences = Vec::new();
     for recorded in ledger {
         differences.extend(deep.next(recorded.clone()));
     }
     differences.extend(deep.finish());
+    (differences, deep)
+}
+
+/// Makes every decision anew.
+///
+/// # Panics
+/// When one differs, or the state on record comes out otherwise.
+pub fn check_deep(ledger: &[Recorded], live: &State, policy: &Policy) {
+    let (differences, deep) = deep(ledger, policy);
     assert!(differences.is_empty(), "{differences:#?}");
     for (index, table) in TABLES.iter().enumerate() {
         assert_eq!(

@@ -220,6 +220,12 @@ impl Stage {
         &self.ledger
     }
 
+    /// What steers its decisions.
+    #[must_use]
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
     /// The live state.
     #[must_use]
     pub const fn state(&self) -> &State {

@@ -381,10 +381,12 @@ fn mixed(old: &Policy, new: &Policy, name: &str) -> Policy {
     let (thresholds, others) = (&mut mixed.thresholds, new.thresholds);
     match name {
         "profile" => mixed.profile = new.profile,
-        "nodes_percent" => thresholds.nodes_percent = others.nodes_percent,
-        "tokens_percent" => thresholds.tokens_percent = others.tokens_percent,
-        "correlation_percent" => thresholds.correlation_percent = others.correlation_percent,
-        "rename_percent" => thresholds.rename_percent = others.rename_percent,
+        "parity.nodes_percent" => thresholds.nodes_percent = others.nodes_percent,
+        "parity.tokens_percent" => thresholds.tokens_percent = others.tokens_percent,
+        "similarity.correlation_percent" => {
+            thresholds.correlation_percent = others.correlation_percent
+        }
+        "similarity.rename_percent" => thresholds.rename_percent = others.rename_percent,
         "audit" => mixed.audit = new.audit,
         "history" => mixed.history = new.history,
         "placement" => mixed.placement = new.placement,

@@ -25,6 +25,15 @@ const STEPS_MAX: usize = 60;
 /// # Panics
 /// When the law is broken.
 pub fn play(data: &[u8]) {
+    played(data).check_replay();
+}
+
+/// Plays the story that the bytes tell, and gives the stage as it is at its end.
+///
+/// # Panics
+/// When the law is broken.
+#[must_use]
+pub fn played(data: &[u8]) -> Stage {
     let mut source = Unstructured::new(data);
     let policy = policy(&mut source).unwrap_or_default();
     let mut player = Player {
@@ -38,7 +47,7 @@ pub fn play(data: &[u8]) {
         }
         player.law.check(&player.stage);
     }
-    player.stage.check_replay();
+    player.stage
 }
 
 pub(super) struct Player {

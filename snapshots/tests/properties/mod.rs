@@ -1,5 +1,6 @@
 //! Properties of the whole engine over random inputs from fixed seeds.
 
+mod deep;
 mod law_table;
 mod missing_content;
 mod nonsense;

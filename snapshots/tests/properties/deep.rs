@@ -1,0 +1,125 @@
+//! Deep verification of random ledgers: a forged decision is noticed, a ledger that ends early isn't taken for one.
+
+use tslp_core::artifact::Level;
+use tslp_core::event::{Event, Recorded};
+use tslp_core::gate::Completeness;
+use tslp_core::ids::Seq;
+use tslp_core::reason::Reason;
+use tslp_replay::trace::{Cause, Difference};
+use tslp_snapshots::random::{entropy, player};
+use tslp_snapshots::replay_check::deep;
+use tslp_snapshots::stage::Stage;
+
+/// Stories whose decisions are forged one by one.
+const STORIES: u64 = 8;
+
+/// Every so many decisions of a story one is forged.
+const STRIDE: usize = 4;
+
+fn other(reason: Reason) -> Reason {
+    match reason {
+        Reason::Unlinked => Reason::UserRejected,
+        _ => Reason::Unlinked,
+    }
+}
+
+/// The decision as it wasn't made; `None` for what is observed.
+fn forged(event: &Event) -> Option<Event> {
+    let mut event = event.clone();
+    match &mut event {
+        Event::ArtifactCaptured(captured) => {
+            captured.completeness = match captured.completeness {
+                Completeness::Full => Completeness::Elided,
+                _ => Completeness::Full,
+            };
+        }
+        Event::ArtifactResolved(resolved) => {
+            resolved.level = match resolved.level {
+                Level::Confirmed => Level::Inferred,
+                _ => Level::Confirmed,
+            };
+        }
+        Event::Transitioned(moved) => moved.cause = other(moved.cause),
+        Event::PromotionRefused(refused) => {
+            refused.report.conclusion = refused.report.conclusion.map(other);
+        }
+        Event::AuditAsked(asked) => asked.about.truncate(asked.about.len() - 1),
+        Event::NoticeIssued(notice) => notice.reason = other(notice.reason),
+        Event::PromptComposed(composed) => composed.notices += 1,
+        _ => return None,
+    }
+    Some(event)
+}
+
+fn stages() -> impl Iterator<Item = Stage> {
+    (0..STORIES).map(|seed| player::played(&entropy::bytes(seed, 700)))
+}
+
+/// Positions of decisions in a ledger.
+fn decisions(ledger: &[Recorded]) -> Vec<usize> {
+    let is_decision = |at: &usize| forged(&ledger[*at].event).is_some();
+    (0..ledger.len()).filter(is_decision).collect()
+}
+
+fn unexplained(differences: &[Difference]) -> Vec<&Difference> {
+    let all = differences.iter();
+    all.filter(|difference| !difference.is_explained())
+        .collect()
+}
+
+#[test]
+fn a_forged_decision_is_noticed_where_it_stands() {
+    let mut tried = 0;
+    for stage in stages() {
+        for at in decisions(stage.ledger()).into_iter().step_by(STRIDE) {
+            let mut ledger = stage.ledger().to_vec();
+            let recorded = &mut ledger[at];
+            recorded.event = forged(&recorded.event).unwrap();
+            let (differences, _) = deep(&ledger, stage.policy());
+            let seq = ledger[at].seq;
+            let found = unexplained(&differences);
+            assert!(
+                found.iter().any(|difference| difference.seq == seq),
+                "{:?} in {found:#?}",
+                ledger[at]
+            );
+            tried += 1;
+        }
+    }
+    assert!(tried > 50, "{tried}");
+}
+
+#[test]
+fn a_decision_that_was_taken_out_is_noticed() {
+    let mut tried = 0;
+    for stage in stages() {
+        for at in decisions(stage.ledger()).into_iter().step_by(STRIDE) {
+            let mut ledger = stage.ledger().to_vec();
+            let removed = ledger.remove(at);
+            for (recorded, seq) in ledger.iter_mut().zip(1..) {
+                recorded.seq = Seq(seq);
+            }
+            let (differences, _) = deep(&ledger, stage.policy());
+            assert!(!differences.is_empty(), "{removed:?}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 50, "{tried}");
+}
+
+#[test]
+fn a_ledger_that_ends_early_says_nothing_else() {
+    for stage in stages().take(2) {
+        for end in (0..stage.ledger().len()).step_by(2) {
+            let ledger = &stage.ledger()[..end];
+            let (differences, _) = deep(ledger, stage.policy());
+            for difference in &differences {
+                assert_eq!(
+                    difference.causes,
+                    [Cause::CutShort],
+                    "{end}: {difference:#?}"
+                );
+            }
+        }
+    }
+}
