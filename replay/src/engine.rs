@@ -9,40 +9,35 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use tslp_core::RULES_VERSION;
-use tslp_core::capture;
 use tslp_core::decide::audit;
 use tslp_core::decide::compose::{self, Composed, Prompt};
 use tslp_core::decide::direct::{self, Order};
-use tslp_core::decide::found_code::{self, FoundCode, MessageEnd, Reading};
+use tslp_core::decide::found_code::{FoundCode, Reading};
 use tslp_core::decide::observe;
-use tslp_core::decide::promote::Containers;
 use tslp_core::decide::propose::{self, Judging};
-use tslp_core::decide::receive::{self, Received};
+use tslp_core::decide::receive;
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::verify;
-use tslp_core::decide::write_head::{self, Place};
-use tslp_core::directive::{self, Directive, Verb};
+use tslp_core::decide::write_head;
+use tslp_core::directive::{Directive, Verb};
 use tslp_core::entity::Symbol;
-use tslp_core::event::{
-    AuditOutcome, DirectiveGiven, DiskFinding, Event, Recorded, ReplyOutcome, RulesInForce,
-};
+use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, ReplyOutcome};
 use tslp_core::extract::Grammars;
-use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::mention::{self, Mentions};
-use tslp_core::message::{self, Message, Request, Role, ToolCall};
+use tslp_core::message::{self, Message, Request};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::view::View;
 
 use crate::pending::{
-    Answers, Batch, Checks, ComposedPrompt, DiskCheck, Examined, Finding, JudgedReply, Paste,
+    Answers, Batch, Checks, ComposedPrompt, DiskCheck, Examined, Finding, JudgedReply,
     PendingAudit, PendingCommand, PendingPrompt, PendingReply, Work,
 };
 use crate::state::{Contents, State, StateView};
 use crate::trace::Trace;
 
+mod examine;
+mod fold;
 pub(crate) mod retrace;
 
 /// The state, the parsers and the policy, with the bytes that aren't on disk yet.
@@ -124,39 +119,6 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             examined,
             work,
         }
-    }
-
-    /// Finds the code, the directives and the names in a prompt that is recorded, and says what to look at.
-    fn examine(
-        &mut self,
-        at: UnixMillis,
-        request: &Request,
-        texts: &[Cow<'_, str>],
-        received: &Received,
-        work: &mut Work,
-    ) -> (Vec<DiskCheck>, Vec<RelPath>, Examined) {
-        let pastes = self.pastes(request, texts, received);
-        let orders = self.orders(at, request, texts, received, work);
-        let prompt = prompt_text(request, texts);
-        let mentions = self.mentions(&prompt, &pastes);
-        let mut checks = Checks::default();
-        for paste in &pastes {
-            checks.add_code(&self.view(), &paste.found);
-        }
-        for (entity, _) in compose::candidates(&self.view(), received.session, &mentions) {
-            checks.add(&self.view(), &entity.path);
-        }
-        let reads: Vec<RelPath> = accepted(&orders).cloned().collect();
-        for path in &reads {
-            checks.add(&self.view(), path);
-        }
-        let examined = Examined {
-            prompt,
-            pastes,
-            mentions,
-            orders,
-        };
-        (checks.into_vec(), reads, examined)
     }
 
     /// The files have been looked at: the user's code becomes true, and the prompt is composed.
@@ -367,38 +329,6 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         self.read_reply(at, episode, reply, outcome, work)
     }
 
-    /// Finds the code in a reply that is recorded, and says what to look at.
-    fn read_reply(
-        &self,
-        at: UnixMillis,
-        episode: EpisodeId,
-        reply: Reply,
-        outcome: ReplyOutcome,
-        work: Work,
-    ) -> PendingReply {
-        let cut = if reply.finish_reason.as_deref() == Some("length") {
-            MessageEnd::CutShort
-        } else {
-            MessageEnd::Whole
-        };
-        let found = match outcome {
-            ReplyOutcome::Completed => self.find(&reply.text, &reply.tool_calls, cut),
-            _ => Vec::new(),
-        };
-        let mut checks = Checks::default();
-        for found in &found {
-            checks.add_code(&self.view(), found);
-        }
-        PendingReply {
-            checks: checks.into_vec(),
-            at,
-            episode,
-            found,
-            containers: Containers::new(reply.segments),
-            work,
-        }
-    }
-
     /// The files have been looked at: the reply's code is judged.
     pub fn judge(&mut self, pending: PendingReply, findings: Vec<Finding>) -> JudgedReply {
         let PendingReply {
@@ -481,18 +411,6 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         work.finish()
     }
 
-    /// What the user said in the session's last complete turn.
-    fn asked(&self, session: SessionId) -> String {
-        let view = self.view();
-        let exchange = view.recent(session).pop().unwrap_or_default();
-        let texts: Vec<String> = exchange
-            .user
-            .iter()
-            .filter_map(|content| String::from_utf8(view.content(*content)?).ok())
-            .collect();
-        directive::stripped(&texts.join("\n")).into_owned()
-    }
-
     fn reading<'r>(&'r self, view: &'r StateView<'r>) -> Reading<'r> {
         Reading {
             view,
@@ -506,79 +424,6 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             state: &self.state,
             contents: &self.contents,
         }
-    }
-
-    fn find(&self, text: &str, tool_calls: &[ToolCall], end: MessageEnd) -> Vec<FoundCode> {
-        let view = self.view();
-        found_code::find(self.reading(&view), text, tool_calls, end)
-    }
-
-    fn pastes(&self, request: &Request, texts: &[Cow<'_, str>], received: &Received) -> Vec<Paste> {
-        let examples = capture::examples(&request.messages);
-        let current_from = request.current_from();
-        let mut pastes = Vec::new();
-        for index in received
-            .new_user_messages
-            .iter()
-            .copied()
-            .filter(|index| *index >= examples)
-        {
-            let text = &texts[index];
-            if capture::quotes_a_conversation(text) {
-                continue;
-            }
-            let containers = Containers::new([(ArtifactHash::of(text.as_bytes()), text.len())]);
-            let place = if index >= current_from {
-                Place::CurrentPrompt
-            } else {
-                Place::Context
-            };
-            pastes.extend(
-                self.find(text, &[], MessageEnd::Whole)
-                    .into_iter()
-                    .map(|found| Paste {
-                        found,
-                        containers: containers.clone(),
-                        place: place.clone(),
-                    }),
-            );
-        }
-        pastes
-    }
-
-    /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
-    /// file.
-    fn mentions(&self, prompt: &str, pastes: &[Paste]) -> Mentions {
-        let mut mentions = mention::scan(prompt, &self.policy.workspace_root, &self.view());
-        mentions.files.retain(|path| {
-            pastes
-                .iter()
-                .all(|paste| paste.found.usable_path() != Some(path))
-        });
-        mentions
-    }
-
-    /// Records the current prompt's directives and says what they are about.
-    fn orders(
-        &mut self,
-        at: UnixMillis,
-        request: &Request,
-        texts: &[Cow<'_, str>],
-        received: &Received,
-        work: &mut Work,
-    ) -> Vec<Order> {
-        let current_from = request.current_from();
-        let mut orders = Vec::new();
-        for index in received
-            .new_user_messages
-            .iter()
-            .filter(|index| **index >= current_from)
-        {
-            for directive in directive::directives(&texts[*index]) {
-                orders.push(self.order(at, received.episode, directive, work));
-            }
-        }
-        orders
     }
 
     fn order(
@@ -615,104 +460,6 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
             });
         }
     }
-
-    /// Decides and folds.
-    fn decide(
-        &mut self,
-        at: UnixMillis,
-        work: &mut Work,
-        decision: impl Fn(&Self, &Policy) -> Vec<Event>,
-    ) {
-        self.decide_with(at, work, |engine, policy| (decision(engine, policy), ()));
-    }
-
-    /// Decides and folds, and gives what else came of it.
-    fn decide_with<T>(
-        &mut self,
-        at: UnixMillis,
-        work: &mut Work,
-        decision: impl Fn(&Self, &Policy) -> (Vec<Event>, T),
-    ) -> T {
-        let (events, other) = decision(self, &self.policy);
-        match self.trace.take() {
-            None => self.fold(at, events, work),
-            Some(trace) => self.retrace(trace, &events, work, |engine, policy| {
-                decision(engine, policy).0
-            }),
-        }
-        other
-    }
-
-    fn fold(&mut self, at: UnixMillis, events: Vec<Event>, work: &mut Work) {
-        if let Some(trace) = self.trace.take() {
-            return self.retrace(trace, &events, work, |_, _| events.clone());
-        }
-        if self.undeclared && !events.is_empty() {
-            self.undeclared = false;
-            let rules = self.changed_rules();
-            rules
-                .into_iter()
-                .for_each(|rules| self.fold_one(at, Event::RulesInForce(rules), work));
-        }
-        for event in events {
-            self.fold_one(at, event, work);
-        }
-    }
-
-    fn fold_one(&mut self, at: UnixMillis, event: Event, work: &mut Work) {
-        let recorded = Recorded {
-            seq: self.state.head().next(),
-            at,
-            event,
-        };
-        self.fold_recorded(recorded, work);
-    }
-
-    fn fold_recorded(&mut self, recorded: Recorded, work: &mut Work) {
-        if let Event::Content(content) = &recorded.event {
-            self.contents
-                .fresh
-                .insert(recorded.seq, content.bytes.as_slice().into());
-        }
-        self.state.apply(&recorded, &mut work.changes);
-        work.recorded.push(recorded);
-    }
-
-    /// The rules by which this engine decides.
-    fn rules(&self, program: String) -> RulesInForce {
-        RulesInForce {
-            program,
-            rules: RULES_VERSION,
-            grammars: self.grammars.tags(),
-            patterns: self.grammars.patterns(),
-            policy: self.policy.clone(),
-        }
-    }
-
-    /// The rules in force, if they aren't those on record.
-    fn changed_rules(&self) -> Option<RulesInForce> {
-        let rules = self.rules(self.program.clone()?);
-        (self.state.rules().in_force() != Some(&rules)).then_some(rules)
-    }
-}
-
-/// What the user says in the current prompt, without directives.
-fn prompt_text(request: &Request, texts: &[Cow<'_, str>]) -> String {
-    let current_from = request.current_from();
-    let said: Vec<&str> = request
-        .messages
-        .iter()
-        .zip(texts)
-        .skip(current_from)
-        .filter(|(message, _)| message.role == Role::User)
-        .map(|(_, text)| &**text)
-        .collect();
-    directive::stripped(&said.join("\n")).into_owned()
-}
-
-/// The files that the user accepts, in order.
-fn accepted(orders: &[Order]) -> impl Iterator<Item = &RelPath> {
-    orders.iter().filter_map(Order::accepts)
 }
 
 /// Stored bytes, and those of events that aren't stored yet.

@@ -1,0 +1,198 @@
+//! What stands in a message: code, directives, names.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use tslp_core::capture;
+use tslp_core::decide::compose;
+use tslp_core::decide::direct::Order;
+use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
+use tslp_core::decide::promote::Containers;
+use tslp_core::decide::receive::Received;
+use tslp_core::decide::reply::Reply;
+use tslp_core::decide::write_head::Place;
+use tslp_core::directive;
+use tslp_core::event::ReplyOutcome;
+use tslp_core::extract::Grammars;
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
+use tslp_core::mention::{self, Mentions};
+use tslp_core::message::{Request, Role, ToolCall};
+use tslp_core::path::RelPath;
+use tslp_core::view::View;
+
+use super::Engine;
+use crate::pending::{Checks, DiskCheck, Examined, Paste, PendingReply, Work};
+use crate::state::Contents;
+
+impl<G: Grammars, C: Contents> Engine<G, C> {
+    /// Finds the code, the directives and the names in a prompt that is recorded, and says what to look at.
+    pub(super) fn examine(
+        &mut self,
+        at: UnixMillis,
+        request: &Request,
+        texts: &[Cow<'_, str>],
+        received: &Received,
+        work: &mut Work,
+    ) -> (Vec<DiskCheck>, Vec<RelPath>, Examined) {
+        let pastes = self.pastes(request, texts, received);
+        let orders = self.orders(at, request, texts, received, work);
+        let prompt = prompt_text(request, texts);
+        let mentions = self.mentions(&prompt, &pastes);
+        let mut checks = Checks::default();
+        for paste in &pastes {
+            checks.add_code(&self.view(), &paste.found);
+        }
+        for (entity, _) in compose::candidates(&self.view(), received.session, &mentions) {
+            checks.add(&self.view(), &entity.path);
+        }
+        let reads: Vec<RelPath> = accepted(&orders).cloned().collect();
+        for path in &reads {
+            checks.add(&self.view(), path);
+        }
+        let examined = Examined {
+            prompt,
+            pastes,
+            mentions,
+            orders,
+        };
+        (checks.into_vec(), reads, examined)
+    }
+
+    /// Finds the code in a reply that is recorded, and says what to look at.
+    pub(super) fn read_reply(
+        &self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        reply: Reply,
+        outcome: ReplyOutcome,
+        work: Work,
+    ) -> PendingReply {
+        let cut = if reply.finish_reason.as_deref() == Some("length") {
+            MessageEnd::CutShort
+        } else {
+            MessageEnd::Whole
+        };
+        let found = match outcome {
+            ReplyOutcome::Completed => self.find(&reply.text, &reply.tool_calls, cut),
+            _ => Vec::new(),
+        };
+        let mut checks = Checks::default();
+        for found in &found {
+            checks.add_code(&self.view(), found);
+        }
+        PendingReply {
+            checks: checks.into_vec(),
+            at,
+            episode,
+            found,
+            containers: Containers::new(reply.segments),
+            work,
+        }
+    }
+
+    /// What the user said in the session's last complete turn.
+    pub(super) fn asked(&self, session: SessionId) -> String {
+        let view = self.view();
+        let exchange = view.recent(session).pop().unwrap_or_default();
+        let texts: Vec<String> = exchange
+            .user
+            .iter()
+            .filter_map(|content| String::from_utf8(view.content(*content)?).ok())
+            .collect();
+        directive::stripped(&texts.join("\n")).into_owned()
+    }
+
+    fn find(&self, text: &str, tool_calls: &[ToolCall], end: MessageEnd) -> Vec<FoundCode> {
+        let view = self.view();
+        found_code::find(self.reading(&view), text, tool_calls, end)
+    }
+
+    fn pastes(&self, request: &Request, texts: &[Cow<'_, str>], received: &Received) -> Vec<Paste> {
+        let examples = capture::examples(&request.messages);
+        let current_from = request.current_from();
+        let mut pastes = Vec::new();
+        for index in received
+            .new_user_messages
+            .iter()
+            .copied()
+            .filter(|index| *index >= examples)
+        {
+            let text = &texts[index];
+            if capture::quotes_a_conversation(text) {
+                continue;
+            }
+            let containers = Containers::new([(ArtifactHash::of(text.as_bytes()), text.len())]);
+            let place = if index >= current_from {
+                Place::CurrentPrompt
+            } else {
+                Place::Context
+            };
+            pastes.extend(
+                self.find(text, &[], MessageEnd::Whole)
+                    .into_iter()
+                    .map(|found| Paste {
+                        found,
+                        containers: containers.clone(),
+                        place: place.clone(),
+                    }),
+            );
+        }
+        pastes
+    }
+
+    /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
+    /// file.
+    fn mentions(&self, prompt: &str, pastes: &[Paste]) -> Mentions {
+        let mut mentions = mention::scan(prompt, &self.policy.workspace_root, &self.view());
+        mentions.files.retain(|path| {
+            pastes
+                .iter()
+                .all(|paste| paste.found.usable_path() != Some(path))
+        });
+        mentions
+    }
+
+    /// Records the current prompt's directives and says what they are about.
+    fn orders(
+        &mut self,
+        at: UnixMillis,
+        request: &Request,
+        texts: &[Cow<'_, str>],
+        received: &Received,
+        work: &mut Work,
+    ) -> Vec<Order> {
+        let current_from = request.current_from();
+        let mut orders = Vec::new();
+        for index in received
+            .new_user_messages
+            .iter()
+            .filter(|index| **index >= current_from)
+        {
+            for directive in directive::directives(&texts[*index]) {
+                orders.push(self.order(at, received.episode, directive, work));
+            }
+        }
+        orders
+    }
+}
+
+/// What the user says in the current prompt, without directives.
+fn prompt_text(request: &Request, texts: &[Cow<'_, str>]) -> String {
+    let current_from = request.current_from();
+    let said: Vec<&str> = request
+        .messages
+        .iter()
+        .zip(texts)
+        .skip(current_from)
+        .filter(|(message, _)| message.role == Role::User)
+        .map(|(_, text)| &**text)
+        .collect();
+    directive::stripped(&said.join("\n")).into_owned()
+}
+
+/// The files that the user accepts, in order.
+fn accepted(orders: &[Order]) -> impl Iterator<Item = &RelPath> {
+    orders.iter().filter_map(Order::accepts)
+}

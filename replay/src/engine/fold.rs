@@ -1,0 +1,95 @@
+//! What is decided is folded at once, with the rules in force where they are new.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use tslp_core::RULES_VERSION;
+use tslp_core::event::{Event, Recorded, RulesInForce};
+use tslp_core::extract::Grammars;
+use tslp_core::ids::UnixMillis;
+use tslp_core::policy::Policy;
+
+use super::Engine;
+use crate::pending::Work;
+use crate::state::Contents;
+
+impl<G: Grammars, C: Contents> Engine<G, C> {
+    /// Decides and folds.
+    pub(super) fn decide(
+        &mut self,
+        at: UnixMillis,
+        work: &mut Work,
+        decision: impl Fn(&Self, &Policy) -> Vec<Event>,
+    ) {
+        self.decide_with(at, work, |engine, policy| (decision(engine, policy), ()));
+    }
+
+    /// Decides and folds, and gives what else came of it.
+    pub(super) fn decide_with<T>(
+        &mut self,
+        at: UnixMillis,
+        work: &mut Work,
+        decision: impl Fn(&Self, &Policy) -> (Vec<Event>, T),
+    ) -> T {
+        let (events, other) = decision(self, &self.policy);
+        match self.trace.take() {
+            None => self.fold(at, events, work),
+            Some(trace) => self.retrace(trace, &events, work, |engine, policy| {
+                decision(engine, policy).0
+            }),
+        }
+        other
+    }
+
+    pub(super) fn fold(&mut self, at: UnixMillis, events: Vec<Event>, work: &mut Work) {
+        if let Some(trace) = self.trace.take() {
+            return self.retrace(trace, &events, work, |_, _| events.clone());
+        }
+        if self.undeclared && !events.is_empty() {
+            self.undeclared = false;
+            let rules = self.changed_rules();
+            rules
+                .into_iter()
+                .for_each(|rules| self.fold_one(at, Event::RulesInForce(rules), work));
+        }
+        for event in events {
+            self.fold_one(at, event, work);
+        }
+    }
+
+    fn fold_one(&mut self, at: UnixMillis, event: Event, work: &mut Work) {
+        let recorded = Recorded {
+            seq: self.state.head().next(),
+            at,
+            event,
+        };
+        self.fold_recorded(recorded, work);
+    }
+
+    pub(super) fn fold_recorded(&mut self, recorded: Recorded, work: &mut Work) {
+        if let Event::Content(content) = &recorded.event {
+            self.contents
+                .fresh
+                .insert(recorded.seq, content.bytes.as_slice().into());
+        }
+        self.state.apply(&recorded, &mut work.changes);
+        work.recorded.push(recorded);
+    }
+
+    /// The rules by which this engine decides.
+    pub(super) fn rules(&self, program: String) -> RulesInForce {
+        RulesInForce {
+            program,
+            rules: RULES_VERSION,
+            grammars: self.grammars.tags(),
+            patterns: self.grammars.patterns(),
+            policy: self.policy.clone(),
+        }
+    }
+
+    /// The rules in force, if they aren't those on record.
+    fn changed_rules(&self) -> Option<RulesInForce> {
+        let rules = self.rules(self.program.clone()?);
+        (self.state.rules().in_force() != Some(&rules)).then_some(rules)
+    }
+}
