@@ -78,7 +78,7 @@ pub struct RulesInForce {
     pub grammars: Vec<GrammarTag>,
     /// Hash of its pattern data (`symbols.json`).
     pub patterns: ArtifactHash,
-    /// What a person configured, and what follows from the model's context size.
+    /// What a person configured. Its token budget is the one of the moment; each prompt records its own.
     pub policy: Policy,
 }
 

@@ -152,7 +152,7 @@ struct Trial<C> {
 impl<C: Contents> Trial<C> {
     fn new(config: &ServeConfig, state: State, contents: C) -> Self {
         let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
-        engine.declare_outside(VERSION);
+        engine.declare(VERSION);
         Self {
             engine,
             observer: Observer::new(

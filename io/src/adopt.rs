@@ -392,7 +392,7 @@ impl Sink {
 /// Whole files with a path of their own are decided about without a look at older bytes.
 fn engine(config: &ServeConfig, state: State) -> Engine<TreeSitterGrammars, NoContents> {
     let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), NoContents);
-    engine.declare_outside(VERSION);
+    engine.declare(VERSION);
     engine
 }
 

@@ -72,18 +72,10 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     }
 
     /// From now on the rules in force are recorded together with what they decide, wherever they differ from those on
-    /// record. `program` is the version of tslp.
+    /// record. `program` is the version of tslp. The token budget is no reason: each prompt records its own.
     pub fn declare(&mut self, program: &str) {
         self.program = Some(program.into());
         self.undeclared = true;
-    }
-
-    /// As [`Self::declare`], for acts of the user that compose no prompt: the token budget stays what it was.
-    pub fn declare_outside(&mut self, program: &str) {
-        if let Some(rules) = self.state.rules().in_force() {
-            self.policy.budget_tokens = rules.policy.budget_tokens;
-        }
-        self.declare(program);
     }
 
     /// The state as decided so far, durable or not.
@@ -94,7 +86,6 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     /// Sets the token budget of hydration, once the model's context size is known.
     pub const fn set_budget_tokens(&mut self, tokens: u32) {
         self.policy.budget_tokens = tokens;
-        self.undeclared = self.program.is_some();
     }
 
     /// Lets go of the bytes that the store can give from now on.

@@ -91,14 +91,16 @@ impl Trace {
                 differences: Vec::new(),
             };
         }
-        let today = self.renumbered(today);
-        let (start, end) = self.window(&today);
-        let pairs = paired(&self.queue, start..end, &today);
+        let renumbered = self.renumbered(today);
+        let (start, end) = self.window(&renumbered);
+        let pairs = paired(&self.queue, start..end, &renumbered);
         let taken = pairs.iter().flatten().max().map_or(0, |last| last + 1);
-        Comparison {
-            taken,
-            differences: self.differences(taken, &today, &pairs),
+        let mut differences = self.differences(taken, &renumbered, &pairs);
+        if differences.is_empty() {
+            // The numbers alone are others.
+            differences = self.differences(taken, today, &pairs);
         }
+        Comparison { taken, differences }
     }
 
     /// How today's events differ from the next `taken` ones on record, which are known to be of the same decision.

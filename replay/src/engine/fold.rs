@@ -90,6 +90,11 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     /// The rules in force, if they aren't those on record.
     fn changed_rules(&self) -> Option<RulesInForce> {
         let rules = self.rules(self.program.clone()?);
-        (self.state.rules().in_force() != Some(&rules)).then_some(rules)
+        let is_known = self.state.rules().in_force().is_some_and(|known| {
+            let mut known = known.clone();
+            known.policy.budget_tokens = rules.policy.budget_tokens;
+            known == rules
+        });
+        (!is_known).then_some(rules)
     }
 }

@@ -63,7 +63,6 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     /// Folds an observation as it is on record.
     pub(crate) fn observed(&mut self, recorded: Recorded) {
         if let Event::RulesInForce(rules) = &recorded.event {
-            self.policy.budget_tokens = rules.policy.budget_tokens;
             self.policy
                 .workspace_root
                 .clone_from(&rules.policy.workspace_root);

@@ -90,6 +90,34 @@ fn a_forged_decision_is_noticed_where_it_stands() {
 }
 
 #[test]
+fn a_forged_number_is_noticed() {
+    let mut tried = 0;
+    for stage in stages() {
+        for at in decisions(stage.ledger()) {
+            let mut ledger = stage.ledger().to_vec();
+            let Event::ArtifactCaptured(captured) = &mut ledger[at].event else {
+                continue;
+            };
+            captured.capture.0 += 1000;
+            if let Some(Recorded {
+                event: Event::ArtifactResolved(resolved),
+                ..
+            }) = ledger.get_mut(at + 1)
+            {
+                resolved.capture.0 += 1000;
+            }
+            let seq = ledger[at].seq;
+            let (differences, _) = deep(&ledger, stage.policy());
+            let found = unexplained(&differences);
+            assert!(found.iter().any(|difference| difference.seq == seq));
+            tried += 1;
+            break;
+        }
+    }
+    assert!(tried > 3, "{tried}");
+}
+
+#[test]
 fn a_decision_that_was_taken_out_is_noticed() {
     let mut tried = 0;
     for stage in stages() {
