@@ -55,7 +55,7 @@ pub fn start(data_dir: &Path, workspace: &Path) -> Result<(OpenLedger, State), S
     start_with(&OpenOptions::default(), data_dir, workspace)
 }
 
-/// Opens the ledger as `options` say and folds it.
+/// As [`start`], with options of the ledger's.
 ///
 /// # Errors
 /// As [`start`].

@@ -16,6 +16,7 @@
 
 pub mod anchor;
 mod backup;
+pub mod disk;
 pub mod durable;
 mod error;
 pub mod lock;

@@ -11,7 +11,7 @@ use tslp_projections::table::{RowChange, Value};
 use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;
-use super::connection::{self, Database, beside, set_meta, to_sql};
+use super::connection::{self, Database, set_meta, to_sql};
 use super::error::LedgerError;
 use super::lock::DataDirLock;
 use super::tables::{APPLIED_SEQ, TableError, Tables, TablesState};
@@ -168,11 +168,10 @@ impl SqliteLog {
     /// When SQLite fails.
     pub fn wal(&self) -> Result<WalState, LedgerError> {
         let (_, pages, moved) = self.run_checkpoint("PRAGMA wal_checkpoint(NOOP)")?;
-        let file = beside(&self.database.path, "-wal");
         Ok(WalState {
             pages,
             pages_pending: pages.saturating_sub(moved),
-            file_bytes: std::fs::metadata(file).map_or(0, |metadata| metadata.len()),
+            file_bytes: self.database.wal_bytes(),
         })
     }
 

@@ -4,7 +4,8 @@ use std::io;
 use std::path::Path;
 
 use super::*;
-use crate::ledger::anchor::{Anchor, Medium};
+use crate::ledger::anchor::Anchor;
+use crate::ledger::disk::Medium;
 use crate::ledger::{Checkpoint, anchor};
 use tslp_replay::log::AppendError;
 
@@ -186,7 +187,7 @@ fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
 struct Dead(Vec<u8>);
 
 impl Medium for Dead {
-    fn read(&mut self) -> io::Result<Vec<u8>> {
+    fn read(&mut self, _: usize) -> io::Result<Vec<u8>> {
         Ok(self.0.clone())
     }
     fn write_at(&mut self, _: usize, _: &[u8]) -> io::Result<()> {
