@@ -19,3 +19,5 @@ pub mod tables;
 pub mod random;
 
 pub mod storage;
+
+pub mod simulation;
