@@ -349,12 +349,6 @@ impl Window {
             }
         }
     }
-
-    /// How long the conversation is.
-    #[must_use]
-    pub(super) fn length(&self) -> usize {
-        self.messages.len()
-    }
 }
 
 fn nonsense(chance: &mut Chance) -> Vec<u8> {

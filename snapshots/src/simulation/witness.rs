@@ -41,8 +41,8 @@ pub(super) struct Witness {
     stale: Divergences,
     /// The last position of the batch that each episode's prompt stands in.
     prompts: BTreeMap<EpisodeId, Seq>,
-    /// Episodes without an end.
-    open: BTreeSet<EpisodeId>,
+    /// Episodes whose reply hasn't ended, with how many attempts of theirs.
+    open: BTreeMap<EpisodeId, u32>,
     /// Transitions to what is true now.
     true_since: BTreeMap<EntityId, Seq>,
     /// The highest position that was ever durable by the writer's own word.
@@ -73,20 +73,26 @@ impl Witness {
             match &recorded.event {
                 Event::PromptReceived(received) => {
                     self.prompts.insert(received.episode, batch.last());
-                    self.open.insert(received.episode);
                 }
-                Event::ReplyEnded(ended) => {
-                    assert!(
-                        self.open.remove(&ended.episode),
-                        "{} ends twice, or never began",
-                        ended.episode
-                    );
+                Event::PromptComposed(composed) => {
+                    self.prompts.insert(composed.episode, batch.last());
+                    *self.open.entry(composed.episode).or_default() += 1;
                 }
+                Event::ReplyEnded(ended) => self.reply_over(ended),
                 Event::Transitioned(moved) if moved.transition == Transition::Promote => {
                     self.true_since.insert(moved.entity.clone(), recorded.seq);
                 }
                 _ => {}
             }
+        }
+    }
+
+    fn reply_over(&mut self, ended: &ReplyEnded) {
+        let attempts = self.open.get_mut(&ended.episode);
+        let attempts = attempts.unwrap_or_else(|| panic!("{} ends too often", ended.episode));
+        *attempts -= 1;
+        if *attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
+            self.open.remove(&ended.episode);
         }
     }
 
@@ -364,8 +370,8 @@ impl Witness {
 
     /// Replies under way.
     #[must_use]
-    pub(super) const fn open(&self) -> &BTreeSet<EpisodeId> {
-        &self.open
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
     }
 }
 
