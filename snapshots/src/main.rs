@@ -20,6 +20,9 @@ struct Arguments {
     /// All seeds from A up to B, B not included, in place of one.
     #[arg(long, value_name = "A..B", value_parser = seeds)]
     seeds: Option<Range<u64>>,
+    /// Goes on behind a seed that fails.
+    #[arg(long)]
+    keep_going: bool,
     /// Says what happens in each step.
     #[arg(long)]
     trace: bool,
@@ -38,6 +41,7 @@ fn main() -> io::Result<ExitCode> {
         .unwrap_or(arguments.seed..arguments.seed + 1);
     let mut out = io::stdout().lock();
     let mut total = Report::default();
+    let mut failed = 0_u64;
     for seed in seeds.clone() {
         let report = run(seed, arguments.steps, &mut |line| {
             if arguments.trace {
@@ -56,7 +60,10 @@ fn main() -> io::Result<ExitCode> {
                 "replay: cargo run --release -p tslp-snapshots -- --seed {seed} --steps {} --trace",
                 arguments.steps
             )?;
-            return Ok(ExitCode::FAILURE);
+            failed += 1;
+            if !arguments.keep_going {
+                return Ok(ExitCode::FAILURE);
+            }
         }
         total.add(&report);
         if (seed + 1 - seeds.start).is_multiple_of(1000) {
@@ -71,6 +78,10 @@ fn main() -> io::Result<ExitCode> {
     writeln!(out, "{} steps, trace {}", total.steps, total.trace)?;
     for (what, count) in &total.counters {
         writeln!(out, "{count:>10} {what}")?;
+    }
+    if failed > 0 {
+        writeln!(out, "{failed} seeds failed")?;
+        return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
 }

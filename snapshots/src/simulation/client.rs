@@ -22,7 +22,8 @@ pub(super) struct Window {
 
 /// A connection to the proxy.
 struct Line {
-    end: ClientEnd,
+    /// None once the proxy's process is gone.
+    end: Option<ClientEnd>,
     sending: Vec<u8>,
     received: Vec<u8>,
     has_ended: bool,
@@ -99,6 +100,7 @@ impl Window {
     /// The proxy's process is gone.
     pub(super) fn lose_line(&mut self) {
         if let Some(line) = &mut self.line {
+            line.end = None;
             line.has_ended = true;
             line.sending.clear();
         }
@@ -146,7 +148,7 @@ impl Window {
         if !is_usable || chance.percent(10) {
             self.hang_up(network);
             self.line = Some(Line {
-                end: network.dial(chance.pick(&[300, 5000, 1 << 20])),
+                end: Some(network.dial(chance.pick(&[300, 5000, 1 << 20]))),
                 sending: Vec::new(),
                 received: Vec::new(),
                 has_ended: false,
@@ -255,7 +257,8 @@ impl Window {
         }
         let rest = line.sending.len();
         let piece = if calm { rest } else { chance.piece(rest) };
-        match network.client_sends(line.end, &line.sending[..piece]) {
+        let Some(end) = line.end else { return };
+        match network.client_sends(end, &line.sending[..piece]) {
             Some(count) => drop(line.sending.drain(..count)),
             None => line.sending.clear(),
         }
@@ -264,7 +267,8 @@ impl Window {
     fn receive(&mut self, network: &Network, chance: &mut Chance, calm: bool) {
         let Some(line) = &mut self.line else { return };
         let most = if calm { usize::MAX } else { chance.piece(4096) };
-        match network.client_receives(line.end, most) {
+        let Some(end) = line.end else { return };
+        match network.client_receives(end, most) {
             Received::Nothing => {}
             Received::Bytes(bytes) => line.received.extend_from_slice(&bytes),
             Received::Ended => line.has_ended = true,
@@ -315,8 +319,8 @@ impl Window {
     }
 
     fn hang_up(&mut self, network: &Network) {
-        if let Some(line) = self.line.take() {
-            network.client_leaves(line.end);
+        if let Some(end) = self.line.take().and_then(|line| line.end) {
+            network.client_leaves(end);
         }
     }
 
