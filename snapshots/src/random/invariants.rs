@@ -309,7 +309,8 @@ impl Law {
                 let is_acknowledged = self.acknowledged.get(entity) == Some(&seen);
                 assert!(
                     seen == Some(shown) || is_acknowledged,
-                    "STALE code is shown: {entity}"
+                    "STALE code is shown: {entity} as {shown}, where disk holds {seen:?} and the user decided over {:?}",
+                    self.acknowledged.get(entity)
                 );
             }
         }

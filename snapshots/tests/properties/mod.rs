@@ -1,6 +1,8 @@
 //! Properties of the whole engine over random inputs from fixed seeds.
 
+mod interrupted;
 mod law_table;
 mod missing_content;
 mod nonsense;
+mod simulation;
 mod stories;
