@@ -169,6 +169,14 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
         (Deed::Fragment | Deed::Cut | Deed::Echo | Deed::Edit, _)
         | (Deed::Dropped | Deed::Renamed, None) => block(chance, &function.text()),
     };
+    // Now and then a model thinks aloud, longer than any buffer on the way.
+    let text = match chance.below(12) {
+        0 => format!(
+            "{}\n{text}",
+            "Let me see, once more.\n".repeat(chance.between(800, 4000))
+        ),
+        _ => text,
+    };
     Speech {
         deed,
         path,

@@ -67,6 +67,7 @@ impl Witness {
     }
 
     fn follow(&mut self, batch: &Batch) {
+        check_history(&batch.recorded);
         self.law.follow(&batch.recorded, &batch.disk);
         for recorded in &batch.recorded {
             self.stale.follow(recorded);
@@ -374,6 +375,29 @@ impl Witness {
     #[must_use]
     pub(super) fn open(&self) -> usize {
         self.open.len()
+    }
+}
+
+/// Of the messages before the prompt only those are named that are new to the ledger.
+fn check_history(recorded: &[Recorded]) {
+    let mut stored = BTreeSet::new();
+    for recorded in recorded {
+        match &recorded.event {
+            Event::Content(content) => {
+                stored.insert(content.hash);
+            }
+            Event::PromptReceived(received) => {
+                let older = received.messages.iter().take(received.older as usize);
+                for message in older {
+                    assert!(
+                        stored.contains(&message.content),
+                        "{} names a message again that the ledger has",
+                        received.episode
+                    );
+                }
+            }
+            _ => {}
+        }
     }
 }
 
