@@ -106,6 +106,7 @@ pub struct Anchor {
     medium: Box<dyn Medium>,
     path: PathBuf,
     generation: u64,
+    head: Head,
 }
 
 impl Anchor {
@@ -141,6 +142,7 @@ impl Anchor {
             medium: write().map_err(|source| failed("create", path, source))?,
             path: path.to_owned(),
             generation: 0,
+            head,
         })
     }
 
@@ -185,7 +187,14 @@ impl Anchor {
             medium,
             path: path.to_owned(),
             generation: slot.generation,
+            head: slot.head,
         })
+    }
+
+    /// What it vouches for.
+    #[must_use]
+    pub const fn head(&self) -> Head {
+        self.head
     }
 
     /// Writes the head over the older slot and syncs it.
@@ -202,6 +211,7 @@ impl Anchor {
             .and_then(|()| self.medium.sync())
             .map_err(|source| failed("write", &self.path, source))?;
         self.generation = slot.generation;
+        self.head = head;
         Ok(())
     }
 }

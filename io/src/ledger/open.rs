@@ -132,11 +132,13 @@ impl OpenOptions {
             create(&database, workspace)?;
         }
         make_private(disk, &files.database)?;
-        check_file(disk, &files.database)?;
-        let head = self.inspect(&database, &files, workspace)?;
+        let damage = |error| as_damage(disk, &files, error);
+        check_file(disk, &files.database).map_err(damage)?;
+        let head = self.inspect(&database, &files, workspace).map_err(damage)?;
         let anchor = open_anchor(disk, &files, head)?;
         let tables = Tables::new(self.tables, self.append_only);
-        let mut log = connect(database, tables, anchor, head, Arc::clone(&lock))?;
+        let log = connect(database, tables, anchor, head, Arc::clone(&lock));
+        let mut log = log.map_err(damage)?;
         let tables = prepare_tables(&mut log)?;
         Ok(OpenLedger {
             log,
@@ -161,6 +163,17 @@ impl OpenOptions {
             source,
         })?;
         check_meta(&connection, database, workspace)?;
+        if version < 1 {
+            return Err(LedgerError::Corrupt {
+                path: database.path.clone(),
+                detail: format!("its schema version is {version}, which was never written"),
+            });
+        }
+        // The next append takes a free page; it had better be free.
+        let free: i64 = pragma(&connection, "freelist_count").map_err(&failed)?;
+        if free != 0 {
+            database.check_structure(&connection)?;
+        }
         let head = connection::head(&connection).map_err(&failed)?;
         let anchor = match anchor::read_on(&*self.disk, &files.anchor)? {
             Reading::Head(anchor) => anchor,
@@ -306,6 +319,23 @@ fn check_file(disk: &dyn Disk, path: &Path) -> Result<(), LedgerError> {
         return Err(not_ours("it is the database of another application"));
     }
     Ok(())
+}
+
+/// A file that isn't recognised is somebody else's, unless an anchor beside it vouches for events: then it is what is left
+/// of a ledger, and evidence.
+fn as_damage(disk: &dyn Disk, files: &DataFiles, error: LedgerError) -> LedgerError {
+    let LedgerError::NotOurs { path, detail } = error else {
+        return error;
+    };
+    let vouched = match anchor::read_on(disk, &files.anchor) {
+        Ok(Reading::Head(head)) if head.seq != Seq(0) => {
+            format!("there were events up to {}", head.seq)
+        }
+        Ok(Reading::Damaged) => "there was a ledger".to_owned(),
+        _ => return LedgerError::NotOurs { path, detail },
+    };
+    let detail = format!("{detail}, though its head anchor says that {vouched}");
+    LedgerError::Corrupt { path, detail }
 }
 
 fn check_meta(

@@ -127,6 +127,32 @@ impl SqliteLog {
         }
     }
 
+    /// Makes everything that is there durable and lets the anchor vouch for it.
+    ///
+    /// A process that ended between a commit and the anchor's sync leaves events that nobody has acknowledged, and that
+    /// may not be on disk. Whoever goes on from them acknowledges them, so call this first.
+    ///
+    /// # Errors
+    /// When it may not be on disk; the log is poisoned then.
+    pub fn settle(&mut self) -> Result<(), LedgerError> {
+        self.check_usable()?;
+        if self.anchor.head() == self.head {
+            return Ok(());
+        }
+        tracing::info!(
+            from = self.anchor.head().seq.0,
+            to = self.head.seq.0,
+            "settling what a crash left unacknowledged"
+        );
+        // After a failed sync of the WAL a later one may succeed though its bytes were dropped. So they are written
+        // once more, to the database; what a reader keeps in the WAL is at least synced.
+        self.checkpoint(Checkpoint::Truncate)?;
+        self.database
+            .sync()
+            .and_then(|()| self.anchor.advance(self.head))
+            .map_err(|error| self.poison(error))
+    }
+
     /// Whether the projections' rows can be used as they are.
     ///
     /// # Errors
@@ -139,9 +165,16 @@ impl SqliteLog {
 
     /// Starts to rebuild all projection tables in one transaction; what was there stays until it commits.
     ///
+    /// Dropping a table frees the pages that it names. If its pages are damaged, those may be the ledger's; so a file whose
+    /// structure isn't sound stays as it is.
+    ///
     /// # Errors
-    /// When the log is poisoned or SQLite fails.
+    /// When the log is poisoned, the file's structure is damaged, or SQLite fails.
     pub fn rebuild(&mut self) -> Result<Rebuild<'_>, LedgerError> {
+        if self.head.seq != Seq(0) {
+            self.check_usable()?;
+            self.database.check_structure(&self.connection)?;
+        }
         let mut batch = self.begin()?;
         let dropped = batch.log.tables.drop_unknown(&batch.log.connection);
         dropped.map_err(|error| batch.fail(error))?;

@@ -111,13 +111,14 @@ impl LedgerWriter {
 /// `announce` is called on that thread after each group, and must not block.
 ///
 /// # Errors
-/// When the log is poisoned, or the thread can't be started.
+/// When the log is poisoned, what a crash left can't be settled, or the thread can't be started.
 pub fn spawn(
-    log: SqliteLog,
+    mut log: SqliteLog,
     commits: Receiver<Commit>,
     limits: WriterLimits,
     announce: Box<dyn FnMut(Durability) + Send>,
 ) -> Result<LedgerWriter, LedgerError> {
+    log.settle()?;
     let durable = Arc::new(DurableHead::new(log.head()?.seq));
     let figures = Arc::new(WriterFigures::default());
     let path = log.database.path.clone();
