@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tslp_core::ids::Seq;
 use tslp_migrations::schema::{self, APPLICATION_ID, FORMAT};
 use tslp_projections::table::Table;
@@ -318,13 +318,17 @@ fn check_file(disk: &dyn Disk, path: &Path) -> Result<(), LedgerError> {
     if header[68..72] != APPLICATION_ID.to_be_bytes() {
         return Err(not_ours("it is the database of another application"));
     }
+    // 1 is a rollback journal, 2 a WAL. SQLite would open others for reading alone, or not at all.
+    if !matches!(header[18..20], [1, 1] | [2, 2]) {
+        return Err(not_ours("its header names no journal that there is"));
+    }
     Ok(())
 }
 
 /// A file that isn't recognised is somebody else's, unless an anchor beside it vouches for events: then it is what is left
 /// of a ledger, and evidence.
 fn as_damage(disk: &dyn Disk, files: &DataFiles, error: LedgerError) -> LedgerError {
-    let LedgerError::NotOurs { path, detail } = error else {
+    let Some(detail) = unrecognised(&error) else {
         return error;
     };
     let vouched = match anchor::read_on(disk, &files.anchor) {
@@ -332,10 +336,26 @@ fn as_damage(disk: &dyn Disk, files: &DataFiles, error: LedgerError) -> LedgerEr
             format!("there were events up to {}", head.seq)
         }
         Ok(Reading::Damaged) => "there was a ledger".to_owned(),
-        _ => return LedgerError::NotOurs { path, detail },
+        _ => return error,
     };
-    let detail = format!("{detail}, though its head anchor says that {vouched}");
-    LedgerError::Corrupt { path, detail }
+    LedgerError::Corrupt {
+        path: files.database.clone(),
+        detail: format!("{detail}, though its head anchor says that {vouched}"),
+    }
+}
+
+/// Why a file isn't recognised, if that is the error. Our own statements fail without any cause outside of the file only
+/// where its schema isn't ours.
+fn unrecognised(error: &LedgerError) -> Option<String> {
+    match error {
+        LedgerError::NotOurs { detail, .. } => Some(detail.clone()),
+        LedgerError::Sqlite { source, .. }
+            if source.sqlite_error_code() == Some(ErrorCode::Unknown) =>
+        {
+            Some(source.to_string())
+        }
+        _ => None,
+    }
 }
 
 fn check_meta(

@@ -5,7 +5,9 @@
     reason = "a panic is how a test fails; functions of a test count as library code for this lint"
 )]
 
+mod bit_flips;
 mod errors;
+mod pages;
 mod power_loss;
 mod simulated_disk;
 mod workload;

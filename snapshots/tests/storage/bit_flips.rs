@@ -1,0 +1,241 @@
+//! A bit flips, on any page of the database or its WAL: it is noticed, or it changes nothing.
+
+#![allow(clippy::print_stdout)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+use tslp_core::ids::Seq;
+use tslp_io::ledger::disk::Disk;
+use tslp_io::ledger::{Checkpoint, LedgerError};
+use tslp_io::startup::StartError;
+use tslp_replay::log::Log;
+use tslp_snapshots::storage::{DATA_DIR, Dice, Image, SimDisk};
+
+use super::pages::{self, Parts};
+use super::seeds;
+use super::workload::{append, check_exact, check_tables, groups, last, open};
+
+/// Groups that are appended after the flip, to see that the file still takes them.
+const KEPT_BACK: usize = 3;
+
+/// What became of a ledger with a flipped bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    /// Refused with the reason, evidence untouched, diagnostics up.
+    SafeMode,
+    /// Not opened, with the reason: it looks like another workspace's ledger, or a newer program's.
+    Refused,
+    /// Every event and every row is there, nothing was written, and the ledger goes on.
+    Intact,
+    /// Every event is there, and the tables or the anchor were made anew.
+    Rebuilt,
+}
+
+fn file(name: &str) -> PathBuf {
+    Path::new(DATA_DIR).join(name)
+}
+
+/// A ledger whose database has pages of every kind, with or without a WAL that holds its last commits.
+fn image(with_wal: bool) -> Image {
+    let disk = SimDisk::new(0);
+    let (mut opened, _) = open(&disk).unwrap();
+    let written = &groups()[..groups().len() - KEPT_BACK];
+    let in_wal = if with_wal { 3 } else { 0 };
+    for (number, group) in written.iter().enumerate() {
+        append(&mut opened.log, group).unwrap();
+        if number + 1 == written.len() - in_wal {
+            leave_free_pages(&disk);
+            opened.log.checkpoint(Checkpoint::Truncate).unwrap();
+        }
+    }
+    drop(opened);
+    disk.image()
+}
+
+/// As a table of a projection that is no more leaves them.
+fn leave_free_pages(disk: &SimDisk) {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let vfs = disk.vfs().unwrap();
+    let shell = Connection::open_with_flags_and_vfs(file("ledger.db"), flags, vfs).unwrap();
+    let made =
+        "CREATE TABLE gone (bytes); INSERT INTO gone VALUES (zeroblob(30000)); DROP TABLE gone";
+    shell.execute_batch(made).unwrap();
+}
+
+/// Opens a damaged ledger and makes sure that no event is lost or changed without a word.
+fn outcome(damaged: &Image, story: &str) -> Outcome {
+    let disk = SimDisk::with(0, damaged);
+    let head = last(&groups()[groups().len() - KEPT_BACK - 1]);
+    let (mut opened, state) = match open(&disk) {
+        Ok(opened) => opened,
+        Err(error) => return refused(&disk, damaged, &error, story),
+    };
+    assert_eq!(state.head(), head, "{story}: another head");
+    check_exact(&opened.log, head, story);
+    check_tables(&opened.log, &state, story);
+    let rebuilt = disk.counts().writes > 0;
+    // It goes on, or says that it can't; what it took is there afterwards.
+    let mut acknowledged = head;
+    for group in &groups()[groups().len() - KEPT_BACK..] {
+        if append(&mut opened.log, group).is_err() {
+            break;
+        }
+        acknowledged = last(group);
+    }
+    let went_on = acknowledged == last(groups().last().unwrap());
+    let moved = opened.log.checkpoint(Checkpoint::Truncate);
+    drop(opened);
+    match open(&disk) {
+        Ok((opened, state)) => {
+            assert!(state.head() >= acknowledged, "{story}: lost a tail");
+            check_exact(&opened.log, state.head(), story);
+            check_tables(&opened.log, &state, story);
+            assert!(
+                went_on && moved.is_ok(),
+                "{story}: stopped without a reason"
+            );
+        }
+        Err(error) => panic!("{story}: taken for sound, and then {error}"),
+    }
+    if rebuilt {
+        Outcome::Rebuilt
+    } else {
+        Outcome::Intact
+    }
+}
+
+fn refused(disk: &SimDisk, damaged: &Image, error: &StartError, story: &str) -> Outcome {
+    let before = damaged.0.iter();
+    for (path, bytes) in before {
+        assert!(
+            disk.image().bytes(path) == bytes,
+            "{story}: evidence changed"
+        );
+    }
+    match error {
+        error if error.asks_for_safe_mode() => Outcome::SafeMode,
+        StartError::Ledger(
+            LedgerError::NewerSchema { .. } | LedgerError::WrongWorkspace { .. },
+        ) => Outcome::Refused,
+        error => panic!("{story}: {error:?}"),
+    }
+}
+
+/// Flips a bit at seeded places of every part of every page, and counts what became of it.
+fn flip_everywhere(image: &Image, name: &str, parts: &Parts) -> BTreeMap<(String, Outcome), u64> {
+    let file = file(name);
+    let mut counts = BTreeMap::new();
+    for seed in seeds(1) {
+        let mut dice = Dice::new(seed);
+        for (part, ranges) in parts {
+            for range in ranges {
+                let byte = range.start + dice.below(range.len());
+                let bit = (dice.roll() % 8) as u8;
+                let mut damaged = image.clone();
+                damaged.flip_bit(&file, byte, bit);
+                let story = format!("{name}, {part}, byte {byte}, bit {bit}");
+                let outcome = outcome(&damaged, &story);
+                *counts.entry(((*part).to_owned(), outcome)).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+fn print(counts: &BTreeMap<(String, Outcome), u64>) {
+    for ((part, outcome), count) in counts {
+        println!("| {part} | {outcome:?} | {count} |");
+    }
+}
+
+fn check(with_wal: bool, name: &str, parts: fn(&[u8]) -> Parts, expected: &[&str]) {
+    let image = image(with_wal);
+    let parts = parts(image.bytes(&file(name)));
+    for part in expected {
+        assert!(parts.contains_key(part), "no {part} in {:?}", parts.keys());
+    }
+    let counts = flip_everywhere(&image, name, &parts);
+    print(&counts);
+    let noticed = counts
+        .keys()
+        .any(|(_, outcome)| *outcome == Outcome::SafeMode);
+    assert!(noticed, "{counts:?}");
+}
+
+const DATABASE_PARTS: &[&str] = &[
+    "database header",
+    "index of tables",
+    "b-tree page header",
+    "cell pointers",
+    "unused space",
+    "free page, list",
+    "cells of indexes and tables with text keys",
+    "cells of tables with numbered rows",
+    "overflow page, next",
+    "overflow page, content",
+];
+
+#[test]
+fn in_the_database() {
+    check(false, "ledger.db", pages::of_database, DATABASE_PARTS);
+}
+
+#[test]
+fn in_the_database_below_a_wal() {
+    check(true, "ledger.db", pages::of_database, &DATABASE_PARTS[..6]);
+}
+
+#[test]
+fn in_the_wal() {
+    let parts = ["WAL header", "WAL frame header", "WAL frame data"];
+    check(true, "ledger.db-wal", pages::of_wal, &parts);
+}
+
+#[test]
+fn every_bit_of_the_database_header() {
+    let image = image(false);
+    let mut counts = BTreeMap::new();
+    for bit in 0..100 * 8 {
+        let mut damaged = image.clone();
+        damaged.flip_bit(&file("ledger.db"), bit / 8, (bit % 8) as u8);
+        let story = format!("header, bit {bit}");
+        *counts
+            .entry((
+                format!("bytes {}", bit / 80 * 10),
+                outcome(&damaged, &story),
+            ))
+            .or_default() += 1;
+    }
+    print(&counts);
+}
+
+#[test]
+fn in_the_anchor() {
+    let image = image(false);
+    let anchor = file("ledger.anchor");
+    let mut harmless = 0;
+    for byte in (0..image.bytes(&anchor).len()).step_by(3) {
+        let mut damaged = image.clone();
+        damaged.flip_bit(&anchor, byte, (byte % 8) as u8);
+        // One slot is damaged at most; the other one vouches for the commit before.
+        let outcome = outcome(&damaged, &format!("anchor, byte {byte}"));
+        assert!(
+            matches!(outcome, Outcome::Intact | Outcome::Rebuilt),
+            "{outcome:?}"
+        );
+        harmless += 1;
+    }
+    assert!(harmless > 0);
+    assert!(
+        open(&SimDisk::with(0, &image))
+            .unwrap()
+            .0
+            .log
+            .head()
+            .unwrap()
+            .seq
+            > Seq(0)
+    );
+}
