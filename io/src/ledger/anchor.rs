@@ -107,6 +107,8 @@ pub struct Anchor {
     path: PathBuf,
     generation: u64,
     head: Head,
+    /// Whether this process synced what it vouches for.
+    synced: bool,
 }
 
 impl Anchor {
@@ -143,6 +145,7 @@ impl Anchor {
             path: path.to_owned(),
             generation: 0,
             head,
+            synced: true,
         })
     }
 
@@ -188,13 +191,20 @@ impl Anchor {
             path: path.to_owned(),
             generation: slot.generation,
             head: slot.head,
+            synced: false,
         })
     }
 
-    /// What it vouches for.
+    /// What it vouches for, on disk or only in the page cache: a sync may have failed.
     #[must_use]
     pub const fn head(&self) -> Head {
         self.head
+    }
+
+    /// Whether it certainly vouches for this head on disk.
+    #[must_use]
+    pub fn has_synced(&self, head: Head) -> bool {
+        self.synced && self.head == head
     }
 
     /// Writes the head over the older slot and syncs it.
@@ -212,6 +222,7 @@ impl Anchor {
             .map_err(|source| failed("write", &self.path, source))?;
         self.generation = slot.generation;
         self.head = head;
+        self.synced = true;
         Ok(())
     }
 }

@@ -1,31 +1,28 @@
 //! Opens the ledger of a data directory: lock, checks that change nothing, migration, and only then the writer.
 
-use std::ffi::OsString;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
 use tslp_migrations::schema::{self, APPLICATION_ID, FORMAT};
 use tslp_projections::table::Table;
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, Reading};
-use super::connection::{self, Access, Database, beside, meta, pragma, set_meta};
+use super::connection::{self, Access, Database, beside, pragma, set_meta};
 use super::disk::{Disk, FileSystem};
 use super::error::{LedgerError, Mismatch};
 use super::lock::DataDirLock;
 use super::reader::ReaderFactory;
+use super::recognise::{as_damage, check_file, check_meta, check_schema};
 use super::sqlite_log::SqliteLog;
 use super::tables::{Tables, TablesState};
 
 /// First SQLite without the WAL-reset bug.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
-
-/// Of every SQLite database.
-const HEADER_BYTES: usize = 100;
 
 /// The files of a data directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,23 +154,8 @@ impl OpenOptions {
     ) -> Result<Head, LedgerError> {
         let connection = database.connect(Access::Read)?;
         let failed = database.failed("read");
-        let version: i64 = pragma(&connection, "user_version").map_err(&failed)?;
-        schema::pending(version).map_err(|source| LedgerError::NewerSchema {
-            path: database.path.clone(),
-            source,
-        })?;
+        check_schema(&connection, database)?;
         check_meta(&connection, database, workspace)?;
-        if version < 1 {
-            return Err(LedgerError::Corrupt {
-                path: database.path.clone(),
-                detail: format!("its schema version is {version}, which was never written"),
-            });
-        }
-        // The next append takes a free page; it had better be free.
-        let free: i64 = pragma(&connection, "freelist_count").map_err(&failed)?;
-        if free != 0 {
-            database.check_structure(&connection)?;
-        }
         let head = connection::head(&connection).map_err(&failed)?;
         let anchor = match anchor::read_on(&*self.disk, &files.anchor)? {
             Reading::Head(anchor) => anchor,
@@ -299,99 +281,6 @@ fn climb(connection: &Connection, steps: &[schema::Step]) -> rusqlite::Result<()
     Ok(())
 }
 
-/// Refuses whatever isn't one of our databases before SQLite sees it.
-fn check_file(disk: &dyn Disk, path: &Path) -> Result<(), LedgerError> {
-    let not_ours = |detail: &str| LedgerError::NotOurs {
-        path: path.to_owned(),
-        detail: detail.to_owned(),
-    };
-    let header = disk
-        .open(path)
-        .and_then(|mut file| file.read(HEADER_BYTES))
-        .map_err(|source| file_failed("open for reading and writing", path, source))?;
-    if header.len() < HEADER_BYTES {
-        return Err(not_ours("it is too short for a database"));
-    }
-    if header[..16] != *b"SQLite format 3\0" {
-        return Err(not_ours("it is no SQLite database"));
-    }
-    if header[68..72] != APPLICATION_ID.to_be_bytes() {
-        return Err(not_ours("it is the database of another application"));
-    }
-    // 1 is a rollback journal, 2 a WAL. SQLite would open others for reading alone, or not at all.
-    if !matches!(header[18..20], [1, 1] | [2, 2]) {
-        return Err(not_ours("its header names no journal that there is"));
-    }
-    Ok(())
-}
-
-/// A file that isn't recognised is somebody else's, unless an anchor beside it vouches for events: then it is what is left
-/// of a ledger, and evidence.
-fn as_damage(disk: &dyn Disk, files: &DataFiles, error: LedgerError) -> LedgerError {
-    let Some(detail) = unrecognised(&error) else {
-        return error;
-    };
-    let vouched = match anchor::read_on(disk, &files.anchor) {
-        Ok(Reading::Head(head)) if head.seq != Seq(0) => {
-            format!("there were events up to {}", head.seq)
-        }
-        Ok(Reading::Damaged) => "there was a ledger".to_owned(),
-        _ => return error,
-    };
-    LedgerError::Corrupt {
-        path: files.database.clone(),
-        detail: format!("{detail}, though its head anchor says that {vouched}"),
-    }
-}
-
-/// Why a file isn't recognised, if that is the error. Our own statements fail without any cause outside of the file only
-/// where its schema isn't ours.
-fn unrecognised(error: &LedgerError) -> Option<String> {
-    match error {
-        LedgerError::NotOurs { detail, .. } => Some(detail.clone()),
-        LedgerError::Sqlite { source, .. }
-            if source.sqlite_error_code() == Some(ErrorCode::Unknown) =>
-        {
-            Some(source.to_string())
-        }
-        _ => None,
-    }
-}
-
-fn check_meta(
-    connection: &Connection,
-    database: &Database,
-    workspace: &Path,
-) -> Result<(), LedgerError> {
-    let failed = database.failed("read");
-    let format: Option<String> = meta(connection, "format").map_err(&failed)?;
-    if format.as_deref() != Some(FORMAT) {
-        return Err(LedgerError::NotOurs {
-            path: database.path.clone(),
-            detail: format!("its format is {format:?}"),
-        });
-    }
-    let found = stored_workspace(connection).map_err(&failed)?;
-    if found != workspace {
-        return Err(LedgerError::WrongWorkspace {
-            path: database.path.clone(),
-            found,
-            expected: workspace.to_owned(),
-        });
-    }
-    Ok(())
-}
-
-/// The workspace that the database says it belongs to; empty if it says nothing.
-pub(crate) fn stored_workspace(connection: &Connection) -> rusqlite::Result<PathBuf> {
-    let stored: Option<rusqlite::types::Value> = meta(connection, "workspace")?;
-    Ok(match stored {
-        Some(rusqlite::types::Value::Text(text)) => PathBuf::from(text),
-        Some(rusqlite::types::Value::Blob(bytes)) => PathBuf::from(OsString::from_vec(bytes)),
-        _ => PathBuf::new(),
-    })
-}
-
 /// The checks are done: follows the anchor that is there, or makes the one that may be missing.
 fn open_anchor(disk: &dyn Disk, files: &DataFiles, head: Head) -> Result<Anchor, LedgerError> {
     match anchor::read_on(disk, &files.anchor)? {
@@ -469,7 +358,7 @@ fn prepare_tables(log: &mut SqliteLog) -> Result<TablesState, LedgerError> {
     Ok(TablesState::Current)
 }
 
-fn file_failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
+pub(super) fn file_failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
     LedgerError::File {
         action,
         path: path.to_owned(),

@@ -136,21 +136,20 @@ impl SqliteLog {
     /// When it may not be on disk; the log is poisoned then.
     pub fn settle(&mut self) -> Result<(), LedgerError> {
         self.check_usable()?;
-        if self.anchor.head() == self.head {
+        if self.anchor.has_synced(self.head) {
             return Ok(());
         }
-        tracing::info!(
-            from = self.anchor.head().seq.0,
-            to = self.head.seq.0,
-            "settling what a crash left unacknowledged"
-        );
-        // After a failed sync of the WAL a later one may succeed though its bytes were dropped. So they are written
-        // once more, to the database; what a reader keeps in the WAL is at least synced.
-        self.checkpoint(Checkpoint::Truncate)?;
-        self.database
-            .sync()
-            .and_then(|()| self.anchor.advance(self.head))
-            .map_err(|error| self.poison(error))
+        let vouched = self.anchor.head();
+        if vouched != self.head {
+            tracing::info!(from = %vouched.seq, to = %self.head.seq, "settling what a crash left unacknowledged");
+            // After a failed sync of the WAL a later one may succeed though its bytes were dropped. So they are written
+            // once more, to the database; what a reader keeps in the WAL is at least synced.
+            self.checkpoint(Checkpoint::Truncate)?;
+            let synced = self.database.sync();
+            synced.map_err(|error| self.poison(error))?;
+        }
+        let anchored = self.anchor.advance(self.head);
+        anchored.map_err(|error| self.poison(error))
     }
 
     /// Whether the projections' rows can be used as they are.

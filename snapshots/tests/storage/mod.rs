@@ -7,8 +7,11 @@
 
 mod bit_flips;
 mod errors;
+mod hostile_events;
+mod interrupted;
 mod pages;
 mod power_loss;
+mod rollback;
 mod simulated_disk;
 mod workload;
 
