@@ -219,7 +219,9 @@ fn in_the_anchor() {
     let image = image(false);
     let anchor = file("ledger.anchor");
     let mut harmless = 0;
-    for byte in (0..image.bytes(&anchor).len()).step_by(3) {
+    let slots = (0..90).step_by(3).chain((4096..4186).step_by(3));
+    let between = (90..image.bytes(&anchor).len()).step_by(501);
+    for byte in slots.chain(between) {
         let mut damaged = image.clone();
         damaged.flip_bit(&anchor, byte, (byte % 8) as u8);
         // One slot is damaged at most; the other one vouches for the commit before.
