@@ -6,11 +6,13 @@
 )]
 
 mod bit_flips;
+mod clock;
 mod errors;
 mod hostile_events;
 mod interrupted;
 mod pages;
 mod power_loss;
+mod reliability_list;
 mod rollback;
 mod simulated_disk;
 mod workload;
