@@ -57,23 +57,6 @@ impl Database {
         }
     }
 
-    /// Whether the file's structure is sound, as far as SQLite can tell: every page belongs to one table, or is free.
-    ///
-    /// # Errors
-    /// [`LedgerError::Corrupt`] with the first defect, or when it can't be read.
-    pub(crate) fn check_structure(&self, connection: &Connection) -> Result<(), LedgerError> {
-        let found: String = connection
-            .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-            .map_err(self.failed("check"))?;
-        if found == "ok" {
-            return Ok(());
-        }
-        Err(LedgerError::Corrupt {
-            path: self.path.clone(),
-            detail: found.replace('\n', " "),
-        })
-    }
-
     /// Makes everything durable that was written to the database and its WAL, by whatever process.
     pub(crate) fn sync(&self) -> Result<(), LedgerError> {
         for file in [beside(&self.path, "-wal"), self.path.clone()] {

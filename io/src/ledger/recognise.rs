@@ -100,9 +100,58 @@ pub(super) fn check_schema(
     }
     let free: i64 = pragma(connection, "freelist_count").map_err(&failed)?;
     if free != 0 {
-        database.check_structure(connection)?;
+        check_structure(connection, database)?;
     }
     Ok(())
+}
+
+/// Whether the file can be written to without harm: every page belongs to one table or is free, and every entry of the
+/// schema is what its statement makes. SQLite drops a table by its entry, and frees the pages that the table names.
+pub(super) fn check_structure(
+    connection: &Connection,
+    database: &Database,
+) -> Result<(), LedgerError> {
+    let failed = database.failed("check");
+    let corrupt = |detail: &str| LedgerError::Corrupt {
+        path: database.path.clone(),
+        detail: detail.to_owned(),
+    };
+    let pages: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(&failed)?;
+    if pages != "ok" {
+        return Err(corrupt(&pages.replace('\n', " ")));
+    }
+    let found = definitions(connection).map_err(&failed)?;
+    let made = Connection::open_in_memory().map_err(&failed)?;
+    for (_, name, _, statement) in &found {
+        if let Some(statement) = statement
+            && let Err(error) = made.execute_batch(statement)
+        {
+            return Err(corrupt(&format!(
+                "the statement of {name} in its schema: {error}"
+            )));
+        }
+    }
+    if definitions(&made).map_err(&failed)? == found {
+        Ok(())
+    } else {
+        Err(corrupt(
+            "entries of its schema aren't what their statements make",
+        ))
+    }
+}
+
+/// An entry of a schema: kind, name, table, statement.
+type Definition = (String, String, String, Option<String>);
+
+fn definitions(connection: &Connection) -> rusqlite::Result<Vec<Definition>> {
+    connection
+        .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type DESC, name")?
+        .query_map([], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })?
+        .collect()
 }
 
 /// The schema that the ladder's steps up to a version make.

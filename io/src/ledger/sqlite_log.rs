@@ -14,6 +14,7 @@ use super::anchor::Anchor;
 use super::connection::{self, Database, set_meta, to_sql};
 use super::error::LedgerError;
 use super::lock::DataDirLock;
+use super::recognise::check_structure;
 use super::tables::{APPLIED_SEQ, TableError, Tables, TablesState};
 
 /// The one connection that writes.
@@ -172,7 +173,7 @@ impl SqliteLog {
     pub fn rebuild(&mut self) -> Result<Rebuild<'_>, LedgerError> {
         if self.head.seq != Seq(0) {
             self.check_usable()?;
-            self.database.check_structure(&self.connection)?;
+            check_structure(&self.connection, &self.database)?;
         }
         let mut batch = self.begin()?;
         let dropped = batch.log.tables.drop_unknown(&batch.log.connection);

@@ -186,6 +186,28 @@ fn in_the_database() {
 }
 
 #[test]
+fn in_an_entry_of_the_schema() {
+    // A flipped bit in the name of the table that an entry belongs to: its table was missing, so it was made anew, and from
+    // then on the schema had it twice and nothing could be read.
+    let image = image(false);
+    let bytes = image.bytes(&file("ledger.db"));
+    let entry = b"tombstonestombstones";
+    let places = bytes.windows(entry.len()).enumerate();
+    let at: Vec<usize> = places
+        .filter(|(_, window)| window == entry)
+        .map(|(at, _)| at)
+        .collect();
+    assert!(!at.is_empty(), "no such entry");
+    for place in at {
+        for byte in place..place + entry.len() {
+            let mut damaged = image.clone();
+            damaged.flip_bit(&file("ledger.db"), byte, 5);
+            outcome(&damaged, &format!("schema, byte {byte}"));
+        }
+    }
+}
+
+#[test]
 fn in_the_database_below_a_wal() {
     check(true, "ledger.db", pages::of_database, &DATABASE_PARTS[..6]);
 }
