@@ -122,7 +122,7 @@ pub(super) fn check_structure(
     if pages != "ok" {
         return Err(corrupt(&pages.replace('\n', " ")));
     }
-    let found = definitions(connection).map_err(&failed)?;
+    let mut found = definitions(connection).map_err(&failed)?;
     let made = Connection::open_in_memory().map_err(&failed)?;
     for (_, name, _, statement) in &found {
         if let Some(statement) = statement
@@ -145,9 +145,10 @@ pub(super) fn check_structure(
 /// An entry of a schema: kind, name, table, statement.
 type Definition = (String, String, String, Option<String>);
 
+/// All entries, in the order in which they were made.
 fn definitions(connection: &Connection) -> rusqlite::Result<Vec<Definition>> {
     connection
-        .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type DESC, name")?
+        .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")?
         .query_map([], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         })?
