@@ -77,8 +77,7 @@ fn unrecognised(error: &LedgerError) -> Option<String> {
     }
 }
 
-/// Refuses a database whose own tables and triggers aren't those that we made, or whose free pages aren't free: the next
-/// append would trust them.
+/// Refuses a database whose own tables and triggers aren't those that we made, or whose pages a writer can't trust.
 pub(super) fn check_schema(
     connection: &Connection,
     database: &Database,
@@ -98,19 +97,16 @@ pub(super) fn check_schema(
             detail: format!("its schema isn't that of version {version}"),
         });
     }
-    let free: i64 = pragma(connection, "freelist_count").map_err(&failed)?;
-    if free != 0 {
-        check_structure(connection, database)?;
-    }
-    Ok(())
+    check_structure(connection, database)
 }
 
-/// Whether the file can be written to without harm: every page belongs to one table or is free, and every entry of the
-/// schema is what its statement makes. SQLite drops a table by its entry, and frees the pages that the table names.
-pub(super) fn check_structure(
-    connection: &Connection,
-    database: &Database,
-) -> Result<(), LedgerError> {
+/// Whether the file can be written to without harm: pages are laid out as they say, each belongs to one table or is free,
+/// and every entry of the schema is what its statement makes.
+///
+/// Readers don't need all of that. But SQLite puts a new row where a page's header says that there is room, takes a page
+/// from the list of free ones, drops a table by its entry and frees the pages that it names: with one bit of those
+/// flipped, the next commit would write over acknowledged events.
+fn check_structure(connection: &Connection, database: &Database) -> Result<(), LedgerError> {
     let failed = database.failed("check");
     let corrupt = |detail: &str| LedgerError::Corrupt {
         path: database.path.clone(),
@@ -133,13 +129,15 @@ pub(super) fn check_structure(
             )));
         }
     }
-    if definitions(&made).map_err(&failed)? == found {
-        Ok(())
-    } else {
-        Err(corrupt(
+    let mut expected = definitions(&made).map_err(&failed)?;
+    found.sort();
+    expected.sort();
+    if found != expected {
+        return Err(corrupt(
             "entries of its schema aren't what their statements make",
-        ))
+        ));
     }
+    Ok(())
 }
 
 /// An entry of a schema: kind, name, table, statement.

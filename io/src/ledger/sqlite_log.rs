@@ -14,7 +14,6 @@ use super::anchor::Anchor;
 use super::connection::{self, Database, set_meta, to_sql};
 use super::error::LedgerError;
 use super::lock::DataDirLock;
-use super::recognise::check_structure;
 use super::tables::{APPLIED_SEQ, TableError, Tables, TablesState};
 
 /// The one connection that writes.
@@ -165,16 +164,9 @@ impl SqliteLog {
 
     /// Starts to rebuild all projection tables in one transaction; what was there stays until it commits.
     ///
-    /// Dropping a table frees the pages that it names. If its pages are damaged, those may be the ledger's; so a file whose
-    /// structure isn't sound stays as it is.
-    ///
     /// # Errors
-    /// When the log is poisoned, the file's structure is damaged, or SQLite fails.
+    /// When the log is poisoned or SQLite fails.
     pub fn rebuild(&mut self) -> Result<Rebuild<'_>, LedgerError> {
-        if self.head.seq != Seq(0) {
-            self.check_usable()?;
-            check_structure(&self.connection, &self.database)?;
-        }
         let mut batch = self.begin()?;
         let dropped = batch.log.tables.drop_unknown(&batch.log.connection);
         dropped.map_err(|error| batch.fail(error))?;

@@ -37,16 +37,28 @@ fn file(name: &str) -> PathBuf {
     Path::new(DATA_DIR).join(name)
 }
 
-/// A ledger whose database has pages of every kind, with or without a WAL that holds its last commits.
-fn image(with_wal: bool) -> Image {
+/// How a ledger lies on its disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// All in the database, every page in use.
+    Full,
+    /// All in the database, some pages free.
+    FreePages,
+    /// Some pages free, and the last commits in a WAL.
+    Wal,
+}
+
+fn image(layout: Layout) -> Image {
     let disk = SimDisk::new(0);
     let (mut opened, _) = open(&disk).unwrap();
     let written = &groups()[..groups().len() - KEPT_BACK];
-    let in_wal = if with_wal { 3 } else { 0 };
+    let in_wal = if layout == Layout::Wal { 3 } else { 0 };
     for (number, group) in written.iter().enumerate() {
         append(&mut opened.log, group).unwrap();
         if number + 1 == written.len() - in_wal {
-            leave_free_pages(&disk);
+            if layout != Layout::Full {
+                leave_free_pages(&disk);
+            }
             opened.log.checkpoint(Checkpoint::Truncate).unwrap();
         }
     }
@@ -153,8 +165,8 @@ fn print(counts: &BTreeMap<(String, Outcome), u64>) {
     }
 }
 
-fn check(with_wal: bool, name: &str, parts: fn(&[u8]) -> Parts, expected: &[&str]) {
-    let image = image(with_wal);
+fn check(layout: Layout, name: &str, parts: fn(&[u8]) -> Parts, expected: &[&str]) {
+    let image = image(layout);
     assert_eq!(outcome(&image, "untouched"), Outcome::Intact);
     let parts = parts(image.bytes(&file(name)));
     for part in expected {
@@ -183,14 +195,29 @@ const DATABASE_PARTS: &[&str] = &[
 
 #[test]
 fn in_the_database() {
-    check(false, "ledger.db", pages::of_database, DATABASE_PARTS);
+    let parts: Vec<&str> = DATABASE_PARTS
+        .iter()
+        .copied()
+        .filter(|part| !part.starts_with("free"))
+        .collect();
+    check(Layout::Full, "ledger.db", pages::of_database, &parts);
+}
+
+#[test]
+fn in_the_database_with_free_pages() {
+    check(
+        Layout::FreePages,
+        "ledger.db",
+        pages::of_database,
+        DATABASE_PARTS,
+    );
 }
 
 #[test]
 fn in_an_entry_of_the_schema() {
     // A flipped bit in the name of the table that an entry belongs to: its table was missing, so it was made anew, and from
     // then on the schema had it twice and nothing could be read.
-    let image = image(false);
+    let image = image(Layout::Full);
     let bytes = image.bytes(&file("ledger.db"));
     let entry = b"tombstonestombstones";
     let places = bytes.windows(entry.len()).enumerate();
@@ -213,18 +240,23 @@ fn in_an_entry_of_the_schema() {
 
 #[test]
 fn in_the_database_below_a_wal() {
-    check(true, "ledger.db", pages::of_database, &DATABASE_PARTS[..6]);
+    check(
+        Layout::Wal,
+        "ledger.db",
+        pages::of_database,
+        &DATABASE_PARTS[..6],
+    );
 }
 
 #[test]
 fn in_the_wal() {
     let parts = ["WAL header", "WAL frame header", "WAL frame data"];
-    check(true, "ledger.db-wal", pages::of_wal, &parts);
+    check(Layout::Wal, "ledger.db-wal", pages::of_wal, &parts);
 }
 
 #[test]
 fn every_bit_of_the_database_header() {
-    let image = image(false);
+    let image = image(Layout::Full);
     let mut counts = BTreeMap::new();
     for bit in 0..100 * 8 {
         let mut damaged = image.clone();
@@ -242,7 +274,7 @@ fn every_bit_of_the_database_header() {
 
 #[test]
 fn in_the_anchor() {
-    let image = image(false);
+    let image = image(Layout::Full);
     let anchor = file("ledger.anchor");
     let mut harmless = 0;
     let slots = (0..90).step_by(3).chain((4096..4186).step_by(3));
