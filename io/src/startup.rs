@@ -74,6 +74,7 @@ pub fn start_with(
         tracing::info!(%reason, events = state.head().0, "rebuilding the projections from the ledger");
         rebuild(&mut opened.log, &state)?;
     }
+    opened.log.settle()?;
     Ok((opened, state))
 }
 

@@ -106,6 +106,9 @@ pub struct Anchor {
     medium: Box<dyn Medium>,
     path: PathBuf,
     generation: u64,
+    head: Head,
+    /// Whether this process synced what it vouches for.
+    synced: bool,
 }
 
 impl Anchor {
@@ -141,6 +144,8 @@ impl Anchor {
             medium: write().map_err(|source| failed("create", path, source))?,
             path: path.to_owned(),
             generation: 0,
+            head,
+            synced: true,
         })
     }
 
@@ -185,7 +190,21 @@ impl Anchor {
             medium,
             path: path.to_owned(),
             generation: slot.generation,
+            head: slot.head,
+            synced: false,
         })
+    }
+
+    /// What it vouches for, on disk or only in the page cache: a sync may have failed.
+    #[must_use]
+    pub const fn head(&self) -> Head {
+        self.head
+    }
+
+    /// Whether it certainly vouches for this head on disk.
+    #[must_use]
+    pub fn has_synced(&self, head: Head) -> bool {
+        self.synced && self.head == head
     }
 
     /// Writes the head over the older slot and syncs it.
@@ -202,6 +221,8 @@ impl Anchor {
             .and_then(|()| self.medium.sync())
             .map_err(|source| failed("write", &self.path, source))?;
         self.generation = slot.generation;
+        self.head = head;
+        self.synced = true;
         Ok(())
     }
 }

@@ -57,6 +57,25 @@ impl Database {
         }
     }
 
+    /// Makes everything durable that was written to the database and its WAL, by whatever process.
+    pub(crate) fn sync(&self) -> Result<(), LedgerError> {
+        for file in [beside(&self.path, "-wal"), self.path.clone()] {
+            let synced = match self.disk.bytes(&file) {
+                Ok(None) => Ok(()),
+                Ok(Some(_)) => self.disk.open(&file).and_then(|mut file| file.sync()),
+                Err(error) => Err(error),
+            };
+            synced
+                .and_then(|()| self.disk.sync_name(&file))
+                .map_err(|source| LedgerError::File {
+                    action: "sync",
+                    path: file.clone(),
+                    source,
+                })?;
+        }
+        Ok(())
+    }
+
     /// The size of the WAL file in bytes.
     pub(crate) fn wal_bytes(&self) -> u64 {
         let wal = self.disk.bytes(&beside(&self.path, "-wal"));

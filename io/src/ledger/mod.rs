@@ -22,6 +22,7 @@ mod error;
 pub mod lock;
 mod open;
 pub mod reader;
+mod recognise;
 mod sqlite_log;
 pub mod tables;
 pub mod writer;

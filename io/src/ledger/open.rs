@@ -1,8 +1,7 @@
 //! Opens the ledger of a data directory: lock, checks that change nothing, migration, and only then the writer.
 
-use std::ffi::OsString;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,19 +12,17 @@ use tslp_projections::table::Table;
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, Reading};
-use super::connection::{self, Access, Database, beside, meta, pragma, set_meta};
+use super::connection::{self, Access, Database, beside, pragma, set_meta};
 use super::disk::{Disk, FileSystem};
 use super::error::{LedgerError, Mismatch};
 use super::lock::DataDirLock;
 use super::reader::ReaderFactory;
+use super::recognise::{as_damage, check_file, check_meta, check_schema};
 use super::sqlite_log::SqliteLog;
 use super::tables::{Tables, TablesState};
 
 /// First SQLite without the WAL-reset bug.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
-
-/// Of every SQLite database.
-const HEADER_BYTES: usize = 100;
 
 /// The files of a data directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,11 +129,13 @@ impl OpenOptions {
             create(&database, workspace)?;
         }
         make_private(disk, &files.database)?;
-        check_file(disk, &files.database)?;
-        let head = self.inspect(&database, &files, workspace)?;
+        let damage = |error| as_damage(disk, &files, error);
+        check_file(disk, &files.database).map_err(damage)?;
+        let head = self.inspect(&database, &files, workspace).map_err(damage)?;
         let anchor = open_anchor(disk, &files, head)?;
         let tables = Tables::new(self.tables, self.append_only);
-        let mut log = connect(database, tables, anchor, head, Arc::clone(&lock))?;
+        let log = connect(database, tables, anchor, head, Arc::clone(&lock));
+        let mut log = log.map_err(damage)?;
         let tables = prepare_tables(&mut log)?;
         Ok(OpenLedger {
             log,
@@ -155,11 +154,7 @@ impl OpenOptions {
     ) -> Result<Head, LedgerError> {
         let connection = database.connect(Access::Read)?;
         let failed = database.failed("read");
-        let version: i64 = pragma(&connection, "user_version").map_err(&failed)?;
-        schema::pending(version).map_err(|source| LedgerError::NewerSchema {
-            path: database.path.clone(),
-            source,
-        })?;
+        check_schema(&connection, database)?;
         check_meta(&connection, database, workspace)?;
         let head = connection::head(&connection).map_err(&failed)?;
         let anchor = match anchor::read_on(&*self.disk, &files.anchor)? {
@@ -286,62 +281,6 @@ fn climb(connection: &Connection, steps: &[schema::Step]) -> rusqlite::Result<()
     Ok(())
 }
 
-/// Refuses whatever isn't one of our databases before SQLite sees it.
-fn check_file(disk: &dyn Disk, path: &Path) -> Result<(), LedgerError> {
-    let not_ours = |detail: &str| LedgerError::NotOurs {
-        path: path.to_owned(),
-        detail: detail.to_owned(),
-    };
-    let header = disk
-        .open(path)
-        .and_then(|mut file| file.read(HEADER_BYTES))
-        .map_err(|source| file_failed("open for reading and writing", path, source))?;
-    if header.len() < HEADER_BYTES {
-        return Err(not_ours("it is too short for a database"));
-    }
-    if header[..16] != *b"SQLite format 3\0" {
-        return Err(not_ours("it is no SQLite database"));
-    }
-    if header[68..72] != APPLICATION_ID.to_be_bytes() {
-        return Err(not_ours("it is the database of another application"));
-    }
-    Ok(())
-}
-
-fn check_meta(
-    connection: &Connection,
-    database: &Database,
-    workspace: &Path,
-) -> Result<(), LedgerError> {
-    let failed = database.failed("read");
-    let format: Option<String> = meta(connection, "format").map_err(&failed)?;
-    if format.as_deref() != Some(FORMAT) {
-        return Err(LedgerError::NotOurs {
-            path: database.path.clone(),
-            detail: format!("its format is {format:?}"),
-        });
-    }
-    let found = stored_workspace(connection).map_err(&failed)?;
-    if found != workspace {
-        return Err(LedgerError::WrongWorkspace {
-            path: database.path.clone(),
-            found,
-            expected: workspace.to_owned(),
-        });
-    }
-    Ok(())
-}
-
-/// The workspace that the database says it belongs to; empty if it says nothing.
-pub(crate) fn stored_workspace(connection: &Connection) -> rusqlite::Result<PathBuf> {
-    let stored: Option<rusqlite::types::Value> = meta(connection, "workspace")?;
-    Ok(match stored {
-        Some(rusqlite::types::Value::Text(text)) => PathBuf::from(text),
-        Some(rusqlite::types::Value::Blob(bytes)) => PathBuf::from(OsString::from_vec(bytes)),
-        _ => PathBuf::new(),
-    })
-}
-
 /// The checks are done: follows the anchor that is there, or makes the one that may be missing.
 fn open_anchor(disk: &dyn Disk, files: &DataFiles, head: Head) -> Result<Anchor, LedgerError> {
     match anchor::read_on(disk, &files.anchor)? {
@@ -419,7 +358,7 @@ fn prepare_tables(log: &mut SqliteLog) -> Result<TablesState, LedgerError> {
     Ok(TablesState::Current)
 }
 
-fn file_failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
+pub(super) fn file_failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
     LedgerError::File {
         action,
         path: path.to_owned(),

@@ -12,7 +12,8 @@ use tslp_replay::log::{Head, Stored};
 
 use super::connection::{self, Access, Database, pragma, to_sql};
 use super::error::LedgerError;
-use super::open::{DataFiles, OpenOptions, stored_workspace};
+use super::open::{DataFiles, OpenOptions};
+use super::recognise::stored_workspace;
 use super::tables::{TableError, Tables};
 
 /// Makes readers; each thread opens its own.

@@ -127,6 +127,31 @@ impl SqliteLog {
         }
     }
 
+    /// Makes everything that is there durable and lets the anchor vouch for it.
+    ///
+    /// A process that ended between a commit and the anchor's sync leaves events that nobody has acknowledged, and that
+    /// may not be on disk. Whoever goes on from them acknowledges them, so call this first.
+    ///
+    /// # Errors
+    /// When it may not be on disk; the log is poisoned then.
+    pub fn settle(&mut self) -> Result<(), LedgerError> {
+        self.check_usable()?;
+        if self.anchor.has_synced(self.head) {
+            return Ok(());
+        }
+        let vouched = self.anchor.head();
+        if vouched != self.head {
+            tracing::info!(from = %vouched.seq, to = %self.head.seq, "settling what a crash left unacknowledged");
+            // After a failed sync of the WAL a later one may succeed though its bytes were dropped. So they are written
+            // once more, to the database; what a reader keeps in the WAL is at least synced.
+            self.checkpoint(Checkpoint::Truncate)?;
+            let synced = self.database.sync();
+            synced.map_err(|error| self.poison(error))?;
+        }
+        let anchored = self.anchor.advance(self.head);
+        anchored.map_err(|error| self.poison(error))
+    }
+
     /// Whether the projections' rows can be used as they are.
     ///
     /// # Errors

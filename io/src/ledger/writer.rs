@@ -111,7 +111,7 @@ impl LedgerWriter {
 /// `announce` is called on that thread after each group, and must not block.
 ///
 /// # Errors
-/// When the log is poisoned, or the thread can't be started.
+/// When the log is poisoned, what a crash left can't be settled, or the thread can't be started.
 pub fn spawn(
     log: SqliteLog,
     commits: Receiver<Commit>,
@@ -194,13 +194,14 @@ impl Writer {
     /// A writer that goes on from the log's head.
     ///
     /// # Errors
-    /// When the log is poisoned.
+    /// When the log is poisoned, or what a crash left can't be settled.
     pub fn new(
-        log: SqliteLog,
+        mut log: SqliteLog,
         commits: Receiver<Commit>,
         limits: WriterLimits,
         announce: Box<dyn FnMut(Durability) + Send>,
     ) -> Result<Self, LedgerError> {
+        log.settle()?;
         let durable = Arc::new(DurableHead::new(log.head()?.seq));
         Ok(Self {
             log,

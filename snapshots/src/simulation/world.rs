@@ -660,7 +660,8 @@ impl<'t> World<'t> {
 
     fn trouble_for_the_disk(&mut self) {
         let nth = self.chance.between(1, 12) as u64;
-        let fault = match self.chance.below(8) {
+        let fault = match self.chance.below(9) {
+            8 => Fault::nth(nth, Operation::Sync, Effect::Forgotten),
             0 => Fault::nth(nth, Operation::Write, Effect::Error),
             1 => Fault::nth(nth, Operation::Sync, Effect::Error),
             2 => Fault::nth(nth, Operation::Write, Effect::Short),
@@ -711,6 +712,7 @@ impl<'t> World<'t> {
         if self.chance.percent(15) {
             self.fail_to_start();
         }
+        self.disk.heal();
         self.start(false);
     }
 

@@ -118,12 +118,12 @@ impl Faults {
             if fault.spare > 0 {
                 fault.spare -= 1;
             } else if found.is_none() {
-                found = Some((fault.effect, fault.lasting));
+                found = Some(fault.effect);
                 fault.spare = if fault.lasting { 0 } else { u64::MAX };
             }
         }
         self.armed.retain(|fault| fault.spare < u64::MAX / 2);
-        let (effect, _) = found?;
+        let effect = found?;
         self.struck.push((operation, file.to_owned(), effect));
         Some(effect)
     }

@@ -240,7 +240,7 @@ impl State {
         self.powered && opened.boot == self.boot
     }
 
-    /// Counts an operation and lets it fail if it must. A write that falls short is told by `Ok(false)`.
+    /// Counts an operation and lets it fail if it must. What fails half done is for the caller to do by half.
     fn meet(&mut self, operation: Operation, path: &Path) -> Result<Option<Effect>, Failure> {
         if !self.powered {
             return Err(Failure::Io);

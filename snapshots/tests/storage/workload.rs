@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
-use tslp_io::ledger::{Checkpoint, OpenLedger, SqliteLog};
+use tslp_io::ledger::anchor::{self, Reading};
+use tslp_io::ledger::{Checkpoint, DataFiles, OpenLedger, SqliteLog};
 use tslp_io::startup::{self, StartError};
 use tslp_migrations::encode;
 use tslp_projections::TABLES;
@@ -187,6 +188,7 @@ fn go_on(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
 /// What is on the disk is the story up to one of its commits, at least the acknowledged one and at most the one that was
 /// tried last; every table is what a clean fold gives; and the rest can be appended. Returns the head that was found.
 pub(crate) fn check_survived(disk: &SimDisk, run: &Run, story: &str) -> Seq {
+    check_vouched(disk, run.acknowledged, story);
     let (mut opened, state) = match open(disk) {
         Ok(found) => found,
         Err(error) => panic!("{story}: {error}"),
@@ -206,6 +208,20 @@ pub(crate) fn check_survived(disk: &SimDisk, run: &Run, story: &str) -> Seq {
         append(&mut opened.log, group).unwrap_or_else(|error| panic!("{story}: {error:?}"));
     }
     head
+}
+
+/// The anchor vouches for everything acknowledged, so that its loss would be noticed.
+fn check_vouched(disk: &SimDisk, acknowledged: Seq, story: &str) {
+    let file = DataFiles::of(Path::new(DATA_DIR)).anchor;
+    let vouched = match anchor::read_on(disk, &file) {
+        Ok(Reading::Head(head)) => head.seq,
+        Ok(Reading::Missing) => Seq(0),
+        other => panic!("{story}: the anchor is {other:?}"),
+    };
+    assert!(
+        vouched >= acknowledged,
+        "{story}: {acknowledged} was acknowledged, the anchor vouches for {vouched}"
+    );
 }
 
 /// The log holds the story's events up to a position, byte for byte.

@@ -259,13 +259,8 @@ fn readers_see_what_is_committed_and_can_not_write() {
 fn damaged_content_is_never_handed_out() {
     let fixture = Fixture::new();
     fixture.filled(1);
-    let shell = fixture.shell();
-    shell
-        .execute_batch(
-            "DROP TRIGGER ledger_refuses_update;
-             UPDATE ledger SET payload = CAST('C' || substr(payload, 2) AS BLOB);",
-        )
-        .unwrap();
+    fixture
+        .past_the_triggers("UPDATE ledger SET payload = CAST('C' || substr(payload, 2) AS BLOB)");
     let reader = fixture.open().readers.open().unwrap();
     let error = reader.content_at(Seq(1)).unwrap_err();
     assert!(matches!(error, LedgerError::Corrupt { .. }), "{error:?}");
