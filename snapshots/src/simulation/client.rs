@@ -76,7 +76,11 @@ impl Window {
         Self {
             name,
             messages: Vec::new(),
-            session: chance.percent(30).then(|| format!("window-{name}")),
+            session: match chance.below(10) {
+                0 | 1 => Some(format!("window-{name}")),
+                2 => Some("all of us".to_owned()),
+                _ => None,
+            },
             streams: chance.percent(75),
             tools: chance.percent(25),
             line: None,

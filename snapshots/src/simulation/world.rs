@@ -120,9 +120,9 @@ struct World<'t> {
     windows: Vec<Window>,
     witness: Witness,
     /// Decided, and not with the writer.
-    undecided_commits: Vec<Commit>,
+    unqueued: Vec<Commit>,
     /// What went to the model, by episode, with what was true of each file's symbols then.
-    forwarded: BTreeMap<EpisodeId, Forwarded>,
+    forwarded: BTreeMap<EpisodeId, Vec<Forwarded>>,
     /// Tickets of which a client has seen an answer.
     acknowledged: BTreeSet<String>,
     ticket: u64,
@@ -188,7 +188,7 @@ impl<'t> World<'t> {
             upstream: Upstream::default(),
             windows,
             witness: Witness::default(),
-            undecided_commits: Vec::new(),
+            unqueued: Vec::new(),
             forwarded: BTreeMap::new(),
             acknowledged: BTreeSet::new(),
             ticket: 0,
@@ -284,7 +284,7 @@ impl<'t> World<'t> {
         for commit in commits {
             let since = self.truth_times();
             self.take(&commit, &mut line);
-            self.undecided_commits.push(commit);
+            self.unqueued.push(commit);
             self.check_reply(&before, &since);
         }
         if let Some(process) = &self.process {
@@ -295,8 +295,8 @@ impl<'t> World<'t> {
                     .check_prompt(process.state(), prompt.episode, &text, announced);
                 let since = self.truth_times();
                 let body = prompt.body;
-                self.forwarded
-                    .insert(prompt.episode, Forwarded { body, since });
+                let attempts = self.forwarded.entry(prompt.episode).or_default();
+                attempts.push(Forwarded { body, since });
             }
         }
         self.check_growth();
@@ -341,17 +341,15 @@ impl<'t> World<'t> {
             return;
         }
         let (episode, outcome) = (ended.episode, ended.outcome);
-        let Some(forwarded) = self.forwarded.get(&episode) else {
+        let Some(attempts) = self.forwarded.get(&episode) else {
             panic!("{episode} ends, which never went to the model");
         };
-        let said = self.upstream.calls.iter().rev().find(|call| {
-            call.asked == forwarded.body
-                && call
-                    .speech
-                    .as_ref()
-                    .is_some_and(|speech| speech.text == text)
+        let said = self.upstream.calls.iter().rev().find_map(|call| {
+            let speech = call.speech.as_ref()?;
+            let attempt = attempts.iter().find(|attempt| attempt.body == call.asked)?;
+            (speech.text == text).then_some((call, attempt))
         });
-        let Some(call) = said else {
+        let Some((call, forwarded)) = said else {
             assert_ne!(
                 outcome,
                 ReplyOutcome::Completed,
@@ -394,14 +392,11 @@ impl<'t> World<'t> {
         let Some(process) = self.process.as_mut() else {
             return;
         };
-        for commit in self
-            .undecided_commits
-            .drain(..most.min(self.undecided_commits.len()))
-        {
+        for commit in self.unqueued.drain(..most.min(self.unqueued.len())) {
             process.queue(commit);
         }
         let Some(stepped) = process.writer_step() else {
-            self.undecided_commits.clear();
+            self.unqueued.clear();
             return;
         };
         match stepped {

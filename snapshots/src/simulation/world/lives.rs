@@ -29,7 +29,7 @@ impl World<'_> {
     /// The old process is gone with everything in it; a new one starts.
     pub(super) fn restart(&mut self, why: &str) {
         self.process = None;
-        self.undecided_commits.clear();
+        self.unqueued.clear();
         self.upstream.forget_lines();
         for window in &mut self.windows {
             window.lose_line();
@@ -136,7 +136,7 @@ impl World<'_> {
                 return self.crash_somehow();
             }
             self.clock.pass(100);
-            if (turn, course) == (Turn::Over, Course::Over) && self.undecided_commits.is_empty() {
+            if (turn, course) == (Turn::Over, Course::Over) && self.unqueued.is_empty() {
                 return self.gracefully_ended();
             }
         }
@@ -157,14 +157,13 @@ impl World<'_> {
     /// Nothing goes wrong any more: everybody gets an answer.
     pub(super) fn come_to_rest(&mut self) {
         self.disk.heal();
-        self.disk.limit_bytes(None);
         self.is_calm = true;
         if self.process().has_failed() {
             self.crash_somehow();
         }
         self.process().network.be_prompt();
         for _ in 0..QUIET_ROUNDS_MAX {
-            if !self.windows.iter().any(Window::is_waiting) && self.undecided_commits.is_empty() {
+            if !self.windows.iter().any(Window::is_waiting) && self.unqueued.is_empty() {
                 self.say("rest");
                 return;
             }

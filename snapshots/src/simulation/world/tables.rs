@@ -14,7 +14,7 @@ impl World<'_> {
     /// The tables in the store are what the live state says, when nothing waits.
     pub(super) fn check_tables(&mut self) {
         let Some(process) = &self.process else { return };
-        let is_settled = self.undecided_commits.is_empty()
+        let is_settled = self.unqueued.is_empty()
             && self.witness.promised() == self.witness.head()
             && !process.has_failed();
         if !is_settled {
