@@ -16,7 +16,7 @@ fn check(seed: u64, steps: u64) -> Report {
 #[test]
 fn the_law_holds_in_every_run() {
     let mut total = Report::default();
-    for seed in 0..24 {
+    for seed in 0..48 {
         total.add(&check(seed, 2500));
     }
     // A simulation in which nothing happens shows nothing.
