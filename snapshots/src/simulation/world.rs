@@ -24,7 +24,7 @@ use super::chance::Chance;
 use super::client::Window;
 use super::clock::SimClock;
 use super::process::Process;
-use super::upstream::{Trouble, Upstream};
+use super::upstream::{Call, Trouble, Upstream};
 use super::witness::Witness;
 use super::workspace::{ROOT, Workspace};
 use crate::disk::Disk;
@@ -344,7 +344,10 @@ impl<'t> World<'t> {
         let Some(attempts) = self.forwarded.get(&episode) else {
             panic!("{episode} ends, which never went to the model");
         };
-        let said = self.upstream.calls.iter().rev().find_map(|call| {
+        // The same words may have been said in several attempts: the one that went well counts first.
+        let mut calls: Vec<&Call> = self.upstream.calls.iter().rev().collect();
+        calls.sort_by_key(|call| call.trouble);
+        let said = calls.into_iter().find_map(|call| {
             let speech = call.speech.as_ref()?;
             let attempt = attempts.iter().find(|attempt| attempt.body == call.asked)?;
             (speech.text == text).then_some((call, attempt))

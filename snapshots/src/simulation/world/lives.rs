@@ -122,7 +122,9 @@ impl World<'_> {
             }
             self.model_server();
             let process = self.process();
-            if process.engine_may_go_on()
+            // What reaches the engine behind the last word isn't heard: such a reply counts as interrupted.
+            if course == Course::On
+                && process.engine_may_go_on()
                 && let Some(stepped) = process.engine_step()
             {
                 course = stepped;
