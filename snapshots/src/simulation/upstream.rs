@@ -19,10 +19,10 @@ pub(super) const CALL_FIELD: &str = "x-sim-call";
 pub(super) enum Trouble {
     /// Nothing.
     None,
-    /// An error status.
-    Status(u16),
     /// The connection breaks before the response's end.
     BreaksOff,
+    /// An error status.
+    Status(u16),
     /// No completion at all.
     Garbage,
     /// It ends without saying that it is done.

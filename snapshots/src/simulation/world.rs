@@ -362,10 +362,7 @@ impl<'t> World<'t> {
         };
         if outcome == ReplyOutcome::Completed {
             assert!(
-                matches!(
-                    call.trouble,
-                    Trouble::None | Trouble::BreaksOff | Trouble::Silent
-                ),
+                matches!(call.trouble, Trouble::None | Trouble::BreaksOff),
                 "a reply that never said that it is done was taken for whole: {:?}",
                 call.trouble
             );
