@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use hashbrown::HashSet;
 use tslp_core::artifact::Transition;
 use tslp_core::event::{DiskFinding, Event, ReadFailure};
 use tslp_core::ids::Seq;
@@ -55,8 +56,14 @@ const COMMIT_BYTES: usize = 512 << 10;
 /// Commits that may wait for the writer.
 const COMMIT_QUEUE: usize = 2;
 
-/// Source after which memory is given back, wherever it was freed.
-const GIVE_BACK_BYTES: usize = 2 << 20;
+/// Pages waiting in the WAL from which on they are moved at once.
+const CHECKPOINT_PAGES: u64 = 2048;
+
+/// Source after which memory may have to be given back, wherever it was freed.
+const GIVE_BACK_BYTES: usize = 1 << 20;
+
+/// Resident memory up to which nothing is given back: what was freed is soon needed again.
+const GIVE_BACK_ABOVE_BYTES: u64 = 48 << 20;
 
 /// Whether anything is appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -290,7 +297,7 @@ impl<'c> Adopter<'c> {
         drop((content, share));
         self.freed_bytes += bytes;
         if self.freed_bytes >= GIVE_BACK_BYTES {
-            memory::give_back();
+            memory::give_back_above(GIVE_BACK_ABOVE_BYTES);
             self.freed_bytes = 0;
         }
         Ok(())
@@ -381,6 +388,8 @@ impl Sink {
         let limits = WriterLimits {
             // Each commit is a group's worth already.
             group_events_max: 1,
+            // What lies in the WAL at the end is moved while nothing else is left to do.
+            checkpoint_pages_busy: CHECKPOINT_PAGES,
             ..WriterLimits::default()
         };
         let writer = writer::spawn(opened.log, queue, limits, Box::new(|_| {}))?;
@@ -412,14 +421,14 @@ fn folded(files: &DataFiles) -> Result<State, AdoptError> {
 
 /// Only the last change of each row is written: a proposal that is promoted at once never needs its row.
 fn coalesced(mut commit: Commit) -> Commit {
-    let mut last = std::collections::HashSet::new();
-    let mut kept: Vec<_> = commit
+    let mut places = HashSet::with_capacity(commit.changes.len());
+    let mut is_last: Vec<bool> = commit
         .changes
-        .into_iter()
+        .iter()
         .rev()
-        .filter(|change| last.insert(change.place()))
+        .map(|change| places.insert(change.place()))
         .collect();
-    kept.reverse();
-    commit.changes = kept;
+    drop(places);
+    commit.changes.retain(|_| is_last.pop().unwrap_or(true));
     commit
 }

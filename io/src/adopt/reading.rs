@@ -17,8 +17,8 @@ use crate::observer::{FileReader, Hashes};
 /// Memory of a parse per byte of source: syntax trees take about 18 times their source, then there is the source itself.
 const PARSE_MEMORY_PER_BYTE: usize = 20;
 
-/// Memory of what is kept of a parsed file per byte of source: its text, its definitions' names and hashes.
-const KEPT_MEMORY_PER_BYTE: usize = 3;
+/// Memory of what is kept of one definition: its name, place, figures and hash.
+const KEPT_MEMORY_PER_DEFINITION: usize = 400;
 
 /// Source from which on a parse leaves enough free memory behind to give it back at once.
 const GIVE_BACK_BYTES: usize = 128 << 10;
@@ -149,9 +149,9 @@ pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
         .unwrap_or((0, Content::unreadable(ReadFailure::Failed)));
     if bytes >= GIVE_BACK_BYTES {
-        memory::give_back();
+        memory::give_back_above(super::GIVE_BACK_ABOVE_BYTES);
     }
-    share.shrink_to(bytes.min(PARSE_BYTES_MAX) * KEPT_MEMORY_PER_BYTE);
+    share.shrink_to(content.memory());
     Looked {
         number,
         path,
@@ -184,7 +184,7 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
     let found = found_code::of_file(&TreeSitterGrammars, path.clone(), text);
     let skip = match &found.extraction {
         Ok(extraction) if found.defines_something() => {
-            let hashes = Hashes::of(bytes, Some(extraction));
+            let hashes = Hashes::of_code(&found, extraction);
             return Content::Code(hashes, Box::new(found));
         }
         Ok(extraction) => {
@@ -204,6 +204,21 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
 }
 
 impl Content {
+    /// Memory that it takes until it is decided about.
+    fn memory(&self) -> usize {
+        match self {
+            Self::Nothing(..) => 0,
+            Self::Hashes(hashes, _) => hashes.slices() * KEPT_MEMORY_PER_DEFINITION,
+            Self::Code(_, found) => {
+                let definitions = found
+                    .extraction
+                    .as_ref()
+                    .map_or(0, |it| it.definitions.len());
+                found.code.len() + definitions * KEPT_MEMORY_PER_DEFINITION
+            }
+        }
+    }
+
     const fn unreadable(failure: ReadFailure) -> Self {
         Self::Nothing(DiskFinding::Unreadable(failure), Skip::Unreadable(failure))
     }
