@@ -112,7 +112,10 @@ fn extract_from(
     source: &[u8],
     readable: &readable::Readable,
 ) -> Result<Extraction, ExtractError> {
-    if readable.depth > parse::NESTING_MAX || readable.tokens > parse::TOKENS_MAX {
+    if readable.tokens > parse::TOKENS_MAX {
+        return Err(ExtractError::TooDense);
+    }
+    if readable.depth > parse::NESTING_MAX {
         return Err(ExtractError::Unparsable);
     }
     let tree = parse::bounded(language, readable.text(source))?;

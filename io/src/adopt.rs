@@ -275,7 +275,7 @@ impl<'c> Adopter<'c> {
             Content::Hashes(_, skip) | Content::Nothing(_, skip) => (None, Some(*skip)),
         };
         // What disk holds is worth recording where it stands for something: code, or an entity that is held true.
-        let matters = found.is_some() || skip == Some(Skip::TooLargeToParse);
+        let matters = found.is_some() || skip.is_some_and(Skip::is_over_a_bound);
         if matters || self.engine.tracks(&path) {
             let finding = match &content {
                 Content::Nothing(finding, _) => finding.clone(),

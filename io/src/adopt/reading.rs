@@ -36,6 +36,8 @@ pub enum Skip {
     Unnamable,
     /// Over the parser's bound; the hash of the whole file is recorded.
     TooLargeToParse,
+    /// Within the parser's bound, and of more tokens than it takes; the hash of the whole file is recorded.
+    TooDenseToParse,
     /// It could not be read.
     Unreadable(ReadFailure),
     /// It went away meanwhile.
@@ -53,6 +55,12 @@ pub enum Skip {
 }
 
 impl Skip {
+    /// Whether the hash of the whole file stands for what couldn't be parsed.
+    #[must_use]
+    pub const fn is_over_a_bound(self) -> bool {
+        matches!(self, Self::TooLargeToParse | Self::TooDenseToParse)
+    }
+
     /// In words.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -62,6 +70,9 @@ impl Skip {
             Self::NotAFile | Self::Unreadable(ReadFailure::NotAFile) => "not a regular file",
             Self::Unnamable => "a name that can't be written down",
             Self::TooLargeToParse => "too large to parse: the hash of the whole file is recorded",
+            Self::TooDenseToParse => {
+                "too many tokens to parse: the hash of the whole file is recorded"
+            }
             Self::Unreadable(ReadFailure::TooLarge) => "over the limit of etv.read_bytes_max",
             Self::Unreadable(ReadFailure::Denied) => "unreadable: no permission",
             Self::Unreadable(ReadFailure::Escapes) => "leads out of the workspace",
@@ -87,6 +98,7 @@ impl Skip {
             Self::NotAFile => "not_a_file",
             Self::Unnamable => "unnamable",
             Self::TooLargeToParse => "too_large_to_parse",
+            Self::TooDenseToParse => "too_dense_to_parse",
             Self::Unreadable(failure) => failure.code(),
             Self::Vanished => "vanished",
             Self::NotText => "not_utf8",
@@ -198,6 +210,9 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
         Err(Reason::CredentialRedacted) => Skip::Credential,
         Err(Reason::QuotesDelimiters) => Skip::QuotesDelimiters,
         Err(Reason::NoGrammar) => Skip::NoGrammar,
+        Err(Reason::TooLargeToParse) => {
+            return Content::Hashes(Hashes::of(bytes, None), Skip::TooDenseToParse);
+        }
         Err(_) => Skip::ParseErrors,
     };
     Content::Hashes(Hashes::of(bytes, as_it_is().as_ref()), skip)
