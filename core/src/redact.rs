@@ -305,6 +305,25 @@ mod tests {
     }
 
     #[test]
+    fn every_format_is_found_at_the_beginning_in_the_middle_and_at_the_end() {
+        for Format {
+            prefix,
+            body_chars_min,
+        } in FORMATS
+        {
+            let key = format!("{prefix}{}1", "x".repeat(body_chars_min - 1));
+            assert_eq!(redacted(&key), MARKER, "{prefix}");
+            for (before, behind) in [("a_b = ", ""), ("", " - A_"), ("A-A_A ", ";\n_")] {
+                assert_eq!(
+                    redacted(&format!("{before}{key}{behind}")),
+                    format!("{before}{MARKER}{behind}"),
+                    "{prefix}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn private_keys_are_replaced_to_their_end_or_the_texts() {
         let pem = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb";
         assert_eq!(redacted(pem), format!("a\n{MARKER}\nb"));

@@ -63,7 +63,7 @@ const CHECKPOINT_PAGES: u64 = 2048;
 const GIVE_BACK_BYTES: usize = 1 << 20;
 
 /// Resident memory up to which nothing is given back: what was freed is soon needed again.
-const GIVE_BACK_ABOVE_BYTES: u64 = 48 << 20;
+const GIVE_BACK_ABOVE_BYTES: u64 = 44 << 20;
 
 /// Whether anything is appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
