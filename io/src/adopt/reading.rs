@@ -20,6 +20,9 @@ const PARSE_MEMORY_PER_BYTE: usize = 20;
 /// Memory of what is kept of one definition: its name, place, figures and hash.
 const KEPT_MEMORY_PER_DEFINITION: usize = 400;
 
+/// Memory of a parse from which on room is made for it beforehand.
+const LARGE_PARSE_BYTES: usize = 4 << 20;
+
 /// Source from which on a parse leaves enough free memory behind to give it back at once.
 const GIVE_BACK_BYTES: usize = 128 << 10;
 
@@ -157,6 +160,9 @@ pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
         path,
         mut share,
     } = job;
+    if share.bytes() >= LARGE_PARSE_BYTES {
+        memory::give_back_above(super::GIVE_BACK_ABOVE_BYTES / 2);
+    }
     // A parser that panics costs its file and nothing else.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
         .unwrap_or((0, Content::unreadable(ReadFailure::Failed)));
