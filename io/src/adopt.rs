@@ -286,6 +286,8 @@ impl<'c> Adopter<'c> {
             let batch = self
                 .engine
                 .adopt(SystemClock.now(), path.clone(), finding, found);
+            // Nothing looks at a file's bytes again, stored or not.
+            self.engine.settled(self.engine.state().head());
             match skip {
                 Some(skip) => self.summary.skip(path.as_str(), skip),
                 None => self.count(bytes, found.is_some_and(|found| !found.is_clean()), &batch),
@@ -339,9 +341,9 @@ impl<'c> Adopter<'c> {
     fn flush(&mut self) -> Result<(), AdoptError> {
         let commit = std::mem::take(&mut self.waiting);
         self.waiting_bytes = 0;
-        let Some(last) = commit.recorded.last().map(|recorded| recorded.seq) else {
+        if commit.recorded.is_empty() {
             return Ok(());
-        };
+        }
         if matches!(self.sink, Sink::New) {
             // No ledger is made for looks at the disk alone.
             if self.summary.files_adopted == 0 {
@@ -355,7 +357,7 @@ impl<'c> Adopter<'c> {
             Sink::DryRun { has_ledger: false } => {
                 self.engine = engine(self.config, State::default());
             }
-            Sink::DryRun { has_ledger: true } | Sink::New => self.engine.settled(last),
+            Sink::DryRun { has_ledger: true } | Sink::New => {}
             Sink::Writer { commits, writer } => {
                 if commits.send(coalesced(commit)).is_err() {
                     let stopped = writer.durable().stopped();
@@ -364,7 +366,6 @@ impl<'c> Adopter<'c> {
                         |stopped| stopped.to_string(),
                     )));
                 }
-                self.engine.settled(writer.durable().reached());
             }
         }
         Ok(())
