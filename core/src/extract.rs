@@ -142,6 +142,8 @@ impl Extraction {
 pub enum ExtractError {
     /// Longer than [`crate::limits::PARSE_BYTES_MAX`].
     TooLarge,
+    /// Of more tokens than are parsed, for each costs a parser memory.
+    TooDense,
     /// The parser gave up in its bounded time, or can't read such bytes.
     Unparsable,
 }

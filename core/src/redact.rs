@@ -115,7 +115,12 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
     let mut at = 0;
     while let Some(found) = memchr::memchr3(b'-', b'_', b'A', &bytes[at..]) {
         let anchor = at + found;
-        let Some(credential) = credential_around(text, copied, anchor) else {
+        let credential = if may_be_anchor(bytes, anchor) {
+            credential_around(text, copied, anchor)
+        } else {
+            None
+        };
+        let Some(credential) = credential else {
             at = anchor + 1;
             continue;
         };
@@ -133,6 +138,41 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
         }
     }
 }
+
+/// Whether the two bytes at an anchor can be any format's: code is full of `_`.
+fn may_be_anchor(bytes: &[u8], anchor: usize) -> bool {
+    let before = anchor.checked_sub(1).map(|at| bytes[at]);
+    let after = bytes.get(anchor + 1).copied();
+    before.is_some_and(|before| BEFORE_ANCHOR[usize::from(before)])
+        || after.is_some_and(|after| BEHIND_ANCHOR[usize::from(after)])
+}
+
+/// Bytes that stand before the anchor of a format.
+const BEFORE_ANCHOR: [bool; 256] = {
+    let mut bytes = [false; 256];
+    let mut at = 0;
+    while at < FORMATS.len() {
+        if let Some(anchor @ 1..) = anchor_of(FORMATS[at].prefix) {
+            bytes[FORMATS[at].prefix.as_bytes()[anchor - 1] as usize] = true;
+        }
+        at += 1;
+    }
+    bytes
+};
+
+/// Bytes that stand behind the anchor of a format that begins with it, or of a private key.
+const BEHIND_ANCHOR: [bool; 256] = {
+    let mut bytes = [false; 256];
+    bytes[PEM_OPEN.as_bytes()[1] as usize] = true;
+    let mut at = 0;
+    while at < FORMATS.len() {
+        if let Some(0) = anchor_of(FORMATS[at].prefix) {
+            bytes[FORMATS[at].prefix.as_bytes()[1] as usize] = true;
+        }
+        at += 1;
+    }
+    bytes
+};
 
 /// The credential whose first `-`, `_` or `A` stands at `anchor`, if there is one that starts at `from` or later.
 fn credential_around(text: &str, from: usize, anchor: usize) -> Option<Range<usize>> {
@@ -261,6 +301,25 @@ mod tests {
                 format!("key = \"{MARKER}\";"),
                 "{key}"
             );
+        }
+    }
+
+    #[test]
+    fn every_format_is_found_at_the_beginning_in_the_middle_and_at_the_end() {
+        for Format {
+            prefix,
+            body_chars_min,
+        } in FORMATS
+        {
+            let key = format!("{prefix}{}1", "x".repeat(body_chars_min - 1));
+            assert_eq!(redacted(&key), MARKER, "{prefix}");
+            for (before, behind) in [("a_b = ", ""), ("", " - A_"), ("A-A_A ", ";\n_")] {
+                assert_eq!(
+                    redacted(&format!("{before}{key}{behind}")),
+                    format!("{before}{MARKER}{behind}"),
+                    "{prefix}"
+                );
+            }
         }
     }
 

@@ -121,7 +121,13 @@ fn canonical_pieces(text: &[u8], put: &mut dyn FnMut(&[u8])) {
 }
 
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|byte| *byte == b'\n')
+    let mut rest = Some(text);
+    core::iter::from_fn(move || {
+        let text = rest?;
+        let end = memchr::memchr(b'\n', text);
+        rest = end.map(|end| &text[end + 1..]);
+        Some(&text[..end.unwrap_or(text.len())])
+    })
 }
 
 fn trim_end(line: &[u8]) -> &[u8] {
@@ -144,6 +150,9 @@ fn common_indentation<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
     let Some(first) = filled.next() else { return 0 };
     let mut common = &first[..indentation(first)];
     for line in filled {
+        if common.is_empty() {
+            break;
+        }
         let shared = common
             .iter()
             .zip(line.iter())

@@ -2,25 +2,37 @@
 
 use tslp_core::extract::{ExtractError, Extraction};
 
-use crate::walk::Walked;
-use crate::{c, cpp, walked};
+use crate::language::Language as _;
+use crate::{c, cpp, extract_as, extract_from};
 
 /// Reads a header as C, and as C++ too if it looks like it or isn't clean C; takes the reading with fewer errors.
 /// Between equals, looks decide.
+///
+/// What looks like C++ and is clean C++ needs no reading as C, which could be no better: nonsense takes a parser many
+/// times as long.
 pub(crate) fn extract(source: &[u8]) -> Result<Extraction, ExtractError> {
-    let as_c = walked(&c::C, source);
-    let looks_cpp = as_c.as_ref().is_ok_and(|walked| walked.looks_cpp);
-    if let Ok(Walked { extraction, .. }) = &as_c
-        && extraction.clean
-        && !looks_cpp
-    {
-        return as_c.map(|walked| walked.extraction);
+    let readable_c = c::C.readable(source);
+    let looks_cpp = readable_c.looks_cpp;
+    let is_clean = |read: &Result<Extraction, _>| read.as_ref().is_ok_and(|read| read.clean);
+    let (as_c, as_cpp);
+    if looks_cpp {
+        as_cpp = extract_as(&cpp::Cpp, source);
+        if is_clean(&as_cpp) {
+            return as_cpp;
+        }
+        as_c = extract_from(&c::C, source, &readable_c);
+    } else {
+        as_c = extract_from(&c::C, source, &readable_c);
+        if is_clean(&as_c) {
+            return as_c;
+        }
+        as_cpp = extract_as(&cpp::Cpp, source);
     }
-    let as_cpp = walked(&cpp::Cpp, source);
-    let better = match (as_c, as_cpp) {
-        (Ok(c), Ok(cpp)) if cpp.errors < c.errors || (cpp.errors == c.errors && looks_cpp) => cpp,
-        (Ok(c), _) => c,
-        (Err(_), as_cpp) => as_cpp?,
-    };
-    Ok(better.extraction)
+    match (as_c, as_cpp) {
+        (Ok(c), Ok(cpp)) if cpp.errors < c.errors || (cpp.errors == c.errors && looks_cpp) => {
+            Ok(cpp)
+        }
+        (Ok(c), _) => Ok(c),
+        (Err(_), as_cpp) => as_cpp,
+    }
 }

@@ -110,14 +110,21 @@ fn extract_as(
     language: &dyn language::Language,
     source: &[u8],
 ) -> Result<Extraction, ExtractError> {
-    walked(language, source).map(|walked| walked.extraction)
+    extract_from(language, source, &language.readable(source))
 }
 
-fn walked(language: &dyn language::Language, source: &[u8]) -> Result<walk::Walked, ExtractError> {
-    let readable = language.readable(source);
-    if readable.depth > parse::NESTING_MAX || readable.tokens > parse::TOKENS_MAX {
+/// As [`extract_as`], where the source was made readable already.
+fn extract_from(
+    language: &dyn language::Language,
+    source: &[u8],
+    readable: &readable::Readable,
+) -> Result<Extraction, ExtractError> {
+    if readable.tokens > parse::TOKENS_MAX {
+        return Err(ExtractError::TooDense);
+    }
+    if readable.depth > parse::NESTING_MAX {
         return Err(ExtractError::Unparsable);
     }
     let tree = parse::bounded(language, readable.text(source))?;
-    Ok(walk::walk(language, &tree, source, &readable))
+    Ok(walk::walk(language, &tree, source, readable))
 }

@@ -15,17 +15,6 @@ use crate::lead::{self, Comment};
 use crate::parts::{self, BodyPlace, Parts};
 use crate::readable::{PLACEHOLDER_BYTES_MAX, Readable};
 
-/// An extraction, with what only the choice between grammars needs.
-#[derive(Debug)]
-pub(crate) struct Walked {
-    /// What the source defines.
-    pub(crate) extraction: Extraction,
-    /// How many errors the parser met.
-    pub(crate) errors: u32,
-    /// Whether words of C++ occur.
-    pub(crate) looks_cpp: bool,
-}
-
 /// What surrounds a node that a language is asked about.
 pub(crate) struct Outer<'tree, 'walk> {
     /// The source, as written.
@@ -114,7 +103,7 @@ pub(crate) fn walk(
     tree: &Tree,
     source: &[u8],
     readable: &Readable,
-) -> Walked {
+) -> Extraction {
     let mut walk = Walk {
         language,
         kinds: Kinds::of(language),
@@ -375,7 +364,7 @@ impl<'tree> Walk<'tree, '_> {
         }
     }
 
-    fn finish(mut self) -> Walked {
+    fn finish(mut self) -> Extraction {
         let suspects = u32::try_from(self.readable.suspects.len()).unwrap_or(u32::MAX);
         self.totals.errors = self.totals.errors.saturating_add(suspects);
         self.take_blanked_macros();
@@ -385,25 +374,21 @@ impl<'tree> Walk<'tree, '_> {
         let mut elisions: Vec<Span> = placeholders.map(|comment| comment.span).collect();
         elisions.extend_from_slice(&self.readable.elisions);
         elisions.sort_unstable();
-        Walked {
-            extraction: Extraction {
-                grammar: GrammarTag {
-                    language: self.language.name().to_owned(),
-                    version: self.language.version().to_owned(),
-                },
-                definitions: self.definitions,
-                figures: Figures {
-                    nodes: self.totals.nodes,
-                    tokens: self.totals.tokens,
-                },
-                elisions,
-                preamble: self.preamble,
-                clean: self.totals.errors == 0,
-                errors: self.totals.errors,
-                breaks_off: self.readable.breaks_off,
+        Extraction {
+            grammar: GrammarTag {
+                language: self.language.name().to_owned(),
+                version: self.language.version().to_owned(),
             },
+            definitions: self.definitions,
+            figures: Figures {
+                nodes: self.totals.nodes,
+                tokens: self.totals.tokens,
+            },
+            elisions,
+            preamble: self.preamble,
+            clean: self.totals.errors == 0,
             errors: self.totals.errors,
-            looks_cpp: self.readable.looks_cpp,
+            breaks_off: self.readable.breaks_off,
         }
     }
 

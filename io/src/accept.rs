@@ -16,7 +16,7 @@ use crate::config::ServeConfig;
 use crate::contents::{NoContents, StoredContents};
 use crate::data_dir;
 use crate::ledger::{DataFiles, LedgerError, SqliteLog};
-use crate::observer::{Observer, SystemClock, WallClock};
+use crate::observer::{Look as _, Observer, SystemClock, WallClock};
 use crate::startup::{self, StartError};
 use crate::target::{self, Target, TargetError};
 

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use hashbrown::HashSet;
 use tslp_core::artifact::Transition;
 use tslp_core::event::{DiskFinding, Event, ReadFailure};
 use tslp_core::ids::Seq;
@@ -56,8 +57,14 @@ const COMMIT_BYTES: usize = 512 << 10;
 /// Commits that may wait for the writer.
 const COMMIT_QUEUE: usize = 2;
 
-/// Source after which memory is given back, wherever it was freed.
-const GIVE_BACK_BYTES: usize = 2 << 20;
+/// Pages waiting in the WAL from which on they are moved at once.
+const CHECKPOINT_PAGES: u64 = 2048;
+
+/// Source after which memory may have to be given back, wherever it was freed.
+const GIVE_BACK_BYTES: usize = 1 << 20;
+
+/// Resident memory up to which nothing is given back: what was freed is soon needed again.
+const GIVE_BACK_ABOVE_BYTES: u64 = 44 << 20;
 
 /// Whether anything is appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,7 +276,7 @@ impl<'c> Adopter<'c> {
             Content::Hashes(_, skip) | Content::Nothing(_, skip) => (None, Some(*skip)),
         };
         // What disk holds is worth recording where it stands for something: code, or an entity that is held true.
-        let matters = found.is_some() || skip == Some(Skip::TooLargeToParse);
+        let matters = found.is_some() || skip.is_some_and(Skip::is_over_a_bound);
         if matters || self.engine.tracks(&path) {
             let finding = match &content {
                 Content::Nothing(finding, _) => finding.clone(),
@@ -280,6 +287,8 @@ impl<'c> Adopter<'c> {
             let batch = self
                 .engine
                 .adopt(SystemClock.now(), path.clone(), finding, found);
+            // Nothing looks at a file's bytes again, stored or not.
+            self.engine.settled(self.engine.state().head());
             match skip {
                 Some(skip) => self.summary.skip(path.as_str(), skip),
                 None => self.count(bytes, found.is_some_and(|found| !found.is_clean()), &batch),
@@ -291,7 +300,7 @@ impl<'c> Adopter<'c> {
         drop((content, share));
         self.freed_bytes += bytes;
         if self.freed_bytes >= GIVE_BACK_BYTES {
-            memory::give_back();
+            memory::give_back_above(GIVE_BACK_ABOVE_BYTES);
             self.freed_bytes = 0;
         }
         Ok(())
@@ -333,9 +342,9 @@ impl<'c> Adopter<'c> {
     fn flush(&mut self) -> Result<(), AdoptError> {
         let commit = std::mem::take(&mut self.waiting);
         self.waiting_bytes = 0;
-        let Some(last) = commit.recorded.last().map(|recorded| recorded.seq) else {
+        if commit.recorded.is_empty() {
             return Ok(());
-        };
+        }
         if matches!(self.sink, Sink::New) {
             // No ledger is made for looks at the disk alone.
             if self.summary.files_adopted == 0 {
@@ -349,7 +358,7 @@ impl<'c> Adopter<'c> {
             Sink::DryRun { has_ledger: false } => {
                 self.engine = engine(self.config, State::default());
             }
-            Sink::DryRun { has_ledger: true } | Sink::New => self.engine.settled(last),
+            Sink::DryRun { has_ledger: true } | Sink::New => {}
             Sink::Writer { commits, writer } => {
                 if commits.send(coalesced(commit)).is_err() {
                     let stopped = writer.durable().stopped();
@@ -358,7 +367,6 @@ impl<'c> Adopter<'c> {
                         |stopped| stopped.to_string(),
                     )));
                 }
-                self.engine.settled(writer.durable().reached());
             }
         }
         Ok(())
@@ -382,6 +390,8 @@ impl Sink {
         let limits = WriterLimits {
             // Each commit is a group's worth already.
             group_events_max: 1,
+            // What lies in the WAL at the end is moved while nothing else is left to do.
+            checkpoint_pages_busy: CHECKPOINT_PAGES,
             ..WriterLimits::default()
         };
         let writer = writer::spawn(opened.log, queue, limits, Box::new(|_| {}))?;
@@ -415,14 +425,14 @@ fn folded(files: &DataFiles) -> Result<State, AdoptError> {
 
 /// Only the last change of each row is written: a proposal that is promoted at once never needs its row.
 fn coalesced(mut commit: Commit) -> Commit {
-    let mut last = std::collections::HashSet::new();
-    let mut kept: Vec<_> = commit
+    let mut places = HashSet::with_capacity(commit.changes.len());
+    let mut is_last: Vec<bool> = commit
         .changes
-        .into_iter()
+        .iter()
         .rev()
-        .filter(|change| last.insert(change.place()))
+        .map(|change| places.insert(change.place()))
         .collect();
-    kept.reverse();
-    commit.changes = kept;
+    drop(places);
+    commit.changes.retain(|_| is_last.pop().unwrap_or(true));
     commit
 }

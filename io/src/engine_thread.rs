@@ -18,6 +18,7 @@ use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding, PendingReply};
+use tslp_replay::state::State;
 
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
 use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};
@@ -30,7 +31,7 @@ use crate::ledger::writer::Commit;
 use crate::ledger::{DurableHead, Stopped};
 use crate::main_loop::LoopHandle;
 use crate::memory;
-use crate::observer::{Observer, SystemClock, WallClock};
+use crate::observer::{Look, WallClock};
 use crate::watch::Watch;
 
 /// Text after which memory is given back, at the first idle moment of this length.
@@ -65,19 +66,31 @@ pub struct Wiring {
     pub last_prompt: Option<LastPromptSlot>,
     /// Which files changed.
     pub watch: Watch,
+    /// What time it is; every event carries it.
+    pub clock: Arc<dyn WallClock>,
 }
 
 /// What the thread wakes for.
-enum Wake {
+pub enum Wake {
+    /// Something was sent.
     Message(ToEngine),
     /// Files changed between prompts.
     Changed(Vec<RelPath>),
 }
 
+/// Whether anything more may come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Course {
+    /// It may.
+    On,
+    /// It won't.
+    Over,
+}
+
 /// The engine with its surroundings.
 pub struct EngineThread {
     engine: Engine<TreeSitterGrammars, StoredContents>,
-    observer: Observer,
+    observer: Box<dyn Look + Send>,
     wiring: Wiring,
     running: HashMap<ExchangeId, Running>,
     last_transition: Seq,
@@ -104,7 +117,7 @@ impl EngineThread {
     #[must_use]
     pub fn new(
         engine: Engine<TreeSitterGrammars, StoredContents>,
-        observer: Observer,
+        observer: Box<dyn Look + Send>,
         wiring: Wiring,
     ) -> Self {
         Self {
@@ -119,54 +132,79 @@ impl EngineThread {
 
     /// Works until the network loop says that no more will come, or is gone.
     pub fn run(mut self) {
-        let interrupted = self.engine.resume(SystemClock.now());
+        self.begin();
+        while let Some(wake) = self.next() {
+            if self.take(wake) == Course::Over {
+                break;
+            }
+        }
+    }
+
+    /// Goes on from where the last process stopped. To be called once, before anything else.
+    pub fn begin(&mut self) {
+        let interrupted = self.engine.resume(self.wiring.clock.now());
         self.commit(interrupted);
         for path in self.engine.state().state_map().paths() {
             self.wiring.watch.follow(path);
         }
-        while let Some(wake) = self.next() {
-            self.engine.settled(self.wiring.durable.reached());
-            let message = match wake {
-                Wake::Message(message) => message,
-                Wake::Changed(paths) => {
-                    self.look_between(paths);
-                    continue;
-                }
-            };
-            match message {
-                ToEngine::Prompt {
-                    exchange,
-                    session_name,
-                    retry,
-                    authorization,
-                    body,
-                } => {
-                    let envelope = Envelope {
-                        session_name,
-                        attempt: if retry {
-                            Attempt::Retry
-                        } else {
-                            Attempt::First
-                        },
-                    };
-                    self.worked_bytes += body.len();
-                    self.prompt(exchange, envelope, authorization, &body);
-                }
-                ToEngine::ReplyBytes { exchange, bytes } => self.reply_bytes(exchange, &bytes),
-                ToEngine::ReplyEnd {
-                    exchange,
-                    ending,
-                    at,
-                } => self.reply_end(exchange, ending, at),
-                ToEngine::Audited {
-                    episode,
-                    outcome,
-                    answer,
-                } => self.audited(episode, outcome, answer.as_deref()),
-                ToEngine::ContextTokens(tokens) => self.engine.set_budget_tokens(tokens / 2),
-                ToEngine::Shutdown => break,
+    }
+
+    /// The position that must be durable before the next prompt can be taken; until then [`take`](Self::take) waits.
+    #[must_use]
+    pub const fn awaited(&self) -> Seq {
+        self.last_transition
+    }
+
+    /// The state as decided so far, durable or not.
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        self.engine.state()
+    }
+
+    /// Does all that follows from one wake.
+    pub fn take(&mut self, wake: Wake) -> Course {
+        self.engine.settled(self.wiring.durable.reached());
+        let message = match wake {
+            Wake::Message(message) => message,
+            Wake::Changed(paths) => {
+                self.look_between(paths);
+                return Course::On;
             }
+        };
+        match message {
+            ToEngine::Prompt {
+                exchange,
+                session_name,
+                retry,
+                authorization,
+                body,
+            } => {
+                let envelope = Envelope {
+                    session_name,
+                    attempt: if retry {
+                        Attempt::Retry
+                    } else {
+                        Attempt::First
+                    },
+                };
+                self.worked_bytes += body.len();
+                self.prompt(exchange, envelope, authorization, &body);
+            }
+            ToEngine::ReplyBytes { exchange, bytes } => self.reply_bytes(exchange, &bytes),
+            ToEngine::ReplyEnd {
+                exchange,
+                ending,
+                at,
+            } => self.reply_end(exchange, ending, at),
+            ToEngine::Audited {
+                episode,
+                outcome,
+                answer,
+            } => self.audited(episode, outcome, answer.as_deref()),
+            ToEngine::ContextTokens(tokens) => self.engine.set_budget_tokens(tokens / 2),
+            ToEngine::Shutdown => return Course::Over,
         }
+        Course::On
     }
 
     /// What comes next; prompts and replies before files. The first idle moment after a lot of text was worked on goes to
@@ -199,7 +237,7 @@ impl EngineThread {
     fn look_between(&mut self, paths: Vec<RelPath>) {
         let checks = self.engine.tracked(paths);
         let findings = self.look(checks);
-        let batch = self.engine.notice(SystemClock.now(), findings);
+        let batch = self.engine.notice(self.wiring.clock.now(), findings);
         self.commit(batch);
     }
 
@@ -235,7 +273,7 @@ impl EngineThread {
             .durable
             .wait_for(self.last_transition)
             .map_err(Refused::Ledger)?;
-        let mut pending = self.engine.receive(SystemClock.now(), request);
+        let mut pending = self.engine.receive(self.wiring.clock.now(), request);
         let answers = Answers {
             findings: self.look(std::mem::take(&mut pending.checks)),
             texts: pending
@@ -280,9 +318,9 @@ impl EngineThread {
         running.reply.tail.push_str(&said.text);
         self.worked_bytes += bytes.len();
         if running.reply.tail.len() >= REPLY_SEGMENT_BYTES {
-            let batch = self
-                .engine
-                .segment(SystemClock.now(), running.episode, &mut running.reply);
+            let batch =
+                self.engine
+                    .segment(self.wiring.clock.now(), running.episode, &mut running.reply);
             self.commit(batch);
         }
     }
@@ -322,7 +360,7 @@ impl EngineThread {
         let episode = running.episode;
         let pending = self
             .engine
-            .end(SystemClock.now(), episode, running.reply, outcome);
+            .end(self.wiring.clock.now(), episode, running.reply, outcome);
         Some((pending, episode, running.addressee))
     }
 
@@ -342,7 +380,7 @@ impl EngineThread {
     fn audited(&mut self, episode: EpisodeId, outcome: AuditOutcome, answer: Option<&str>) {
         let mut pending = self
             .engine
-            .audited(SystemClock.now(), episode, outcome, answer);
+            .audited(self.wiring.clock.now(), episode, outcome, answer);
         let checks = std::mem::take(&mut pending.checks);
         // Without an answer nothing can be promoted, and a prompt may be waiting.
         let findings = match outcome {

@@ -5,10 +5,11 @@ mod answering;
 mod client;
 mod deadlines;
 mod inbox;
+pub mod net;
 mod replies;
 mod upstreams;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,9 +17,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use hashbrown::HashMap;
-use mio::net::TcpListener;
-use mio::{Events, Interest, Poll, Token, Waker};
 use tslp_core::ids::Seq;
 
 use crate::auditor::queue::{AuditQueue, InUse};
@@ -29,6 +27,7 @@ use crate::loop_config::LoopConfig;
 use crate::upstream::pool::Pool;
 use crate::upstream::resolve::{Resolved, Resolver};
 use client::{Client, Link, Stage};
+use net::{FIRST_KEY, Net, Rouse, System, Wake};
 
 /// Read buffer shared by all connections.
 const SCRATCH_BYTES: usize = 64 * 1024;
@@ -36,16 +35,9 @@ const SCRATCH_BYTES: usize = 64 * 1024;
 /// Messages that may wait for the loop; senders block beyond that, and the loop never waits for them.
 const INBOX_MESSAGES: usize = 1024;
 
-/// Events taken from one poll.
-const EVENTS_PER_POLL: usize = 256;
-
 /// How soon a full engine channel, or a listener without free descriptors, is tried again.
 const ENGINE_RETRY: Duration = Duration::from_millis(1);
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
-
-const LISTENER: Token = Token(0);
-const INBOX: Token = Token(1);
-const FIRST_KEY: usize = 2;
 
 /// Why the loop can't be set up.
 #[derive(Debug, thiserror::Error)]
@@ -64,27 +56,6 @@ pub enum BindError {
     /// The system gives no poll.
     #[error("can't set up polling: {0}")]
     Poll(#[from] io::Error),
-}
-
-/// Why the loop runs on.
-#[derive(Clone, Copy, Debug)]
-enum Wake {
-    /// A client waits to be accepted.
-    Listener,
-    /// Another thread has sent something.
-    Inbox,
-    /// A socket of this key can do something.
-    Socket(usize, Ready),
-}
-
-impl From<&mio::event::Event> for Wake {
-    fn from(event: &mio::event::Event) -> Self {
-        match event.token() {
-            LISTENER => Self::Listener,
-            INBOX => Self::Inbox,
-            Token(key) => Self::Socket(key, Ready::from(event)),
-        }
-    }
 }
 
 /// What the loop is told.
@@ -113,7 +84,7 @@ pub struct LoopChannels {
 #[derive(Clone, Debug)]
 pub struct LoopHandle {
     sender: Sender<Inbox>,
-    waker: Arc<Waker>,
+    rouse: Arc<dyn Rouse>,
     woken: Arc<AtomicBool>,
 }
 
@@ -134,7 +105,7 @@ impl LoopHandle {
         if self.sender.send(item).is_err() || self.woken.swap(true, Ordering::AcqRel) {
             return;
         }
-        if let Err(error) = self.waker.wake() {
+        if let Err(error) = self.rouse.rouse() {
             tracing::error!(%error, "the network loop can't be woken");
         }
     }
@@ -142,8 +113,10 @@ impl LoopHandle {
 
 /// Whether the loop goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+pub enum Turn {
+    /// There may be more to do.
     Again,
+    /// It has ended.
     Over,
 }
 
@@ -160,19 +133,21 @@ enum Course {
 /// The network thread's state.
 #[derive(Debug)]
 pub struct MainLoop {
-    poll: Poll,
-    listener: Option<TcpListener>,
+    net: Box<dyn Net>,
+    /// What the last poll said.
+    wakes: Vec<Wake>,
     accept_retry: Option<Instant>,
     inbox: Receiver<Inbox>,
     handle: LoopHandle,
     channels: LoopChannels,
     config: LoopConfig,
     guard: Guard,
-    clients: HashMap<usize, Box<Client>>,
-    links: HashMap<usize, Link>,
-    exchanges: HashMap<ExchangeId, usize>,
+    // Ordered, so that what happens to many at once happens in the order of their keys.
+    clients: BTreeMap<usize, Box<Client>>,
+    links: BTreeMap<usize, Link>,
+    exchanges: BTreeMap<ExchangeId, usize>,
     /// Exchanges that need the model, or may come to need it.
-    in_use: HashMap<ExchangeId, InUse>,
+    in_use: BTreeMap<ExchangeId, InUse>,
     pool: Pool,
     resolver: Resolver,
     /// Clients whose request waits for the upstream's address.
@@ -204,31 +179,42 @@ impl MainLoop {
     ) -> Result<(Self, SocketAddr, LoopHandle), BindError> {
         // The guard may refuse an address that must not even be bound for a moment.
         Guard::new(address, &config.guard)?;
-        let listen = |error| BindError::Listen { address, error };
-        let mut listener = TcpListener::bind(address).map_err(listen)?;
-        let bound = listener.local_addr().map_err(listen)?;
+        let (net, bound, rouse) = System::listen(address)?;
+        let (main_loop, handle) = Self::over(Box::new(net), rouse, bound, config, channels)?;
+        Ok((main_loop, bound, handle))
+    }
+
+    /// A loop over any net, as if it listened at `bound`; `rouse` is what ends the net's poll.
+    ///
+    /// # Errors
+    /// When the guard refuses the configuration.
+    pub fn over(
+        net: Box<dyn Net>,
+        rouse: Arc<dyn Rouse>,
+        bound: SocketAddr,
+        config: LoopConfig,
+        channels: LoopChannels,
+    ) -> Result<(Self, LoopHandle), BindError> {
         let guard = Guard::new(bound, &config.guard)?;
-        let poll = Poll::new()?;
-        poll.registry()
-            .register(&mut listener, LISTENER, Interest::READABLE)?;
         let (sender, inbox) = bounded(INBOX_MESSAGES);
         let handle = LoopHandle {
             sender,
-            waker: Arc::new(Waker::new(poll.registry(), INBOX)?),
+            rouse,
             woken: Arc::new(AtomicBool::new(false)),
         };
         let main_loop = Self {
-            poll,
-            listener: Some(listener),
+            now: net.now(),
+            net,
+            wakes: Vec::new(),
             accept_retry: None,
             inbox,
             handle: handle.clone(),
             channels,
             guard,
-            clients: HashMap::new(),
-            links: HashMap::new(),
-            exchanges: HashMap::new(),
-            in_use: HashMap::new(),
+            clients: BTreeMap::new(),
+            links: BTreeMap::new(),
+            exchanges: BTreeMap::new(),
+            in_use: BTreeMap::new(),
             pool: Pool::default(),
             resolver: Resolver::new(config.upstream.clone()),
             config,
@@ -243,29 +229,33 @@ impl MainLoop {
             next_key: FIRST_KEY,
             next_exchange: 1,
             next_deadline: None,
-            now: Instant::now(),
             course: Course::Serving,
         };
-        Ok((main_loop, bound, handle))
+        Ok((main_loop, handle))
     }
 
     /// Serves until [`LoopHandle::shutdown`]; an error is a failure of polling itself.
     pub fn run(mut self) -> io::Result<()> {
-        let mut events = Events::with_capacity(EVENTS_PER_POLL);
-        while self.turn(&mut events)? == Turn::Again {}
+        while self.turn()? == Turn::Again {}
         Ok(())
     }
 
-    fn turn(&mut self, events: &mut Events) -> io::Result<Turn> {
+    /// Waits for something to happen and does all that follows from it without waiting.
+    ///
+    /// # Errors
+    /// A failure of polling itself.
+    pub fn turn(&mut self) -> io::Result<Turn> {
         let timeout = self.timeout();
-        match self.poll.poll(events, timeout) {
+        let mut wakes = std::mem::take(&mut self.wakes);
+        match self.net.poll(&mut wakes, timeout) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
             _ => {}
         }
-        self.now = Instant::now();
-        for event in events.iter() {
-            self.dispatch(Wake::from(event));
+        self.now = self.net.now();
+        for wake in wakes.drain(..) {
+            self.dispatch(wake);
         }
+        self.wakes = wakes;
         for key in std::mem::take(&mut self.again) {
             self.drive(key);
         }
@@ -302,10 +292,11 @@ impl MainLoop {
 
     fn accept(&mut self) {
         self.accept_retry = None;
-        while let Some(listener) = &self.listener {
-            match listener.accept() {
-                Ok((stream, _)) => self.take_client(stream),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+        loop {
+            let key = self.fresh_key();
+            match self.net.accept(key) {
+                Ok(Some(socket)) => self.take_client(key, socket),
+                Ok(None) => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) => {
@@ -317,7 +308,7 @@ impl MainLoop {
         }
     }
 
-    fn take_client(&mut self, stream: mio::net::TcpStream) {
+    fn take_client(&mut self, key: usize, socket: Socket) {
         if self.clients.len() >= self.config.limits.connections_max {
             tracing::warn!(
                 limit = self.config.limits.connections_max,
@@ -325,14 +316,8 @@ impl MainLoop {
             );
             return;
         }
-        let key = self.fresh_key();
-        match Socket::accepted(stream, self.poll.registry(), key) {
-            Ok(socket) => {
-                self.clients.insert(key, Box::new(Client::new(socket)));
-                self.drive(key);
-            }
-            Err(error) => tracing::debug!(%error, "a connection ended before it began"),
-        }
+        self.clients.insert(key, Box::new(Client::new(socket)));
+        self.drive(key);
     }
 
     /// Keys count up and are never used twice, so that a late event can't reach the wrong connection.
@@ -366,7 +351,7 @@ impl MainLoop {
         if self.course != Course::Serving {
             return;
         }
-        self.listener = None;
+        self.net.stop_listening();
         self.channels.audits.close();
         self.course = Course::Stopping(self.now + self.config.timeouts.shutdown);
         let idle = |client: &Client| {
@@ -394,6 +379,6 @@ impl MainLoop {
         .into_iter()
         .flatten()
         .min()
-        .map(|at| at.saturating_duration_since(Instant::now()))
+        .map(|at| at.saturating_duration_since(self.net.now()))
     }
 }

@@ -11,7 +11,7 @@ use tslp_replay::state::State;
 
 use crate::diagnostics::Subject;
 use crate::diagnostics::doctor::{self, Report};
-use crate::ledger::{self, LedgerError, LedgerReader, SqliteLog};
+use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog};
 use crate::startup::{self, StartError};
 
 /// Events written to a new ledger in one transaction.
@@ -109,7 +109,19 @@ fn short(digest: &[u8; 32]) -> String {
 /// # Errors
 /// When the ledger is in use, damaged, or can't be written.
 pub fn rebuild(data_dir: &Path, workspace: &Path) -> Result<Vec<String>, StartError> {
-    let mut opened = ledger::open(data_dir, workspace)?;
+    rebuild_with(&OpenOptions::default(), data_dir, workspace)
+}
+
+/// As [`rebuild`], with options of the ledger's.
+///
+/// # Errors
+/// As [`rebuild`].
+pub fn rebuild_with(
+    options: &OpenOptions,
+    data_dir: &Path,
+    workspace: &Path,
+) -> Result<Vec<String>, StartError> {
+    let mut opened = options.open(data_dir, workspace)?;
     let state = startup::fold(&opened.log)?;
     startup::rebuild(&mut opened.log, &state)?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
@@ -124,7 +136,20 @@ pub fn rebuild(data_dir: &Path, workspace: &Path) -> Result<Vec<String>, StartEr
 /// # Errors
 /// See [`SalvageError`].
 pub fn salvage(from: &LedgerReader, to: &Path, workspace: &Path) -> Result<Salvaged, SalvageError> {
-    let mut opened = ledger::open(to, workspace)?;
+    salvage_with(&OpenOptions::default(), from, to, workspace)
+}
+
+/// As [`salvage`], with options of the new ledger's.
+///
+/// # Errors
+/// As [`salvage`].
+pub fn salvage_with(
+    options: &OpenOptions,
+    from: &LedgerReader,
+    to: &Path,
+    workspace: &Path,
+) -> Result<Salvaged, SalvageError> {
+    let mut opened = options.open(to, workspace)?;
     if opened.log.head()?.seq != Seq(0) {
         return Err(SalvageError::NotEmpty(to.display().to_string()));
     }

@@ -476,12 +476,13 @@ fn start_engine(
         audits: surroundings.audits,
         last_prompt: surroundings.last_prompt,
         watch: watch(config),
+        clock: Arc::new(SystemClock),
     };
     let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
     engine.declare(VERSION);
     let failed = handle.clone();
     let engine = thread::Builder::new().name("engine".into()).spawn(move || {
-        let work = std::panic::AssertUnwindSafe(|| EngineThread::new(engine, observer, wiring).run());
+        let work = std::panic::AssertUnwindSafe(|| EngineThread::new(engine, Box::new(observer), wiring).run());
         if std::panic::catch_unwind(work).is_err() {
             let message = "the engine stopped by a defect of tslp; everything acknowledged is safe: restart tslp";
             failed.send(ToLoop::LedgerFailed {

@@ -16,7 +16,7 @@ use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
 use crate::ledger::SqliteLog;
 use crate::ledger::TablesState;
-use crate::ledger::{self, OpenLedger};
+use crate::ledger::{OpenLedger, OpenOptions};
 
 /// Why there is no state to go on from.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +52,19 @@ impl StartError {
 /// # Errors
 /// See [`StartError`]; an error that asks for safe mode left the ledger as it was.
 pub fn start(data_dir: &Path, workspace: &Path) -> Result<(OpenLedger, State), StartError> {
-    let mut opened = ledger::open(data_dir, workspace)?;
+    start_with(&OpenOptions::default(), data_dir, workspace)
+}
+
+/// As [`start`], with options of the ledger's.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_with(
+    options: &OpenOptions,
+    data_dir: &Path,
+    workspace: &Path,
+) -> Result<(OpenLedger, State), StartError> {
+    let mut opened = options.open(data_dir, workspace)?;
     let state = fold(&opened.log)?;
     let reason = match &opened.tables {
         TablesState::Rebuild { reason } => Some(reason.clone()),
@@ -62,6 +74,7 @@ pub fn start(data_dir: &Path, workspace: &Path) -> Result<(OpenLedger, State), S
         tracing::info!(%reason, events = state.head().0, "rebuilding the projections from the ledger");
         rebuild(&mut opened.log, &state)?;
     }
+    opened.log.settle()?;
     Ok((opened, state))
 }
 

@@ -29,6 +29,8 @@ mod evidence;
 mod faults;
 #[path = "e2e/hydration.rs"]
 mod hydration;
+#[path = "e2e/kills.rs"]
+mod kills;
 #[path = "e2e/maintenance.rs"]
 mod maintenance;
 #[path = "e2e/promotion.rs"]

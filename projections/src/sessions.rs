@@ -103,6 +103,9 @@ pub struct Sessions {
     replies: BTreeMap<MessageKey, SessionId>,
     open: BTreeMap<TranscriptHash, SessionId>,
     episodes: BTreeMap<EpisodeId, SessionId>,
+    /// Prompts that went out and whose reply hasn't ended, with how many attempts: a retry sends the same prompt again,
+    /// and a session may go on before its last reply is over.
+    under_way: BTreeMap<EpisodeId, u32>,
     last_session: SessionId,
     last_episode: EpisodeId,
 }
@@ -115,6 +118,7 @@ impl Sessions {
             Event::ReplyEnded(ended) => self.reply(ended, changes),
             Event::NoticeIssued(notice) => self.notice(notice),
             Event::PromptComposed(composed) => {
+                *self.under_way.entry(composed.episode).or_default() += 1;
                 let Some(session) = self.session_mut(composed.episode) else {
                     return;
                 };
@@ -221,6 +225,7 @@ impl Sessions {
     }
 
     fn reply(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
+        self.attempt_over(ended);
         let Some(id) = self.episodes.get(&ended.episode).copied() else {
             return;
         };
@@ -279,6 +284,16 @@ impl Sessions {
         }
         put_recent(id, session, changes);
         changes.put(crate::SESSIONS, || row(id, session));
+    }
+
+    /// A process that stops interrupts every attempt.
+    fn attempt_over(&mut self, ended: &ReplyEnded) {
+        if let Some(attempts) = self.under_way.get_mut(&ended.episode) {
+            *attempts -= 1;
+            if *attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
+                self.under_way.remove(&ended.episode);
+            }
+        }
     }
 
     fn notice(&mut self, notice: &NoticeIssued) {
@@ -404,13 +419,7 @@ impl Sessions {
     /// Episodes whose reply is still under way.
     #[must_use]
     pub fn in_flight(&self) -> Vec<EpisodeId> {
-        let open = self
-            .sessions
-            .values()
-            .filter_map(|session| session.open.as_ref());
-        open.filter(|open| open.in_flight)
-            .map(|open| open.episode)
-            .collect()
+        self.under_way.keys().copied().collect()
     }
 
     /// The session of an episode.

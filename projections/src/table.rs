@@ -74,13 +74,13 @@ pub struct RowChange {
 impl RowChange {
     /// Which row of which table changes.
     #[must_use]
-    pub fn place(&self) -> (usize, Vec<Value>) {
+    pub fn place(&self) -> (usize, &[Value]) {
         let key = match &self.change {
             Change::Put(row) => {
                 let key = crate::TABLES.get(self.table).map_or(0, |table| table.key);
-                row[..key.min(row.len())].to_vec()
+                &row[..key.min(row.len())]
             }
-            Change::Remove(key) => key.clone(),
+            Change::Remove(key) => key,
         };
         (self.table, key)
     }

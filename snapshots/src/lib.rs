@@ -4,6 +4,8 @@
 //! Every story that is played is also checked: replaying its events from the first gives the same rows in every
 //! table, and so do the row changes that the live fold gave out, and the events' stored bytes.
 
+#![deny(unsafe_code)]
+
 pub mod script;
 
 pub mod disk;
@@ -15,3 +17,7 @@ pub mod replay_check;
 pub mod tables;
 
 pub mod random;
+
+pub mod storage;
+
+pub mod simulation;

@@ -467,7 +467,7 @@ fn extract(
     grammars
         .extract(language, code.as_bytes())
         .map_err(|error| match error {
-            ExtractError::TooLarge => Reason::TooLargeToParse,
+            ExtractError::TooLarge | ExtractError::TooDense => Reason::TooLargeToParse,
             ExtractError::Unparsable => Reason::ParseErrors,
         })
 }
@@ -532,8 +532,8 @@ impl FoundCode {
 mod tests {
     use super::*;
 
-    /// A parser for which every text is too long.
-    struct Tiny;
+    /// A parser that refuses every text.
+    struct Tiny(ExtractError);
 
     impl Grammars for Tiny {
         fn patterns(&self) -> ArtifactHash {
@@ -549,14 +549,16 @@ mod tests {
         }
 
         fn extract(&self, _: LanguageId, _: &[u8]) -> Result<Extraction, ExtractError> {
-            Err(ExtractError::TooLarge)
+            Err(self.0)
         }
     }
 
     #[test]
     fn a_text_over_the_bound_is_too_large() {
         let path = RelPath::from_normalised("src/a.c");
-        let found = of_file(&Tiny, path, "int x;");
-        assert_eq!(found.extraction.err(), Some(Reason::TooLargeToParse));
+        for error in [ExtractError::TooLarge, ExtractError::TooDense] {
+            let found = of_file(&Tiny(error), path.clone(), "int x;");
+            assert_eq!(found.extraction.err(), Some(Reason::TooLargeToParse));
+        }
     }
 }

@@ -19,7 +19,7 @@ pub mod resolve;
 pub mod verify;
 pub mod write_head;
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use crate::artifact::Transition;
@@ -34,6 +34,9 @@ pub struct Recorder<'v> {
     view: &'v dyn View,
     events: Vec<Event>,
     stored: BTreeSet<ArtifactHash>,
+    moved: BTreeSet<VersionId>,
+    /// What the events so far leave authoritative of the entities that they move.
+    standing: BTreeMap<EntityId, Option<VersionId>>,
 }
 
 impl<'v> Recorder<'v> {
@@ -44,11 +47,16 @@ impl<'v> Recorder<'v> {
             view,
             events: Vec::new(),
             stored: BTreeSet::new(),
+            moved: BTreeSet::new(),
+            standing: BTreeMap::new(),
         }
     }
 
     /// Adds an event.
     pub fn push(&mut self, event: Event) {
+        if let Event::Transitioned(moved) = &event {
+            self.note(moved);
+        }
         self.events.push(event);
     }
 
@@ -68,11 +76,8 @@ impl<'v> Recorder<'v> {
     /// What is authoritative of an entity once the events so far have happened.
     #[must_use]
     pub fn standing(&self, entity: &EntityId) -> Option<VersionId> {
-        let moved = self
-            .transitions()
-            .rfind(|moved| moved.entity == *entity && moved.transition != Transition::Discard);
-        match moved {
-            Some(moved) => (moved.transition == Transition::Promote).then_some(moved.version),
+        match self.standing.get(entity) {
+            Some(standing) => *standing,
             None => self.view.current(entity).map(|current| current.version),
         }
     }
@@ -80,14 +85,17 @@ impl<'v> Recorder<'v> {
     /// Whether the events so far have moved the version.
     #[must_use]
     pub fn has_moved(&self, version: VersionId) -> bool {
-        self.transitions().any(|moved| moved.version == version)
+        self.moved.contains(&version)
     }
 
-    fn transitions(&self) -> impl DoubleEndedIterator<Item = &Transitioned> {
-        self.events.iter().filter_map(|event| match event {
-            Event::Transitioned(moved) => Some(moved),
-            _ => None,
-        })
+    fn note(&mut self, moved: &Transitioned) {
+        self.moved.insert(moved.version);
+        let standing = match moved.transition {
+            Transition::Discard => return,
+            Transition::Promote => Some(moved.version),
+            Transition::Supersede | Transition::Remove => None,
+        };
+        self.standing.insert(moved.entity.clone(), standing);
     }
 
     /// What was collected so far.

@@ -80,10 +80,9 @@ fn deep_nesting_is_refused_but_not_a_hundred_levels() {
     };
     assert!(try_extract("a.c", nested(100).as_bytes()).unwrap().clean);
     assert!(try_extract("a.c", nested(5_000).as_bytes()).unwrap().clean);
-    assert_eq!(
-        try_extract("a.c", nested(100_000).as_bytes()),
-        Err(ExtractError::Unparsable)
-    );
+    let refused = |depth| try_extract("a.c", nested(depth).as_bytes()).unwrap_err();
+    assert_eq!(refused(50_000), ExtractError::Unparsable);
+    assert_eq!(refused(100_000), ExtractError::TooDense);
 }
 
 #[test]
@@ -166,6 +165,6 @@ fn sizes_over_the_bounds() {
     );
     assert_eq!(
         try_extract("a.c", &repeated("0,", PARSE_BYTES_MAX)),
-        Err(ExtractError::Unparsable)
+        Err(ExtractError::TooDense)
     );
 }

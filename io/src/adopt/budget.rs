@@ -49,6 +49,11 @@ impl Budget {
 }
 
 impl Share {
+    /// How much it is.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Gives back all but so many bytes.
     pub(super) fn shrink_to(&mut self, bytes: usize) {
         let freed = self.bytes.saturating_sub(bytes);

@@ -17,8 +17,11 @@ use crate::observer::{FileReader, Hashes};
 /// Memory of a parse per byte of source: syntax trees take about 18 times their source, then there is the source itself.
 const PARSE_MEMORY_PER_BYTE: usize = 20;
 
-/// Memory of what is kept of a parsed file per byte of source: its text, its definitions' names and hashes.
-const KEPT_MEMORY_PER_BYTE: usize = 3;
+/// Memory of what is kept of one definition: its name, place, figures and hash.
+const KEPT_MEMORY_PER_DEFINITION: usize = 400;
+
+/// Memory of a parse from which on room is made for it beforehand.
+const LARGE_PARSE_BYTES: usize = 4 << 20;
 
 /// Source from which on a parse leaves enough free memory behind to give it back at once.
 const GIVE_BACK_BYTES: usize = 128 << 10;
@@ -36,6 +39,8 @@ pub enum Skip {
     Unnamable,
     /// Over the parser's bound; the hash of the whole file is recorded.
     TooLargeToParse,
+    /// Within the parser's bound, and of more tokens than it takes; the hash of the whole file is recorded.
+    TooDenseToParse,
     /// It could not be read.
     Unreadable(ReadFailure),
     /// It went away meanwhile.
@@ -53,6 +58,12 @@ pub enum Skip {
 }
 
 impl Skip {
+    /// Whether the hash of the whole file stands for what couldn't be parsed.
+    #[must_use]
+    pub const fn is_over_a_bound(self) -> bool {
+        matches!(self, Self::TooLargeToParse | Self::TooDenseToParse)
+    }
+
     /// In words.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -62,6 +73,9 @@ impl Skip {
             Self::NotAFile | Self::Unreadable(ReadFailure::NotAFile) => "not a regular file",
             Self::Unnamable => "a name that can't be written down",
             Self::TooLargeToParse => "too large to parse: the hash of the whole file is recorded",
+            Self::TooDenseToParse => {
+                "too many tokens to parse: the hash of the whole file is recorded"
+            }
             Self::Unreadable(ReadFailure::TooLarge) => "over the limit of etv.read_bytes_max",
             Self::Unreadable(ReadFailure::Denied) => "unreadable: no permission",
             Self::Unreadable(ReadFailure::Escapes) => "leads out of the workspace",
@@ -87,6 +101,7 @@ impl Skip {
             Self::NotAFile => "not_a_file",
             Self::Unnamable => "unnamable",
             Self::TooLargeToParse => "too_large_to_parse",
+            Self::TooDenseToParse => "too_dense_to_parse",
             Self::Unreadable(failure) => failure.code(),
             Self::Vanished => "vanished",
             Self::NotText => "not_utf8",
@@ -145,13 +160,16 @@ pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
         path,
         mut share,
     } = job;
+    if share.bytes() >= LARGE_PARSE_BYTES {
+        memory::give_back_above(super::GIVE_BACK_ABOVE_BYTES / 2);
+    }
     // A parser that panics costs its file and nothing else.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
         .unwrap_or((0, Content::unreadable(ReadFailure::Failed)));
     if bytes >= GIVE_BACK_BYTES {
-        memory::give_back();
+        memory::give_back_above(super::GIVE_BACK_ABOVE_BYTES);
     }
-    share.shrink_to(bytes.min(PARSE_BYTES_MAX) * KEPT_MEMORY_PER_BYTE);
+    share.shrink_to(content.memory());
     Looked {
         number,
         path,
@@ -184,7 +202,7 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
     let found = found_code::of_file(&TreeSitterGrammars, path.clone(), text);
     let skip = match &found.extraction {
         Ok(extraction) if found.defines_something() => {
-            let hashes = Hashes::of(bytes, Some(extraction));
+            let hashes = Hashes::of_code(&found, extraction);
             return Content::Code(hashes, Box::new(found));
         }
         Ok(extraction) => {
@@ -198,12 +216,30 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
         Err(Reason::CredentialRedacted) => Skip::Credential,
         Err(Reason::QuotesDelimiters) => Skip::QuotesDelimiters,
         Err(Reason::NoGrammar) => Skip::NoGrammar,
+        Err(Reason::TooLargeToParse) => {
+            return Content::Hashes(Hashes::of(bytes, None), Skip::TooDenseToParse);
+        }
         Err(_) => Skip::ParseErrors,
     };
     Content::Hashes(Hashes::of(bytes, as_it_is().as_ref()), skip)
 }
 
 impl Content {
+    /// Memory that it takes until it is decided about.
+    fn memory(&self) -> usize {
+        match self {
+            Self::Nothing(..) => 0,
+            Self::Hashes(hashes, _) => hashes.slices() * KEPT_MEMORY_PER_DEFINITION,
+            Self::Code(_, found) => {
+                let definitions = found
+                    .extraction
+                    .as_ref()
+                    .map_or(0, |it| it.definitions.len());
+                found.code.len() + definitions * KEPT_MEMORY_PER_DEFINITION
+            }
+        }
+    }
+
     const fn unreadable(failure: ReadFailure) -> Self {
         Self::Nothing(DiskFinding::Unreadable(failure), Skip::Unreadable(failure))
     }

@@ -83,6 +83,21 @@ enum Running {
     CalledOff,
 }
 
+impl State {
+    /// Reports go first; an audit begins once no request is under way.
+    fn task(&mut self) -> Option<Task> {
+        if !self.called_off.is_empty() {
+            return Some(Task::Report(std::mem::take(&mut self.called_off)));
+        }
+        if self.closed || self.in_flight > 0 {
+            return None;
+        }
+        let audit = self.waiting.pop_front()?;
+        self.running = Running::Begun;
+        Some(Task::Ask(audit))
+    }
+}
+
 /// A client's request for the model; it lasts until this is dropped.
 pub struct InUse(AuditQueue);
 
@@ -148,21 +163,21 @@ impl AuditQueue {
     pub(super) fn next(&self) -> Option<Task> {
         let mut state = self.lock();
         loop {
-            if !state.called_off.is_empty() {
-                return Some(Task::Report(std::mem::take(&mut state.called_off)));
+            if let Some(task) = state.task() {
+                return Some(task);
             }
             if state.closed {
                 return None;
             }
-            if state.in_flight == 0
-                && let Some(audit) = state.waiting.pop_front()
-            {
-                state.running = Running::Begun;
-                return Some(Task::Ask(audit));
-            }
             let waited = self.0.changed.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Something to do, if there is anything.
+    #[must_use]
+    pub fn try_next(&self) -> Option<Task> {
+        self.lock().task()
     }
 
     /// The running audit has this connection, which is closed when it is called off.
@@ -184,7 +199,7 @@ impl AuditQueue {
     ///
     /// # Errors
     /// If it was called off.
-    pub(super) fn over(&self) -> Result<(), CalledOff> {
+    pub fn over(&self) -> Result<(), CalledOff> {
         let ended = std::mem::take(&mut self.lock().running);
         match ended {
             Running::CalledOff => Err(CalledOff),

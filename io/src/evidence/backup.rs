@@ -12,7 +12,8 @@ use tslp_replay::log::Head;
 use super::progress::Progress;
 use super::scan::Scan;
 use crate::diagnostics::doctor;
-use crate::ledger::anchor::{Anchor, sync_parent};
+use crate::ledger::anchor::Anchor;
+use crate::ledger::disk::sync_parent;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::startup::StartError;
 

@@ -10,7 +10,7 @@ use tslp_replay::log::Head;
 use super::line::{Header, event_line};
 use super::progress::Progress;
 use super::scan::Scan;
-use crate::ledger::anchor::sync_parent;
+use crate::ledger::disk::sync_parent;
 use crate::startup::StartError;
 
 /// Why an export didn't happen.

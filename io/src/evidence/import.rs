@@ -10,7 +10,7 @@ use tslp_replay::log::{Head, Stored};
 use super::line::{self, Header};
 use super::progress::Progress;
 use crate::data_dir::{self, DataDirError};
-use crate::ledger::anchor::sync_parent;
+use crate::ledger::disk::sync_parent;
 use crate::ledger::{self, Checkpoint, LedgerError, SqliteLog};
 use crate::startup;
 

@@ -1,10 +1,64 @@
 //! A non-blocking TCP socket with its readiness, for edge-triggered polling.
 
+use std::fmt;
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
+
+/// Bytes both ways without ever waiting, with the meaning that TCP gives to each call.
+pub trait Stream: fmt::Debug + Send {
+    /// Reads what is there; 0 says that the peer sends no more.
+    ///
+    /// # Errors
+    /// `WouldBlock` if nothing is there yet, anything else if the connection is broken.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Writes as much as there is room for, from two pieces in order.
+    ///
+    /// # Errors
+    /// `WouldBlock` if there is no room, anything else if the connection is broken.
+    fn write(&mut self, first: &[u8], second: &[u8]) -> io::Result<usize>;
+
+    /// Whether connecting is over: `None` while it lasts.
+    fn connected(&mut self) -> Option<io::Result<()>>;
+
+    /// Tells the peer that nothing more comes.
+    fn finish(&self);
+}
+
+impl Stream for TcpStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Read::read(self, buffer)
+    }
+
+    fn write(&mut self, first: &[u8], second: &[u8]) -> io::Result<usize> {
+        if second.is_empty() {
+            Write::write(self, first)
+        } else if first.is_empty() {
+            Write::write(self, second)
+        } else {
+            self.write_vectored(&[IoSlice::new(first), IoSlice::new(second)])
+        }
+    }
+
+    fn connected(&mut self) -> Option<io::Result<()>> {
+        if let Ok(Some(error)) = self.take_error() {
+            return Some(Err(error));
+        }
+        match self.peer_addr() {
+            Ok(_) => Some(self.set_nodelay(true)),
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn finish(&self) {
+        // A failure means that the connection is gone, which the next read shows.
+        let _ = self.shutdown(Shutdown::Write);
+    }
+}
 
 /// Result of one attempt to move bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +92,14 @@ pub enum Peer {
 #[derive(Clone, Copy, Debug)]
 pub struct Ready(Readiness, Readiness, Peer);
 
+impl Ready {
+    /// Anything may be possible: try.
+    pub const FOR_ANYTHING: Self = Self(Readiness::Ready, Readiness::Ready, Peer::Open);
+
+    /// The peer sends no more, or the connection is broken; anything may be tried.
+    pub const AT_THE_END: Self = Self(Readiness::Ready, Readiness::Ready, Peer::Closed);
+}
+
 impl From<&mio::event::Event> for Ready {
     fn from(event: &mio::event::Event) -> Self {
         let ready = |is| {
@@ -57,10 +119,10 @@ impl From<&mio::event::Event> for Ready {
     }
 }
 
-/// A connected or connecting TCP socket.
+/// A connected or connecting TCP socket, or what stands in its place.
 #[derive(Debug)]
 pub struct Socket {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     read: Readiness,
     write: Readiness,
     peer: Peer,
@@ -85,12 +147,18 @@ impl Socket {
             Token(key),
             Interest::READABLE | Interest::WRITABLE,
         )?;
-        Ok(Self {
+        Ok(Self::over(Box::new(stream)))
+    }
+
+    /// A socket over any stream; what is told by [`note`](Self::note) must be said of it.
+    #[must_use]
+    pub fn over(stream: Box<dyn Stream>) -> Self {
+        Self {
             stream,
             read: Readiness::Blocked,
             write: Readiness::Blocked,
             peer: Peer::Open,
-        })
+        }
     }
 
     /// Takes note of an event.
@@ -123,17 +191,11 @@ impl Socket {
         if self.write == Readiness::Blocked {
             return None;
         }
-        if let Ok(Some(error)) = self.stream.take_error() {
-            return Some(Err(error));
+        let connected = self.stream.connected();
+        if connected.is_none() {
+            self.write = Readiness::Blocked;
         }
-        match self.stream.peer_addr() {
-            Ok(_) => Some(self.stream.set_nodelay(true)),
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => {
-                self.write = Readiness::Blocked;
-                None
-            }
-            Err(error) => Some(Err(error)),
-        }
+        connected
     }
 
     /// Reads once.
@@ -168,15 +230,7 @@ impl Socket {
             return Transfer::Blocked;
         }
         loop {
-            let result = if second.is_empty() {
-                self.stream.write(first)
-            } else if first.is_empty() {
-                self.stream.write(second)
-            } else {
-                self.stream
-                    .write_vectored(&[IoSlice::new(first), IoSlice::new(second)])
-            };
-            return match result {
+            return match self.stream.write(first, second) {
                 Ok(0) => Transfer::Failed,
                 Ok(count) => Transfer::Bytes(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -191,7 +245,6 @@ impl Socket {
 
     /// Tells the peer that nothing more comes, and keeps reading possible.
     pub fn finish(&self) {
-        // A failure means that the connection is gone, which the next read shows.
-        let _ = self.stream.shutdown(Shutdown::Write);
+        self.stream.finish();
     }
 }

@@ -4,15 +4,14 @@
 //! word. So after every commit the new head is written here and synced. Two slots take turns, each in a disk block
 //! of its own with a checksum: a torn write spoils one of them and leaves the other.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use tslp_core::ids::Seq;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::Head;
 
+use super::disk::{Disk, FileSystem, Medium};
 use super::error::LedgerError;
 
 /// Distance of the two slots: no disk writes larger blocks than this in one piece that could tear both.
@@ -21,50 +20,6 @@ pub const SLOT_STRIDE: usize = 4096;
 const MAGIC: &[u8; 8] = b"TSLPANC1";
 const SLOT_BYTES: usize = 8 + 8 + 8 + 32 + 32;
 const FILE_BYTES: usize = 2 * SLOT_STRIDE;
-
-/// Where an anchor is kept: a file, or a test's idea of one.
-pub trait Medium: Send {
-    /// All bytes.
-    ///
-    /// # Errors
-    /// When they can't be read.
-    fn read(&mut self) -> io::Result<Vec<u8>>;
-
-    /// Writes in place.
-    ///
-    /// # Errors
-    /// When not everything could be written.
-    fn write_at(&mut self, offset: usize, bytes: &[u8]) -> io::Result<()>;
-
-    /// Waits until everything written is on disk.
-    ///
-    /// # Errors
-    /// When it may not be.
-    fn sync(&mut self) -> io::Result<()>;
-}
-
-impl Medium for File {
-    fn read(&mut self) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; FILE_BYTES];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match self.read_at(&mut bytes[filled..], filled as u64)? {
-                0 => break,
-                count => filled += count,
-            }
-        }
-        bytes.truncate(filled);
-        Ok(bytes)
-    }
-
-    fn write_at(&mut self, offset: usize, bytes: &[u8]) -> io::Result<()> {
-        self.write_all_at(bytes, offset as u64)
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        self.sync_data()
-    }
-}
 
 /// One slot's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +85,15 @@ pub enum Reading {
 /// # Errors
 /// When it exists and can't be read.
 pub fn read(path: &Path) -> Result<Reading, LedgerError> {
-    let bytes = match File::open(path).and_then(|mut file| Medium::read(&mut file)) {
+    read_on(&FileSystem, path)
+}
+
+/// As [`read`], on any disk.
+///
+/// # Errors
+/// When it exists and can't be read.
+pub fn read_on(disk: &dyn Disk, path: &Path) -> Result<Reading, LedgerError> {
+    let bytes = match disk.read(path, FILE_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::Missing),
         Err(source) => return Err(failed("read", path, source)),
@@ -143,6 +106,9 @@ pub struct Anchor {
     medium: Box<dyn Medium>,
     path: PathBuf,
     generation: u64,
+    head: Head,
+    /// Whether this process synced what it vouches for.
+    synced: bool,
 }
 
 impl Anchor {
@@ -151,6 +117,14 @@ impl Anchor {
     /// # Errors
     /// When the file can't be written and synced.
     pub fn create(path: &Path, head: Head) -> Result<Self, LedgerError> {
+        Self::create_on(&FileSystem, path, head)
+    }
+
+    /// As [`create`](Self::create), on any disk.
+    ///
+    /// # Errors
+    /// When the file can't be written and synced.
+    pub fn create_on(disk: &dyn Disk, path: &Path, head: Head) -> Result<Self, LedgerError> {
         let fresh = path.with_extension("anchor.new");
         let first = Slot {
             generation: 0,
@@ -158,25 +132,20 @@ impl Anchor {
         };
         let mut bytes = vec![0; FILE_BYTES];
         bytes[..SLOT_BYTES].copy_from_slice(&first.encode());
-        let write = || -> io::Result<File> {
-            let mut file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&fresh)?;
-            Medium::write_at(&mut file, 0, &bytes)?;
-            file.sync_all()?;
-            std::fs::rename(&fresh, path)?;
-            sync_parent(path)?;
+        let write = || -> io::Result<Box<dyn Medium>> {
+            let mut file = disk.create(&fresh)?;
+            file.write_at(0, &bytes)?;
+            file.sync()?;
+            disk.rename(&fresh, path)?;
+            disk.sync_name(path)?;
             Ok(file)
         };
-        let file = write().map_err(|source| failed("create", path, source))?;
         Ok(Self {
-            medium: Box::new(file),
+            medium: write().map_err(|source| failed("create", path, source))?,
             path: path.to_owned(),
             generation: 0,
+            head,
+            synced: true,
         })
     }
 
@@ -185,12 +154,18 @@ impl Anchor {
     /// # Errors
     /// When it can't be opened, or no slot is intact.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
+        Self::open_on(&FileSystem, path)
+    }
+
+    /// As [`open`](Self::open), on any disk.
+    ///
+    /// # Errors
+    /// When it can't be opened, or no slot is intact.
+    pub fn open_on(disk: &dyn Disk, path: &Path) -> Result<Self, LedgerError> {
+        let file = disk
             .open(path)
             .map_err(|source| failed("open", path, source))?;
-        Self::over(Box::new(file), path)
+        Self::over(file, path)
     }
 
     /// Follows the head on any medium.
@@ -199,7 +174,7 @@ impl Anchor {
     /// When it can't be read, or no slot is intact.
     pub fn over(mut medium: Box<dyn Medium>, path: &Path) -> Result<Self, LedgerError> {
         let bytes = medium
-            .read()
+            .read(FILE_BYTES)
             .map_err(|source| failed("read", path, source))?;
         let slot = newest(&bytes).ok_or_else(|| {
             failed(
@@ -215,7 +190,21 @@ impl Anchor {
             medium,
             path: path.to_owned(),
             generation: slot.generation,
+            head: slot.head,
+            synced: false,
         })
+    }
+
+    /// What it vouches for, on disk or only in the page cache: a sync may have failed.
+    #[must_use]
+    pub const fn head(&self) -> Head {
+        self.head
+    }
+
+    /// Whether it certainly vouches for this head on disk.
+    #[must_use]
+    pub fn has_synced(&self, head: Head) -> bool {
+        self.synced && self.head == head
     }
 
     /// Writes the head over the older slot and syncs it.
@@ -232,16 +221,9 @@ impl Anchor {
             .and_then(|()| self.medium.sync())
             .map_err(|source| failed("write", &self.path, source))?;
         self.generation = slot.generation;
+        self.head = head;
+        self.synced = true;
         Ok(())
-    }
-}
-
-/// Makes a new or renamed file's name durable.
-pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(parent) if parent.as_os_str().is_empty() => File::open(".")?.sync_all(),
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => Ok(()),
     }
 }
 
@@ -317,7 +299,7 @@ mod tests {
     fn a_failed_sync_is_an_error() {
         struct Failing(Vec<u8>);
         impl Medium for Failing {
-            fn read(&mut self) -> io::Result<Vec<u8>> {
+            fn read(&mut self, _: usize) -> io::Result<Vec<u8>> {
                 Ok(self.0.clone())
             }
             fn write_at(&mut self, _: usize, _: &[u8]) -> io::Result<()> {

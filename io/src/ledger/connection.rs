@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
@@ -9,6 +10,7 @@ use tslp_core::ids::{Seq, UnixMillis};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
+use super::disk::Disk;
 use super::error::LedgerError;
 
 /// Page cache of one connection in KiB: the working set is the end of the ledger and a few projection pages.
@@ -24,12 +26,11 @@ pub(crate) enum Access {
     Write,
 }
 
-/// A database file and the file system layer to reach it by.
+/// A database file and the disk that it is on.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     pub(crate) path: PathBuf,
-    /// A registered SQLite VFS instead of the default one, for tests that make storage fail.
-    pub(crate) vfs: Option<String>,
+    pub(crate) disk: Arc<dyn Disk>,
 }
 
 impl Database {
@@ -39,17 +40,51 @@ impl Database {
             Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
             Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
-        let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = match &self.vfs {
-            Some(vfs) => Connection::open_with_flags_and_vfs(&self.path, flags, vfs.as_str()),
-            None => Connection::open_with_flags(&self.path, flags),
-        };
-        opened
+        self.connect_unconfigured(mode)
             .and_then(|connection| {
                 configure(&connection, access)?;
                 Ok(connection)
             })
             .map_err(self.failed("open"))
+    }
+
+    /// Connects, with SQLite's own settings.
+    pub(crate) fn connect_unconfigured(&self, mode: OpenFlags) -> rusqlite::Result<Connection> {
+        let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        match self.disk.vfs() {
+            Some(vfs) => Connection::open_with_flags_and_vfs(&self.path, flags, vfs),
+            None => Connection::open_with_flags(&self.path, flags),
+        }
+    }
+
+    /// Makes everything durable that was written to the database and its WAL, by whatever process.
+    pub(crate) fn sync(&self) -> Result<(), LedgerError> {
+        for file in [beside(&self.path, "-wal"), self.path.clone()] {
+            let synced = match self.disk.bytes(&file) {
+                Ok(None) => Ok(()),
+                Ok(Some(_)) => self.disk.open(&file).and_then(|mut file| file.sync()),
+                Err(error) => Err(error),
+            };
+            synced
+                .and_then(|()| self.disk.sync_name(&file))
+                .map_err(|source| LedgerError::File {
+                    action: "sync",
+                    path: file.clone(),
+                    source,
+                })?;
+        }
+        Ok(())
+    }
+
+    /// The size of the WAL file in bytes.
+    pub(crate) fn wal_bytes(&self) -> u64 {
+        let wal = self.disk.bytes(&beside(&self.path, "-wal"));
+        wal.ok().flatten().unwrap_or(0)
+    }
+
+    /// The size of the database file in bytes.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.disk.bytes(&self.path).ok().flatten().unwrap_or(0)
     }
 
     /// Names this file in an error of SQLite.

@@ -251,6 +251,17 @@ pub enum Mismatch {
     OtherHistory,
 }
 
+/// Whether something was read that is never written: text that is no text, a number out of its range, another type.
+const fn is_no_value_of_ours(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::Utf8Error(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::FromSqlConversionFailure(..)
+    )
+}
+
 impl LedgerError {
     /// Sorts an error of SQLite by what the user can do about it.
     pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
@@ -259,6 +270,10 @@ impl LedgerError {
             Some(ErrorCode::DiskFull) => Self::DiskFull { path },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt {
+                path,
+                detail: source.to_string(),
+            },
+            _ if is_no_value_of_ours(&source) => Self::Corrupt {
                 path,
                 detail: source.to_string(),
             },

@@ -1,5 +1,6 @@
 //! The lock file of a data directory: one process writes, a second one is told who.
 
+use std::any::Any;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,12 +12,24 @@ use rustix::io::Errno;
 use super::error::LedgerError;
 
 /// An exclusive lock on a data directory; given back when dropped, also when the process dies.
-#[derive(Debug)]
 pub struct DataDirLock {
-    _file: File,
+    _held: Box<dyn Any + Send + Sync>,
+}
+
+impl std::fmt::Debug for DataDirLock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DataDirLock")
+    }
 }
 
 impl DataDirLock {
+    /// A lock that is held as long as this value lives.
+    pub fn holding(held: impl Any + Send + Sync) -> Self {
+        Self {
+            _held: Box::new(held),
+        }
+    }
+
     /// Takes the lock, without waiting for it.
     ///
     /// # Errors
@@ -50,7 +63,7 @@ impl DataDirLock {
         file.set_len(0)
             .and_then(|()| writeln!(file, "{}", std::process::id()))
             .map_err(failed("write"))?;
-        Ok(Self { _file: file })
+        Ok(Self::holding(file))
     }
 }
 

@@ -16,11 +16,13 @@
 
 pub mod anchor;
 mod backup;
+pub mod disk;
 pub mod durable;
 mod error;
 pub mod lock;
 mod open;
 pub mod reader;
+mod recognise;
 mod sqlite_log;
 pub mod tables;
 pub mod writer;

@@ -1,10 +1,7 @@
 //! Opens the ledger of a data directory: lock, checks that change nothing, migration, and only then the writer.
 
-use std::ffi::OsString;
-use std::fs::{DirBuilder, File, Permissions};
-use std::io::{self, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,11 +11,13 @@ use tslp_migrations::schema::{self, APPLICATION_ID, FORMAT};
 use tslp_projections::table::Table;
 use tslp_replay::log::Head;
 
-use super::anchor::{self, Anchor, Reading, sync_parent};
-use super::connection::{self, Access, Database, beside, meta, pragma, set_meta};
+use super::anchor::{self, Anchor, Reading};
+use super::connection::{self, Access, Database, beside, pragma, set_meta};
+use super::disk::{Disk, FileSystem};
 use super::error::{LedgerError, Mismatch};
 use super::lock::DataDirLock;
 use super::reader::ReaderFactory;
+use super::recognise::{as_damage, check_file, check_meta, check_schema};
 use super::sqlite_log::SqliteLog;
 use super::tables::{Tables, TablesState};
 
@@ -71,8 +70,8 @@ pub struct OpenOptions {
     pub append_only: &'static [&'static str],
     /// What to do without an anchor.
     pub missing_anchor: MissingAnchor,
-    /// A registered SQLite VFS instead of the default one, for tests that make storage fail.
-    pub vfs: Option<String>,
+    /// Where the data directory is.
+    pub disk: Arc<dyn Disk>,
 }
 
 impl Default for OpenOptions {
@@ -81,7 +80,7 @@ impl Default for OpenOptions {
             tables: tslp_projections::TABLES,
             append_only: &["vault"],
             missing_anchor: MissingAnchor::Refuse,
-            vfs: None,
+            disk: Arc::new(FileSystem),
         }
     }
 }
@@ -114,22 +113,29 @@ impl OpenOptions {
     pub fn open(&self, data_dir: &Path, workspace: &Path) -> Result<OpenLedger, LedgerError> {
         check_sqlite()?;
         let files = DataFiles::of(data_dir);
-        prepare_dir(&files.dir)?;
-        let lock = Arc::new(DataDirLock::acquire(&files.lock)?);
+        let disk = &*self.disk;
+        disk.make_dir(&files.dir)
+            .map_err(|source| LedgerError::DataDir {
+                path: files.dir.clone(),
+                source,
+            })?;
+        let lock = Arc::new(disk.lock(&files.lock)?);
         let database = Database {
             path: files.database.clone(),
-            vfs: self.vfs.clone(),
+            disk: Arc::clone(&self.disk),
         };
-        if !has_bytes(&files.database)? {
-            check_nothing_left(&files)?;
+        if !has_bytes(disk, &files.database)? {
+            check_nothing_left(disk, &files)?;
             create(&database, workspace)?;
         }
-        make_private(&files.database)?;
-        check_file(&files.database)?;
-        let head = self.inspect(&database, &files, workspace)?;
-        let anchor = open_anchor(&files, head)?;
+        make_private(disk, &files.database)?;
+        let damage = |error| as_damage(disk, &files, error);
+        check_file(disk, &files.database).map_err(damage)?;
+        let head = self.inspect(&database, &files, workspace).map_err(damage)?;
+        let anchor = open_anchor(disk, &files, head)?;
         let tables = Tables::new(self.tables, self.append_only);
-        let mut log = connect(database, tables, anchor, head, Arc::clone(&lock))?;
+        let log = connect(database, tables, anchor, head, Arc::clone(&lock));
+        let mut log = log.map_err(damage)?;
         let tables = prepare_tables(&mut log)?;
         Ok(OpenLedger {
             log,
@@ -148,14 +154,10 @@ impl OpenOptions {
     ) -> Result<Head, LedgerError> {
         let connection = database.connect(Access::Read)?;
         let failed = database.failed("read");
-        let version: i64 = pragma(&connection, "user_version").map_err(&failed)?;
-        schema::pending(version).map_err(|source| LedgerError::NewerSchema {
-            path: database.path.clone(),
-            source,
-        })?;
+        check_schema(&connection, database)?;
         check_meta(&connection, database, workspace)?;
         let head = connection::head(&connection).map_err(&failed)?;
-        let anchor = match anchor::read(&files.anchor)? {
+        let anchor = match anchor::read_on(&*self.disk, &files.anchor)? {
             Reading::Head(anchor) => anchor,
             // Between creating the database and its anchor there are no events yet.
             Reading::Missing if head.seq == Seq(0) => return Ok(head),
@@ -199,56 +201,31 @@ fn check_sqlite() -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// Makes the directory, for this user alone, and its name durable: a ledger in a lost directory is lost, too.
-fn prepare_dir(dir: &Path) -> Result<(), LedgerError> {
-    let prepare = || -> io::Result<()> {
-        let made: Vec<&Path> = dir.ancestors().take_while(|path| !path.exists()).collect();
-        DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        restrict(dir, 0o700)?;
-        made.into_iter()
-            .filter(|path| !path.as_os_str().is_empty())
-            .try_for_each(sync_parent)
-    };
-    prepare().map_err(|source| LedgerError::DataDir {
-        path: dir.to_owned(),
-        source,
-    })
+fn make_private(disk: &dyn Disk, file: &Path) -> Result<(), LedgerError> {
+    disk.make_private(file)
+        .map_err(|source| file_failed("restrict access to", file, source))
 }
 
-fn make_private(file: &Path) -> Result<(), LedgerError> {
-    restrict(file, 0o600).map_err(|source| file_failed("restrict access to", file, source))
-}
-
-/// Takes away what others may do.
-fn restrict(path: &Path, mode: u32) -> io::Result<()> {
-    let found = std::fs::metadata(path)?.permissions().mode();
-    if found & 0o077 == 0 {
-        return Ok(());
-    }
-    std::fs::set_permissions(path, Permissions::from_mode(mode))
-}
-
-fn has_bytes(file: &Path) -> Result<bool, LedgerError> {
-    match std::fs::metadata(file) {
-        Ok(metadata) => Ok(metadata.len() > 0),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+fn has_bytes(disk: &dyn Disk, file: &Path) -> Result<bool, LedgerError> {
+    match disk.bytes(file) {
+        Ok(bytes) => Ok(bytes.is_some_and(|bytes| bytes > 0)),
         Err(source) => Err(file_failed("read", file, source)),
     }
 }
 
 /// An empty ledger may only be made where there was none: SQLite would take a left-over WAL for the new one's.
-fn check_nothing_left(files: &DataFiles) -> Result<(), LedgerError> {
+fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerError> {
     let missing = |remnant: &Path| LedgerError::DatabaseMissing {
         path: files.database.clone(),
         remnant: remnant.to_owned(),
     };
     for suffix in ["-wal", "-journal"] {
         let remnant = beside(&files.database, suffix);
-        if has_bytes(&remnant)? {
+        if has_bytes(disk, &remnant)? {
             return Err(missing(&remnant));
         }
     }
-    match anchor::read(&files.anchor)? {
+    match anchor::read_on(disk, &files.anchor)? {
         Reading::Head(head) if head.seq == Seq(0) => Ok(()),
         Reading::Missing => Ok(()),
         Reading::Head(_) | Reading::Damaged => Err(missing(&files.anchor)),
@@ -257,39 +234,29 @@ fn check_nothing_left(files: &DataFiles) -> Result<(), LedgerError> {
 
 /// Makes an empty ledger under another name and moves it into place whole.
 fn create(database: &Database, workspace: &Path) -> Result<(), LedgerError> {
+    let disk = &*database.disk;
     let fresh = Database {
         path: beside(&database.path, ".new"),
-        vfs: database.vfs.clone(),
+        disk: Arc::clone(&database.disk),
     };
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let left_over = beside(&fresh.path, suffix);
-        match std::fs::remove_file(&left_over) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(file_failed("remove", &left_over, source));
-            }
-            _ => {}
-        }
+        disk.remove(&left_over)
+            .map_err(|source| file_failed("remove", &left_over, source))?;
     }
-    std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&fresh.path)
+    disk.create(&fresh.path)
         .map_err(|source| file_failed("create", &fresh.path, source))?;
     fill(&fresh, workspace).map_err(fresh.failed("create"))?;
-    let moved = File::open(&fresh.path)
-        .and_then(|file| file.sync_all())
-        .and_then(|()| std::fs::rename(&fresh.path, &database.path))
-        .and_then(|()| sync_parent(&database.path));
+    let moved = disk
+        .open(&fresh.path)
+        .and_then(|mut file| file.sync())
+        .and_then(|()| disk.rename(&fresh.path, &database.path))
+        .and_then(|()| disk.sync_name(&database.path));
     moved.map_err(|source| file_failed("create", &database.path, source))
 }
 
 fn fill(fresh: &Database, workspace: &Path) -> rusqlite::Result<()> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = match &fresh.vfs {
-        Some(vfs) => Connection::open_with_flags_and_vfs(&fresh.path, flags, vfs.as_str())?,
-        None => Connection::open_with_flags(&fresh.path, flags)?,
-    };
+    let connection = fresh.connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -314,71 +281,14 @@ fn climb(connection: &Connection, steps: &[schema::Step]) -> rusqlite::Result<()
     Ok(())
 }
 
-/// Refuses whatever isn't one of our databases before SQLite sees it.
-fn check_file(path: &Path) -> Result<(), LedgerError> {
-    let not_ours = |detail: &str| LedgerError::NotOurs {
-        path: path.to_owned(),
-        detail: detail.to_owned(),
-    };
-    let mut header = [0; 100];
-    let mut file = File::options()
-        .read(true)
-        .write(true)
-        .open(path)
-        .map_err(|source| file_failed("open for reading and writing", path, source))?;
-    file.read_exact(&mut header)
-        .map_err(|_| not_ours("it is too short for a database"))?;
-    if header[..16] != *b"SQLite format 3\0" {
-        return Err(not_ours("it is no SQLite database"));
-    }
-    if header[68..72] != APPLICATION_ID.to_be_bytes() {
-        return Err(not_ours("it is the database of another application"));
-    }
-    Ok(())
-}
-
-fn check_meta(
-    connection: &Connection,
-    database: &Database,
-    workspace: &Path,
-) -> Result<(), LedgerError> {
-    let failed = database.failed("read");
-    let format: Option<String> = meta(connection, "format").map_err(&failed)?;
-    if format.as_deref() != Some(FORMAT) {
-        return Err(LedgerError::NotOurs {
-            path: database.path.clone(),
-            detail: format!("its format is {format:?}"),
-        });
-    }
-    let found = stored_workspace(connection).map_err(&failed)?;
-    if found != workspace {
-        return Err(LedgerError::WrongWorkspace {
-            path: database.path.clone(),
-            found,
-            expected: workspace.to_owned(),
-        });
-    }
-    Ok(())
-}
-
-/// The workspace that the database says it belongs to; empty if it says nothing.
-pub(crate) fn stored_workspace(connection: &Connection) -> rusqlite::Result<PathBuf> {
-    let stored: Option<rusqlite::types::Value> = meta(connection, "workspace")?;
-    Ok(match stored {
-        Some(rusqlite::types::Value::Text(text)) => PathBuf::from(text),
-        Some(rusqlite::types::Value::Blob(bytes)) => PathBuf::from(OsString::from_vec(bytes)),
-        _ => PathBuf::new(),
-    })
-}
-
 /// The checks are done: follows the anchor that is there, or makes the one that may be missing.
-fn open_anchor(files: &DataFiles, head: Head) -> Result<Anchor, LedgerError> {
-    match anchor::read(&files.anchor)? {
+fn open_anchor(disk: &dyn Disk, files: &DataFiles, head: Head) -> Result<Anchor, LedgerError> {
+    match anchor::read_on(disk, &files.anchor)? {
         Reading::Head(_) => {
-            make_private(&files.anchor)?;
-            Anchor::open(&files.anchor)
+            make_private(disk, &files.anchor)?;
+            Anchor::open_on(disk, &files.anchor)
         }
-        Reading::Missing | Reading::Damaged => Anchor::create(&files.anchor, head),
+        Reading::Missing | Reading::Damaged => Anchor::create_on(disk, &files.anchor, head),
     }
 }
 
@@ -448,7 +358,7 @@ fn prepare_tables(log: &mut SqliteLog) -> Result<TablesState, LedgerError> {
     Ok(TablesState::Current)
 }
 
-fn file_failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
+pub(super) fn file_failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
     LedgerError::File {
         action,
         path: path.to_owned(),

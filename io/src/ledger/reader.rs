@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension};
 use tslp_core::ids::Seq;
@@ -11,7 +12,8 @@ use tslp_replay::log::{Head, Stored};
 
 use super::connection::{self, Access, Database, pragma, to_sql};
 use super::error::LedgerError;
-use super::open::{DataFiles, OpenOptions, stored_workspace};
+use super::open::{DataFiles, OpenOptions};
+use super::recognise::stored_workspace;
 use super::tables::{TableError, Tables};
 
 /// Makes readers; each thread opens its own.
@@ -31,7 +33,7 @@ impl ReaderFactory {
         Self {
             database: Database {
                 path: files.database.clone(),
-                vfs: options.vfs.clone(),
+                disk: Arc::clone(&options.disk),
             },
             tables: Tables::new(options.tables, options.append_only),
         }
@@ -205,8 +207,7 @@ impl LedgerReader {
     /// Database and WAL on disk, in bytes.
     #[must_use]
     pub fn bytes_on_disk(&self) -> u64 {
-        let size = |path: PathBuf| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-        size(self.database.path.clone()) + size(connection::beside(&self.database.path, "-wal"))
+        self.database.file_bytes() + self.database.wal_bytes()
     }
 
     fn no_content(&self, seq: Seq) -> LedgerError {

@@ -11,7 +11,7 @@ use tslp_projections::table::{RowChange, Value};
 use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;
-use super::connection::{self, Database, beside, set_meta, to_sql};
+use super::connection::{self, Database, set_meta, to_sql};
 use super::error::LedgerError;
 use super::lock::DataDirLock;
 use super::tables::{APPLIED_SEQ, TableError, Tables, TablesState};
@@ -127,6 +127,31 @@ impl SqliteLog {
         }
     }
 
+    /// Makes everything that is there durable and lets the anchor vouch for it.
+    ///
+    /// A process that ended between a commit and the anchor's sync leaves events that nobody has acknowledged, and that
+    /// may not be on disk. Whoever goes on from them acknowledges them, so call this first.
+    ///
+    /// # Errors
+    /// When it may not be on disk; the log is poisoned then.
+    pub fn settle(&mut self) -> Result<(), LedgerError> {
+        self.check_usable()?;
+        if self.anchor.has_synced(self.head) {
+            return Ok(());
+        }
+        let vouched = self.anchor.head();
+        if vouched != self.head {
+            tracing::info!(from = %vouched.seq, to = %self.head.seq, "settling what a crash left unacknowledged");
+            // After a failed sync of the WAL a later one may succeed though its bytes were dropped. So they are written
+            // once more, to the database; what a reader keeps in the WAL is at least synced.
+            self.checkpoint(Checkpoint::Truncate)?;
+            let synced = self.database.sync();
+            synced.map_err(|error| self.poison(error))?;
+        }
+        let anchored = self.anchor.advance(self.head);
+        anchored.map_err(|error| self.poison(error))
+    }
+
     /// Whether the projections' rows can be used as they are.
     ///
     /// # Errors
@@ -168,11 +193,10 @@ impl SqliteLog {
     /// When SQLite fails.
     pub fn wal(&self) -> Result<WalState, LedgerError> {
         let (_, pages, moved) = self.run_checkpoint("PRAGMA wal_checkpoint(NOOP)")?;
-        let file = beside(&self.database.path, "-wal");
         Ok(WalState {
             pages,
             pages_pending: pages.saturating_sub(moved),
-            file_bytes: std::fs::metadata(file).map_or(0, |metadata| metadata.len()),
+            file_bytes: self.database.wal_bytes(),
         })
     }
 

@@ -111,27 +111,17 @@ impl LedgerWriter {
 /// `announce` is called on that thread after each group, and must not block.
 ///
 /// # Errors
-/// When the log is poisoned, or the thread can't be started.
+/// When the log is poisoned, what a crash left can't be settled, or the thread can't be started.
 pub fn spawn(
     log: SqliteLog,
     commits: Receiver<Commit>,
     limits: WriterLimits,
     announce: Box<dyn FnMut(Durability) + Send>,
 ) -> Result<LedgerWriter, LedgerError> {
-    let durable = Arc::new(DurableHead::new(log.head()?.seq));
-    let figures = Arc::new(WriterFigures::default());
     let path = log.database.path.clone();
-    let mut writer = Writer {
-        log,
-        commits,
-        limits,
-        figures: Arc::clone(&figures),
-        announcer: Announcer {
-            durable: Arc::clone(&durable),
-            announce,
-        },
-        groups_since_look: 0,
-    };
+    let mut writer = Writer::new(log, commits, limits, announce)?;
+    let durable = Arc::clone(writer.durable());
+    let figures = Arc::clone(&writer.figures);
     let thread = std::thread::Builder::new()
         .name("tslp-ledger".to_owned())
         .spawn(move || {
@@ -154,7 +144,8 @@ pub fn spawn(
     })
 }
 
-struct Writer {
+/// Takes commits and makes them durable. [`spawn`] gives it a thread; without one it is asked to [`step`](Self::step).
+pub struct Writer {
     log: SqliteLog,
     commits: Receiver<Commit>,
     limits: WriterLimits,
@@ -190,7 +181,68 @@ impl Announcer {
     }
 }
 
+/// What a step of the writer came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A group is durable, up to here.
+    Committed(Seq),
+    /// There was nothing to commit; the WAL was looked after.
+    Idle,
+}
+
 impl Writer {
+    /// A writer that goes on from the log's head.
+    ///
+    /// # Errors
+    /// When the log is poisoned, or what a crash left can't be settled.
+    pub fn new(
+        mut log: SqliteLog,
+        commits: Receiver<Commit>,
+        limits: WriterLimits,
+        announce: Box<dyn FnMut(Durability) + Send>,
+    ) -> Result<Self, LedgerError> {
+        log.settle()?;
+        let durable = Arc::new(DurableHead::new(log.head()?.seq));
+        Ok(Self {
+            log,
+            commits,
+            limits,
+            figures: Arc::default(),
+            announcer: Announcer { durable, announce },
+            groups_since_look: 0,
+        })
+    }
+
+    /// How far the ledger is on disk.
+    #[must_use]
+    pub fn durable(&self) -> &Arc<DurableHead> {
+        &self.announcer.durable
+    }
+
+    /// Commits what is queued as one group and announces it, or uses the time; waits for nothing.
+    ///
+    /// # Errors
+    /// The failure's text, which was announced: there must be no other step.
+    pub fn step(&mut self) -> Result<Step, String> {
+        let stepped = self.try_step().map_err(|error| error.to_string());
+        if let Err(failure) = &stepped {
+            self.announcer.end(&Err(failure.clone()));
+        }
+        stepped
+    }
+
+    fn try_step(&mut self) -> Result<Step, LedgerError> {
+        let Ok(commit) = self.commits.try_recv() else {
+            if self.look_at_wal()? >= self.limits.checkpoint_pages {
+                self.checkpoint_idle()?;
+            }
+            return Ok(Step::Idle);
+        };
+        let head = self.commit_group(commit)?;
+        self.announcer.reached(head.seq);
+        Ok(Step::Committed(head.seq))
+    }
+
     fn run(&mut self) -> Result<Head, String> {
         self.write_all().map_err(|error| error.to_string())
     }

@@ -167,7 +167,7 @@ impl MainLoop {
                             .try_send(Inbox::Message(ToLoop::LedgerFailed { message }))
                             .is_ok()
                         {
-                            let _ = self.handle.waker.wake();
+                            let _ = self.handle.rouse.rouse();
                         }
                     }
                 }

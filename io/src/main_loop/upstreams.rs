@@ -68,7 +68,9 @@ impl MainLoop {
         addresses.reverse();
         let mut reason = "it has no address".to_owned();
         while let Some(address) = addresses.pop() {
-            let opened = Socket::connect(address, self.poll.registry(), key)
+            let opened = self
+                .net
+                .connect(address, key)
                 .map_err(|error| error.to_string())
                 .and_then(|socket| self.transport(socket, &route));
             match opened {

@@ -1,11 +1,8 @@
 //! Answers for one path: unchanged by one `stat`, else read steadily, hashed and parsed.
 
-use std::fs::File;
-use std::io::Read;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::io::Errno;
 use tslp_core::event::{DiskFinding, ReadFailure};
 use tslp_core::extract::{Extraction, Grammars};
 use tslp_core::hash::ArtifactHash;
@@ -14,11 +11,11 @@ use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 
 use super::DiskCheck;
-use super::beneath::{Root, failure};
 use super::cache::{Bounds, Cache, Known, Trust};
 use super::clock::WallClock;
+use super::files::{Files, OpenFile};
 use super::fingerprint::Fingerprint;
-use super::identity::{Identity, is_regular};
+use super::identity::Identity;
 use crate::config::settings::EtvConfig;
 
 /// A file that changed under every one of so many reads is given up.
@@ -94,7 +91,7 @@ impl Shared {
     }
 
     /// What disk holds at the path.
-    pub(super) fn examine(&self, root: &Root, check: &DiskCheck) -> DiskFinding {
+    pub(super) fn examine(&self, root: &dyn Files, check: &DiskCheck) -> DiskFinding {
         match self.fingerprint(root, &check.path) {
             Ok(Some(fingerprint)) => DiskFinding::File(fingerprint.disk_file(&check.symbols)),
             Ok(None) => DiskFinding::Missing,
@@ -110,24 +107,22 @@ impl Shared {
 
     fn fingerprint(
         &self,
-        root: &Root,
+        root: &dyn Files,
         path: &RelPath,
     ) -> Result<Option<Arc<Fingerprint>>, ReadFailure> {
         let known = locked(&self.cache).get(path);
         if let Some(known) = &known
             && known.trust == Trust::Settled
-            && root
-                .stat(path)
-                .is_some_and(|stat| Identity::of(&stat) == known.identity)
+            && root.identity(path) == Some(known.identity)
         {
             count(&self.counters.unchanged);
             return Ok(Some(Arc::clone(&known.fingerprint)));
         }
         for _ in 0..READS_MAX {
-            let Some(file) = root.open_file(path)? else {
+            let Some(mut file) = root.open(path)? else {
                 return Ok(None);
             };
-            if let Some(steady) = self.read(file)? {
+            if let Some(steady) = self.read(&mut *file)? {
                 return Ok(Some(self.remember(path, steady, known)));
             }
         }
@@ -135,7 +130,11 @@ impl Shared {
     }
 
     /// The file's text; `None` if there is no such file. Text that isn't UTF-8 can't be read.
-    pub(super) fn text(&self, root: &Root, path: &RelPath) -> Result<Option<String>, ReadFailure> {
+    pub(super) fn text(
+        &self,
+        root: &dyn Files,
+        path: &RelPath,
+    ) -> Result<Option<String>, ReadFailure> {
         self.whole(root, path)?
             .map(|bytes| String::from_utf8(bytes).map_err(|_| ReadFailure::Failed))
             .transpose()
@@ -144,14 +143,14 @@ impl Shared {
     /// The file's bytes; `None` if there is no such file.
     pub(super) fn whole(
         &self,
-        root: &Root,
+        root: &dyn Files,
         path: &RelPath,
     ) -> Result<Option<Vec<u8>>, ReadFailure> {
         for _ in 0..READS_MAX {
-            let Some(file) = root.open_file(path)? else {
+            let Some(mut file) = root.open(path)? else {
                 return Ok(None);
             };
-            if let Some(steady) = self.read(file)? {
+            if let Some(steady) = self.read(&mut *file)? {
                 return Ok(Some(steady.bytes));
             }
         }
@@ -159,23 +158,15 @@ impl Shared {
     }
 
     /// The file's content; `None` if the file changed meanwhile.
-    fn read(&self, mut file: File) -> Result<Option<Steady>, ReadFailure> {
-        let before = rustix::fs::fstat(&file).map_err(failure)?;
-        let identity = Identity::of(&before);
-        if !is_regular(&before) {
-            return Err(ReadFailure::NotAFile);
-        }
+    fn read(&self, file: &mut dyn OpenFile) -> Result<Option<Steady>, ReadFailure> {
+        let identity = file.identity()?;
         if identity.exceeds(self.read_bytes_max) {
             return Err(ReadFailure::TooLarge);
         }
         count(&self.counters.reads);
         let read_at = self.clock.now();
-        let mut bytes = Vec::with_capacity(usize::try_from(before.st_size).unwrap_or(0) + 1);
-        Read::by_ref(&mut file)
-            .take(self.read_bytes_max.saturating_add(1))
-            .read_to_end(&mut bytes)
-            .map_err(|error| Errno::from_io_error(&error).map_or(ReadFailure::Failed, failure))?;
-        let after = Identity::of(&rustix::fs::fstat(&file).map_err(failure)?);
+        let bytes = file.read(identity.bytes(), self.read_bytes_max.saturating_add(1))?;
+        let after = file.identity()?;
         let steady = after == identity && identity.has_size(bytes.len());
         Ok(steady.then_some(Steady {
             bytes,

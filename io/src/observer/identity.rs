@@ -10,7 +10,7 @@ pub(super) const CLOCK_GRANULARITY_MILLIS: i64 = 2000;
 /// Which file, how long, and when it changed. Nothing that changes a file's content leaves all of it as it was, but
 /// for changes within the clock's granularity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
+pub struct Identity {
     device: i128,
     inode: i128,
     size: i128,
@@ -18,7 +18,28 @@ pub(super) struct Identity {
     changed_nanos: i128,
 }
 
+/// When a file was changed, in nanoseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Its content, as the program that wrote it says.
+    pub modified_nanos: i128,
+    /// Anything about it, as the file system says.
+    pub changed_nanos: i128,
+}
+
 impl Identity {
+    /// The identity of a file in memory.
+    #[must_use]
+    pub fn new(inode: u64, bytes: usize, times: Times) -> Self {
+        Self {
+            device: 0,
+            inode: i128::from(inode),
+            size: i128::try_from(bytes).unwrap_or(i128::MAX),
+            modified_nanos: times.modified_nanos,
+            changed_nanos: times.changed_nanos,
+        }
+    }
+
     pub(super) fn of(stat: &Stat) -> Self {
         let nanos = |seconds: i128, nanos: i128| seconds * 1_000_000_000 + nanos;
         Self {
@@ -28,6 +49,11 @@ impl Identity {
             modified_nanos: nanos(i128::from(stat.st_mtime), i128::from(stat.st_mtime_nsec)),
             changed_nanos: nanos(i128::from(stat.st_ctime), i128::from(stat.st_ctime_nsec)),
         }
+    }
+
+    /// How long the file is.
+    pub(super) fn bytes(&self) -> usize {
+        usize::try_from(self.size).unwrap_or(0)
     }
 
     /// Whether the file is this long.

@@ -9,6 +9,7 @@ mod cache;
 mod clock;
 mod examine;
 mod file_reader;
+mod files;
 mod fingerprint;
 mod identity;
 
@@ -35,9 +36,20 @@ use examine::Shared;
 pub use clock::{SystemClock, WallClock};
 pub use examine::Counters;
 pub use file_reader::{FileReader, Hashes};
+pub use files::{Direct, Files, OpenFile};
+pub use identity::{Identity, Times};
 
 /// Threads that may be stuck in a file system at one time; with more, every check counts as timed out at once.
 const STUCK_THREADS_MAX: usize = 4;
+
+/// Tells what the workspace's files hold.
+pub trait Look {
+    /// Looks at every path; the answers come in the order of the checks.
+    fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding>;
+
+    /// Reads a file's text, which the user accepts as it stands. `None` if there is no such file.
+    fn read(&mut self, path: &RelPath) -> FileText;
+}
 
 /// Looks at the workspace's files. One caller at a time.
 pub struct Observer {
@@ -82,43 +94,6 @@ impl Observer {
             threads: Arc::default(),
             worker: None,
         }
-    }
-
-    /// Looks at every path; the answers come in the order of the checks, after the configured time at the latest.
-    /// What has no answer by then counts as unreadable.
-    pub fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding> {
-        if checks.is_empty() {
-            return Vec::new();
-        }
-        let checks: Arc<[DiskCheck]> = checks.into();
-        let answers: Arc<Answers> = Arc::new(Mutex::new(vec![None; checks.len()]));
-        let (done, finished) = bounded(1);
-        let request = Request::Check {
-            checks,
-            answers: Arc::clone(&answers),
-            done,
-        };
-        // What is still unanswered is unreadable for this reason.
-        let missing = self
-            .answered(request, &finished)
-            .err()
-            .unwrap_or(ReadFailure::Failed);
-        let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *answers)
-            .into_iter()
-            .map(|answer| answer.unwrap_or_else(|| self.shared.unreadable(missing)))
-            .collect()
-    }
-
-    /// Reads a file's text, which the user accepts as it stands. `None` if there is no such file.
-    pub fn read(&mut self, path: &RelPath) -> FileText {
-        let (answer, answered) = bounded(1);
-        let request = Request::Read {
-            path: path.clone(),
-            answer,
-        };
-        self.answered(request, &answered)
-            .unwrap_or_else(|failure| Some(Err(failure)))
     }
 
     /// What the observer has done since it started.
@@ -194,6 +169,45 @@ impl Observer {
                 None
             }
         }
+    }
+}
+
+impl Look for Observer {
+    /// Looks at every path; the answers come in the order of the checks, after the configured time at the latest.
+    /// What has no answer by then counts as unreadable.
+    fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding> {
+        if checks.is_empty() {
+            return Vec::new();
+        }
+        let checks: Arc<[DiskCheck]> = checks.into();
+        let answers: Arc<Answers> = Arc::new(Mutex::new(vec![None; checks.len()]));
+        let (done, finished) = bounded(1);
+        let request = Request::Check {
+            checks,
+            answers: Arc::clone(&answers),
+            done,
+        };
+        // What is still unanswered is unreadable for this reason.
+        let missing = self
+            .answered(request, &finished)
+            .err()
+            .unwrap_or(ReadFailure::Failed);
+        let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *answers)
+            .into_iter()
+            .map(|answer| answer.unwrap_or_else(|| self.shared.unreadable(missing)))
+            .collect()
+    }
+
+    /// Reads a file's text, which the user accepts as it stands. `None` if there is no such file.
+    fn read(&mut self, path: &RelPath) -> FileText {
+        let (answer, answered) = bounded(1);
+        let request = Request::Read {
+            path: path.clone(),
+            answer,
+        };
+        self.answered(request, &answered)
+            .unwrap_or_else(|failure| Some(Err(failure)))
     }
 }
 

@@ -184,6 +184,7 @@ fn links_that_leave_fifos_and_large_files_are_skipped_and_said_so() {
         .status();
     assert!(made.unwrap().success());
     places.write("src/large.c", &"int x;\n".repeat(200_000));
+    places.write("src/dense.c", &"int x;".repeat(100_000));
     places.write("src/latin1.c", "");
     std::fs::write(at("src/latin1.c"), b"int caf\xe9(void) { return 0; }\n").unwrap();
     let (code, summary) = adopt(&places, &["."]);
@@ -198,6 +199,7 @@ fn links_that_leave_fifos_and_large_files_are_skipped_and_said_so() {
         ("symbolic_link", 2),
         ("not_a_file", 1),
         ("too_large_to_parse", 1),
+        ("too_dense_to_parse", 1),
         ("not_utf8", 1),
     ];
     assert_eq!(skipped, expected);

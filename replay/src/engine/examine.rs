@@ -51,6 +51,10 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         for path in &reads {
             checks.add(&self.view(), path);
         }
+        // What disk holds when the user decides is what they decide over.
+        for entity in orders.iter().filter_map(|order| order.entity.as_ref()) {
+            checks.add(&self.view(), &entity.path);
+        }
         let examined = Examined {
             prompt,
             pastes,

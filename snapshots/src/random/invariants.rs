@@ -11,7 +11,7 @@ use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, VersionId};
 use tslp_core::reason::Reason;
 use tslp_core::slice;
-use tslp_core::view::View as _;
+use tslp_core::view::View;
 use tslp_projections::TABLES;
 use tslp_projections::table::{Changes, Value};
 use tslp_replay::state::State;
@@ -19,7 +19,7 @@ use tslp_replay::state::State;
 use super::events;
 use crate::disk::{Disk, Place, extraction_of};
 use crate::replay_check::rows;
-use crate::stage::{Sent, Stage};
+use crate::stage::Stage;
 use crate::tables::Tables;
 
 /// The number that a row shows for ids beyond 63 bits.
@@ -77,8 +77,25 @@ impl Law {
     pub fn check(&mut self, stage: &Stage) {
         let new = &stage.ledger()[self.read..];
         self.read = stage.ledger().len();
+        self.follow(new, stage.disk());
+        self.compare(stage.state(), &stage.view());
         for recorded in new {
-            self.read_one(recorded, stage.disk());
+            if let (Event::PromptComposed(composed), Some(sent)) = (&recorded.event, stage.sent())
+                && composed.episode == sent.episode
+            {
+                let text = format!("{}{}", sent.outgoing.system, sent.outgoing.prefix);
+                self.check_prompt(&stage.view(), stage.disk(), composed, &text);
+            }
+        }
+    }
+
+    /// Reads events that were decided while the disk was so.
+    ///
+    /// # Panics
+    /// When the law is broken.
+    pub fn follow(&mut self, new: &[Recorded], disk: &Disk) {
+        for recorded in new {
+            self.read_one(recorded, disk);
         }
         assert!(
             self.replaced.is_empty(),
@@ -88,25 +105,36 @@ impl Law {
         for (file, version) in std::mem::take(&mut self.files_promoted) {
             self.check_file(&file, version);
         }
-        assert!(
-            stage.state().anomalies().is_empty(),
-            "{}",
-            stage.state().anomalies()
-        );
-        assert_eq!(stage.state().state_map().len(), self.authoritative.len());
+    }
+
+    /// Compares with the folded state.
+    ///
+    /// # Panics
+    /// When they differ.
+    pub fn compare(&self, state: &State, view: &dyn View) {
+        assert!(state.anomalies().is_empty(), "{}", state.anomalies());
+        assert_eq!(state.state_map().len(), self.authoritative.len());
         for (entity, version) in &self.authoritative {
-            let current = stage.view().current(entity);
+            let current = view.current(entity);
             assert_eq!(
                 current.map(|current| current.version),
                 Some(*version),
                 "{entity}"
             );
         }
-        for recorded in new {
-            if let (Event::PromptComposed(composed), Some(sent)) = (&recorded.event, stage.sent()) {
-                self.check_prompt(stage, composed, sent);
-            }
-        }
+    }
+
+    /// Everything that is true, and as what.
+    pub fn truths(&self) -> impl Iterator<Item = (&EntityId, SliceHash)> {
+        self.authoritative
+            .iter()
+            .filter_map(|(entity, version)| Some((entity, *self.slices.get(version)?)))
+    }
+
+    /// Bytes of the Vault.
+    #[must_use]
+    pub fn bytes(&self, hash: ArtifactHash) -> Option<&[u8]> {
+        self.vault.get(&hash).map(Vec::as_slice)
     }
 
     fn read_one(&mut self, recorded: &Recorded, disk: &Disk) {
@@ -230,12 +258,17 @@ impl Law {
     }
 
     /// Every block is exactly the authoritative slice, and nothing in it is contradicted by disk.
-    fn check_prompt(&self, stage: &Stage, composed: &PromptComposed, sent: &Sent) {
-        if composed.episode != sent.episode {
-            return;
-        }
-        let text = format!("{}{}", sent.outgoing.system, sent.outgoing.prefix);
-        let blocks = blocks_of(&text);
+    ///
+    /// # Panics
+    /// When they aren't.
+    pub fn check_prompt(
+        &self,
+        view: &dyn View,
+        disk: &Disk,
+        composed: &PromptComposed,
+        text: &str,
+    ) {
+        let blocks = blocks_of(text);
         let tokens: u32 = composed
             .hydrated
             .iter()
@@ -245,7 +278,7 @@ impl Law {
         assert_eq!(blocks.len(), composed.hydrated.len(), "{text}");
         for (block, hydrated) in blocks.iter().zip(&composed.hydrated) {
             let entity = &hydrated.entity;
-            let current = stage.view().current(entity);
+            let current = view.current(entity);
             let current = current.unwrap_or_else(|| panic!("hydrated, not true: {entity}"));
             assert_eq!(current.version, hydrated.version);
             let source = &self.vault[&current.artifact];
@@ -262,9 +295,9 @@ impl Law {
                 current.slice,
                 "{entity}"
             );
-            self.check_against_disk(stage.disk(), entity, current.slice);
+            self.check_against_disk(disk, entity, current.slice);
         }
-        check_order(&text);
+        check_order(text);
     }
 
     fn check_against_disk(&self, disk: &Disk, entity: &EntityId, shown: SliceHash) {
@@ -276,7 +309,8 @@ impl Law {
                 let is_acknowledged = self.acknowledged.get(entity) == Some(&seen);
                 assert!(
                     seen == Some(shown) || is_acknowledged,
-                    "STALE code is shown: {entity}"
+                    "STALE code is shown: {entity} as {shown}, where disk holds {seen:?} and the user decided over {:?}",
+                    self.acknowledged.get(entity)
                 );
             }
         }

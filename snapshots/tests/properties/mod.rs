@@ -1,7 +1,9 @@
 //! Properties of the whole engine over random inputs from fixed seeds.
 
 mod deep;
+mod interrupted;
 mod law_table;
 mod missing_content;
 mod nonsense;
+mod simulation;
 mod stories;

@@ -184,3 +184,40 @@ fn what_was_accepted_is_stale_when_it_goes() {
         &["withheld src/a.c::sub stale"],
     );
 }
+
+/// Found by the simulation: in another window than the proposal's, `confirm` didn't look at the file. What disk held at
+/// some earlier look counted as known to the user, so that the confirmed code would have been shown over a file that
+/// happened to hold the older text again.
+#[test]
+fn confirm_in_another_window_looks_at_the_file() {
+    check(
+        &format!(
+            "{PASTED}
+        disk src/a.c
+        | int add(int a, int b) {{
+        |     return b + a;
+        | }}
+        user
+        | Make `add` safer.
+        model
+        | ```c:src/a.c
+        | int add(int a, int b) {{
+        |     if (a > 100) return 0;
+        |     return a + b;
+        | }}
+        | ```
+        disk src/a.c
+        | int add(int a, int b) {{
+        |     return b - -a;
+        | }}
+        client B
+        user
+        | @tslp confirm src/a.c::add
+        "
+        ),
+        &[
+            "v3 PROPOSED -> TOMBSTONED stale",
+            "The user's directive found nothing to do for src/a.c::add.",
+        ],
+    );
+}

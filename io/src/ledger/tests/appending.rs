@@ -4,7 +4,8 @@ use std::io;
 use std::path::Path;
 
 use super::*;
-use crate::ledger::anchor::{Anchor, Medium};
+use crate::ledger::anchor::Anchor;
+use crate::ledger::disk::Medium;
 use crate::ledger::{Checkpoint, anchor};
 use tslp_replay::log::AppendError;
 
@@ -186,7 +187,7 @@ fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
 struct Dead(Vec<u8>);
 
 impl Medium for Dead {
-    fn read(&mut self) -> io::Result<Vec<u8>> {
+    fn read(&mut self, _: usize) -> io::Result<Vec<u8>> {
         Ok(self.0.clone())
     }
     fn write_at(&mut self, _: usize, _: &[u8]) -> io::Result<()> {
@@ -258,13 +259,8 @@ fn readers_see_what_is_committed_and_can_not_write() {
 fn damaged_content_is_never_handed_out() {
     let fixture = Fixture::new();
     fixture.filled(1);
-    let shell = fixture.shell();
-    shell
-        .execute_batch(
-            "DROP TRIGGER ledger_refuses_update;
-             UPDATE ledger SET payload = CAST('C' || substr(payload, 2) AS BLOB);",
-        )
-        .unwrap();
+    fixture
+        .past_the_triggers("UPDATE ledger SET payload = CAST('C' || substr(payload, 2) AS BLOB)");
     let reader = fixture.open().readers.open().unwrap();
     let error = reader.content_at(Seq(1)).unwrap_err();
     assert!(matches!(error, LedgerError::Corrupt { .. }), "{error:?}");

@@ -1,0 +1,147 @@
+//! The one poll over all sockets and what it says: the system's, or that of a simulation.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpListener;
+use mio::{Events, Interest, Poll, Token, Waker};
+
+use super::BindError;
+use crate::http::socket::{Ready, Socket};
+
+/// Events taken from one poll.
+const EVENTS_PER_POLL: usize = 256;
+
+const LISTENER: Token = Token(0);
+const INBOX: Token = Token(1);
+
+/// The first key that a socket may have.
+pub(super) const FIRST_KEY: usize = 2;
+
+/// Why the loop runs on.
+#[derive(Clone, Copy, Debug)]
+pub enum Wake {
+    /// A client waits to be accepted.
+    Listener,
+    /// Another thread has sent something.
+    Inbox,
+    /// A socket of this key can do something.
+    Socket(usize, Ready),
+}
+
+impl From<&mio::event::Event> for Wake {
+    fn from(event: &mio::event::Event) -> Self {
+        match event.token() {
+            LISTENER => Self::Listener,
+            INBOX => Self::Inbox,
+            Token(key) => Self::Socket(key, Ready::from(event)),
+        }
+    }
+}
+
+/// Where the loop's sockets come from, and its time.
+pub trait Net: fmt::Debug + Send {
+    /// Waits until something happens, no longer than `timeout`, and appends it to `wakes`.
+    ///
+    /// # Errors
+    /// When there is no waiting any more.
+    fn poll(&mut self, wakes: &mut Vec<Wake>, timeout: Option<Duration>) -> io::Result<()>;
+
+    /// Now, on a clock that never goes back.
+    fn now(&self) -> Instant;
+
+    /// The next client's socket, whose events are told under this key; `None` if none waits.
+    ///
+    /// # Errors
+    /// When one waits and can't be had.
+    fn accept(&mut self, key: usize) -> io::Result<Option<Socket>>;
+
+    /// Begins to connect; events are told under this key.
+    ///
+    /// # Errors
+    /// When there can't be a socket.
+    fn connect(&mut self, address: SocketAddr, key: usize) -> io::Result<Socket>;
+
+    /// Accepts no more.
+    fn stop_listening(&mut self);
+}
+
+/// Ends a poll from any thread, with [`Wake::Inbox`].
+pub trait Rouse: fmt::Debug + Send + Sync {
+    /// Ends it.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    fn rouse(&self) -> io::Result<()>;
+}
+
+impl Rouse for Waker {
+    fn rouse(&self) -> io::Result<()> {
+        self.wake()
+    }
+}
+
+/// The operating system's sockets.
+#[derive(Debug)]
+pub(super) struct System {
+    poll: Poll,
+    events: Events,
+    listener: Option<TcpListener>,
+}
+
+impl System {
+    /// Listens. Returns the address that it really has, and what ends its poll.
+    pub(super) fn listen(
+        address: SocketAddr,
+    ) -> Result<(Self, SocketAddr, Arc<dyn Rouse>), BindError> {
+        let listen = |error| BindError::Listen { address, error };
+        let mut listener = TcpListener::bind(address).map_err(listen)?;
+        let bound = listener.local_addr().map_err(listen)?;
+        let poll = Poll::new()?;
+        poll.registry()
+            .register(&mut listener, LISTENER, Interest::READABLE)?;
+        let waker = Arc::new(Waker::new(poll.registry(), INBOX)?);
+        let net = Self {
+            poll,
+            events: Events::with_capacity(EVENTS_PER_POLL),
+            listener: Some(listener),
+        };
+        Ok((net, bound, waker))
+    }
+}
+
+impl Net for System {
+    fn poll(&mut self, wakes: &mut Vec<Wake>, timeout: Option<Duration>) -> io::Result<()> {
+        self.poll.poll(&mut self.events, timeout)?;
+        wakes.extend(self.events.iter().map(Wake::from));
+        Ok(())
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn accept(&mut self, key: usize) -> io::Result<Option<Socket>> {
+        let Some(listener) = &self.listener else {
+            return Ok(None);
+        };
+        match listener.accept() {
+            Ok((stream, _)) => Socket::accepted(stream, self.poll.registry(), key)
+                .map(Some)
+                .map_err(|error| io::Error::new(io::ErrorKind::ConnectionAborted, error)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn connect(&mut self, address: SocketAddr, key: usize) -> io::Result<Socket> {
+        Socket::connect(address, self.poll.registry(), key)
+    }
+
+    fn stop_listening(&mut self) {
+        self.listener = None;
+    }
+}

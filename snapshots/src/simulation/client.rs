@@ -1,0 +1,381 @@
+//! Simulated clients: windows that hold a conversation, resend it with every prompt, retry, regenerate and go away.
+
+use serde_json::{Value, json};
+
+use super::chance::Chance;
+use super::http::{self, Framing, Message};
+use super::speech;
+use super::wire::{ClientEnd, Network, Received};
+
+/// One window of one client.
+pub(super) struct Window {
+    name: usize,
+    messages: Vec<Value>,
+    session: Option<String>,
+    streams: bool,
+    tools: bool,
+    line: Option<Line>,
+    open: Option<Request>,
+    /// How often the last prompt was sent already.
+    attempts: u32,
+}
+
+/// A connection to the proxy.
+struct Line {
+    /// None once the proxy's process is gone.
+    end: Option<ClientEnd>,
+    sending: Vec<u8>,
+    received: Vec<u8>,
+    has_ended: bool,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    /// A prompt; the ticket stands in its last message of the user.
+    Chat {
+        /// Found nowhere else.
+        ticket: String,
+    },
+    /// Something that isn't for the ledger.
+    Relay,
+    /// `/health`.
+    Health,
+    /// Something that must be refused.
+    Nonsense,
+}
+
+/// A response, as far as it came.
+pub(super) struct Finished {
+    /// What was asked.
+    pub(super) request: Request,
+    /// What came; `None` if not even a head did.
+    pub(super) response: Option<Message>,
+    /// Which window.
+    pub(super) window: usize,
+    /// Whether the client itself went away.
+    pub(super) has_left: bool,
+}
+
+/// What a window did.
+pub(super) enum Done {
+    /// Nothing.
+    Idle,
+    /// It sent or read something.
+    Busy,
+    /// It asked; of which kind, for the counters.
+    Asked(&'static str),
+    /// A response is over.
+    Finished(Box<Finished>),
+}
+
+impl Window {
+    /// A window without a conversation.
+    #[must_use]
+    pub(super) fn new(name: usize, chance: &mut Chance) -> Self {
+        Self {
+            name,
+            messages: Vec::new(),
+            session: match chance.below(10) {
+                0 | 1 => Some(format!("window-{name}")),
+                2 => Some("all of us".to_owned()),
+                _ => None,
+            },
+            streams: chance.percent(75),
+            tools: chance.percent(25),
+            line: None,
+            open: None,
+            attempts: 0,
+        }
+    }
+
+    /// Whether a response is awaited.
+    #[must_use]
+    pub(super) const fn is_waiting(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// The bytes that came on the present connection since the last response was over.
+    #[must_use]
+    pub(super) fn received(&self) -> &[u8] {
+        self.line.as_ref().map_or(&[], |line| &line.received)
+    }
+
+    /// The proxy's process is gone.
+    pub(super) fn lose_line(&mut self) {
+        if let Some(line) = &mut self.line {
+            line.end = None;
+            line.has_ended = true;
+            line.sending.clear();
+        }
+    }
+
+    /// One thing that a client does.
+    pub(super) fn step(
+        &mut self,
+        network: &Network,
+        chance: &mut Chance,
+        ticket: &mut u64,
+        calm: bool,
+    ) -> Done {
+        if self.open.is_none() {
+            if calm {
+                return Done::Idle;
+            }
+            return Done::Asked(self.ask(network, chance, ticket));
+        }
+        if !calm && chance.percent(1) {
+            return self.leave(network);
+        }
+        self.send(network, chance, calm);
+        self.receive(network, chance, calm);
+        self.finished(network)
+    }
+
+    /// The next request goes on its way.
+    fn ask(&mut self, network: &Network, chance: &mut Chance, ticket: &mut u64) -> &'static str {
+        let (request, kind, bytes) = match chance.below(40) {
+            0 => (
+                Request::Health,
+                "health checks",
+                b"GET /health HTTP/1.1\r\nHost: localhost:4141\r\n\r\n".to_vec(),
+            ),
+            1 => (
+                Request::Relay,
+                "relays",
+                b"GET /v1/models HTTP/1.1\r\nHost: localhost:4141\r\n\r\n".to_vec(),
+            ),
+            2 => (Request::Nonsense, "bad requests", nonsense(chance)),
+            _ => self.chat(chance, ticket),
+        };
+        let is_usable = self.line.as_ref().is_some_and(|line| !line.has_ended);
+        if !is_usable || chance.percent(10) {
+            self.hang_up(network);
+            self.line = Some(Line {
+                end: Some(network.dial(chance.pick(&[300, 5000, 1 << 20]))),
+                sending: Vec::new(),
+                received: Vec::new(),
+                has_ended: false,
+            });
+        }
+        if let Some(line) = &mut self.line {
+            line.sending = bytes;
+            line.received.clear();
+        }
+        self.open = Some(request);
+        kind
+    }
+
+    fn chat(&mut self, chance: &mut Chance, ticket: &mut u64) -> (Request, &'static str, Vec<u8>) {
+        let mut kind = "retries";
+        let mut retry = self.attempts > 0;
+        let waits_for_reply = self
+            .messages
+            .last()
+            .is_some_and(|last| last["role"] == json!("user"));
+        match chance.below(20) {
+            // A new conversation in the same window.
+            0 if !waits_for_reply => self.messages.clear(),
+            // The last reply once more.
+            1 if self
+                .messages
+                .last()
+                .is_some_and(|last| last["role"] == json!("assistant")) =>
+            {
+                self.messages.pop();
+                kind = "regenerations";
+                retry = false;
+            }
+            // The last prompt in other words.
+            2 if self.messages.len() >= 2 => {
+                while self
+                    .messages
+                    .pop()
+                    .is_some_and(|popped| popped["role"] != json!("user"))
+                {}
+            }
+            _ => {}
+        }
+        let is_prompt = |message: &Value| message["role"] != json!("assistant");
+        if !self.messages.last().is_some_and(is_prompt) {
+            *ticket += 1;
+            let words = speech::words(chance, *ticket);
+            kind = words.kind;
+            retry = false;
+            self.messages
+                .push(json!({"role": "user", "content": words.text}));
+        }
+        self.attempts += 1;
+        let last_user = self
+            .messages
+            .iter()
+            .rev()
+            .find(|message| message["role"] == json!("user"));
+        let text = last_user
+            .and_then(|message| message["content"].as_str())
+            .unwrap_or_default();
+        let ticket = text
+            .rfind("(ticket ")
+            .map_or("", |at| &text[at..])
+            .to_owned();
+        let bytes = self.request(chance, retry);
+        (Request::Chat { ticket }, kind, bytes)
+    }
+
+    fn request(&self, chance: &mut Chance, retry: bool) -> Vec<u8> {
+        let mut body = json!({"model": "sim", "messages": self.messages, "stream": self.streams});
+        if self.tools {
+            body["tools"] = json!([{"type": "function", "function": {"name": "edit"}}]);
+        }
+        let body = body.to_string().into_bytes();
+        let mut head = String::from(
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:4141\r\nContent-Type: application/json\r\n",
+        );
+        if let Some(session) = &self.session {
+            head.push_str(&format!("x-tslp-session: {session}\r\n"));
+        }
+        if retry {
+            head.push_str(&format!("x-stainless-retry-count: {}\r\n", self.attempts));
+        }
+        if chance.percent(20) {
+            head.push_str("Transfer-Encoding: chunked\r\n\r\n");
+            let mut bytes = head.into_bytes();
+            let mut rest = body.as_slice();
+            while !rest.is_empty() {
+                let (piece, after) = rest.split_at(chance.piece(rest.len()).min(rest.len()));
+                bytes.extend(http::chunk(piece));
+                rest = after;
+            }
+            bytes.extend_from_slice(b"0\r\n\r\n");
+            bytes
+        } else {
+            head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+            [head.into_bytes(), body].concat()
+        }
+    }
+
+    fn send(&mut self, network: &Network, chance: &mut Chance, calm: bool) {
+        let Some(line) = &mut self.line else { return };
+        if line.sending.is_empty() || line.has_ended {
+            return;
+        }
+        let rest = line.sending.len();
+        let piece = if calm { rest } else { chance.piece(rest) };
+        let Some(end) = line.end else { return };
+        match network.client_sends(end, &line.sending[..piece]) {
+            Some(count) => drop(line.sending.drain(..count)),
+            None => line.sending.clear(),
+        }
+    }
+
+    fn receive(&mut self, network: &Network, chance: &mut Chance, calm: bool) {
+        let Some(line) = &mut self.line else { return };
+        let most = if calm { usize::MAX } else { chance.piece(4096) };
+        let Some(end) = line.end else { return };
+        match network.client_receives(end, most) {
+            Received::Nothing => {}
+            Received::Bytes(bytes) => line.received.extend_from_slice(&bytes),
+            Received::Ended => line.has_ended = true,
+        }
+    }
+
+    fn finished(&mut self, network: &Network) -> Done {
+        let Some(line) = &mut self.line else {
+            return Done::Idle;
+        };
+        let response = http::read(&line.received, Framing::Response, line.has_ended);
+        let is_complete = response
+            .as_ref()
+            .is_some_and(|response| response.complete.is_some());
+        if !is_complete && !line.has_ended {
+            return Done::Busy;
+        }
+        let closes = response
+            .as_ref()
+            .and_then(|response| response.field("connection"))
+            == Some("close");
+        if closes || !line.sending.is_empty() || !is_complete {
+            self.hang_up(network);
+        } else if let Some(line) = &mut self.line {
+            line.received.clear();
+        }
+        self.finish(response, false)
+    }
+
+    /// The user presses stop.
+    fn leave(&mut self, network: &Network) -> Done {
+        let received = self.received();
+        let response = http::read(received, Framing::Response, false);
+        self.hang_up(network);
+        self.finish(response, true)
+    }
+
+    fn finish(&mut self, response: Option<Message>, has_left: bool) -> Done {
+        match self.open.take() {
+            None => Done::Idle,
+            Some(request) => Done::Finished(Box::new(Finished {
+                request,
+                response,
+                window: self.name,
+                has_left,
+            })),
+        }
+    }
+
+    fn hang_up(&mut self, network: &Network) {
+        if let Some(end) = self.line.take().and_then(|line| line.end) {
+            network.client_leaves(end);
+        }
+    }
+
+    /// The reply goes into the conversation.
+    pub(super) fn keep(&mut self, text: &str, call: Option<&(&'static str, String)>) {
+        self.attempts = 0;
+        let mut message = json!({"role": "assistant", "content": text});
+        if let Some((name, arguments)) = call {
+            message["tool_calls"] = json!([{"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}]);
+        }
+        self.messages.push(message);
+        if call.is_some() {
+            self.messages
+                .push(json!({"role": "tool", "tool_call_id": "c1", "content": "done"}));
+        }
+    }
+
+    /// There is no proper reply: what clients do then differs.
+    pub(super) fn make_do(&mut self, chance: &mut Chance, partial: &str) {
+        if self.attempts > 3 || chance.percent(40) {
+            self.attempts = 0;
+            if chance.percent(50) && !partial.is_empty() {
+                self.keep(partial, None);
+            } else {
+                while self
+                    .messages
+                    .pop()
+                    .is_some_and(|popped| popped["role"] != json!("user"))
+                {}
+            }
+        }
+    }
+}
+
+fn nonsense(chance: &mut Chance) -> Vec<u8> {
+    let body: &[u8] = chance.pick(&[
+        b"{}".as_slice(),
+        b"{\"messages\":[]}",
+        b"{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"messages\":[]}",
+        b"not json",
+        b"\xff\xff",
+    ]);
+    let mut bytes = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    )
+    .into_bytes();
+    bytes.extend_from_slice(body);
+    match chance.below(4) {
+        0 => b"POST /v1/chat/completions HTTP/1.1\r\nHost: evil.example\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}".to_vec(),
+        1 => b"GARBAGE\r\n\r\n".to_vec(),
+        _ => bytes,
+    }
+}

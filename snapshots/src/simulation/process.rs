@@ -1,0 +1,335 @@
+//! One life of the proxy: the network loop, the engine, the writer and the auditor, each moved by hand.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, Sender, bounded, never};
+use serde_json::json;
+use tslp_core::event::AuditOutcome;
+use tslp_core::ids::Seq;
+use tslp_core::policy::Policy;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_io::auditor::queue::{Audit, AuditQueue, Task};
+use tslp_io::channel::{ToEngine, ToLoop};
+use tslp_io::config::settings::EtvConfig;
+use tslp_io::config::upstream::UpstreamUrl;
+use tslp_io::contents::StoredContents;
+use tslp_io::engine_thread::{Course, EngineThread, LastPrompt, LastPromptSlot, Wake, Wiring};
+use tslp_io::ledger::DurableHead;
+use tslp_io::ledger::writer::{Commit, Durability, Step, Writer, WriterLimits};
+use tslp_io::loop_config::LoopConfig;
+use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop, Turn};
+use tslp_io::observer::Direct;
+use tslp_io::startup::{self, StartError};
+use tslp_io::watch::Watch;
+use tslp_replay::engine::Engine;
+use tslp_replay::state::State;
+
+use super::chance::Chance;
+use super::clock::SimClock;
+use super::wire::Network;
+use super::workspace::{ROOT, Workspace};
+use crate::storage::{DATA_DIR, SimDisk};
+
+/// More commits than wait at any time: whoever moves the engine moves them on.
+const COMMITS: usize = 1024;
+
+/// What a process finds around it.
+pub(super) struct Surroundings<'w> {
+    /// Where the ledger is.
+    pub(super) disk: &'w SimDisk,
+    /// Where the user's files are.
+    pub(super) workspace: &'w Workspace,
+    /// Its time.
+    pub(super) clock: &'w SimClock,
+    /// Its settings.
+    pub(super) policy: &'w Policy,
+}
+
+/// The proxy.
+pub(super) struct Process {
+    /// Its sockets.
+    pub(super) network: Network,
+    main_loop: MainLoop,
+    handle: LoopHandle,
+    from_loop: Receiver<ToEngine>,
+    to_engine: Sender<ToEngine>,
+    engine: EngineThread,
+    decided: Receiver<Commit>,
+    commits: Sender<Commit>,
+    writer: Option<Writer>,
+    durable: Arc<DurableHead>,
+    audits: AuditQueue,
+    auditing: Auditing,
+    last_prompt: LastPromptSlot,
+}
+
+/// How far the auditor is.
+enum Auditing {
+    Idle,
+    /// The model thinks about this.
+    Asking(Audit),
+    /// The engine's queue was full.
+    Telling(Vec<ToEngine>),
+}
+
+impl Process {
+    /// Starts as `tslp serve` does.
+    ///
+    /// # Errors
+    /// When there is no ledger to go on from.
+    pub(super) fn start(
+        around: &Surroundings<'_>,
+        chance: &mut Chance,
+    ) -> Result<(Self, Started), StartError> {
+        let options = around.disk.open_options();
+        let (opened, state) = startup::start_with(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
+        let folded = Started::of(&state);
+        let contents = StoredContents::new(opened.readers.open()?);
+        let network = Network::new(around.clock.clone(), chance);
+        let (to_engine, from_loop) = bounded(chance.pick(&[1, 2, 16, 256]));
+        let (to_diagnostics, _) = bounded(1);
+        let audits = AuditQueue::default();
+        let channels = LoopChannels {
+            to_engine: to_engine.clone(),
+            to_diagnostics,
+            audits: audits.clone(),
+        };
+        let upstream = UpstreamUrl::parse("http://127.0.0.1:11434");
+        let config = LoopConfig::new(upstream.unwrap_or_else(|error| panic!("{error}")));
+        let (main_loop, handle) = MainLoop::over(
+            Box::new(network.clone()),
+            Arc::new(network.clone()),
+            ([127, 0, 0, 1], 4141).into(),
+            config,
+            channels,
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
+        let (commits, queue) = bounded(COMMITS);
+        let tell = handle.clone();
+        let writer = Writer::new(
+            opened.log,
+            queue,
+            WriterLimits {
+                checkpoint_pages: chance.pick(&[4, 1024]) as u64,
+                ..WriterLimits::default()
+            },
+            Box::new(move |durability| {
+                tell.send(match durability {
+                    Durability::Reached(seq) => ToLoop::Durable(seq),
+                    Durability::Failed(message) => ToLoop::LedgerFailed { message },
+                });
+            }),
+        )?;
+        handle.send(ToLoop::Durable(state.head()));
+        let durable = Arc::clone(writer.durable());
+        let (to_writer, decided) = bounded(COMMITS);
+        let last_prompt = LastPromptSlot::default();
+        let wiring = Wiring {
+            from_loop: never(),
+            to_loop: handle.clone(),
+            commits: to_writer,
+            durable: Arc::clone(&durable),
+            audits: audits.clone(),
+            last_prompt: Some(Arc::clone(&last_prompt)),
+            watch: Watch::off(),
+            clock: Arc::new(around.clock.clone()),
+        };
+        let look = Direct::new(
+            around.workspace.clone(),
+            EtvConfig::default(),
+            Arc::new(TreeSitterGrammars),
+            Arc::new(around.clock.clone()),
+        );
+        let engine = Engine::new(state, TreeSitterGrammars, around.policy.clone(), contents);
+        let mut engine = EngineThread::new(engine, Box::new(look), wiring);
+        engine.begin();
+        let process = Self {
+            network,
+            main_loop,
+            handle,
+            from_loop,
+            to_engine,
+            engine,
+            decided,
+            commits,
+            writer: Some(writer),
+            durable,
+            audits,
+            auditing: Auditing::Idle,
+            last_prompt,
+        };
+        Ok((process, folded))
+    }
+
+    /// A turn of the network loop.
+    pub(super) fn turn(&mut self) -> Turn {
+        let turned = self.main_loop.turn();
+        turned.unwrap_or_else(|error| panic!("the loop's poll failed: {error}"))
+    }
+
+    /// Whether the engine could take its next message without waiting for the writer.
+    #[must_use]
+    pub(super) fn engine_may_go_on(&self) -> bool {
+        self.durable.reached() >= self.engine.awaited() || self.durable.stopped().is_some()
+    }
+
+    /// The engine takes its next message; `None` if there is none.
+    pub(super) fn engine_step(&mut self) -> Option<Course> {
+        let message = self.from_loop.try_recv().ok()?;
+        Some(self.engine.take(Wake::Message(message)))
+    }
+
+    /// Something else makes the engine work.
+    pub(super) fn wake_engine(&mut self, wake: Wake) {
+        self.engine.take(wake);
+    }
+
+    /// What the engine decided since the last call, in order.
+    #[must_use]
+    pub(super) fn take_decided(&self) -> Vec<Commit> {
+        self.decided.try_iter().collect()
+    }
+
+    /// What the model was last given to see, once.
+    #[must_use]
+    pub(super) fn take_last_prompt(&self) -> Option<LastPrompt> {
+        self.last_prompt.lock().ok()?.take()
+    }
+
+    /// The state as decided.
+    #[must_use]
+    pub(super) const fn state(&self) -> &State {
+        self.engine.state()
+    }
+
+    /// Commits reach the writer's queue.
+    pub(super) fn queue(&self, commit: Commit) {
+        // A writer that has failed takes nothing.
+        let _ = self.commits.send(commit);
+    }
+
+    /// The writer does one thing; `None` if it has failed before.
+    pub(super) fn writer_step(&mut self) -> Option<Result<Step, String>> {
+        let stepped = self.writer.as_mut()?.step();
+        if stepped.is_err() {
+            self.writer = None;
+        }
+        Some(stepped)
+    }
+
+    /// Whether the ledger takes nothing more.
+    #[must_use]
+    pub(super) const fn has_failed(&self) -> bool {
+        self.writer.is_none()
+    }
+
+    /// What has been announced as durable.
+    #[must_use]
+    pub(super) fn announced(&self) -> Seq {
+        self.durable.reached()
+    }
+
+    /// Asks for a graceful end.
+    pub(super) fn shut_down(&self) {
+        self.handle.shutdown();
+    }
+
+    /// The auditor does one thing; says what became of an audit, for the counters.
+    pub(super) fn audit_step(&mut self, chance: &mut Chance) -> Option<&'static str> {
+        match std::mem::replace(&mut self.auditing, Auditing::Idle) {
+            Auditing::Idle => match self.audits.try_next()? {
+                Task::Ask(audit) => {
+                    self.auditing = Auditing::Asking(audit);
+                    Some("audits asked")
+                }
+                Task::Report(episodes) => {
+                    let called_off = episodes.into_iter().map(|episode| ToEngine::Audited {
+                        episode,
+                        outcome: AuditOutcome::Cancelled,
+                        answer: None,
+                    });
+                    self.tell(called_off.collect());
+                    Some("audits called off")
+                }
+            },
+            Auditing::Asking(audit) => {
+                let answer = answer(&audit, chance);
+                let (outcome, kind) = match (&answer, self.audits.over()) {
+                    (Some(_), _) => (AuditOutcome::Answered, "audits answered"),
+                    (None, Err(_)) => (AuditOutcome::Cancelled, "audits called off"),
+                    (None, Ok(())) => (AuditOutcome::Failed, "audits failed"),
+                };
+                self.tell(vec![ToEngine::Audited {
+                    episode: audit.episode,
+                    outcome,
+                    answer,
+                }]);
+                Some(kind)
+            }
+            Auditing::Telling(messages) => {
+                self.tell(messages);
+                None
+            }
+        }
+    }
+
+    fn tell(&mut self, messages: Vec<ToEngine>) {
+        let mut unsent = Vec::new();
+        for message in messages {
+            if !unsent.is_empty() {
+                unsent.push(message);
+            } else if let Err(full) = self.to_engine.try_send(message) {
+                unsent.push(full.into_inner());
+            }
+        }
+        if !unsent.is_empty() {
+            self.auditing = Auditing::Telling(unsent);
+        }
+    }
+}
+
+/// What the model says about its code: often something that is no answer.
+fn answer(audit: &Audit, chance: &mut Chance) -> Option<String> {
+    let entities = audit
+        .question
+        .user
+        .lines()
+        .filter_map(|line| line.strip_prefix("Entity: "));
+    let status = chance.pick(&[
+        "completed",
+        "completed",
+        "completed",
+        "partial",
+        "discussion",
+    ]);
+    let verdicts: Vec<_> = entities
+        .map(|entity| json!({"entity": entity, "status": status}))
+        .collect();
+    match chance.below(6) {
+        0 => None,
+        1 => Some("I think that it is fine.".into()),
+        _ => Some(json!(verdicts).to_string()),
+    }
+}
+
+/// What a process found in the ledger when it started.
+pub(super) struct Started {
+    /// The last event.
+    pub(super) head: Seq,
+    /// Rows and digest of each table, folded.
+    pub(super) digests: Vec<(u64, [u8; 32])>,
+}
+
+impl Started {
+    /// Of this state.
+    #[must_use]
+    pub(super) fn of(state: &State) -> Self {
+        Self {
+            head: state.head(),
+            digests: (0..tslp_projections::TABLES.len())
+                .map(|table| state.digest(table))
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,488 @@
+//! The naive model: everything that was decided, in order, and what must follow from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use tslp_core::artifact::{Origin, Transition};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{DiskFinding, Event, Recorded, ReplyEnded, ReplyOutcome, Transitioned};
+use tslp_core::hash::SliceHash;
+use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::path::RelPath;
+use tslp_io::contents::NoContents;
+use tslp_projections::STALE;
+use tslp_projections::table::{Changes, Value};
+use tslp_replay::state::{State, StateView};
+
+use super::process::Started;
+use super::speech::{self, Speech};
+use crate::disk::Disk;
+use crate::random::code::{Function, NAMES};
+use crate::random::invariants::Law;
+use crate::replay_check::rows;
+
+/// Events of one transaction, and the workspace as it was when they were decided.
+struct Batch {
+    recorded: Vec<Recorded>,
+    disk: Rc<Disk>,
+}
+
+impl Batch {
+    fn last(&self) -> Seq {
+        self.recorded.last().map_or(Seq(0), |recorded| recorded.seq)
+    }
+}
+
+/// What the witness knows.
+#[derive(Default)]
+pub(super) struct Witness {
+    batches: Vec<Batch>,
+    law: Law,
+    stale: Divergences,
+    /// The last position of the batch that each episode's prompt stands in.
+    prompts: BTreeMap<EpisodeId, Seq>,
+    /// Episodes whose reply hasn't ended, with how many attempts of theirs.
+    open: BTreeMap<EpisodeId, u32>,
+    /// Transitions to what is true now.
+    true_since: BTreeMap<EntityId, Seq>,
+    /// The highest position that was ever durable by the writer's own word.
+    promised: Seq,
+}
+
+impl Witness {
+    /// A batch was decided.
+    ///
+    /// # Panics
+    /// When it breaks the law.
+    pub(super) fn take(&mut self, recorded: Vec<Recorded>, disk: &Rc<Disk>) {
+        if recorded.is_empty() {
+            return;
+        }
+        let batch = Batch {
+            recorded,
+            disk: Rc::clone(disk),
+        };
+        self.follow(&batch);
+        self.batches.push(batch);
+    }
+
+    fn follow(&mut self, batch: &Batch) {
+        check_history(&batch.recorded);
+        self.law.follow(&batch.recorded, &batch.disk);
+        for recorded in &batch.recorded {
+            self.stale.follow(recorded);
+            match &recorded.event {
+                Event::PromptReceived(received) => {
+                    self.prompts.insert(received.episode, batch.last());
+                }
+                Event::PromptComposed(composed) => {
+                    self.prompts.insert(composed.episode, batch.last());
+                    *self.open.entry(composed.episode).or_default() += 1;
+                }
+                Event::ReplyEnded(ended) => self.reply_over(ended),
+                Event::Transitioned(moved) if moved.transition == Transition::Promote => {
+                    self.true_since.insert(moved.entity.clone(), recorded.seq);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn reply_over(&mut self, ended: &ReplyEnded) {
+        let attempts = self.open.get_mut(&ended.episode);
+        let attempts = attempts.unwrap_or_else(|| panic!("{} ends too often", ended.episode));
+        *attempts -= 1;
+        if *attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
+            self.open.remove(&ended.episode);
+        }
+    }
+
+    /// Compares with the state that the engine has folded.
+    ///
+    /// # Panics
+    /// When they differ.
+    pub(super) fn compare(&self, state: &State) {
+        let view = StateView {
+            state,
+            contents: &NoContents,
+        };
+        self.law.compare(state, &view);
+        self.stale.compare(&self.law, state);
+        for (entity, slice) in self.law.truths() {
+            if let Some(symbol) = &entity.symbol {
+                assert!(
+                    speech::is_sound(symbol.as_str(), slice)
+                        || is_collapsed(symbol.as_str(), slice),
+                    "{entity} is true as something that nobody wrote whole"
+                );
+            }
+        }
+    }
+
+    /// Checks the prompts among the newest events against what went to the model.
+    ///
+    /// # Panics
+    /// When something was shown that isn't true, or not as it is.
+    pub(super) fn check_prompt(
+        &self,
+        state: &State,
+        episode: EpisodeId,
+        text: &str,
+        announced: Seq,
+    ) {
+        let Some(batch) = self.batches.last() else {
+            panic!("a prompt went out that nothing was recorded of");
+        };
+        let view = StateView {
+            state,
+            contents: &NoContents,
+        };
+        let composed = batch
+            .recorded
+            .iter()
+            .find_map(|recorded| match &recorded.event {
+                Event::PromptComposed(composed) if composed.episode == episode => Some(composed),
+                _ => None,
+            });
+        let composed = composed.unwrap_or_else(|| panic!("nothing was recorded of {episode}"));
+        self.law.check_prompt(&view, &batch.disk, composed, text);
+        let first = batch
+            .recorded
+            .first()
+            .map_or(Seq(0), |recorded| recorded.seq);
+        for hydrated in &composed.hydrated {
+            let since = self.true_since.get(&hydrated.entity).copied();
+            assert!(
+                since.is_some_and(|since| since >= first || since <= announced),
+                "{} was shown to the model before its transition was durable",
+                hydrated.entity
+            );
+        }
+    }
+
+    /// The reply that ended in the newest batch, if one did.
+    #[must_use]
+    pub(super) fn reply_ended(&self) -> Option<(&ReplyEnded, String)> {
+        let batch = self.batches.last()?;
+        let ended = batch
+            .recorded
+            .iter()
+            .find_map(|recorded| match &recorded.event {
+                Event::ReplyEnded(ended) => Some(ended),
+                _ => None,
+            })?;
+        let mut text = Vec::new();
+        for segment in &ended.segments {
+            text.extend_from_slice(self.law.bytes(*segment).unwrap_or_default());
+        }
+        Some((ended, String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    /// Checks what became of a reply whose label is known, given what was true before.
+    ///
+    /// # Panics
+    /// When code became true that must not, or didn't that must.
+    pub(super) fn check_verdict(
+        &self,
+        speech: &Speech,
+        before: &[Function],
+        must: bool,
+    ) -> &'static str {
+        let Some((ended, _)) = self.reply_ended() else {
+            return "";
+        };
+        let promoted = self.promoted(ended.episode);
+        let told = || format!("{speech:?}\n{promoted:?}");
+        if ended.outcome != ReplyOutcome::Completed || speech.is_never_true() {
+            assert!(promoted.is_empty(), "damaged code became true: {}", told());
+        }
+        if before == speech.base {
+            assert!(
+                promoted.is_empty() || !speech.damages(before),
+                "a damaging reply became true: {}",
+                told()
+            );
+            // Code that is all of a file can become the file's own text, too.
+            let is_changed = promoted.iter().any(|moved| moved.entity.symbol.is_some());
+            assert!(
+                !is_changed || speech.deed != speech::Deed::Echo,
+                "what is true already became true: {}",
+                told()
+            );
+        }
+        if must && ended.outcome == ReplyOutcome::Completed {
+            let entity = speech.function.entity(speech.path);
+            let now = self.truth(&entity);
+            assert_eq!(
+                now,
+                Some(speech.function.slice()),
+                "a faithful reply didn't become true: {}",
+                told()
+            );
+        }
+        match (ended.outcome, promoted.is_empty()) {
+            (ReplyOutcome::Completed, false) => "replies that became true",
+            (ReplyOutcome::Completed, true) => "replies that changed nothing",
+            _ => "broken replies",
+        }
+    }
+
+    fn promoted(&self, episode: EpisodeId) -> Vec<&Transitioned> {
+        let newest = self.batches.last().map_or(&[][..], |batch| &batch.recorded);
+        newest
+            .iter()
+            .filter_map(|recorded| match &recorded.event {
+                Event::Transitioned(moved)
+                    if moved.transition == Transition::Promote
+                        && moved.origin == Origin::Model
+                        && moved.episode == episode =>
+                {
+                    Some(moved)
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// What is true of an entity.
+    #[must_use]
+    pub(super) fn truth(&self, entity: &EntityId) -> Option<SliceHash> {
+        let mut truths = self.law.truths();
+        truths
+            .find(|(known, _)| *known == entity)
+            .map(|(_, slice)| slice)
+    }
+
+    /// When an entity became what it is.
+    #[must_use]
+    pub(super) fn true_since(&self, entity: &EntityId) -> Option<Seq> {
+        self.true_since.get(entity).copied()
+    }
+
+    /// What is true of a file, as far as it is in the vocabulary.
+    #[must_use]
+    pub(super) fn tracked(&self, path: &str) -> Vec<Function> {
+        let truths: BTreeMap<&EntityId, SliceHash> = self.law.truths().collect();
+        NAMES
+            .iter()
+            .filter_map(|name| {
+                let entity = Function { name, variant: 0 }.entity(path);
+                let slice = *truths.get(&entity)?;
+                Function::with_slice(name, slice)
+            })
+            .collect()
+    }
+
+    /// The position that must be durable before a byte of this episode's reply may be seen.
+    #[must_use]
+    pub(super) fn prompt_of(&self, episode: EpisodeId) -> Option<Seq> {
+        self.prompts.get(&episode).copied()
+    }
+
+    /// The writer says that everything up to here is durable.
+    pub(super) fn promise(&mut self, seq: Seq) {
+        self.promised = self.promised.max(seq);
+    }
+
+    /// What was promised.
+    #[must_use]
+    pub(super) const fn promised(&self) -> Seq {
+        self.promised
+    }
+
+    /// The last position that was decided.
+    #[must_use]
+    pub(super) fn head(&self) -> Seq {
+        self.batches.last().map_or(Seq(0), Batch::last)
+    }
+
+    /// The events up to a position, folded.
+    #[must_use]
+    pub(super) fn folded(&self, head: Seq) -> State {
+        let mut state = State::default();
+        let all = self.batches.iter().flat_map(|batch| &batch.recorded);
+        for recorded in all.take_while(|recorded| recorded.seq <= head) {
+            state.apply(recorded, &mut Changes::discarding());
+        }
+        state
+    }
+
+    /// A new process found this in the ledger. Says how many events are gone that nobody was promised.
+    ///
+    /// # Panics
+    /// When something is missing that was promised, or the ledger holds something else.
+    pub(super) fn restart(&mut self, started: &Started) -> u64 {
+        let head = self.head();
+        assert!(
+            started.head >= self.promised,
+            "events up to {} were acknowledged, and the ledger ends at {}",
+            self.promised,
+            started.head
+        );
+        assert!(
+            started.head == Seq(0)
+                || self
+                    .batches
+                    .iter()
+                    .any(|batch| batch.last() == started.head),
+            "the ledger ends at {}, in the middle of a transaction",
+            started.head
+        );
+        self.batches.retain(|batch| batch.last() <= started.head);
+        let folded = Started::of(&self.folded(started.head));
+        for (index, table) in tslp_projections::TABLES.iter().enumerate() {
+            assert_eq!(
+                folded.digests[index], started.digests[index],
+                "after a restart {} isn't what was decided",
+                table.name
+            );
+        }
+        let batches = std::mem::take(&mut self.batches);
+        *self = Self {
+            promised: started.head,
+            ..Self::default()
+        };
+        for batch in &batches {
+            self.follow(batch);
+        }
+        self.batches = batches;
+        head.0 - started.head.0
+    }
+
+    /// A new process has begun: replies that the old one left under way are over.
+    ///
+    /// # Panics
+    /// When one isn't.
+    pub(super) fn check_begun(&self) {
+        assert!(
+            self.open.is_empty(),
+            "still in flight after a restart: {:?}",
+            self.open
+        );
+    }
+
+    /// Whether a message with this text is recorded.
+    #[must_use]
+    pub(super) fn holds(&self, text: &str) -> bool {
+        let mut all = self.batches.iter().flat_map(|batch| &batch.recorded);
+        all.any(|recorded| match &recorded.event {
+            Event::Content(content) => String::from_utf8_lossy(&content.bytes).contains(text),
+            _ => false,
+        })
+    }
+
+    /// Replies under way.
+    #[must_use]
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
+    }
+}
+
+/// Of the messages before the prompt only those are named that are new to the ledger.
+fn check_history(recorded: &[Recorded]) {
+    let mut stored = BTreeSet::new();
+    for recorded in recorded {
+        match &recorded.event {
+            Event::Content(content) => {
+                stored.insert(content.hash);
+            }
+            Event::PromptReceived(received) => {
+                let older = received.messages.iter().take(received.older as usize);
+                for message in older {
+                    assert!(
+                        stored.contains(&message.content),
+                        "{} names a message again that the ledger has",
+                        received.episode
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_collapsed(name: &str, slice: SliceHash) -> bool {
+    let found = NAMES.into_iter().find(|known| *known == name);
+    found.is_some_and(|name| {
+        let text = Function { name, variant: 0 }.collapsed();
+        tslp_core::slice::hash_of(text.as_bytes()) == slice
+    })
+}
+
+/// The STALE set, from recorded looks and what the user decided, told in the law's words.
+#[derive(Default)]
+struct Divergences {
+    looks: BTreeMap<RelPath, DiskFinding>,
+    /// What disk held when the user decided.
+    decided_over: BTreeMap<EntityId, Option<SliceHash>>,
+}
+
+impl Divergences {
+    fn follow(&mut self, recorded: &Recorded) {
+        match &recorded.event {
+            Event::DiskObserved(observed) => {
+                self.looks
+                    .insert(observed.path.clone(), observed.finding.clone());
+            }
+            Event::Transitioned(moved) => match (moved.transition, moved.origin) {
+                (Transition::Promote, Origin::User) => {
+                    self.decided_over.remove(&moved.entity);
+                    if let Some(seen) = self.seen(&moved.entity) {
+                        self.decided_over.insert(moved.entity.clone(), seen);
+                    }
+                }
+                (Transition::Promote | Transition::Remove, _) => {
+                    self.decided_over.remove(&moved.entity);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// What the last look found of an entity: `None` if it didn't look for it, or found no file.
+    fn seen(&self, entity: &EntityId) -> Option<Option<SliceHash>> {
+        let Some(DiskFinding::File(file)) = self.looks.get(&entity.path) else {
+            return None;
+        };
+        match &entity.symbol {
+            Some(symbol) if file.grammar.is_some() => file
+                .slices
+                .iter()
+                .find(|found| found.symbol == *symbol)
+                .map(|found| found.slice),
+            _ => Some(Some(file.whole)),
+        }
+    }
+
+    fn compare(&self, law: &Law, state: &State) {
+        let mut withheld = BTreeSet::new();
+        for (entity, truth) in law.truths() {
+            let is_stale = match self.looks.get(&entity.path) {
+                None | Some(DiskFinding::Missing) => false,
+                Some(DiskFinding::Unreadable(_)) => true,
+                Some(DiskFinding::File(_)) => self.seen(entity).is_some_and(|seen| {
+                    seen != Some(truth) && self.decided_over.get(entity) != Some(&seen)
+                }),
+            };
+            if is_stale {
+                let symbol = entity.symbol.as_ref().map_or("", |symbol| symbol.as_str());
+                withheld.insert((entity.path.as_str().to_owned(), symbol.to_owned()));
+            }
+        }
+        let acknowledged = Value::from("acknowledged");
+        let folded: BTreeSet<(String, String)> = rows(state, STALE)
+            .into_iter()
+            .filter(|row| row[2] != acknowledged)
+            .map(|row| (text(&row[0]), text(&row[1])))
+            .collect();
+        assert_eq!(withheld, folded, "the STALE set");
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.to_string(),
+        other => format!("{other:?}"),
+    }
+}

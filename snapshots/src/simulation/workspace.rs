@@ -1,0 +1,205 @@
+//! The simulated workspace: files that editors write, as the observer sees them.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tslp_core::event::ReadFailure;
+use tslp_core::path::RelPath;
+use tslp_io::observer::{Files, Identity, OpenFile, Times, WallClock as _};
+
+use super::clock::SimClock;
+use crate::disk::{Disk, Place};
+
+/// The workspace of every run.
+pub(super) const ROOT: &str = "/work/space";
+
+/// Files by path. Clones are the same files.
+#[derive(Clone)]
+pub(super) struct Workspace(Arc<Mutex<State>>);
+
+struct State {
+    clock: SimClock,
+    /// Steps of the file system's clock.
+    granularity_millis: i64,
+    entries: BTreeMap<RelPath, Entry>,
+    inodes: u64,
+}
+
+#[derive(Clone)]
+struct Entry {
+    what: What,
+    inode: u64,
+    times: Times,
+    /// Reads that will find the file changing under them.
+    wobbles: u32,
+}
+
+#[derive(Clone)]
+enum What {
+    Text(String),
+    Denied,
+}
+
+/// How an editor writes a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writing {
+    /// Over the old bytes.
+    InPlace,
+    /// Beside it, and then renamed.
+    Renamed,
+    /// With an old time of modification, as version control and archives do.
+    Backdated,
+}
+
+impl Workspace {
+    /// No files; times go in steps of so many milliseconds.
+    #[must_use]
+    pub(super) fn new(clock: SimClock, granularity_millis: i64) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            clock,
+            granularity_millis,
+            entries: BTreeMap::new(),
+            inodes: 1,
+        })))
+    }
+
+    /// An editor writes.
+    pub(super) fn write(&self, path: &RelPath, text: &str, writing: Writing) {
+        self.state().put(path, What::Text(text.to_owned()), writing);
+    }
+
+    /// Nobody may read it any more.
+    pub(super) fn lock(&self, path: &RelPath) {
+        self.state().put(path, What::Denied, Writing::InPlace);
+    }
+
+    /// It is deleted.
+    pub(super) fn delete(&self, path: &RelPath) {
+        self.state().entries.remove(path);
+    }
+
+    /// So many reads of it will find it changing.
+    pub(super) fn wobble(&self, path: &RelPath, reads: u32) {
+        if let Some(entry) = self.state().entries.get_mut(path) {
+            entry.wobbles = reads;
+        }
+    }
+
+    /// Whether nothing stands at a path.
+    #[must_use]
+    pub(super) fn is_missing(&self, path: &RelPath) -> bool {
+        !self.state().entries.contains_key(path)
+    }
+
+    /// The files as they are, for whoever checks what was made of them.
+    #[must_use]
+    pub(super) fn snapshot(&self) -> Rc<Disk> {
+        let mut disk = Disk::default();
+        for (path, entry) in &self.state().entries {
+            let place = match &entry.what {
+                What::Text(text) => Place::File(text.clone()),
+                What::Denied => Place::Locked,
+            };
+            disk.put(path.clone(), place);
+        }
+        Rc::new(disk)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn put(&mut self, path: &RelPath, what: What, writing: Writing) {
+        let now = self.clock.now().0;
+        let now = now - now.rem_euclid(self.granularity_millis);
+        let now = i128::from(now) * 1_000_000;
+        let old = self.entries.get(path);
+        let inode = match old {
+            Some(old) if writing != Writing::Renamed => old.inode,
+            _ => {
+                self.inodes += 1;
+                self.inodes
+            }
+        };
+        let modified_nanos = match (writing, old) {
+            (Writing::Backdated, Some(old)) => old.times.modified_nanos,
+            (Writing::Backdated, None) => 0,
+            _ => now,
+        };
+        let entry = Entry {
+            what,
+            inode,
+            times: Times {
+                modified_nanos,
+                changed_nanos: now,
+            },
+            wobbles: 0,
+        };
+        self.entries.insert(path.clone(), entry);
+    }
+}
+
+impl Entry {
+    fn identity(&self) -> Identity {
+        let bytes = match &self.what {
+            What::Text(text) => text.len(),
+            What::Denied => 0,
+        };
+        Identity::new(self.inode, bytes, self.times)
+    }
+}
+
+impl Files for Workspace {
+    fn identity(&self, path: &RelPath) -> Option<Identity> {
+        self.state().entries.get(path).map(Entry::identity)
+    }
+
+    fn open(&self, path: &RelPath) -> Result<Option<Box<dyn OpenFile>>, ReadFailure> {
+        let Some(entry) = self.state().entries.get(path).cloned() else {
+            return Ok(None);
+        };
+        if matches!(entry.what, What::Denied) {
+            return Err(ReadFailure::Denied);
+        }
+        Ok(Some(Box::new(Reading {
+            workspace: self.clone(),
+            path: path.clone(),
+            entry,
+        })))
+    }
+}
+
+/// A file that is being read.
+struct Reading {
+    workspace: Workspace,
+    path: RelPath,
+    entry: Entry,
+}
+
+impl OpenFile for Reading {
+    fn identity(&self) -> Result<Identity, ReadFailure> {
+        Ok(self.entry.identity())
+    }
+
+    fn read(&mut self, _expected: usize, bytes_max: u64) -> Result<Vec<u8>, ReadFailure> {
+        let What::Text(text) = &self.entry.what else {
+            return Err(ReadFailure::Denied);
+        };
+        let mut bytes = text.clone().into_bytes();
+        bytes.truncate(usize::try_from(bytes_max).unwrap_or(usize::MAX));
+        let mut state = self.workspace.state();
+        let Some(entry) = state.entries.get_mut(&self.path) else {
+            return Ok(bytes);
+        };
+        if entry.wobbles > 0 {
+            // Somebody writes it just now: half of it is there, and its time is newer afterwards.
+            entry.wobbles -= 1;
+            bytes.truncate(bytes.len() / 2);
+            self.entry.times.changed_nanos += 1;
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,462 @@
+//! The driver: chooses what happens next, lets it happen, and checks what must hold after it.
+
+mod around;
+mod clients;
+mod lives;
+mod tables;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use serde_json::Value;
+use tslp_core::event::ReplyOutcome;
+use tslp_core::gate::Profile;
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::path::RelPath;
+use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
+use tslp_io::engine_thread::{Course, Wake};
+use tslp_io::ledger::writer::{Commit, Step};
+use tslp_io::main_loop::Turn;
+
+use super::chance::Chance;
+use super::client::Window;
+use super::clock::SimClock;
+use super::process::Process;
+use super::upstream::{Call, Trouble, Upstream};
+use super::witness::Witness;
+use super::workspace::{ROOT, Workspace};
+use crate::disk::Disk;
+use crate::random::code::{FILES, Function};
+use crate::storage::SimDisk;
+
+/// Steps between two turns of the loop at the most, so that no queue to it ever fills.
+const STEPS_WITHOUT_TURN_MAX: u32 = 200;
+
+/// What a run came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Its seed.
+    pub seed: u64,
+    /// Steps that were taken.
+    pub steps: u64,
+    /// A hash over everything that happened.
+    pub trace: String,
+    /// How often what happened.
+    pub counters: BTreeMap<&'static str, u64>,
+    /// What is wrong, if anything is.
+    pub failure: Option<Failure>,
+}
+
+impl Report {
+    /// Takes another run's numbers in; the trace is a hash of all of them.
+    pub fn add(&mut self, other: &Self) {
+        self.seed = other.seed;
+        self.steps += other.steps;
+        self.trace =
+            ArtifactHash::of([&*self.trace, &*other.trace].concat().as_bytes()).to_string();
+        for (what, count) in &other.counters {
+            *self.counters.entry(what).or_default() += count;
+        }
+    }
+}
+
+/// An invariant that doesn't hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// After which step.
+    pub step: u64,
+    /// What the check, or the panic, says.
+    pub what: String,
+}
+
+/// Runs a seed; `tell` hears what happens, line by line.
+pub fn run(seed: u64, steps: u64, tell: &mut dyn FnMut(&str)) -> Report {
+    let mut taken = 0;
+    let mut counters = BTreeMap::new();
+    let mut trace = ArtifactHash::of(b"");
+    let mut tell = |line: &str| {
+        trace = ArtifactHash::of(&[&trace.0[..], line.as_bytes()].concat());
+        tell(line);
+    };
+    let work = || {
+        let mut world = World::new(seed, &mut tell, &mut counters);
+        world.start(true);
+        while taken < steps {
+            taken += 1;
+            world.step();
+        }
+        world.come_to_rest();
+        world.end();
+    };
+    let failure = catch_unwind(AssertUnwindSafe(work)).err().map(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        Failure {
+            step: taken,
+            what: text.unwrap_or("a panic without words").to_owned(),
+        }
+    });
+    Report {
+        seed,
+        steps: taken,
+        trace: trace.to_string(),
+        counters,
+        failure,
+    }
+}
+
+struct World<'t> {
+    chance: Chance,
+    clock: SimClock,
+    disk: SimDisk,
+    workspace: Workspace,
+    /// The workspace as it is, for the witness.
+    files: Rc<Disk>,
+    policy: Policy,
+    process: Option<Process>,
+    upstream: Upstream,
+    windows: Vec<Window>,
+    witness: Witness,
+    /// Decided, and not with the writer.
+    unqueued: Vec<Commit>,
+    /// What went to the model, by episode, with what was true of each file's symbols then.
+    forwarded: BTreeMap<EpisodeId, Vec<Forwarded>>,
+    /// Tickets of which a client has seen an answer.
+    acknowledged: BTreeSet<String>,
+    ticket: u64,
+    /// How many processes there were.
+    lives: u64,
+    since_turn: u32,
+    is_calm: bool,
+    /// How often in a thousand steps something bad befalls the disk or the process.
+    hazard: usize,
+    growth: Growth,
+    tell: &'t mut dyn FnMut(&str),
+    counters: &'t mut BTreeMap<&'static str, u64>,
+}
+
+struct Forwarded {
+    body: Vec<u8>,
+    since: TruthTimes,
+}
+
+/// When each symbol of each file became what it is.
+type TruthTimes = BTreeMap<(&'static str, &'static str), Option<Seq>>;
+
+/// The ledger grows with what is new, not with what is repeated.
+#[derive(Default)]
+struct Growth {
+    stored_bytes: u64,
+    new_bytes: u64,
+    occasions: u64,
+}
+
+impl<'t> World<'t> {
+    fn new(
+        seed: u64,
+        tell: &'t mut dyn FnMut(&str),
+        counters: &'t mut BTreeMap<&'static str, u64>,
+    ) -> Self {
+        let mut chance = Chance::new(seed);
+        let clock = SimClock::new();
+        let workspace = Workspace::new(clock.clone(), chance.pick(&[1, 10, 1000, 2000]));
+        let windows = (0..chance.between(1, 4))
+            .map(|name| Window::new(name, &mut chance))
+            .collect();
+        let policy = Policy {
+            workspace_root: ROOT.into(),
+            profile: chance.pick(&[Profile::Standard, Profile::Standard, Profile::Strict]),
+            audit: chance.pick(&[AuditChoice::Auto, AuditChoice::On, AuditChoice::Off]),
+            history: chance.pick(&[
+                HistoryChoice::Auto,
+                HistoryChoice::Auto,
+                HistoryChoice::Client,
+            ]),
+            placement: chance.pick(&[Placement::System, Placement::System, Placement::User]),
+            budget_tokens: chance.pick(&[8192, 8192, 300]) as u32,
+            ..Policy::default()
+        };
+        Self {
+            disk: SimDisk::new(chance.seed()),
+            files: workspace.snapshot(),
+            clock,
+            workspace,
+            policy,
+            process: None,
+            upstream: Upstream::default(),
+            windows,
+            witness: Witness::default(),
+            unqueued: Vec::new(),
+            forwarded: BTreeMap::new(),
+            acknowledged: BTreeSet::new(),
+            ticket: 0,
+            lives: 0,
+            since_turn: 0,
+            is_calm: false,
+            hazard: chance.pick(&[0, 2, 5, 12]),
+            growth: Growth::default(),
+            chance,
+            tell,
+            counters,
+        }
+    }
+
+    fn count(&mut self, what: &'static str) {
+        *self.counters.entry(what).or_default() += 1;
+    }
+
+    fn say(&mut self, line: &str) {
+        (self.tell)(line);
+    }
+
+    /// One thing happens.
+    fn step(&mut self) {
+        if self.process.as_ref().is_some_and(Process::has_failed) && self.chance.percent(4) {
+            return self.crash_somehow();
+        }
+        self.since_turn += 1;
+        if self.since_turn > STEPS_WITHOUT_TURN_MAX {
+            return self.turn();
+        }
+        if self.chance.below(1000) < self.hazard {
+            return match self.chance.below(10) {
+                0..=4 => self.trouble_for_the_disk(),
+                5..=8 => self.crash_somehow(),
+                _ => self.graceful_restart(),
+            };
+        }
+        match self.chance.below(1000) {
+            0..=299 => self.client(),
+            300..=499 => self.model_server(),
+            500..=699 => self.turn(),
+            700..=849 => self.engine(),
+            850..=919 => self.writer(),
+            920..=939 => self.auditor(),
+            940..=959 => self.editor(),
+            960..=985 => self.time(),
+            986..=990 => self.watch(),
+            _ => self.check_tables(),
+        }
+    }
+
+    fn process(&mut self) -> &mut Process {
+        self.process
+            .as_mut()
+            .expect("a process runs between any two steps")
+    }
+
+    // The proxy.
+
+    fn turn(&mut self) {
+        self.since_turn = 0;
+        let turn = self.process().turn();
+        assert_eq!(turn, Turn::Again, "the network loop has ended");
+        self.check_gate();
+        self.say("turn");
+    }
+
+    fn engine(&mut self) {
+        let process = self.process();
+        if !process.engine_may_go_on() {
+            self.count("waits for a transition");
+            return self.writer();
+        }
+        let stepped = process.engine_step();
+        if let Some(course) = stepped {
+            assert_eq!(course, Course::On, "the engine was told to stop");
+            self.decided("engine");
+        }
+    }
+
+    /// Takes note of what the engine decided, and checks it.
+    fn decided(&mut self, who: &'static str) {
+        let Some(process) = &self.process else { return };
+        let commits = process.take_decided();
+        let prompt = process.take_last_prompt();
+        let announced = process.announced();
+        let before: BTreeMap<&'static str, Vec<Function>> = FILES
+            .iter()
+            .map(|path| (*path, self.witness.tracked(path)))
+            .collect();
+        let mut line = who.to_owned();
+        for commit in commits {
+            let since = self.truth_times();
+            self.take(&commit, &mut line);
+            self.unqueued.push(commit);
+            self.check_reply(&before, &since);
+        }
+        if let Some(process) = &self.process {
+            self.witness.compare(process.state());
+            if let Some(prompt) = prompt {
+                let text = texts_of(&prompt.body);
+                self.witness
+                    .check_prompt(process.state(), prompt.episode, &text, announced);
+                let since = self.truth_times();
+                let body = prompt.body;
+                let attempts = self.forwarded.entry(prompt.episode).or_default();
+                attempts.push(Forwarded { body, since });
+            }
+        }
+        self.check_growth();
+        self.say(&line);
+    }
+
+    fn take(&mut self, commit: &Commit, line: &mut String) {
+        for recorded in &commit.recorded {
+            let encoded = tslp_migrations::encode(&recorded.event)
+                .unwrap_or_else(|error| panic!("{}: {error}", recorded.seq));
+            self.growth.stored_bytes += encoded.payload.len() as u64;
+            let hash = ArtifactHash::of(&encoded.payload);
+            line.push_str(&format!(
+                " {}@{}:{}:{}",
+                recorded.seq,
+                recorded.at.0,
+                recorded.event.name(),
+                &hash.to_string()[..8]
+            ));
+            *self.counters.entry(recorded.event.name()).or_default() += 1;
+        }
+        self.witness.take(commit.recorded.clone(), &self.files);
+    }
+
+    fn truth_times(&self) -> TruthTimes {
+        let mut times = BTreeMap::new();
+        for path in FILES {
+            for function in self.witness.tracked(path) {
+                let since = self.witness.true_since(&function.entity(path));
+                times.insert((path, function.name), since);
+            }
+        }
+        times
+    }
+
+    /// A reply that has just ended is what the model server said, and came to what its label allows.
+    fn check_reply(&mut self, before: &BTreeMap<&'static str, Vec<Function>>, since: &TruthTimes) {
+        let Some((ended, text)) = self.witness.reply_ended() else {
+            return;
+        };
+        if ended.outcome == ReplyOutcome::Interrupted {
+            return;
+        }
+        let (episode, outcome) = (ended.episode, ended.outcome);
+        let Some(attempts) = self.forwarded.get(&episode) else {
+            panic!("{episode} ends, which never went to the model");
+        };
+        // The same words may have been said in several attempts: the one that went well counts first.
+        let mut calls: Vec<&Call> = self.upstream.calls.iter().rev().collect();
+        calls.sort_by_key(|call| call.trouble);
+        let said = calls.into_iter().find_map(|call| {
+            let speech = call.speech.as_ref()?;
+            let attempt = attempts.iter().find(|attempt| attempt.body == call.asked)?;
+            (speech.text == text).then_some((call, attempt))
+        });
+        let Some((call, forwarded)) = said else {
+            assert_ne!(
+                outcome,
+                ReplyOutcome::Completed,
+                "a reply that nobody gave was taken for whole: {text:?}"
+            );
+            return;
+        };
+        if outcome == ReplyOutcome::Completed {
+            assert!(
+                matches!(call.trouble, Trouble::None | Trouble::BreaksOff),
+                "a reply that never said that it is done was taken for whole: {:?}",
+                call.trouble
+            );
+        }
+        let Some(speech) = call.speech.clone() else {
+            return;
+        };
+        let path = RelPath::from_normalised(speech.path);
+        let key = (speech.path, speech.function.name);
+        let shown_then = forwarded.since.get(&key).copied().flatten();
+        let tracked = &before[speech.path];
+        let must = self.policy.profile == Profile::Standard
+            && speech.is_faithful(tracked)
+            && speech.base == *tracked
+            && shown_then.is_some()
+            && since.get(&key) == Some(&shown_then)
+            && self.workspace.is_missing(&path);
+        let kind = self.witness.check_verdict(&speech, tracked, must);
+        self.count(kind);
+        if must {
+            self.count("replies that had to become true");
+        }
+    }
+
+    fn writer(&mut self) {
+        let most = self.chance.between(1, 4);
+        let Some(process) = self.process.as_mut() else {
+            return;
+        };
+        for commit in self.unqueued.drain(..most.min(self.unqueued.len())) {
+            process.queue(commit);
+        }
+        let Some(stepped) = process.writer_step() else {
+            self.unqueued.clear();
+            return;
+        };
+        match stepped {
+            Ok(Step::Committed(seq)) => {
+                self.witness.promise(seq);
+                self.count("commits");
+                self.say(&format!("writer {seq}"));
+            }
+            Ok(Step::Idle) => {}
+            Err(failure) => {
+                self.count("failed commits");
+                self.say(&format!("writer failed: {failure}"));
+                if self.disk.is_off() {
+                    self.count("power losses in a commit");
+                    self.disk.reboot();
+                    self.restart("the power went in a commit");
+                }
+            }
+        }
+    }
+
+    fn auditor(&mut self) {
+        let Some(process) = self.process.as_mut() else {
+            return;
+        };
+        if let Some(kind) = process.audit_step(&mut self.chance) {
+            self.growth.occasions += 1;
+            self.count(kind);
+            self.say(kind);
+        }
+    }
+
+    /// File events make the engine look between prompts.
+    fn watch(&mut self) {
+        let paths = FILES
+            .iter()
+            .map(|path| RelPath::from_normalised(path))
+            .collect();
+        self.growth.occasions += 1;
+        self.process().wake_engine(Wake::Changed(paths));
+        self.decided("watch");
+        self.count("looks between prompts");
+    }
+}
+
+/// All texts of a request's messages, in order.
+fn texts_of(body: &[u8]) -> String {
+    let body: Value = serde_json::from_slice(body).unwrap_or_else(|error| panic!("{error}"));
+    let mut texts = String::new();
+    for message in body["messages"].as_array().map_or(&[][..], Vec::as_slice) {
+        match &message["content"] {
+            Value::String(text) => texts.push_str(text),
+            Value::Array(parts) => {
+                for part in parts {
+                    texts.push_str(part["text"].as_str().unwrap_or_default());
+                }
+            }
+            _ => {}
+        }
+        texts.push('\n');
+    }
+    texts
+}

@@ -1,0 +1,112 @@
+//! The world around the proxy: the model server, editors, clocks, and what befalls the disk.
+
+use tslp_core::path::RelPath;
+
+use super::World;
+use crate::random::code::FILES;
+use crate::simulation::chance::Chance;
+use crate::simulation::speech::{self, Speech};
+use crate::simulation::witness::Witness;
+use crate::simulation::workspace::Writing;
+use crate::storage::{Effect, Fault, Operation, PowerLoss};
+
+impl World<'_> {
+    pub(super) fn model_server(&mut self) {
+        let Some(process) = &self.process else { return };
+        let network = process.network.clone();
+        let witness = &self.witness;
+        let mut new_bytes = 0;
+        let mut make = |chance: &mut Chance| made(chance, witness, &mut new_bytes);
+        self.upstream
+            .step(&network, &mut self.chance, self.is_calm, &mut make);
+        self.growth.new_bytes += new_bytes;
+        self.say("model server");
+    }
+
+    pub(super) fn editor(&mut self) {
+        let path = RelPath::from_normalised(self.chance.pick(&FILES));
+        let tracked = self.witness.tracked(path.as_str());
+        let what = match self.chance.below(12) {
+            0..=2 => {
+                self.workspace.delete(&path);
+                "deletes"
+            }
+            3 => {
+                self.workspace.lock(&path);
+                "locks"
+            }
+            4 => {
+                let reads = self.chance.pick(&[1, 3, 4, 9]) as u32;
+                self.workspace.wobble(&path, reads);
+                "wobbles"
+            }
+            _ => {
+                let text = speech::file_text(&mut self.chance, &tracked);
+                let writings = [Writing::InPlace, Writing::Renamed, Writing::Backdated];
+                let writing = self.chance.pick(&writings);
+                self.growth.new_bytes += text.len() as u64;
+                self.workspace.write(&path, &text, writing);
+                "writes"
+            }
+        };
+        self.files = self.workspace.snapshot();
+        self.count("edits of the workspace");
+        self.say(&format!("editor {what} {path}"));
+    }
+
+    pub(super) fn time(&mut self) {
+        const HOUR: i64 = 3_600_000;
+        match self.chance.below(10) {
+            0 => {
+                let hours = self.chance.between(1, 40_000) as i64;
+                let millis = self.chance.below(3_600_000) as i64;
+                let sign = if self.chance.percent(50) { 1 } else { -1 };
+                self.clock.jump(sign * (hours * HOUR + millis));
+                self.count("clock jumps");
+            }
+            1 => self
+                .clock
+                .pass(self.chance.pick(&[5_000, 80_000, 700_000]) as u64),
+            _ => self.clock.pass(self.chance.between(1, 400) as u64),
+        }
+        self.say("time");
+    }
+
+    pub(super) fn trouble_for_the_disk(&mut self) {
+        let nth = self.chance.between(1, 12) as u64;
+        let fault = match self.chance.below(9) {
+            8 => Fault::nth(nth, Operation::Sync, Effect::Forgotten),
+            0 => Fault::nth(nth, Operation::Write, Effect::Error),
+            1 => Fault::nth(nth, Operation::Sync, Effect::Error),
+            2 => Fault::nth(nth, Operation::Write, Effect::Short),
+            3 => Fault::nth(nth, Operation::Change, Effect::Full),
+            4 => Fault::nth(nth, Operation::Sync, Effect::Error).of(".anchor"),
+            _ => {
+                let loss = self.some_loss();
+                Fault::nth(nth, Operation::Change, Effect::PowerLoss(loss))
+            }
+        };
+        self.say(&format!("disk {fault:?}"));
+        self.disk.fail(fault);
+        self.count("disk faults");
+    }
+
+    pub(super) fn some_loss(&mut self) -> PowerLoss {
+        let seed = self.chance.seed();
+        match self.chance.below(4) {
+            0 => PowerLoss::Synced,
+            1 => PowerLoss::prefix(seed),
+            _ => PowerLoss::scattered(seed),
+        }
+    }
+}
+
+pub(super) fn made(chance: &mut Chance, witness: &Witness, new_bytes: &mut u64) -> Speech {
+    let speech = speech::speak(chance, |path| witness.tracked(path));
+    *new_bytes += speech.text.len() as u64;
+    *new_bytes += speech
+        .call
+        .as_ref()
+        .map_or(0, |(_, arguments)| arguments.len() as u64);
+    speech
+}

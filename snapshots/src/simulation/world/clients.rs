@@ -1,0 +1,181 @@
+//! Clients take their turns, and what they got is checked.
+
+use tslp_core::ids::EpisodeId;
+
+use super::World;
+use crate::simulation::client::{Done, Finished, Request};
+use crate::simulation::http::{self, Framing};
+use crate::simulation::upstream::{CALL_FIELD, Call, Trouble};
+
+impl World<'_> {
+    pub(super) fn client(&mut self) {
+        let at = self.chance.below(self.windows.len());
+        self.client_at(at);
+    }
+
+    pub(super) fn client_at(&mut self, at: usize) {
+        let Some(process) = &self.process else { return };
+        let network = process.network.clone();
+        let window = &mut self.windows[at];
+        let done = window.step(&network, &mut self.chance, &mut self.ticket, self.is_calm);
+        match done {
+            Done::Idle | Done::Busy => {}
+            Done::Asked(kind) => {
+                self.growth.occasions += 1;
+                self.growth.new_bytes += 700;
+                self.count(kind);
+                self.say(&format!("client {at} {kind}"));
+            }
+            Done::Finished(finished) => self.finished(*finished),
+        }
+    }
+
+    pub(super) fn finished(&mut self, finished: Finished) {
+        let status = finished.response.as_ref().map_or(0, http::Message::status);
+        let bytes = finished
+            .response
+            .as_ref()
+            .map_or(0, |response| response.body.len());
+        self.say(&format!(
+            "client {} got {status} {bytes} left {}",
+            finished.window, finished.has_left
+        ));
+        let number = finished
+            .response
+            .as_ref()
+            .and_then(|response| response.field(CALL_FIELD))
+            .and_then(|number| number.parse::<usize>().ok());
+        match number {
+            Some(number) => self.relayed(&finished, number),
+            None => self.refused(&finished, status),
+        }
+    }
+
+    /// A response that came from the model server.
+    pub(super) fn relayed(&mut self, finished: &Finished, number: usize) {
+        let Some(response) = &finished.response else {
+            return;
+        };
+        let call = self.upstream.calls[number].clone();
+        assert_eq!(
+            response.status(),
+            call.status,
+            "another status than the model server's"
+        );
+        check_body(response, &call, finished.has_left);
+        let window = &mut self.windows[finished.window];
+        let Request::Chat { ticket } = &finished.request else {
+            self.counters
+                .entry("relayed")
+                .and_modify(|count| *count += 1)
+                .or_insert(1);
+            return;
+        };
+        let asked = String::from_utf8_lossy(&call.asked);
+        assert!(
+            asked.contains(ticket.as_str()),
+            "the answer to another prompt than {ticket}"
+        );
+        let is_proper = response.complete.is_some() && call.trouble == Trouble::None;
+        match &call.speech {
+            Some(speech) if is_proper => window.keep(&speech.text, speech.call.as_ref()),
+            Some(speech) => {
+                let end = speech.text.len().min(40);
+                let end = (0..=end).rev().find(|at| speech.text.is_char_boundary(*at));
+                window.make_do(&mut self.chance, &speech.text[..end.unwrap_or(0)]);
+            }
+            None => window.make_do(&mut self.chance, ""),
+        }
+        self.acknowledged.insert(ticket.clone());
+        self.count(match (is_proper, finished.has_left) {
+            (true, _) => "answers",
+            (false, true) => "answers left by the client",
+            (false, false) => "answers broken off",
+        });
+    }
+
+    /// A response of the proxy's own, or none.
+    pub(super) fn refused(&mut self, finished: &Finished, status: u16) {
+        if let Some(response) = &finished.response
+            && response.complete.is_some()
+        {
+            match &finished.request {
+                _ if status == 408 => {}
+                Request::Health => assert_eq!(status, 200, "/health"),
+                Request::Nonsense => assert!(
+                    (400..500).contains(&status) || status == 503,
+                    "{status} for nonsense"
+                ),
+                Request::Chat { .. } | Request::Relay => assert!(
+                    status >= 500,
+                    "{status} that no model server gave: {}",
+                    String::from_utf8_lossy(&response.body)
+                ),
+            }
+            self.count(match status {
+                200 => "healthy",
+                408 => "too slow",
+                400..=499 => "refused as bad",
+                503 => "refused for the ledger",
+                _ => "refused for the model server",
+            });
+        } else {
+            self.count("answers that never came");
+        }
+        if let Request::Chat { .. } = finished.request {
+            self.windows[finished.window].make_do(&mut self.chance, "");
+        }
+    }
+
+    /// No byte of a reply is out before its prompt is durable.
+    pub(super) fn check_gate(&self) {
+        for window in &self.windows {
+            let Some(response) = http::read(window.received(), Framing::Response, false) else {
+                continue;
+            };
+            let Some(episode) = response.field("x-tslp-episode") else {
+                continue;
+            };
+            let episode = episode.trim_start_matches('e').parse().map(EpisodeId);
+            let Ok(episode) = episode else {
+                panic!("an episode called {episode:?}");
+            };
+            let Some(prompt) = self.witness.prompt_of(episode) else {
+                panic!("a reply of {episode}, which the ledger doesn't know");
+            };
+            assert!(
+                prompt <= self.witness.promised(),
+                "a byte of {episode}'s reply is out, but its prompt at {prompt} is not durable"
+            );
+        }
+    }
+}
+
+/// What came is what the model server sent, byte for byte; whole only if that was whole.
+fn check_body(response: &http::Message, call: &Call, has_left: bool) {
+    let body = &response.body;
+    if response.complete.is_some() && !has_left {
+        assert!(
+            call.is_over,
+            "an answer passes for whole that the model server broke off"
+        );
+        assert_eq!(*body, call.body, "not what the model server sent");
+        return;
+    }
+    let common = body
+        .iter()
+        .zip(&call.body)
+        .take_while(|(got, sent)| got == sent)
+        .count();
+    // A response that broke off ends with an error event, which may be cut, too.
+    let told = b"\n\ndata: {\"error\"";
+    let is_told = (0..=common).any(|from| {
+        let end = &body[from..];
+        end.starts_with(told) || told.starts_with(end)
+    });
+    assert!(
+        common == body.len() || is_told,
+        "something else than what the model server sent: {:?} after {common} bytes",
+        String::from_utf8_lossy(&body[common..])
+    );
+}

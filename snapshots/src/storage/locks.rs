@@ -1,0 +1,153 @@
+//! SQLite's locks on a database file, and the memory that its connections share in place of a `-shm` file.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Of one region, as SQLite asks for it.
+const REGION_BYTES: usize = 32 * 1024;
+
+/// Locks of a `-shm` file.
+const SHM_LOCKS: usize = 8;
+
+/// An open file of one connection.
+pub(super) type HandleId = u64;
+
+/// How much of a database file is locked, in rising order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    #[default]
+    None,
+    Shared,
+    Reserved,
+    Pending,
+    Exclusive,
+}
+
+/// Somebody else has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Busy;
+
+/// The locks on one database file.
+#[derive(Debug, Default)]
+pub(super) struct FileLocks(BTreeMap<HandleId, Level>);
+
+impl FileLocks {
+    pub(super) fn lock(&mut self, handle: HandleId, level: Level) -> Result<(), Busy> {
+        let others = self.others(handle);
+        let own = self.0.entry(handle).or_default();
+        if level <= *own {
+            return Ok(());
+        }
+        let free = match level {
+            Level::None | Level::Shared => others < Level::Pending,
+            Level::Reserved | Level::Pending => others < Level::Reserved,
+            Level::Exclusive => {
+                if others >= Level::Reserved {
+                    return Err(Busy);
+                }
+                *own = Level::Pending;
+                others < Level::Shared
+            }
+        };
+        if !free {
+            return Err(Busy);
+        }
+        *own = level;
+        Ok(())
+    }
+
+    pub(super) fn unlock(&mut self, handle: HandleId, level: Level) {
+        if level == Level::None {
+            self.0.remove(&handle);
+        } else if let Some(own) = self.0.get_mut(&handle) {
+            *own = level.min(*own);
+        }
+    }
+
+    pub(super) fn reserved(&self) -> bool {
+        self.0.values().any(|level| *level >= Level::Reserved)
+    }
+
+    fn others(&self, handle: HandleId) -> Level {
+        let others = self.0.iter().filter(|(other, _)| **other != handle);
+        others.map(|(_, level)| *level).max().unwrap_or_default()
+    }
+}
+
+/// The memory that all connections to one database share. Gone when the last of them unmaps it.
+#[derive(Debug, Default)]
+pub(super) struct SharedMemory {
+    regions: Mutex<Vec<Box<[AtomicU64]>>>,
+    locks: Mutex<[ShmLock; SHM_LOCKS]>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct ShmLock {
+    shared: Vec<HandleId>,
+    exclusive: Option<HandleId>,
+}
+
+/// What SQLite wants of some locks of the shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ShmChange {
+    LockShared,
+    LockExclusive,
+    UnlockShared,
+    UnlockExclusive,
+}
+
+impl SharedMemory {
+    /// A region's memory; it stays where it is as long as this lives.
+    pub(super) fn region(self: &Arc<Self>, index: usize, extend: bool) -> Option<*mut u64> {
+        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+        while extend && regions.len() <= index {
+            let region = (0..REGION_BYTES / 8).map(|_| AtomicU64::new(0)).collect();
+            regions.push(region);
+        }
+        Some(regions.get(index)?.first()?.as_ptr())
+    }
+
+    pub(super) fn change(
+        &self,
+        handle: HandleId,
+        range: std::ops::Range<usize>,
+        change: ShmChange,
+    ) -> Result<(), Busy> {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        let locks = locks.get_mut(range).ok_or(Busy)?;
+        let others_exclude = |lock: &ShmLock| lock.exclusive.is_some_and(|holder| holder != handle);
+        let others_share = |lock: &ShmLock| lock.shared.iter().any(|holder| *holder != handle);
+        match change {
+            ShmChange::LockShared if locks.iter().any(others_exclude) => return Err(Busy),
+            ShmChange::LockExclusive
+                if locks
+                    .iter()
+                    .any(|lock| others_exclude(lock) || others_share(lock)) =>
+            {
+                return Err(Busy);
+            }
+            _ => {}
+        }
+        for lock in locks {
+            match change {
+                ShmChange::LockShared => lock.shared.push(handle),
+                ShmChange::LockExclusive => lock.exclusive = Some(handle),
+                ShmChange::UnlockShared => lock.shared.retain(|holder| *holder != handle),
+                ShmChange::UnlockExclusive => {
+                    lock.exclusive = lock.exclusive.filter(|holder| *holder != handle);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives back all locks of a connection.
+    pub(super) fn release(&self, handle: HandleId) {
+        let all = 0..SHM_LOCKS;
+        for change in [ShmChange::UnlockShared, ShmChange::UnlockExclusive] {
+            // Unlocking never waits for anybody.
+            let _ = self.change(handle, all.clone(), change);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! A simulated disk: knows what was written and what was synced, fails when told, and loses power.
+//!
+//! [`SimDisk`] holds whole data directories in memory: SQLite reaches it as a VFS, the ledger's own files by
+//! [`tslp_io::ledger::disk::Disk`]. Everything that it does follows from its seed and the calls made, but for the
+//! salts that SQLite puts into a WAL's header.
+//!
+//! ```
+//! use std::path::Path;
+//! use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Operation, PowerLoss, SimDisk};
+//!
+//! let disk = SimDisk::new(7);
+//! let open = || disk.open_options().open(Path::new(DATA_DIR), Path::new("/work"));
+//! drop(open().unwrap());
+//! disk.fail(Fault::nth(1, Operation::Sync, Effect::Error));
+//! let opened = open().unwrap(); // … appends fail and say so
+//! disk.power_loss(PowerLoss::scattered(1));
+//! drop(opened); // a process that the power took: every call of it fails
+//! open().unwrap();
+//! ```
+
+mod dice;
+mod fault;
+mod files;
+mod image;
+mod locks;
+mod power_loss;
+mod seam;
+mod sim_disk;
+mod vfs;
+
+pub use dice::Dice;
+pub use fault::{Counts, Effect, Fault, Operation};
+pub use image::Image;
+pub use power_loss::PowerLoss;
+pub use sim_disk::{DATA_DIR, SimDisk};

@@ -1,0 +1,150 @@
+//! The simulated disk as the ledger's own code sees it, beside SQLite.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tslp_io::ledger::LedgerError;
+use tslp_io::ledger::disk::{Disk, Medium};
+use tslp_io::ledger::lock::DataDirLock;
+
+use super::sim_disk::{Failure, Opened, SimDisk};
+
+/// Linux's numbers, so that errors read as they do there.
+fn error(failure: Failure) -> io::Error {
+    const ENOENT: i32 = 2;
+    const EIO: i32 = 5;
+    const ENOSPC: i32 = 28;
+    io::Error::from_raw_os_error(match failure {
+        Failure::Io => EIO,
+        Failure::Full => ENOSPC,
+        Failure::Missing => ENOENT,
+    })
+}
+
+struct OpenFile {
+    disk: SimDisk,
+    opened: Opened,
+    path: PathBuf,
+}
+
+impl Medium for OpenFile {
+    fn read(&mut self, bytes_max: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; bytes_max];
+        let read = self
+            .disk
+            .state()
+            .read(self.opened, &self.path, 0, &mut bytes);
+        bytes.truncate(read.map_err(error)?);
+        Ok(bytes)
+    }
+
+    fn write_at(&mut self, offset: usize, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.disk.state();
+        state
+            .write(self.opened, &self.path, offset, bytes)
+            .map_err(error)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        let mut state = self.disk.state();
+        state.sync(self.opened, &self.path).map_err(error)
+    }
+}
+
+/// Gives the lock of a data directory back, unless the power took it.
+struct Held {
+    disk: SimDisk,
+    file: PathBuf,
+    boot: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut state = self.disk.state();
+        if state.directory_locks.get(&self.file) == Some(&self.boot) {
+            state.directory_locks.remove(&self.file);
+        }
+    }
+}
+
+impl SimDisk {
+    fn opened(&self, path: &Path, create: bool) -> io::Result<OpenFile> {
+        let (opened, _) = self.state().open(path, create).map_err(error)?;
+        Ok(OpenFile {
+            disk: self.clone(),
+            opened,
+            path: path.to_owned(),
+        })
+    }
+}
+
+impl Disk for SimDisk {
+    fn vfs(&self) -> Option<&str> {
+        Some(self.0.slot.name())
+    }
+
+    /// Directories are there by themselves, and their names are durable.
+    fn make_dir(&self, dir: &Path) -> io::Result<()> {
+        self.state().size(dir).map(drop).map_err(error)
+    }
+
+    fn bytes(&self, file: &Path) -> io::Result<Option<u64>> {
+        let size = self.state().size(file).map_err(error)?;
+        Ok(size.map(|size| size as u64))
+    }
+
+    fn read(&self, file: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+        self.opened(file, false)?.read(bytes_max)
+    }
+
+    fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
+        Ok(Box::new(self.opened(file, false)?))
+    }
+
+    fn create(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
+        let opened = self.opened(file, true)?;
+        self.state().resize(opened.opened, file, 0).map_err(error)?;
+        Ok(Box::new(opened))
+    }
+
+    fn make_private(&self, file: &Path) -> io::Result<()> {
+        self.state().size(file).map(drop).map_err(error)
+    }
+
+    fn remove(&self, file: &Path) -> io::Result<()> {
+        match self.state().remove(file) {
+            Ok(()) | Err(Failure::Missing) => Ok(()),
+            Err(failure) => Err(error(failure)),
+        }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.state().rename(from, to).map_err(error)
+    }
+
+    fn sync_name(&self, file: &Path) -> io::Result<()> {
+        self.state().sync_name(file).map_err(error)
+    }
+
+    fn lock(&self, file: &Path) -> Result<DataDirLock, LedgerError> {
+        let mut state = self.state();
+        state.size(file).map_err(|failure| LedgerError::File {
+            action: "lock",
+            path: file.to_owned(),
+            source: error(failure),
+        })?;
+        let boot = state.boot;
+        if state.directory_locks.contains_key(file) {
+            return Err(LedgerError::InUse {
+                path: file.parent().unwrap_or(file).to_owned(),
+                pid: None,
+            });
+        }
+        state.directory_locks.insert(file.to_owned(), boot);
+        Ok(DataDirLock::holding(Held {
+            disk: self.clone(),
+            file: file.to_owned(),
+            boot,
+        }))
+    }
+}

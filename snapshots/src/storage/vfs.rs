@@ -1,0 +1,567 @@
+//! The simulated disk as SQLite sees it: a VFS. The one file with `unsafe`, since a VFS is a table of C functions.
+//!
+//! What every function here relies on: SQLite hands over a file that `open` filled in and that wasn't closed, names that
+//! end with a zero byte, and buffers of the size that it says. A VFS once registered stays so for the life of the
+//! process, and waits for the next disk when its own is gone.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use rusqlite::ffi;
+
+use super::locks::{Level, SharedMemory, ShmChange};
+use super::sim_disk::{Failure, Opened, Shared, State};
+
+/// Longest path, in bytes.
+const PATH_BYTES_MAX: c_int = 1024;
+
+/// What SQLite is told of the disk's blocks.
+const SECTOR_BYTES: c_int = 4096;
+
+/// Days since noon in Greenwich on 24 November 4714 B.C., in milliseconds: what the clock always shows.
+const JULIAN_MILLIS: i64 = 2_460_000 * 86_400_000;
+
+/// Slots whose disk is gone.
+static FREE: Mutex<Vec<&'static Slot>> = Mutex::new(Vec::new());
+
+/// How many slots there are.
+static SLOTS: Mutex<usize> = Mutex::new(0);
+
+/// A registered VFS and the disk that it reaches.
+pub(super) struct Slot {
+    name: String,
+    disk: Mutex<Weak<Shared>>,
+}
+
+impl Slot {
+    /// A VFS that no disk uses.
+    pub(super) fn take() -> &'static Self {
+        let free = lock(&FREE).pop();
+        free.unwrap_or_else(Self::register)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reaches this disk from now on.
+    pub(super) fn serve(&self, disk: &Arc<Shared>) {
+        *lock(&self.disk) = Arc::downgrade(disk);
+    }
+
+    /// Its disk is gone, and with it every file of it that was open.
+    pub(super) fn give_back(&'static self) {
+        *lock(&self.disk) = Weak::new();
+        lock(&FREE).push(self);
+    }
+
+    fn register() -> &'static Self {
+        let mut count = lock(&SLOTS);
+        *count += 1;
+        let name = format!("tslp-simulated-{count}");
+        let c_name = CString::new(name.clone()).expect("the name has no zero byte");
+        let slot: &'static Self = Box::leak(Box::new(Self {
+            name,
+            disk: Mutex::new(Weak::new()),
+        }));
+        let vfs = Box::leak(Box::new(ffi::sqlite3_vfs {
+            iVersion: 2,
+            szOsFile: c_int::try_from(size_of::<SimFile>()).expect("a file is a few words"),
+            mxPathname: PATH_BYTES_MAX,
+            pNext: ptr::null_mut(),
+            zName: c_name.into_raw(),
+            pAppData: ptr::from_ref(slot).cast_mut().cast(),
+            xOpen: Some(open),
+            xDelete: Some(delete),
+            xAccess: Some(access),
+            xFullPathname: Some(full_pathname),
+            xDlOpen: None,
+            xDlError: None,
+            xDlSym: None,
+            xDlClose: None,
+            xRandomness: Some(randomness),
+            xSleep: Some(sleep),
+            xCurrentTime: Some(current_time),
+            xGetLastError: None,
+            xCurrentTimeInt64: Some(current_time_int64),
+            xSetSystemCall: None,
+            xGetSystemCall: None,
+            xNextSystemCall: None,
+        }));
+        // SAFETY: the table and its name are never freed nor changed by us again.
+        let registered = unsafe { ffi::sqlite3_vfs_register(vfs, 0) };
+        assert_eq!(registered, ffi::SQLITE_OK, "SQLite takes no VFS");
+        slot
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What SQLite has of an open file: its own part, then ours.
+#[repr(C)]
+struct SimFile {
+    base: ffi::sqlite3_file,
+    /// From `Box::into_raw`, until `close`.
+    handle: *mut Handle,
+}
+
+/// An open file.
+struct Handle {
+    disk: Arc<Shared>,
+    opened: Opened,
+    path: PathBuf,
+    /// A new journal or WAL: its name is made durable with its first sync, as SQLite's own VFS does.
+    name_unsynced: bool,
+    delete_on_close: bool,
+    memory: Option<Arc<SharedMemory>>,
+}
+
+impl Handle {
+    fn with<T>(&self, act: impl FnOnce(&mut State, Opened, &Path) -> T) -> T {
+        act(&mut self.disk.state(), self.opened, &self.path)
+    }
+}
+
+static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
+    iVersion: 2,
+    xClose: Some(close),
+    xRead: Some(read),
+    xWrite: Some(write),
+    xTruncate: Some(truncate),
+    xSync: Some(sync),
+    xFileSize: Some(file_size),
+    xLock: Some(lock_file),
+    xUnlock: Some(unlock_file),
+    xCheckReservedLock: Some(check_reserved_lock),
+    xFileControl: Some(file_control),
+    xSectorSize: Some(sector_size),
+    xDeviceCharacteristics: Some(device_characteristics),
+    xShmMap: Some(shm_map),
+    xShmLock: Some(shm_lock),
+    xShmBarrier: Some(shm_barrier),
+    xShmUnmap: Some(shm_unmap),
+    xFetch: None,
+    xUnfetch: None,
+};
+
+/// The disk of a VFS, unless it is gone.
+///
+/// # Safety
+/// `vfs` is one of ours.
+unsafe fn disk(vfs: *mut ffi::sqlite3_vfs) -> Option<Arc<Shared>> {
+    // SAFETY: `register` put a slot there that lives for ever.
+    let slot = unsafe { &*(*vfs).pAppData.cast::<Slot>() };
+    lock(&slot.disk).upgrade()
+}
+
+/// The path that a name says; `None` for a file that needs none.
+///
+/// # Safety
+/// `name` ends with a zero byte, or is null.
+unsafe fn path(name: *const c_char) -> Option<PathBuf> {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: as this function's.
+    let name = unsafe { CStr::from_ptr(name) };
+    Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+}
+
+/// Our part of an open file.
+///
+/// # Safety
+/// `open` filled `file` in, `close` hasn't had it, and nobody else has a reference to its handle: SQLite uses a file on
+/// one thread at a time.
+unsafe fn handle<'a>(file: *mut ffi::sqlite3_file) -> &'a mut Handle {
+    // SAFETY: as this function's.
+    unsafe { &mut *(*file.cast::<SimFile>()).handle }
+}
+
+/// SQLite's code for an outcome; `io` for `EIO`.
+const fn code(outcome: Result<(), Failure>, io: c_int) -> c_int {
+    match outcome {
+        Ok(()) => ffi::SQLITE_OK,
+        Err(Failure::Io) => io,
+        Err(Failure::Full) => ffi::SQLITE_FULL,
+        Err(Failure::Missing) => ffi::SQLITE_CANTOPEN,
+    }
+}
+
+fn to_usize(number: impl TryInto<usize>) -> usize {
+    number.try_into().unwrap_or(0)
+}
+
+unsafe extern "C" fn open(
+    vfs: *mut ffi::sqlite3_vfs,
+    name: ffi::sqlite3_filename,
+    file: *mut ffi::sqlite3_file,
+    flags: c_int,
+    out_flags: *mut c_int,
+) -> c_int {
+    let sim = file.cast::<SimFile>();
+    // SAFETY: SQLite gives `szOsFile` bytes, and looks at nothing of them if the methods are null.
+    unsafe { (*sim).base.pMethods = ptr::null() };
+    // SAFETY: SQLite calls with our VFS and a name that ends with a zero byte.
+    let (disk, path) = unsafe { (disk(vfs), path(name)) };
+    let Some(disk) = disk else {
+        return ffi::SQLITE_CANTOPEN;
+    };
+    let path = path.unwrap_or_else(|| PathBuf::from("/temporary"));
+    let has = |flag: c_int| flags & flag != 0;
+    let outcome = disk.state().open(&path, has(ffi::SQLITE_OPEN_CREATE));
+    let (opened, made) = match outcome {
+        Ok(opened) => opened,
+        Err(failure) => return code(Err(failure), ffi::SQLITE_CANTOPEN),
+    };
+    let journal = has(ffi::SQLITE_OPEN_MAIN_JOURNAL) || has(ffi::SQLITE_OPEN_WAL);
+    let handle = Box::new(Handle {
+        disk,
+        opened,
+        path,
+        name_unsynced: made && journal,
+        delete_on_close: has(ffi::SQLITE_OPEN_DELETEONCLOSE),
+        memory: None,
+    });
+    // SAFETY: as above; from here on SQLite closes the file, which takes the handle back. `out_flags` may be null.
+    unsafe {
+        (*sim).handle = Box::into_raw(handle);
+        (*sim).base.pMethods = &raw const METHODS;
+        if let Some(out_flags) = out_flags.as_mut() {
+            *out_flags = flags;
+        }
+    }
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
+    // SAFETY: SQLite closes a file once, and `open` made the handle.
+    let handle = unsafe { Box::from_raw((*file.cast::<SimFile>()).handle) };
+    handle.with(|state, opened, path| {
+        if !state.is_alive(opened) {
+            return;
+        }
+        if let Some(locks) = state.locks.get_mut(&opened.file) {
+            locks.unlock(opened.handle, Level::None);
+        }
+        if handle.delete_on_close && state.files.find(path) == Some(opened.file) {
+            state.files.remove(path);
+        }
+    });
+    if let Some(memory) = &handle.memory {
+        memory.release(handle.opened.handle);
+    }
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn read(
+    file: *mut ffi::sqlite3_file,
+    buffer: *mut c_void,
+    amount: c_int,
+    offset: ffi::sqlite3_int64,
+) -> c_int {
+    // SAFETY: SQLite's buffer holds `amount` bytes; see `handle` for the file.
+    let (handle, into) = unsafe {
+        let into = std::slice::from_raw_parts_mut(buffer.cast::<u8>(), to_usize(amount));
+        (handle(file), into)
+    };
+    let read = handle.with(|state, opened, path| state.read(opened, path, to_usize(offset), into));
+    match read {
+        Ok(count) if count == into.len() => ffi::SQLITE_OK,
+        Ok(count) => {
+            into[count..].fill(0);
+            ffi::SQLITE_IOERR_SHORT_READ
+        }
+        Err(failure) => code(Err(failure), ffi::SQLITE_IOERR_READ),
+    }
+}
+
+unsafe extern "C" fn write(
+    file: *mut ffi::sqlite3_file,
+    buffer: *const c_void,
+    amount: c_int,
+    offset: ffi::sqlite3_int64,
+) -> c_int {
+    // SAFETY: as for `read`.
+    let (handle, bytes) = unsafe {
+        let bytes = std::slice::from_raw_parts(buffer.cast::<u8>(), to_usize(amount));
+        (handle(file), bytes)
+    };
+    let written =
+        handle.with(|state, opened, path| state.write(opened, path, to_usize(offset), bytes));
+    code(written, ffi::SQLITE_IOERR_WRITE)
+}
+
+unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: ffi::sqlite3_int64) -> c_int {
+    // SAFETY: see `handle`.
+    let handle = unsafe { handle(file) };
+    let resized = handle.with(|state, opened, path| state.resize(opened, path, to_usize(size)));
+    code(resized, ffi::SQLITE_IOERR_TRUNCATE)
+}
+
+unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, _flags: c_int) -> c_int {
+    // SAFETY: see `handle`.
+    let handle = unsafe { handle(file) };
+    let synced = handle.with(State::sync);
+    if synced.is_ok() && handle.name_unsynced {
+        let named = handle.with(|state, _, path| state.sync_name(path));
+        if named.is_err() {
+            return code(named, ffi::SQLITE_IOERR_DIR_FSYNC);
+        }
+        handle.name_unsynced = false;
+    }
+    code(synced, ffi::SQLITE_IOERR_FSYNC)
+}
+
+unsafe extern "C" fn file_size(
+    file: *mut ffi::sqlite3_file,
+    size: *mut ffi::sqlite3_int64,
+) -> c_int {
+    // SAFETY: see `handle`.
+    let handle = unsafe { handle(file) };
+    let found = handle.with(|state, opened, _| {
+        let alive = state.is_alive(opened);
+        alive.then(|| state.files.bytes(opened.file).len())
+    });
+    let Some(found) = found else {
+        return ffi::SQLITE_IOERR_FSTAT;
+    };
+    // SAFETY: SQLite wants the size there.
+    unsafe { *size = i64::try_from(found).unwrap_or(i64::MAX) };
+    ffi::SQLITE_OK
+}
+
+fn level(level: c_int) -> Level {
+    match level {
+        ffi::SQLITE_LOCK_NONE => Level::None,
+        ffi::SQLITE_LOCK_SHARED => Level::Shared,
+        ffi::SQLITE_LOCK_RESERVED => Level::Reserved,
+        ffi::SQLITE_LOCK_PENDING => Level::Pending,
+        _ => Level::Exclusive,
+    }
+}
+
+unsafe extern "C" fn lock_file(file: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
+    // SAFETY: see `handle`.
+    let handle = unsafe { handle(file) };
+    handle.with(|state, opened, _| {
+        if !state.is_alive(opened) {
+            return ffi::SQLITE_IOERR_LOCK;
+        }
+        let locks = state.locks.entry(opened.file).or_default();
+        match locks.lock(opened.handle, level(wanted)) {
+            Ok(()) => ffi::SQLITE_OK,
+            Err(_) => ffi::SQLITE_BUSY,
+        }
+    })
+}
+
+unsafe extern "C" fn unlock_file(file: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
+    // SAFETY: see `handle`.
+    let handle = unsafe { handle(file) };
+    handle.with(|state, opened, _| {
+        if state.is_alive(opened)
+            && let Some(locks) = state.locks.get_mut(&opened.file)
+        {
+            locks.unlock(opened.handle, level(wanted));
+        }
+    });
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn check_reserved_lock(
+    file: *mut ffi::sqlite3_file,
+    reserved: *mut c_int,
+) -> c_int {
+    // SAFETY: see `handle`.
+    let handle = unsafe { handle(file) };
+    let found = handle.with(|state, opened, _| {
+        let locks = state.locks.get(&opened.file);
+        locks.is_some_and(super::locks::FileLocks::reserved)
+    });
+    // SAFETY: SQLite wants the answer there.
+    unsafe { *reserved = c_int::from(found) };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn file_control(
+    _file: *mut ffi::sqlite3_file,
+    _operation: c_int,
+    _argument: *mut c_void,
+) -> c_int {
+    ffi::SQLITE_NOTFOUND
+}
+
+unsafe extern "C" fn sector_size(_file: *mut ffi::sqlite3_file) -> c_int {
+    SECTOR_BYTES
+}
+
+/// As SQLite's own VFS for Unix says: bytes beside a write stay as they are when the power goes.
+unsafe extern "C" fn device_characteristics(_file: *mut ffi::sqlite3_file) -> c_int {
+    ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
+}
+
+unsafe extern "C" fn shm_map(
+    file: *mut ffi::sqlite3_file,
+    region: c_int,
+    _region_bytes: c_int,
+    extend: c_int,
+    out: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: see `handle`.
+    let handle = unsafe { handle(file) };
+    let memory = match &handle.memory {
+        Some(memory) => Some(Arc::clone(memory)),
+        None => handle.with(|state, opened, _| {
+            if !state.is_alive(opened) {
+                return None;
+            }
+            let shared = state.shared_memory.entry(opened.file).or_default();
+            Some(shared.upgrade().unwrap_or_else(|| {
+                let memory = Arc::new(SharedMemory::default());
+                *shared = Arc::downgrade(&memory);
+                memory
+            }))
+        }),
+    };
+    let Some(memory) = memory else {
+        return ffi::SQLITE_IOERR_SHMOPEN;
+    };
+    let found = memory.region(to_usize(region), extend != 0);
+    handle.memory = Some(memory);
+    // SAFETY: SQLite wants the address there, or null. The memory stays until the file is closed or unmapped.
+    unsafe { *out = found.map_or(ptr::null_mut(), <*mut u64>::cast) };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn shm_lock(
+    file: *mut ffi::sqlite3_file,
+    offset: c_int,
+    count: c_int,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: see `handle`.
+    let handle = unsafe { handle(file) };
+    let shared = flags & ffi::SQLITE_SHM_SHARED != 0;
+    let change = match (flags & ffi::SQLITE_SHM_LOCK != 0, shared) {
+        (true, true) => ShmChange::LockShared,
+        (true, false) => ShmChange::LockExclusive,
+        (false, true) => ShmChange::UnlockShared,
+        (false, false) => ShmChange::UnlockExclusive,
+    };
+    let Some(memory) = &handle.memory else {
+        return ffi::SQLITE_IOERR_SHMLOCK;
+    };
+    let first = to_usize(offset);
+    match memory.change(handle.opened.handle, first..first + to_usize(count), change) {
+        Ok(()) => ffi::SQLITE_OK,
+        Err(_) => ffi::SQLITE_BUSY,
+    }
+}
+
+unsafe extern "C" fn shm_barrier(_file: *mut ffi::sqlite3_file) {
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+}
+
+unsafe extern "C" fn shm_unmap(file: *mut ffi::sqlite3_file, _delete: c_int) -> c_int {
+    // SAFETY: see `handle`.
+    let handle = unsafe { handle(file) };
+    if let Some(memory) = handle.memory.take() {
+        memory.release(handle.opened.handle);
+    }
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn delete(
+    vfs: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    sync_name: c_int,
+) -> c_int {
+    // SAFETY: SQLite calls with our VFS and a name that ends with a zero byte.
+    let (Some(disk), Some(path)) = (unsafe { (disk(vfs), path(name)) }) else {
+        return ffi::SQLITE_IOERR_DELETE;
+    };
+    let mut state = disk.state();
+    match state.remove(&path) {
+        Ok(()) if sync_name != 0 => code(state.sync_name(&path), ffi::SQLITE_IOERR_DIR_FSYNC),
+        Err(Failure::Missing) => ffi::SQLITE_IOERR_DELETE_NOENT,
+        outcome => code(outcome, ffi::SQLITE_IOERR_DELETE),
+    }
+}
+
+unsafe extern "C" fn access(
+    vfs: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    flags: c_int,
+    out: *mut c_int,
+) -> c_int {
+    // SAFETY: as for `delete`.
+    let (Some(disk), Some(path)) = (unsafe { (disk(vfs), path(name)) }) else {
+        return ffi::SQLITE_IOERR_ACCESS;
+    };
+    let Ok(size) = disk.state().size(&path) else {
+        return ffi::SQLITE_IOERR_ACCESS;
+    };
+    // To SQLite's own VFS for Unix, too, an empty file doesn't exist.
+    let there = match flags {
+        ffi::SQLITE_ACCESS_EXISTS => size.is_some_and(|size| size > 0),
+        _ => size.is_some(),
+    };
+    // SAFETY: SQLite wants the answer there.
+    unsafe { *out = c_int::from(there) };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn full_pathname(
+    _vfs: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    out_bytes: c_int,
+    out: *mut c_char,
+) -> c_int {
+    // SAFETY: the name ends with a zero byte.
+    let bytes = unsafe { CStr::from_ptr(name) }.to_bytes_with_nul();
+    if bytes.len() > to_usize(out_bytes) {
+        return ffi::SQLITE_CANTOPEN;
+    }
+    // SAFETY: the buffer holds `out_bytes` bytes, and is none of ours.
+    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr().cast(), out, bytes.len()) };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn randomness(
+    _vfs: *mut ffi::sqlite3_vfs,
+    bytes: c_int,
+    out: *mut c_char,
+) -> c_int {
+    // SAFETY: the buffer holds `bytes` bytes.
+    unsafe { ptr::write_bytes(out, 0x5A, to_usize(bytes)) };
+    bytes
+}
+
+/// Other threads hold locks for as long as they work, and they work in real time.
+unsafe extern "C" fn sleep(_vfs: *mut ffi::sqlite3_vfs, micros: c_int) -> c_int {
+    std::thread::sleep(Duration::from_micros(u64::try_from(micros).unwrap_or(0)));
+    micros
+}
+
+unsafe extern "C" fn current_time(_vfs: *mut ffi::sqlite3_vfs, out: *mut f64) -> c_int {
+    // SAFETY: SQLite wants the time there.
+    unsafe { *out = 2_460_000.0 };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn current_time_int64(
+    _vfs: *mut ffi::sqlite3_vfs,
+    out: *mut ffi::sqlite3_int64,
+) -> c_int {
+    // SAFETY: SQLite wants the time there.
+    unsafe { *out = JULIAN_MILLIS };
+    ffi::SQLITE_OK
+}

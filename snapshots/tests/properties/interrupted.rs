@@ -1,0 +1,96 @@
+//! A process that goes on ends every reply that the old one left under way.
+
+use std::sync::Arc;
+
+use tslp_core::decide::reply::Reply;
+use tslp_core::event::{Event, ReplyOutcome};
+use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::message::{Attempt, Message, Request, Role, Tools};
+use tslp_core::policy::Policy;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_replay::engine::Engine;
+use tslp_replay::pending::Answers;
+use tslp_replay::state::{Contents, State};
+
+struct Nothing;
+
+impl Contents for Nothing {
+    fn content(&self, _: Seq) -> Option<Arc<[u8]>> {
+        None
+    }
+}
+
+const NOW: UnixMillis = UnixMillis(0);
+
+type Proxy = Engine<TreeSitterGrammars, Nothing>;
+
+fn proxy() -> Proxy {
+    Engine::new(
+        State::default(),
+        TreeSitterGrammars,
+        Policy::default(),
+        Nothing,
+    )
+}
+
+fn prompt(proxy: &mut Proxy, text: &str, session: Option<&str>, attempt: Attempt) -> EpisodeId {
+    let request = Request {
+        model: "m".into(),
+        messages: vec![Message::new(Role::User, text)],
+        session_name: session.map(str::to_owned),
+        attempt,
+        tools: Tools::None,
+    };
+    let pending = proxy.receive(NOW, request);
+    proxy.compose(pending, Answers::default()).episode
+}
+
+fn end(proxy: &mut Proxy, episode: EpisodeId, outcome: ReplyOutcome) {
+    let pending = proxy.end(NOW, episode, Reply::default(), outcome);
+    proxy.judge(pending, Vec::new());
+}
+
+fn interrupted(proxy: &mut Proxy) -> Vec<u64> {
+    let events = proxy.resume(NOW).recorded;
+    let ended = events.iter().filter_map(|recorded| match &recorded.event {
+        Event::ReplyEnded(ended) if ended.outcome == ReplyOutcome::Interrupted => {
+            Some(ended.episode.0)
+        }
+        _ => None,
+    });
+    ended.collect()
+}
+
+/// Found by the simulation: a client broke off, sent the prompt again, and the process died. The first attempt's end
+/// had closed the episode, so nothing said that the second one was interrupted.
+#[test]
+fn a_retry_under_way_is_interrupted() {
+    let mut proxy = proxy();
+    let episode = prompt(&mut proxy, "hello", None, Attempt::First);
+    end(&mut proxy, episode, ReplyOutcome::ClientGone);
+    let again = prompt(&mut proxy, "hello", None, Attempt::Retry);
+    assert_eq!(again, episode);
+    assert_eq!(interrupted(&mut proxy), [episode.0]);
+    assert_eq!(interrupted(&mut proxy), [0; 0]);
+}
+
+/// Found by the simulation: only the last prompt of a session counted as under way.
+#[test]
+fn a_reply_that_its_session_has_gone_past_is_interrupted() {
+    let mut proxy = proxy();
+    let first = prompt(&mut proxy, "hello", Some("s"), Attempt::First);
+    let second = prompt(&mut proxy, "never mind", Some("s"), Attempt::First);
+    assert_eq!(interrupted(&mut proxy), [first.0, second.0]);
+}
+
+#[test]
+fn two_attempts_at_once_are_over_when_both_have_ended() {
+    let mut proxy = proxy();
+    let episode = prompt(&mut proxy, "hello", None, Attempt::First);
+    prompt(&mut proxy, "hello", None, Attempt::Retry);
+    end(&mut proxy, episode, ReplyOutcome::ClientGone);
+    assert_eq!(proxy.resume(NOW).recorded.len(), 1);
+    let episode = prompt(&mut proxy, "more", None, Attempt::First);
+    end(&mut proxy, episode, ReplyOutcome::Completed);
+    assert_eq!(interrupted(&mut proxy), [0; 0]);
+}

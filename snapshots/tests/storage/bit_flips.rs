@@ -1,0 +1,305 @@
+//! A bit flips, on any page of the database or its WAL: it is noticed, or it changes nothing.
+
+#![allow(clippy::print_stdout)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+use tslp_core::ids::Seq;
+use tslp_io::ledger::disk::Disk;
+use tslp_io::ledger::{Checkpoint, LedgerError};
+use tslp_io::startup::StartError;
+use tslp_replay::log::Log;
+use tslp_snapshots::storage::{DATA_DIR, Dice, Image, SimDisk};
+
+use super::pages::{self, Parts};
+use super::seeds;
+use super::workload::{append, check_exact, check_tables, groups, last, open};
+
+/// Groups that are appended after the flip, to see that the file still takes them.
+const KEPT_BACK: usize = 3;
+
+/// What became of a ledger with a flipped bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    /// Refused with the reason, evidence untouched, diagnostics up.
+    SafeMode,
+    /// Not opened, with the reason: it looks like another workspace's ledger, or a newer program's.
+    Refused,
+    /// Every event and every row is there, nothing was written, and the ledger goes on.
+    Intact,
+    /// Every event is there, and the tables or the anchor were made anew.
+    Rebuilt,
+}
+
+fn file(name: &str) -> PathBuf {
+    Path::new(DATA_DIR).join(name)
+}
+
+/// How a ledger lies on its disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// All in the database, every page in use.
+    Full,
+    /// All in the database, some pages free.
+    FreePages,
+    /// Some pages free, and the last commits in a WAL.
+    Wal,
+}
+
+fn image(layout: Layout) -> Image {
+    let disk = SimDisk::new(0);
+    let (mut opened, _) = open(&disk).unwrap();
+    let written = &groups()[..groups().len() - KEPT_BACK];
+    let in_wal = if layout == Layout::Wal { 3 } else { 0 };
+    for (number, group) in written.iter().enumerate() {
+        append(&mut opened.log, group).unwrap();
+        if number + 1 == written.len() - in_wal {
+            if layout != Layout::Full {
+                leave_free_pages(&disk);
+            }
+            opened.log.checkpoint(Checkpoint::Truncate).unwrap();
+        }
+    }
+    drop(opened);
+    disk.image()
+}
+
+/// As a table of a projection that is no more leaves them.
+fn leave_free_pages(disk: &SimDisk) {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let vfs = disk.vfs().unwrap();
+    let shell = Connection::open_with_flags_and_vfs(file("ledger.db"), flags, vfs).unwrap();
+    let made =
+        "CREATE TABLE gone (bytes); INSERT INTO gone VALUES (zeroblob(30000)); DROP TABLE gone";
+    shell.execute_batch(made).unwrap();
+}
+
+/// Opens a damaged ledger and makes sure that no event is lost or changed without a word.
+fn outcome(damaged: &Image, story: &str) -> Outcome {
+    let disk = SimDisk::with(0, damaged);
+    let head = last(&groups()[groups().len() - KEPT_BACK - 1]);
+    let (mut opened, state) = match open(&disk) {
+        Ok(opened) => opened,
+        Err(error) => return refused(&disk, damaged, &error, story),
+    };
+    assert_eq!(state.head(), head, "{story}: another head");
+    check_exact(&opened.log, head, story);
+    check_tables(&opened.log, &state, story);
+    let now = disk.image();
+    let rebuilt = ["ledger.db", "ledger.db-wal"]
+        .iter()
+        .any(|name| now.bytes(&file(name)) != damaged.bytes(&file(name)));
+    // It goes on, or says that it can't; what it took is there afterwards.
+    let mut acknowledged = head;
+    let mut stopped = None;
+    for group in &groups()[groups().len() - KEPT_BACK..] {
+        if let Err(error) = append(&mut opened.log, group) {
+            stopped = Some(format!("{error:?}"));
+            break;
+        }
+        acknowledged = last(group);
+    }
+    if let Err(error) = opened.log.checkpoint(Checkpoint::Truncate) {
+        stopped.get_or_insert(error.to_string());
+    }
+    drop(opened);
+    match open(&disk) {
+        Ok((opened, state)) => {
+            assert!(state.head() >= acknowledged, "{story}: lost a tail");
+            check_exact(&opened.log, state.head(), story);
+            check_tables(&opened.log, &state, story);
+            assert_eq!(stopped, None, "{story}: taken for sound twice");
+        }
+        Err(error) => panic!("{story}: taken for sound, and then {error}"),
+    }
+    if rebuilt {
+        Outcome::Rebuilt
+    } else {
+        Outcome::Intact
+    }
+}
+
+fn refused(disk: &SimDisk, damaged: &Image, error: &StartError, story: &str) -> Outcome {
+    let before = damaged.0.iter();
+    for (path, bytes) in before {
+        assert!(
+            disk.image().bytes(path) == bytes,
+            "{story}: evidence changed"
+        );
+    }
+    match error {
+        error if error.asks_for_safe_mode() => Outcome::SafeMode,
+        StartError::Ledger(
+            LedgerError::NewerSchema { .. } | LedgerError::WrongWorkspace { .. },
+        ) => Outcome::Refused,
+        error => panic!("{story}: {error:?}"),
+    }
+}
+
+/// Flips a bit at seeded places of every part of every page, and counts what became of it.
+fn flip_everywhere(image: &Image, name: &str, parts: &Parts) -> BTreeMap<(String, Outcome), u64> {
+    let file = file(name);
+    let mut counts = BTreeMap::new();
+    for seed in seeds(1) {
+        let mut dice = Dice::new(seed);
+        for (part, ranges) in parts {
+            for range in ranges {
+                let byte = range.start + dice.below(range.len());
+                let bit = (dice.roll() % 8) as u8;
+                let mut damaged = image.clone();
+                damaged.flip_bit(&file, byte, bit);
+                let story = format!("{name}, {part}, byte {byte}, bit {bit}");
+                let outcome = outcome(&damaged, &story);
+                *counts.entry(((*part).to_owned(), outcome)).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+fn print(counts: &BTreeMap<(String, Outcome), u64>) {
+    for ((part, outcome), count) in counts {
+        println!("| {part} | {outcome:?} | {count} |");
+    }
+}
+
+fn check(layout: Layout, name: &str, parts: fn(&[u8]) -> Parts, expected: &[&str]) {
+    let image = image(layout);
+    assert_eq!(outcome(&image, "untouched"), Outcome::Intact);
+    let parts = parts(image.bytes(&file(name)));
+    for part in expected {
+        assert!(parts.contains_key(part), "no {part} in {:?}", parts.keys());
+    }
+    let counts = flip_everywhere(&image, name, &parts);
+    print(&counts);
+    let noticed = counts
+        .keys()
+        .any(|(_, outcome)| *outcome == Outcome::SafeMode);
+    assert!(noticed, "{counts:?}");
+}
+
+const DATABASE_PARTS: &[&str] = &[
+    "database header",
+    "index of tables",
+    "b-tree page header",
+    "cell pointers",
+    "unused space",
+    "free page, list",
+    "cells of indexes and tables with text keys",
+    "cells of tables with numbered rows",
+    "overflow page, next",
+    "overflow page, content",
+];
+
+#[test]
+fn in_the_database() {
+    let parts: Vec<&str> = DATABASE_PARTS
+        .iter()
+        .copied()
+        .filter(|part| !part.starts_with("free"))
+        .collect();
+    check(Layout::Full, "ledger.db", pages::of_database, &parts);
+}
+
+#[test]
+fn in_the_database_with_free_pages() {
+    check(
+        Layout::FreePages,
+        "ledger.db",
+        pages::of_database,
+        DATABASE_PARTS,
+    );
+}
+
+#[test]
+fn in_an_entry_of_the_schema() {
+    // A flipped bit in the name of the table that an entry belongs to: its table was missing, so it was made anew, and from
+    // then on the schema had it twice and nothing could be read.
+    let image = image(Layout::Full);
+    let bytes = image.bytes(&file("ledger.db"));
+    let entry = b"tombstonestombstones";
+    let places = bytes.windows(entry.len()).enumerate();
+    let at: Vec<usize> = places
+        .filter(|(_, window)| window == entry)
+        .map(|(at, _)| at)
+        .collect();
+    assert!(!at.is_empty(), "no such entry");
+    let mut noticed = 0;
+    for place in at {
+        for byte in place..place + entry.len() {
+            let mut damaged = image.clone();
+            damaged.flip_bit(&file("ledger.db"), byte, 5);
+            let outcome = outcome(&damaged, &format!("schema, byte {byte}"));
+            noticed += u64::from(outcome == Outcome::SafeMode);
+        }
+    }
+    assert!(noticed > 0);
+}
+
+#[test]
+fn in_the_database_below_a_wal() {
+    check(
+        Layout::Wal,
+        "ledger.db",
+        pages::of_database,
+        &DATABASE_PARTS[..6],
+    );
+}
+
+#[test]
+fn in_the_wal() {
+    let parts = ["WAL header", "WAL frame header", "WAL frame data"];
+    check(Layout::Wal, "ledger.db-wal", pages::of_wal, &parts);
+}
+
+#[test]
+fn every_bit_of_the_database_header() {
+    let image = image(Layout::Full);
+    let mut counts = BTreeMap::new();
+    for bit in 0..100 * 8 {
+        let mut damaged = image.clone();
+        damaged.flip_bit(&file("ledger.db"), bit / 8, (bit % 8) as u8);
+        let story = format!("header, bit {bit}");
+        *counts
+            .entry((
+                format!("bytes {}", bit / 80 * 10),
+                outcome(&damaged, &story),
+            ))
+            .or_default() += 1;
+    }
+    print(&counts);
+}
+
+#[test]
+fn in_the_anchor() {
+    let image = image(Layout::Full);
+    let anchor = file("ledger.anchor");
+    let mut harmless = 0;
+    let slots = (0..90).step_by(3).chain((4096..4186).step_by(3));
+    let between = (90..image.bytes(&anchor).len()).step_by(501);
+    for byte in slots.chain(between) {
+        let mut damaged = image.clone();
+        damaged.flip_bit(&anchor, byte, (byte % 8) as u8);
+        // One slot is damaged at most; the other one vouches for the commit before.
+        let outcome = outcome(&damaged, &format!("anchor, byte {byte}"));
+        // With the newer slot damaged, the last commit is settled anew.
+        assert!(
+            matches!(outcome, Outcome::Intact | Outcome::Rebuilt),
+            "{outcome:?}"
+        );
+        harmless += 1;
+    }
+    assert!(harmless > 0);
+    assert!(
+        open(&SimDisk::with(0, &image))
+            .unwrap()
+            .0
+            .log
+            .head()
+            .unwrap()
+            .seq
+            > Seq(0)
+    );
+}

@@ -1,0 +1,73 @@
+//! The clock jumps by years, back and forth: the order is the events' own.
+
+use tslp_core::ids::Seq;
+use tslp_projections::TABLES;
+use tslp_projections::table::Value;
+use tslp_replay::chain::ChainHash;
+use tslp_replay::fold::Replay;
+use tslp_replay::log::Stored;
+use tslp_replay::state::State;
+use tslp_snapshots::replay_check;
+use tslp_snapshots::storage::{Dice, SimDisk};
+
+use super::workload::{events, open};
+
+const YEAR_MILLIS: i64 = 365 * 86_400_000;
+
+/// The story with times of their own, chained anew.
+fn timed(mut time: impl FnMut(u64) -> i64) -> Vec<Stored> {
+    let mut chain = ChainHash::GENESIS;
+    let timed = events().map(|event| {
+        let mut event = event.clone();
+        event.at.0 = time(event.seq.0);
+        chain = chain.extended(event.seq, event.at, &event.kind, &event.payload);
+        event.chain = chain;
+        event
+    });
+    timed.collect()
+}
+
+fn folded(events: &[Stored]) -> State {
+    let mut replay = Replay::default();
+    for stored in events {
+        replay.step(stored, tslp_migrations::decode).unwrap();
+    }
+    replay.into_state()
+}
+
+#[test]
+fn a_clock_that_jumps_by_years_changes_no_decision_and_no_order() {
+    let mut dice = Dice::new(17);
+    let jumping =
+        timed(|_| (dice.below(70) as i64 + 1) * YEAR_MILLIS * if dice.coin() { 1 } else { -1 });
+    let steady = timed(|seq| YEAR_MILLIS + i64::try_from(seq).unwrap());
+    let disk = SimDisk::new(0);
+    let (mut opened, _) = open(&disk).unwrap();
+    let mut waiting = jumping.clone();
+    opened.log.append_waiting(&mut waiting).unwrap();
+    drop(opened);
+    let (opened, state) = open(&disk).unwrap();
+    assert_eq!(state.head(), jumping.last().unwrap().seq);
+    let mut next = Seq(1);
+    tslp_replay::log::Log::read(&opened.log, Seq(1), &mut |stored| {
+        assert_eq!(stored, jumping[usize::try_from(next.0).unwrap() - 1]);
+        next = next.next();
+        std::ops::ControlFlow::Continue(())
+    })
+    .unwrap();
+    // Rows differ in their times alone.
+    let (jumped, walked) = (folded(&jumping), folded(&steady));
+    for (index, table) in TABLES.iter().enumerate() {
+        // No other number is that large.
+        let rows = |state: &State| {
+            let mut rows = replay_check::rows(state, index);
+            for value in rows.iter_mut().flatten() {
+                if matches!(value, Value::Integer(number) if number.abs() >= YEAR_MILLIS) {
+                    *value = Value::Null;
+                }
+            }
+            rows
+        };
+        assert_eq!(rows(&jumped), rows(&walked), "{}", table.name);
+    }
+}

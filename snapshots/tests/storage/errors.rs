@@ -1,0 +1,147 @@
+//! Reads, writes and syncs that fail: nothing is acknowledged after that, and nothing acknowledged is lost.
+
+use tslp_core::ids::Seq;
+use tslp_replay::log::Log;
+use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
+
+use super::seeds;
+use super::workload::{Run, append, check_survived, groups, last, open, run};
+
+/// Lets every such operation fail once, each on a disk of its own; each time the process ends and another one begins, or
+/// the power goes. Returns how often it failed. Of the many, a common run takes every `stride`-th, from the seed on.
+fn check_every(stride: usize, operation: Operation, effect: Effect) -> u64 {
+    let mut failures = 0;
+    for seed in seeds(1) {
+        for nth in (1 + seed % stride as u64..).step_by(stride) {
+            let disk = SimDisk::new(seed);
+            disk.fail(Fault::nth(nth, operation, effect));
+            let ran = run(&disk);
+            if disk.struck().is_empty() {
+                break;
+            }
+            failures += 1;
+            let story = format!("{operation:?} {nth}, {effect:?}, {:?}", ran.failure);
+            disk.heal();
+            let after = SimDisk::with(seed, &disk.image_after(PowerLoss::Synced));
+            check_survived(&after, &ran, &format!("{story}, power loss"));
+            let after = SimDisk::with(seed, &disk.image_after(PowerLoss::scattered(nth)));
+            check_survived(&after, &ran, &format!("{story}, scattered"));
+            check_survived(&disk, &ran, &story);
+        }
+    }
+    failures
+}
+
+#[test]
+fn of_every_write() {
+    assert!(check_every(4, Operation::Write, Effect::Error) > 30);
+    assert!(check_every(3, Operation::Write, Effect::Short) > 30);
+}
+
+#[test]
+fn of_every_sync() {
+    assert!(check_every(1, Operation::Sync, Effect::Error) > 20);
+    assert!(check_every(1, Operation::Sync, Effect::Forgotten) > 20);
+}
+
+#[test]
+fn of_every_opening_truncation_and_change_of_names() {
+    assert!(check_every(1, Operation::Open, Effect::Error) > 5);
+    assert!(check_every(1, Operation::Truncate, Effect::Error) > 0);
+    assert!(check_every(1, Operation::Name, Effect::Error) > 3);
+}
+
+#[test]
+fn of_every_read() {
+    assert!(check_every(2, Operation::Read, Effect::Error) > 20);
+}
+
+#[test]
+fn a_log_that_failed_stays_shut_until_it_is_opened_anew() {
+    for effect in [
+        Effect::Error,
+        Effect::Short,
+        Effect::Full,
+        Effect::Forgotten,
+    ] {
+        for operation in [Operation::Write, Operation::Sync] {
+            for nth in 1.. {
+                let disk = SimDisk::new(nth);
+                let (mut opened, _) = open(&disk).unwrap();
+                append(&mut opened.log, &groups()[0]).unwrap();
+                disk.fail(Fault::nth(nth, operation, effect));
+                if append(&mut opened.log, &groups()[1]).is_ok() {
+                    assert!(disk.struck().is_empty(), "{operation:?} {nth}, {effect:?}");
+                    break;
+                }
+                // The disk is fine again; that makes no success of the failure.
+                disk.heal();
+                let before = disk.counts().writes;
+                for group in [&groups()[1], &groups()[2]] {
+                    append(&mut opened.log, group).unwrap_err();
+                }
+                assert!(opened.log.head().is_err());
+                assert!(opened.log.settle().is_err());
+                assert_eq!(disk.counts().writes, before, "written after a failure");
+                drop(opened);
+                let ran = Run {
+                    acknowledged: last(&groups()[0]),
+                    tried: last(&groups()[1]),
+                    failure: None,
+                };
+                check_survived(&disk, &ran, &format!("{operation:?} {nth}, {effect:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_that_a_failed_sync_dropped_are_not_taken_for_durable() {
+    // The sync of a commit fails, and the system drops its pages but shows them to readers. The next process sees the
+    // commit, goes on from it, and every sync succeeds; then the power goes.
+    for nth in 1.. {
+        let disk = SimDisk::new(nth);
+        disk.fail(Fault::nth(nth, Operation::Sync, Effect::Forgotten));
+        let first = run(&disk);
+        if disk.struck().is_empty() {
+            break;
+        }
+        let second = run(&disk);
+        assert_eq!(second.failure, None, "sync {nth}");
+        assert!(second.acknowledged >= first.acknowledged);
+        disk.power_loss(PowerLoss::Synced);
+        check_survived(&disk, &second, &format!("sync {nth}"));
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_and_goes_on_when_there_is_room() {
+    let whole = SimDisk::new(0);
+    let ran = run(&whole);
+    let needed = whole.used_bytes();
+    let mut refused = 0;
+    for room in (0..needed).step_by(needed / 60) {
+        let disk = SimDisk::new(1);
+        disk.limit_bytes(Some(room));
+        let first = run(&disk);
+        if let Some(failure) = &first.failure {
+            refused += 1;
+            let said = ["full", "No space left"]
+                .iter()
+                .any(|word| failure.contains(word));
+            assert!(said, "{room} bytes: {failure}");
+        }
+        // Still full: what there is can be looked at, or it says again that the disk is full.
+        let again = run(&disk);
+        assert!(again.acknowledged >= first.acknowledged || again.failure.is_some());
+        disk.limit_bytes(None);
+        let at_last = run(&disk);
+        assert_eq!(
+            (at_last.failure, at_last.acknowledged),
+            (None, ran.acknowledged)
+        );
+        assert!(at_last.acknowledged > Seq(0));
+        check_survived(&disk, &ran, &format!("{room} bytes"));
+    }
+    assert!(refused > 20, "{refused}");
+}

@@ -1,0 +1,262 @@
+//! Stored events that somebody changed: out of order, twice, hashed anew, of unknown versions, cut, misaligned.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, params};
+use tslp_core::ids::Seq;
+use tslp_io::ledger::disk::Disk;
+use tslp_io::ledger::{LedgerError, Mismatch};
+use tslp_io::startup::StartError;
+use tslp_replay::chain::ChainHash;
+use tslp_replay::log::{Log, Stored};
+use tslp_snapshots::storage::{DATA_DIR, Dice, SimDisk};
+
+use super::workload::{append, check_exact, events, groups, last, open};
+
+/// The position in the middle of the story at which somebody is at work.
+const VICTIM: usize = 20;
+
+fn written() -> SimDisk {
+    let disk = SimDisk::new(0);
+    let (mut opened, _) = open(&disk).unwrap();
+    for group in groups() {
+        append(&mut opened.log, group).unwrap();
+    }
+    drop(opened);
+    disk
+}
+
+/// Puts these events in place of all that there are, as a person with a `sqlite3` shell could.
+fn replace(disk: &SimDisk, events: &[Stored]) {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let path = Path::new(DATA_DIR).join("ledger.db");
+    let shell = Connection::open_with_flags_and_vfs(path, flags, disk.vfs().unwrap()).unwrap();
+    let triggers: Vec<String> = shell
+        .prepare("SELECT sql FROM sqlite_schema WHERE name IN ('ledger_refuses_delete', 'ledger_is_dense')")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let emptied = "BEGIN; DROP TRIGGER ledger_refuses_delete; DROP TRIGGER ledger_is_dense; DELETE FROM ledger;";
+    shell.execute_batch(emptied).unwrap();
+    for event in events {
+        let values = params![
+            i64::try_from(event.seq.0).unwrap(),
+            event.at.0,
+            event.kind,
+            event.payload,
+            event.chain.0
+        ];
+        shell
+            .execute("INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5)", values)
+            .unwrap();
+    }
+    for trigger in triggers {
+        shell.execute_batch(&trigger).unwrap();
+    }
+    shell.execute_batch("COMMIT").unwrap();
+}
+
+/// Hashes the chain anew, as somebody would who knows how it works.
+fn rehash(events: &mut [Stored]) {
+    let mut chain = ChainHash::GENESIS;
+    for event in events {
+        chain = chain.extended(event.seq, event.at, &event.kind, &event.payload);
+        event.chain = chain;
+    }
+}
+
+fn refused(events: &[Stored], story: &str) -> StartError {
+    let disk = written();
+    replace(&disk, events);
+    let before = disk.image();
+    let Err(error) = open(&disk) else {
+        panic!("{story}: opened");
+    };
+    assert!(error.asks_for_safe_mode(), "{story}: {error:?}");
+    for (path, bytes) in &before.0 {
+        let after = disk.image();
+        assert!(after.bytes(path) == bytes, "{story}: evidence changed");
+    }
+    error
+}
+
+fn story() -> Vec<Stored> {
+    events().cloned().collect()
+}
+
+#[test]
+fn an_event_that_was_changed_or_moved_breaks_the_chain() {
+    let mut moved = story();
+    let (one, other) = (moved[VICTIM].clone(), moved[VICTIM + 1].clone());
+    for (at, from) in [(VICTIM, &other), (VICTIM + 1, &one)] {
+        moved[at].kind.clone_from(&from.kind);
+        moved[at].payload.clone_from(&from.payload);
+    }
+    let mut doubled = story();
+    doubled[VICTIM + 1].kind.clone_from(&one.kind);
+    doubled[VICTIM + 1].payload.clone_from(&one.payload);
+    let mut later = story();
+    later[VICTIM].at.0 += 1;
+    let mut renamed = story();
+    renamed[VICTIM].kind.push('x');
+    let mut other_chain = story();
+    other_chain[VICTIM].chain.0[7] ^= 1;
+    for (name, events) in [
+        ("moved", moved),
+        ("doubled", doubled),
+        ("another time", later),
+        ("another kind", renamed),
+        ("another chain", other_chain),
+    ] {
+        let error = refused(&events, name);
+        assert!(matches!(error, StartError::Damaged(_)), "{name}: {error:?}");
+    }
+}
+
+#[test]
+fn a_chain_that_was_hashed_anew_is_another_history() {
+    let mut changed = story();
+    changed[VICTIM].at.0 += 1;
+    rehash(&mut changed);
+    let mut exchanged = story();
+    exchanged.swap(VICTIM, VICTIM + 1);
+    exchanged[VICTIM].seq.0 -= 1;
+    exchanged[VICTIM + 1].seq.0 += 1;
+    rehash(&mut exchanged);
+    for (name, events) in [("changed", changed), ("exchanged", exchanged)] {
+        match refused(&events, name) {
+            StartError::Ledger(LedgerError::AnchorMismatch { mismatch, .. }) => {
+                assert_eq!(mismatch, Mismatch::OtherHistory, "{name}");
+            }
+            error => panic!("{name}: {error:?}"),
+        }
+    }
+    let mut missing = story();
+    missing.remove(VICTIM);
+    for event in &mut missing[VICTIM..] {
+        event.seq.0 -= 1;
+    }
+    rehash(&mut missing);
+    match refused(&missing, "missing") {
+        StartError::Ledger(LedgerError::AnchorMismatch { mismatch, .. }) => {
+            let ledger_ends_at = missing.last().unwrap().seq;
+            assert_eq!(mismatch, Mismatch::LostTail { ledger_ends_at });
+        }
+        error => panic!("missing: {error:?}"),
+    }
+}
+
+#[test]
+fn a_gap_in_the_numbers_is_noticed() {
+    let mut gap = story();
+    gap.remove(VICTIM);
+    assert!(matches!(refused(&gap, "gap"), StartError::Damaged(_)));
+}
+
+/// Beyond the anchor the chain alone vouches, and whoever can write the file can hash it. What was added there must still
+/// be an event, byte for byte.
+#[test]
+fn an_added_event_that_is_none_is_refused() {
+    let head = last(groups().last().unwrap());
+    let mut dice = Dice::new(3);
+    let source = &story()[VICTIM];
+    let mut forged: Vec<(String, String, Vec<u8>)> = vec![
+        (
+            "unknown version".into(),
+            "prompt_received.v99".into(),
+            source.payload.clone(),
+        ),
+        (
+            "unknown kind".into(),
+            "nonsense.v1".into(),
+            source.payload.clone(),
+        ),
+        (
+            "no version".into(),
+            "prompt_received".into(),
+            source.payload.clone(),
+        ),
+        ("empty kind".into(), String::new(), Vec::new()),
+    ];
+    for event in story() {
+        let cut = dice.below(event.payload.len());
+        forged.push((
+            "cut".into(),
+            event.kind.clone(),
+            event.payload[..cut].to_owned(),
+        ));
+        forged.push(("empty".into(), event.kind.clone(), Vec::new()));
+        forged.push((
+            "shifted".into(),
+            event.kind.clone(),
+            event.payload[1..].to_owned(),
+        ));
+        let noise = (0..event.payload.len()).map(|_| (dice.roll() & 0xFF) as u8);
+        forged.push(("noise".into(), event.kind.clone(), noise.collect()));
+    }
+    let disk = written();
+    let whole = disk.image();
+    for (name, kind, payload) in forged {
+        // Some kinds are so small that other bytes are an event, too.
+        if tslp_migrations::decode(&kind, &payload).is_ok() {
+            continue;
+        }
+        disk.restore(&whole);
+        let mut events = story();
+        let at = events[VICTIM].at;
+        events.push(Stored {
+            seq: head.next(),
+            at,
+            kind: kind.clone(),
+            payload,
+            chain: ChainHash::GENESIS,
+        });
+        rehash(&mut events);
+        replace(&disk, &events);
+        let Err(error) = open(&disk) else {
+            panic!("{name} of {kind}: opened");
+        };
+        assert!(
+            matches!(error, StartError::Damaged(_)),
+            "{name} of {kind}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn an_event_added_twice_by_its_own_kind_folds_without_a_panic() {
+    let mut events = story();
+    let again: Vec<Stored> = events.clone();
+    let head = last(groups().last().unwrap());
+    for (offset, mut event) in again.into_iter().enumerate() {
+        event.seq = Seq(head.0 + 1 + offset as u64);
+        events.push(event);
+    }
+    rehash(&mut events);
+    let disk = written();
+    replace(&disk, &events);
+    let (opened, state) = open(&disk).unwrap();
+    assert_eq!(state.head(), Seq(2 * head.0));
+    assert_eq!(opened.log.head().unwrap().seq, Seq(2 * head.0));
+}
+
+#[test]
+fn where_bytes_lie_in_memory_makes_no_difference() {
+    for event in events() {
+        let expected = tslp_migrations::decode(&event.kind, &event.payload);
+        for offset in 0..16 {
+            let mut shifted = vec![0; offset];
+            shifted.extend(&event.payload);
+            let found = tslp_migrations::decode(&event.kind, &shifted[offset..]);
+            assert_eq!(found, expected, "{} at {offset}", event.kind);
+        }
+    }
+    let disk = written();
+    check_exact(
+        &open(&disk).unwrap().0.log,
+        last(groups().last().unwrap()),
+        "whole",
+    );
+}

@@ -1,0 +1,118 @@
+//! The power goes while a ledger is made, rebuilt or salvaged: the old or the new one opens, whole.
+
+use std::path::Path;
+
+use tslp_core::ids::Seq;
+use tslp_io::ledger::reader::ReaderFactory;
+use tslp_io::ledger::{DataFiles, LedgerReader};
+use tslp_io::maintenance::{self, SalvageError};
+use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Image, Operation, PowerLoss, SimDisk};
+
+use super::workload::{
+    Run, WORKSPACE, check_exact, check_survived, check_tables, groups, last, open, run,
+};
+
+/// Where the salvaged ledger goes.
+const NEW_DIR: &str = "/sim/new";
+
+fn written() -> (Image, Run) {
+    let disk = SimDisk::new(0);
+    let ran = run(&disk);
+    (disk.image_after(PowerLoss::Synced), ran)
+}
+
+/// Lets an act run into a power loss at each of its changes, by turns torn and scattered, and looks at what is left.
+fn cut_at_every_change(
+    image: &Image,
+    act: impl Fn(&SimDisk) -> Result<(), String>,
+    check: impl Fn(&SimDisk, &str),
+) {
+    let mut cuts = 0;
+    for nth in 1.. {
+        let disk = SimDisk::with(nth, image);
+        let loss = [
+            PowerLoss::prefix(nth),
+            PowerLoss::scattered(nth),
+            PowerLoss::Synced,
+        ][(nth % 3) as usize];
+        disk.fail(Fault::nth(nth, Operation::Change, Effect::PowerLoss(loss)));
+        let acted = act(&disk);
+        if !disk.is_off() {
+            acted.unwrap();
+            break;
+        }
+        assert!(acted.is_err(), "change {nth}: done without power");
+        disk.reboot();
+        check(&disk, &format!("change {nth}, {loss:?}"));
+        cuts += 1;
+    }
+    assert!(cuts > 10, "{cuts} cuts");
+}
+
+#[test]
+fn making_a_ledger() {
+    let make = |disk: &SimDisk| match open(disk) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    };
+    cut_at_every_change(&Image::default(), make, |disk, story| {
+        assert_eq!(check_survived(disk, &Run::default(), story), Seq(0));
+    });
+}
+
+#[test]
+fn rebuilding_the_tables() {
+    let (image, ran) = written();
+    let rebuild = |disk: &SimDisk| {
+        let options = disk.open_options();
+        let lines = maintenance::rebuild_with(&options, Path::new(DATA_DIR), Path::new(WORKSPACE));
+        lines.map(drop).map_err(|error| error.to_string())
+    };
+    cut_at_every_change(&image, rebuild, |disk, story| {
+        assert_eq!(check_survived(disk, &ran, story), ran.acknowledged);
+    });
+}
+
+fn reader(disk: &SimDisk) -> LedgerReader {
+    let readers = ReaderFactory::new(&DataFiles::of(Path::new(DATA_DIR)), &disk.open_options());
+    readers.open().unwrap()
+}
+
+fn salvage(disk: &SimDisk, from: &LedgerReader) -> Result<Seq, SalvageError> {
+    let salvaged = maintenance::salvage_with(
+        &disk.open_options(),
+        from,
+        Path::new(NEW_DIR),
+        Path::new(WORKSPACE),
+    )?;
+    assert_eq!(salvaged.flaw, None);
+    Ok(salvaged.head)
+}
+
+#[test]
+fn salvaging() {
+    let (image, ran) = written();
+    let source = SimDisk::with(0, &image);
+    let act = |disk: &SimDisk| {
+        let done = salvage(disk, &reader(&source));
+        done.map(drop).map_err(|error| error.to_string())
+    };
+    cut_at_every_change(&Image::default(), act, |disk, story| {
+        // The old ledger was only read. The new one is empty, or a prefix of it; it is made again in another folder.
+        assert!(
+            source.image_after(PowerLoss::Synced) == image,
+            "{story}: the old ledger changed"
+        );
+        let options = disk.open_options();
+        let new = tslp_io::startup::start_with(&options, Path::new(NEW_DIR), Path::new(WORKSPACE));
+        let (opened, state) = new.unwrap_or_else(|error| panic!("{story}: {error}"));
+        assert!(state.head() <= ran.acknowledged, "{story}");
+        check_exact(&opened.log, state.head(), story);
+        check_tables(&opened.log, &state, story);
+    });
+    let disk = SimDisk::new(9);
+    assert_eq!(
+        salvage(&disk, &reader(&source)).unwrap(),
+        last(groups().last().unwrap())
+    );
+}

@@ -1,0 +1,271 @@
+//! What is written to the ledger in these tests: a story's events with the rows that they change, commit by commit.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use tslp_core::ids::Seq;
+use tslp_core::policy::Policy;
+use tslp_io::ledger::anchor::{self, Reading};
+use tslp_io::ledger::{Checkpoint, DataFiles, OpenLedger, SqliteLog};
+use tslp_io::startup::{self, StartError};
+use tslp_migrations::encode;
+use tslp_projections::TABLES;
+use tslp_projections::table::{Changes, RowChange};
+use tslp_replay::chain::ChainHash;
+use tslp_replay::fold::Replay;
+use tslp_replay::log::{AppendError, Head, Log, Stored};
+use tslp_replay::state::State;
+use tslp_snapshots::replay_check;
+use tslp_snapshots::script;
+use tslp_snapshots::stage::Stage;
+use tslp_snapshots::storage::{DATA_DIR, SimDisk};
+
+/// The workspace of every ledger here.
+pub(crate) const WORKSPACE: &str = "/work/space";
+
+/// After this many commits the WAL is moved into the database, after twice as many it is cut.
+const MOVED_AFTER: usize = 3;
+
+/// Events that are durable together, with their rows.
+pub(crate) struct Group {
+    pub(crate) stored: Vec<Stored>,
+    pub(crate) changes: Vec<RowChange>,
+}
+
+/// What the engine decided in a story, commit by commit: code becomes true, is promoted, tombstoned, refused, and one
+/// message is longer than a page.
+pub(crate) fn groups() -> &'static [Group] {
+    static GROUPS: OnceLock<Vec<Group>> = OnceLock::new();
+    GROUPS.get_or_init(|| {
+        let script = script::parse(&story());
+        let mut stage = Stage::new(Policy::default());
+        let mut state = State::default();
+        let mut chain = ChainHash::GENESIS;
+        let mut groups = Vec::new();
+        for step in script.steps {
+            let known = stage.ledger().len();
+            stage.step(step);
+            let mut changes = Changes::collecting();
+            let stored: Vec<Stored> = stage.ledger()[known..]
+                .iter()
+                .map(|recorded| {
+                    state.apply(recorded, &mut changes);
+                    let encoded = encode(&recorded.event).unwrap();
+                    chain =
+                        chain.extended(recorded.seq, recorded.at, encoded.kind, &encoded.payload);
+                    Stored {
+                        seq: recorded.seq,
+                        at: recorded.at,
+                        kind: encoded.kind.to_owned(),
+                        payload: encoded.payload,
+                        chain,
+                    }
+                })
+                .collect();
+            if !stored.is_empty() {
+                groups.push(Group {
+                    stored,
+                    changes: changes.into_vec(),
+                });
+            }
+        }
+        groups
+    })
+}
+
+fn story() -> String {
+    let mut long = String::new();
+    for line in 0..400 {
+        let _ = writeln!(
+            long,
+            "| Line {line} of a log that somebody pasted, number {}",
+            line * 7919
+        );
+    }
+    format!(
+        "
+        disk src/a.c
+        | int one(int x) {{ return x + 1; }}
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) {{ return x + 1; }}
+        | int two(int x) {{ return x + 2; }}
+        | int three(int x) {{ return x + 3; }}
+        | ```
+        model
+        | Fine.
+        user
+        | Improve two(), please.
+        model
+        | ```c:src/a.c
+        | int two(int x) {{ return 2 + x; }}
+        | ```
+        user
+{long}
+        model
+        | That is long.
+        user
+        | I removed one:
+        | ```c:src/a.c
+        | #include <a.h>
+        | int one(int x) {{ return x + 1; }}
+        | int two(int x) {{ return 2 + x; }}
+        | ```
+        model
+        | Fine.
+        "
+    )
+}
+
+/// Every event of the groups.
+pub(crate) fn events() -> impl Iterator<Item = &'static Stored> {
+    groups().iter().flat_map(|group| &group.stored)
+}
+
+/// The last position of a group.
+pub(crate) fn last(group: &Group) -> Seq {
+    group.stored.last().map_or(Seq(0), |stored| stored.seq)
+}
+
+pub(crate) fn open(disk: &SimDisk) -> Result<(OpenLedger, State), StartError> {
+    let options = disk.open_options();
+    startup::start_with(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
+}
+
+pub(crate) fn append(log: &mut SqliteLog, group: &Group) -> Result<Head, AppendError> {
+    let expected = Seq(group.stored[0].seq.0 - 1);
+    log.append_with(expected, &group.stored, &group.changes)
+}
+
+/// How far a run came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// The last position that was acknowledged.
+    pub(crate) acknowledged: Seq,
+    /// The last position that was tried.
+    pub(crate) tried: Seq,
+    /// Why it ended early.
+    pub(crate) failure: Option<String>,
+}
+
+/// Opens the ledger and appends every group that it lacks, moving and cutting the WAL at times, up to the first failure.
+pub(crate) fn run(disk: &SimDisk) -> Run {
+    let mut run = Run::default();
+    if let Err(failure) = go_on(disk, &mut run) {
+        run.failure = Some(failure);
+    }
+    run
+}
+
+fn go_on(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
+    let (mut opened, state) = open(disk).map_err(|error| error.to_string())?;
+    run.acknowledged = state.head();
+    run.tried = state.head();
+    let missing = groups()
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| last(group) > state.head());
+    for (number, group) in missing {
+        run.tried = last(group);
+        let head = append(&mut opened.log, group).map_err(|error| format!("{error:?}"))?;
+        assert_eq!(head.seq, run.tried);
+        run.acknowledged = head.seq;
+        let mode = match (number + 1) % (2 * MOVED_AFTER) {
+            0 => Checkpoint::Truncate,
+            MOVED_AFTER => Checkpoint::Passive,
+            _ => continue,
+        };
+        opened
+            .log
+            .checkpoint(mode)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+/// What is on the disk is the story up to one of its commits, at least the acknowledged one and at most the one that was
+/// tried last; every table is what a clean fold gives; and the rest can be appended. Returns the head that was found.
+pub(crate) fn check_survived(disk: &SimDisk, run: &Run, story: &str) -> Seq {
+    check_vouched(disk, run.acknowledged, story);
+    let (mut opened, state) = match open(disk) {
+        Ok(found) => found,
+        Err(error) => panic!("{story}: {error}"),
+    };
+    let head = state.head();
+    let acknowledged = run.acknowledged;
+    assert!(
+        acknowledged <= head && head <= run.tried,
+        "{story}: {acknowledged} was acknowledged, {} was tried, {head} is there",
+        run.tried
+    );
+    let whole = head == Seq(0) || groups().iter().any(|group| last(group) == head);
+    assert!(whole, "{story}: a commit was cut in two at {head}");
+    check_exact(&opened.log, head, story);
+    check_tables(&opened.log, &state, story);
+    for group in groups().iter().filter(|group| last(group) > head) {
+        append(&mut opened.log, group).unwrap_or_else(|error| panic!("{story}: {error:?}"));
+    }
+    head
+}
+
+/// The anchor vouches for everything acknowledged, so that its loss would be noticed.
+fn check_vouched(disk: &SimDisk, acknowledged: Seq, story: &str) {
+    let file = DataFiles::of(Path::new(DATA_DIR)).anchor;
+    let vouched = match anchor::read_on(disk, &file) {
+        Ok(Reading::Head(head)) => head.seq,
+        Ok(Reading::Missing) => Seq(0),
+        other => panic!("{story}: the anchor is {other:?}"),
+    };
+    assert!(
+        vouched >= acknowledged,
+        "{story}: {acknowledged} was acknowledged, the anchor vouches for {vouched}"
+    );
+}
+
+/// The log holds the story's events up to a position, byte for byte.
+pub(crate) fn check_exact(log: &SqliteLog, head: Seq, story: &str) {
+    let mut found = Vec::new();
+    log.read(Seq(1), &mut |stored| {
+        found.push(stored);
+        std::ops::ControlFlow::Continue(())
+    })
+    .unwrap();
+    let expected = events().take_while(|stored| stored.seq <= head);
+    assert!(found.iter().eq(expected), "{story}: other events");
+}
+
+/// Every table holds what a clean fold of the story gives.
+pub(crate) fn check_tables(log: &SqliteLog, state: &State, story: &str) {
+    let folded = folded(state.head());
+    for (index, table) in TABLES.iter().enumerate() {
+        let mut rows = Vec::new();
+        log.read_table(index, &mut |row| {
+            rows.push(row);
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(
+            rows,
+            replay_check::rows(&folded, index),
+            "{story}: {}",
+            table.name
+        );
+        assert_eq!(
+            rows,
+            replay_check::rows(state, index),
+            "{story}: {}",
+            table.name
+        );
+    }
+}
+
+/// A clean fold of the story up to a position.
+pub(crate) fn folded(head: Seq) -> State {
+    let mut replay = Replay::default();
+    for stored in events().take_while(|stored| stored.seq <= head) {
+        replay.step(stored, tslp_migrations::decode).unwrap();
+    }
+    replay.into_state()
+}
