@@ -11,11 +11,10 @@ use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Answers, Batch};
 use tslp_replay::state::{Contents, State};
 
-use crate::VERSION;
 use crate::config::ServeConfig;
 use crate::contents::{NoContents, StoredContents};
 use crate::data_dir;
-use crate::ledger::{DataFiles, LedgerError, SqliteLog};
+use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
 use crate::observer::{Look as _, Observer, SystemClock, WallClock};
 use crate::startup::{self, StartError};
 use crate::target::{self, Target, TargetError};
@@ -77,7 +76,8 @@ pub fn accept(
         });
     }
     data_dir::prepare(&config.data_dir)?;
-    let (mut opened, state) = startup::start(&config.data_dir, &config.workspace)?;
+    let (mut opened, state) =
+        startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     let contents = StoredContents::new(opened.readers.open()?);
     let mut trial = Trial::new(config, state, contents);
     outcomes(&located, |target| {
@@ -151,10 +151,8 @@ struct Trial<C> {
 
 impl<C: Contents> Trial<C> {
     fn new(config: &ServeConfig, state: State, contents: C) -> Self {
-        let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
-        engine.declare(VERSION);
         Self {
-            engine,
+            engine: startup::engine(state, &config.policy, contents),
             observer: Observer::new(
                 &config.workspace,
                 config.etv,

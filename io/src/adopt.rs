@@ -26,7 +26,6 @@ use tslp_replay::fold::Replay;
 use tslp_replay::pending::Batch;
 use tslp_replay::state::State;
 
-use crate::VERSION;
 use crate::config::ServeConfig;
 use crate::contents::NoContents;
 use crate::data_dir;
@@ -229,7 +228,8 @@ impl<'c> Adopter<'c> {
             (false, Mode::Append) => (State::default(), Sink::New),
             (true, Mode::DryRun) => (folded(&files)?, Sink::DryRun { has_ledger: true }),
             (true, Mode::Append) => {
-                let (opened, state) = startup::start(&config.data_dir, &config.workspace)?;
+                let (opened, state) =
+                    startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
                 (state, Sink::writing(opened)?)
             }
         };
@@ -401,14 +401,12 @@ impl Sink {
 
 /// Whole files with a path of their own are decided about without a look at older bytes.
 fn engine(config: &ServeConfig, state: State) -> Engine<TreeSitterGrammars, NoContents> {
-    let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), NoContents);
-    engine.declare(VERSION);
-    engine
+    startup::engine(state, &config.policy, NoContents)
 }
 
 fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
     data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
-    let (opened, _) = startup::start(&config.data_dir, &config.workspace)?;
+    let (opened, _) = startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     Ok(opened)
 }
 

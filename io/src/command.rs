@@ -174,8 +174,9 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
         Command::Rebuild { flags } => {
             let (config, _) = prepare(&flags.0)?;
             need_ledger(&config)?;
-            let lines = maintenance::rebuild(&config.data_dir, &config.workspace)
-                .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
+            let lines =
+                maintenance::rebuild(&OpenOptions::default(), &config.data_dir, &config.workspace)
+                    .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
             Out::stdout().line(lines.join("\n"))?;
             Ok(Exit::Ok)
         }
@@ -341,7 +342,7 @@ fn adopt(
 fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
     let to = outside_workspace(config, to)?;
     let reader = subject(config).readers.open()?;
-    let salvaged = maintenance::salvage(&reader, &to, &config.workspace)
+    let salvaged = maintenance::salvage(&OpenOptions::default(), &reader, &to, &config.workspace)
         .map_err(|error| Failed::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(

@@ -108,15 +108,7 @@ fn short(digest: &[u8; 32]) -> String {
 ///
 /// # Errors
 /// When the ledger is in use, damaged, or can't be written.
-pub fn rebuild(data_dir: &Path, workspace: &Path) -> Result<Vec<String>, StartError> {
-    rebuild_with(&OpenOptions::default(), data_dir, workspace)
-}
-
-/// As [`rebuild`], with options of the ledger's.
-///
-/// # Errors
-/// As [`rebuild`].
-pub fn rebuild_with(
+pub fn rebuild(
     options: &OpenOptions,
     data_dir: &Path,
     workspace: &Path,
@@ -131,19 +123,11 @@ pub fn rebuild_with(
     Ok(lines.collect())
 }
 
-/// Copies the longest valid prefix of a ledger into a new one. The old one is only read.
+/// Copies the longest valid prefix of a ledger into a new one, opened with `options`. The old one is only read.
 ///
 /// # Errors
 /// See [`SalvageError`].
-pub fn salvage(from: &LedgerReader, to: &Path, workspace: &Path) -> Result<Salvaged, SalvageError> {
-    salvage_with(&OpenOptions::default(), from, to, workspace)
-}
-
-/// As [`salvage`], with options of the new ledger's.
-///
-/// # Errors
-/// As [`salvage`].
-pub fn salvage_with(
+pub fn salvage(
     options: &OpenOptions,
     from: &LedgerReader,
     to: &Path,

@@ -9,10 +9,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::engine::Engine;
 use tslp_replay::state::State;
 
-use crate::VERSION;
 use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
@@ -180,15 +178,16 @@ impl Server {
     /// See [`ServeError`].
     pub fn bind(config: &ServeConfig) -> Result<Self, ServeError> {
         data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
-        let started = match startup::start(&config.data_dir, &config.workspace) {
-            Ok(started) => Ok(started),
-            Err(error) if error.asks_for_safe_mode() => {
-                // The failed start has let go of the directory; two proxies in safe mode would only confuse.
-                let lock = DataDirLock::acquire(&DataFiles::of(&config.data_dir).lock)?;
-                Err((error.to_string(), lock))
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let started =
+            match startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace) {
+                Ok(started) => Ok(started),
+                Err(error) if error.asks_for_safe_mode() => {
+                    // The failed start has let go of the directory; two proxies in safe mode would only confuse.
+                    let lock = DataDirLock::acquire(&DataFiles::of(&config.data_dir).lock)?;
+                    Err((error.to_string(), lock))
+                }
+                Err(error) => return Err(error.into()),
+            };
         let chosen = choose(&config.upstream.place)?;
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
@@ -478,8 +477,7 @@ fn start_engine(
         watch: watch(config),
         clock: Arc::new(SystemClock),
     };
-    let mut engine = Engine::new(state, TreeSitterGrammars, config.policy.clone(), contents);
-    engine.declare(VERSION);
+    let engine = startup::engine(state, &config.policy, contents);
     let failed = handle.clone();
     let engine = thread::Builder::new().name("engine".into()).spawn(move || {
         let work = std::panic::AssertUnwindSafe(|| EngineThread::new(engine, Box::new(observer), wiring).run());

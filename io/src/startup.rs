@@ -5,12 +5,16 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use tslp_core::ids::Seq;
+use tslp_core::policy::Policy;
+use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
 use tslp_projections::table::{TableDigest, Value};
+use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
-use tslp_replay::state::State;
+use tslp_replay::state::{Contents, State};
 
+use crate::VERSION;
 use crate::data_dir::DataDirError;
 use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
@@ -51,15 +55,7 @@ impl StartError {
 ///
 /// # Errors
 /// See [`StartError`]; an error that asks for safe mode left the ledger as it was.
-pub fn start(data_dir: &Path, workspace: &Path) -> Result<(OpenLedger, State), StartError> {
-    start_with(&OpenOptions::default(), data_dir, workspace)
-}
-
-/// As [`start`], with options of the ledger's.
-///
-/// # Errors
-/// As [`start`].
-pub fn start_with(
+pub fn start(
     options: &OpenOptions,
     data_dir: &Path,
     workspace: &Path,
@@ -76,6 +72,17 @@ pub fn start_with(
     }
     opened.log.settle()?;
     Ok((opened, state))
+}
+
+/// The engine of this program: with the grammars that it links, and the rules in force put on record.
+pub fn engine<C: Contents>(
+    state: State,
+    policy: &Policy,
+    contents: C,
+) -> Engine<TreeSitterGrammars, C> {
+    let mut engine = Engine::new(state, TreeSitterGrammars, policy.clone(), contents);
+    engine.declare(VERSION);
+    engine
 }
 
 /// Why a table can't be trusted, if one can't: its rows aren't what the ledger says.

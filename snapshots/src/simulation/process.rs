@@ -22,7 +22,6 @@ use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop, Turn};
 use tslp_io::observer::Direct;
 use tslp_io::startup::{self, StartError};
 use tslp_io::watch::Watch;
-use tslp_replay::engine::Engine;
 use tslp_replay::state::State;
 
 use super::chance::Chance;
@@ -83,7 +82,7 @@ impl Process {
         chance: &mut Chance,
     ) -> Result<(Self, Started), StartError> {
         let options = around.disk.open_options();
-        let (opened, state) = startup::start_with(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
+        let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
         let folded = Started::of(&state);
         let contents = StoredContents::new(opened.readers.open()?);
         let network = Network::new(around.clock.clone(), chance);
@@ -141,7 +140,7 @@ impl Process {
             Arc::new(TreeSitterGrammars),
             Arc::new(around.clock.clone()),
         );
-        let engine = Engine::new(state, TreeSitterGrammars, around.policy.clone(), contents);
+        let engine = startup::engine(state, around.policy, contents);
         let mut engine = EngineThread::new(engine, Box::new(look), wiring);
         engine.begin();
         let process = Self {

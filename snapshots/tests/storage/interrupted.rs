@@ -65,7 +65,7 @@ fn rebuilding_the_tables() {
     let (image, ran) = written();
     let rebuild = |disk: &SimDisk| {
         let options = disk.open_options();
-        let lines = maintenance::rebuild_with(&options, Path::new(DATA_DIR), Path::new(WORKSPACE));
+        let lines = maintenance::rebuild(&options, Path::new(DATA_DIR), Path::new(WORKSPACE));
         lines.map(drop).map_err(|error| error.to_string())
     };
     cut_at_every_change(&image, rebuild, |disk, story| {
@@ -79,7 +79,7 @@ fn reader(disk: &SimDisk) -> LedgerReader {
 }
 
 fn salvage(disk: &SimDisk, from: &LedgerReader) -> Result<Seq, SalvageError> {
-    let salvaged = maintenance::salvage_with(
+    let salvaged = maintenance::salvage(
         &disk.open_options(),
         from,
         Path::new(NEW_DIR),
@@ -104,7 +104,7 @@ fn salvaging() {
             "{story}: the old ledger changed"
         );
         let options = disk.open_options();
-        let new = tslp_io::startup::start_with(&options, Path::new(NEW_DIR), Path::new(WORKSPACE));
+        let new = tslp_io::startup::start(&options, Path::new(NEW_DIR), Path::new(WORKSPACE));
         let (opened, state) = new.unwrap_or_else(|error| panic!("{story}: {error}"));
         assert!(state.head() <= ran.acknowledged, "{story}");
         check_exact(&opened.log, state.head(), story);

@@ -131,7 +131,7 @@ pub(crate) fn last(group: &Group) -> Seq {
 
 pub(crate) fn open(disk: &SimDisk) -> Result<(OpenLedger, State), StartError> {
     let options = disk.open_options();
-    startup::start_with(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
+    startup::start(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
 }
 
 pub(crate) fn append(log: &mut SqliteLog, group: &Group) -> Result<Head, AppendError> {
