@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension};
 use tslp_core::ids::Seq;
+use tslp_migrations::schema::Ladder;
 use tslp_migrations::{ContentRef, content};
 use tslp_projections::table::Value;
 use tslp_replay::log::{Head, Stored};
@@ -14,6 +15,7 @@ use super::connection::{self, Access, Database, pragma, to_sql};
 use super::error::LedgerError;
 use super::open::{DataFiles, OpenOptions};
 use super::recognise::stored_workspace;
+use super::schema_version;
 use super::tables::{TableError, Tables};
 
 /// Makes readers; each thread opens its own.
@@ -21,6 +23,7 @@ use super::tables::{TableError, Tables};
 pub struct ReaderFactory {
     database: Database,
     tables: Tables,
+    ladder: Ladder,
 }
 
 impl ReaderFactory {
@@ -36,16 +39,19 @@ impl ReaderFactory {
                 disk: Arc::clone(&options.disk),
             },
             tables: Tables::new(options.tables, options.append_only),
+            ladder: options.ladder,
         }
     }
 
     /// Opens a reader.
     ///
     /// # Errors
-    /// When the database is missing or can't be read.
+    /// When the database is missing, can't be read, or was written by a newer program.
     pub fn open(&self) -> Result<LedgerReader, LedgerError> {
+        let connection = self.database.connect(Access::Read)?;
+        schema_version::refuse_newer(&connection, &self.database, self.ladder)?;
         Ok(LedgerReader {
-            connection: self.database.connect(Access::Read)?,
+            connection,
             database: self.database.clone(),
             tables: self.tables.clone(),
         })

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode};
 use tslp_core::ids::Seq;
-use tslp_migrations::schema::{self, APPLICATION_ID, FORMAT};
+use tslp_migrations::schema::{APPLICATION_ID, FORMAT, Ladder};
 
 use super::anchor::{self, Reading};
-use super::connection::{Database, meta, pragma};
+use super::connection::{Database, meta};
 use super::disk::Disk;
 use super::error::LedgerError;
 use super::open::{DataFiles, file_failed};
+use super::schema_version;
 
 /// Of every SQLite database.
 const HEADER_BYTES: usize = 100;
@@ -77,27 +78,16 @@ fn unrecognised(error: &LedgerError) -> Option<String> {
     }
 }
 
-/// Refuses a database whose own tables and triggers aren't those that we made, or whose pages a writer can't trust.
+/// Refuses a database whose own tables and triggers aren't those that we made, or whose pages a writer can't trust. Returns
+/// the schema's version.
 pub(super) fn check_schema(
     connection: &Connection,
     database: &Database,
-) -> Result<(), LedgerError> {
-    let failed = database.failed("read");
-    let version: i64 = pragma(connection, "user_version").map_err(&failed)?;
-    let newer = schema::pending(version);
-    newer.map_err(|source| LedgerError::NewerSchema {
-        path: database.path.clone(),
-        source,
-    })?;
-    let expected = schema_of(version).map_err(&failed)?;
-    let found = own_schema(connection).map_err(&failed)?;
-    if found != expected {
-        return Err(LedgerError::Corrupt {
-            path: database.path.clone(),
-            detail: format!("its schema isn't that of version {version}"),
-        });
-    }
-    check_structure(connection, database)
+    ladder: Ladder,
+) -> Result<i64, LedgerError> {
+    let version = schema_version::check(connection, database, ladder)?;
+    check_structure(connection, database)?;
+    Ok(version)
 }
 
 /// Whether the file can be written to without harm: pages are laid out as they say, each belongs to one table or is free,
@@ -150,27 +140,6 @@ fn definitions(connection: &Connection) -> rusqlite::Result<Vec<Definition>> {
         .query_map([], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         })?
-        .collect()
-}
-
-/// The schema that the ladder's steps up to a version make.
-fn schema_of(version: i64) -> rusqlite::Result<Vec<(String, String)>> {
-    let made = Connection::open_in_memory()?;
-    let steps = schema::STEPS.iter();
-    for step in steps.take_while(|step| i64::from(step.version) <= version) {
-        made.execute_batch(step.sql)?;
-    }
-    own_schema(&made)
-}
-
-/// The names and statements of the tables that aren't projections', and of their triggers.
-fn own_schema(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
-    connection
-        .prepare(
-            "SELECT name, sql FROM sqlite_schema
-             WHERE tbl_name IN ('ledger', 'meta') AND sql IS NOT NULL ORDER BY name",
-        )?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
 }
 
