@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use tslp_core::event::Event;
 use tslp_core::ids::Seq;
 use tslp_migrations::schema::{APPLICATION_ID, FORMAT, Ladder};
 
@@ -157,14 +158,48 @@ pub(super) fn check_meta(
         });
     }
     let found = stored_workspace(connection).map_err(&failed)?;
-    if found != workspace {
-        return Err(LedgerError::WrongWorkspace {
+    if found == workspace {
+        return Ok(());
+    }
+    if found.as_os_str().is_empty() {
+        return Err(LedgerError::NotOurs {
             path: database.path.clone(),
-            found,
-            expected: workspace.to_owned(),
+            detail: "it names no workspace".to_owned(),
         });
     }
-    Ok(())
+    let recorded = recorded_workspace(connection).map_err(&failed)?;
+    if recorded.is_some_and(|recorded| recorded == workspace.to_string_lossy()) {
+        return Err(LedgerError::Corrupt {
+            path: database.path.clone(),
+            detail: format!(
+                "it says that it belongs to the workspace {}, and its own events name {}",
+                found.display(),
+                workspace.display()
+            ),
+        });
+    }
+    Err(LedgerError::WrongWorkspace {
+        path: database.path.clone(),
+        found,
+        expected: workspace.to_owned(),
+    })
+}
+
+/// The workspace of the rules that were recorded last, if any were.
+fn recorded_workspace(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let last = connection
+        .query_row(
+            "SELECT kind, payload FROM ledger WHERE kind LIKE 'rules_in_force.%' ORDER BY seq DESC LIMIT 1",
+            [],
+            |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)),
+        )
+        .optional()?;
+    Ok(last.and_then(
+        |(kind, payload)| match tslp_migrations::decode(&kind, &payload) {
+            Ok(Event::RulesInForce(rules)) => Some(rules.policy.workspace_root),
+            _ => None,
+        },
+    ))
 }
 
 /// The workspace that the database says it belongs to; empty if it says nothing.
