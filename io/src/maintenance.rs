@@ -23,6 +23,9 @@ pub enum SalvageError {
     /// The old or the new ledger can't be opened or read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// A newer program wrote the old ledger. Its events would be left behind.
+    #[error("nothing was salvaged: {0}")]
+    Newer(StartError),
     /// The new ledger isn't empty.
     #[error("{0} holds a ledger already; name a folder that doesn't exist yet")]
     NotEmpty(String),
@@ -46,7 +49,7 @@ pub fn verify(subject: &Subject) -> Report {
     let mut report = Report::default();
     match subject.readers.open() {
         Ok(reader) => verify_ledger(subject, &reader, &mut report),
-        Err(error) => report.add("ledger", Err(error.to_string())),
+        Err(error) => report.judge("ledger", Err(&error.into())),
     }
     report
 }
@@ -67,7 +70,7 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
                 replay.head().seq.0
             )),
         ),
-        Err(error) => return report.add("events", Err(error.to_string())),
+        Err(error) => return report.judge("events", Err(&error)),
     }
     let head = replay.head().seq;
     let state = replay.into_state();
@@ -133,6 +136,11 @@ pub fn salvage(
     to: &Path,
     workspace: &Path,
 ) -> Result<Salvaged, SalvageError> {
+    if let Err(error) = startup::verify_chain(from)
+        && error.is_newer()
+    {
+        return Err(SalvageError::Newer(error));
+    }
     let mut opened = options.open(to, workspace)?;
     if opened.log.head()?.seq != Seq(0) {
         return Err(SalvageError::NotEmpty(to.display().to_string()));

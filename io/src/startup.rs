@@ -182,7 +182,7 @@ pub fn rebuild(log: &mut SqliteLog, state: &State) -> Result<(), LedgerError> {
     rebuild.commit(state.head())
 }
 
-/// Verifies the chain through a read-only connection, for diagnostics.
+/// Verifies the chain and reads every event through a read-only connection, for diagnostics.
 ///
 /// # Errors
 /// When it can't be read or believed.
@@ -190,7 +190,14 @@ pub fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
     let mut chain = ChainCheck::default();
     visit_all(
         |visit| reader.read(Seq(1), visit),
-        |stored| chain.step(stored),
+        |stored| {
+            chain.step(stored)?;
+            let read = tslp_migrations::decode(&stored.kind, &stored.payload);
+            read.map(drop).map_err(|error| ReplayError::Undecodable {
+                seq: stored.seq.0,
+                reason: error.to_string(),
+            })
+        },
     )?;
     Ok(chain.head().seq)
 }
