@@ -56,6 +56,7 @@ pub fn verify(subject: &Subject) -> Report {
 
 fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) {
     report.add("sqlite integrity", doctor::integrity(reader));
+    report.add("identity", doctor::identity(reader));
     report.add("head anchor", doctor::head_anchor(subject, reader));
     let mut replay = Replay::default();
     let folded = startup::visit_all(

@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use serde_json::{Value, json};
 use tslp_core::extract::Grammars;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_migrations::schema;
 use tslp_projections::{ANOMALIES, DISK, STALE, STATE_MAP};
 
 use super::{Row, Subject};
@@ -190,13 +189,7 @@ fn examine_surroundings(subject: &Subject, report: &mut Report) {
 fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) {
     report.add("sqlite integrity", integrity(reader));
     report.add("journal mode", expect("wal", reader.journal_mode()));
-    report.add(
-        "schema version",
-        expect(
-            &schema::CURRENT.to_string(),
-            reader.user_version().map(|version| version.to_string()),
-        ),
-    );
+    report.add("identity", identity(reader));
     let chain = startup::verify_chain(reader);
     let verified = chain.as_ref();
     report.judge(
@@ -216,6 +209,17 @@ pub(crate) fn integrity(reader: &LedgerReader) -> Result<String, String> {
     match reader.integrity_check() {
         Ok(defects) if defects.is_empty() => Ok("no defects".into()),
         Ok(defects) => Err(defects.join("; ")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// What the ledger says it is.
+pub(crate) fn identity(reader: &LedgerReader) -> Result<String, String> {
+    match reader.identity() {
+        Ok((version, workspace)) => Ok(format!(
+            "schema version {version}, of the workspace {}",
+            workspace.display()
+        )),
         Err(error) => Err(error.to_string()),
     }
 }

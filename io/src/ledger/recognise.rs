@@ -144,10 +144,10 @@ fn definitions(connection: &Connection) -> rusqlite::Result<Vec<Definition>> {
         .collect()
 }
 
-pub(super) fn check_meta(
+/// Refuses a database that doesn't say of itself that it is a ledger.
+pub(super) fn check_format(
     connection: &Connection,
     database: &Database,
-    workspace: &Path,
 ) -> Result<(), LedgerError> {
     let failed = database.failed("read");
     let format: Option<String> = meta(connection, "format").map_err(&failed)?;
@@ -157,6 +157,16 @@ pub(super) fn check_meta(
             detail: format!("its format is {format:?}"),
         });
     }
+    Ok(())
+}
+
+pub(super) fn check_meta(
+    connection: &Connection,
+    database: &Database,
+    workspace: &Path,
+) -> Result<(), LedgerError> {
+    let failed = database.failed("read");
+    check_format(connection, database)?;
     let found = stored_workspace(connection).map_err(&failed)?;
     if found == workspace {
         return Ok(());
@@ -169,14 +179,7 @@ pub(super) fn check_meta(
     }
     let recorded = recorded_workspace(connection).map_err(&failed)?;
     if recorded.is_some_and(|recorded| recorded == workspace.to_string_lossy()) {
-        return Err(LedgerError::Corrupt {
-            path: database.path.clone(),
-            detail: format!(
-                "it says that it belongs to the workspace {}, and its own events name {}",
-                found.display(),
-                workspace.display()
-            ),
-        });
+        return Err(other_workspace(database, &found));
     }
     Err(LedgerError::WrongWorkspace {
         path: database.path.clone(),
@@ -185,8 +188,18 @@ pub(super) fn check_meta(
     })
 }
 
+pub(super) fn other_workspace(database: &Database, found: &Path) -> LedgerError {
+    LedgerError::Corrupt {
+        path: database.path.clone(),
+        detail: format!(
+            "it says that it belongs to the workspace {}, and its own events name another one",
+            found.display()
+        ),
+    }
+}
+
 /// The workspace of the rules that were recorded last, if any were.
-fn recorded_workspace(connection: &Connection) -> rusqlite::Result<Option<String>> {
+pub(super) fn recorded_workspace(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let last = connection
         .query_row(
             "SELECT kind, payload FROM ledger WHERE kind LIKE 'rules_in_force.%' ORDER BY seq DESC LIMIT 1",
