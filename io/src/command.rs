@@ -94,8 +94,8 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
                 &config,
                 output,
                 |rows| state::from_rows(rows),
-                |entities| state::json(entities),
-                |entities| state::human(entities),
+                state::json,
+                state::human,
             )
         }
         Command::Recent {
@@ -108,8 +108,8 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
                 &config,
                 output,
                 |rows| recent::from_rows(rows, limit),
-                |episodes| recent::json(episodes),
-                |episodes| recent::human(episodes),
+                recent::json,
+                recent::human,
             )
         }
         Command::Log { log, flags, output } => {

@@ -25,7 +25,7 @@ pub enum SalvageError {
     Ledger(#[from] LedgerError),
     /// A newer program wrote the old ledger. Its events would be left behind.
     #[error("nothing was salvaged: {0}")]
-    Newer(StartError),
+    Newer(Box<StartError>),
     /// The new ledger isn't empty.
     #[error("{0} holds a ledger already; name a folder that doesn't exist yet")]
     NotEmpty(String),
@@ -140,7 +140,7 @@ pub fn salvage(
     if let Err(error) = startup::verify_chain(from)
         && error.is_newer()
     {
-        return Err(SalvageError::Newer(error));
+        return Err(SalvageError::Newer(Box::new(error)));
     }
     let mut opened = options.open(to, workspace)?;
     if opened.log.head()?.seq != Seq(0) {
