@@ -551,7 +551,9 @@ impl Sessions {
     /// All rows of `recent_context`, by key.
     pub fn recent_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         for (id, session) in &self.sessions {
-            recent_rows(*id, session).into_iter().for_each(&mut *visit);
+            for (position, piece) in recent_pieces(session).enumerate() {
+                visit(recent_row(*id, position, piece));
+            }
         }
     }
 }
@@ -572,39 +574,38 @@ fn row(id: SessionId, session: &Session) -> Vec<Value> {
     ])
 }
 
-fn recent_rows(id: SessionId, session: &Session) -> Vec<Vec<Value>> {
-    let pieces = session.exchanges.iter().flat_map(|(exchange, _)| {
+/// What the session's last exchanges consist of, oldest first: who spoke, and the content's address.
+fn recent_pieces(session: &Session) -> impl Iterator<Item = (&'static str, &ArtifactHash)> {
+    session.exchanges.iter().flat_map(|(exchange, _)| {
         let user = exchange.user.iter().map(|content| ("user", content));
-        user.chain(
-            exchange
-                .assistant
-                .iter()
-                .map(|content| ("assistant", content)),
-        )
-    });
-    pieces
-        .enumerate()
-        .map(|(position, (speaker, content))| {
-            Vec::from([
-                Value::from(id.0),
-                Value::from(position as u64),
-                Value::from(speaker),
-                Value::from(&content.0),
-            ])
-        })
-        .collect()
+        let assistant = exchange.assistant.iter();
+        user.chain(assistant.map(|content| ("assistant", content)))
+    })
+}
+
+fn recent_key(id: SessionId, position: usize) -> Vec<Value> {
+    Vec::from([Value::from(id.0), Value::from(position as u64)])
+}
+
+fn recent_row(
+    id: SessionId,
+    position: usize,
+    (speaker, content): (&str, &ArtifactHash),
+) -> Vec<Value> {
+    let mut row = recent_key(id, position);
+    row.extend([Value::from(speaker), Value::from(&content.0)]);
+    row
 }
 
 fn put_recent(id: SessionId, session: &Session, changes: &mut Changes) {
-    for row in recent_rows(id, session) {
-        changes.put(crate::RECENT_CONTEXT, || row);
+    for (position, piece) in recent_pieces(session).enumerate() {
+        changes.put(crate::RECENT_CONTEXT, || recent_row(id, position, piece));
     }
 }
 
 fn remove_recent(id: SessionId, session: &Session, changes: &mut Changes) {
-    for mut row in recent_rows(id, session) {
-        row.truncate(RECENT_TABLE.key);
-        changes.remove(crate::RECENT_CONTEXT, || row);
+    for (position, _) in recent_pieces(session).enumerate() {
+        changes.remove(crate::RECENT_CONTEXT, || recent_key(id, position));
     }
 }
 
