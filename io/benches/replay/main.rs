@@ -15,6 +15,7 @@ use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::Replay;
 
 mod fill;
+mod turns;
 
 /// Rounds in which both take turns.
 const ROUNDS: usize = 5;
