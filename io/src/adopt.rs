@@ -377,7 +377,8 @@ impl<'c> Adopter<'c> {
         self.flush()?;
         if let Sink::Writer { commits, writer } = self.sink {
             drop(commits);
-            writer.join().map_err(AdoptError::Writer)?;
+            let written = writer.join();
+            written.map_err(|failure| AdoptError::Writer(failure.message))?;
         }
         self.summary.add(walked);
         Ok(self.summary)

@@ -23,7 +23,7 @@ use crate::json_client;
 use crate::ledger::DataFiles;
 use crate::main_loop::LoopHandle;
 use crate::out::Out;
-use crate::serve::{ServeError, Server};
+use crate::serve::{Ended, ServeError, Server};
 
 /// The project of the tour.
 const FILE: &str = "src/ring.c";
@@ -291,7 +291,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
 struct Proxy {
     address: SocketAddr,
     handle: LoopHandle,
-    thread: Option<JoinHandle<Result<Exit, ServeError>>>,
+    thread: Option<JoinHandle<Result<Ended, ServeError>>>,
 }
 
 impl Proxy {
@@ -321,7 +321,7 @@ impl Proxy {
         self.handle.shutdown();
         if let Some(thread) = self.thread.take() {
             match thread.join() {
-                Ok(ended) => drop(ended?),
+                Ok(ended) => ended.map(drop)?,
                 Err(_) => return Err(TourError::Check("the proxy ends without a panic".into())),
             }
         }

@@ -47,4 +47,5 @@ pub mod data_dir;
 pub mod exit;
 pub mod logging;
 pub mod out;
+mod room;
 pub mod serve;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -24,7 +24,7 @@ use crate::diagnostics::{Diagnostics, Subject};
 use crate::engine_thread::{EngineThread, LastPromptSlot, Wiring};
 use crate::exit::Exit;
 use crate::ledger::lock::DataDirLock;
-use crate::ledger::writer::{self, Durability, LedgerWriter, WriterLimits};
+use crate::ledger::writer::{self, Durability, Failure, LedgerWriter, Remedy, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
@@ -32,6 +32,7 @@ use crate::memory;
 use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, Target};
+use crate::room::{self, Room, RoomWatch};
 use crate::startup::{self, StartError};
 use crate::watch::Watch;
 
@@ -109,10 +110,11 @@ pub const fn exit_of(error: &StartError) -> Exit {
 }
 
 /// Where the model was found.
-struct Chosen {
+pub(crate) struct Chosen {
     url: UpstreamUrl,
     banner: String,
-    demo: Option<DemoModel>,
+    /// Runs as long as it is held.
+    _demo: Option<DemoModel>,
 }
 
 /// A proxy that listens but doesn't serve yet.
@@ -122,7 +124,7 @@ pub struct Server {
     handle: LoopHandle,
     banner: Vec<String>,
     threads: Threads,
-    demo: Option<DemoModel>,
+    chosen: Chosen,
 }
 
 /// What must end after the network loop, in this order.
@@ -131,6 +133,7 @@ struct Threads {
     engine: Option<JoinHandle<()>>,
     writer: Option<LedgerWriter>,
     diagnostics: JoinHandle<()>,
+    room: Room,
     /// Keeps the channel of a proxy without an engine open.
     _unheard: Option<Receiver<ToEngine>>,
     _ledger: Option<OpenLedgerGuard>,
@@ -148,9 +151,11 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
     memory::give_back();
     tracing::debug!(languages, "symbols.json is sound");
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let server = Server::bind(config)?;
+    let mut server = Server::bind(config)?;
     server.announce()?;
-    let handle = server.handle();
+    let running = Running::default();
+    running.goes_on(server.handle());
+    let asked_to_stop = running.clone();
     let stop = signals.handle();
     let listener = thread::Builder::new()
         .name("signals".into())
@@ -158,17 +163,77 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
             let mut asked = signals.forever();
             if asked.next().is_some() {
                 tracing::info!("stopping when the replies under way have ended; ask again to stop at once");
-                handle.shutdown();
+                asked_to_stop.stop();
             }
             if asked.next().is_some() {
                 tracing::warn!("asked to stop twice: replies under way are broken off; the ledger survives that");
                 std::process::exit(Exit::Failure.code().into());
             }
         })?;
-    let outcome = server.run();
+    let same_address = |address| ServeConfig {
+        listen: address,
+        ..config.clone()
+    };
+    let outcome = loop {
+        let address = server.address();
+        match server.run() {
+            Ok(Ended::Asked) => break Ok(Exit::Ok),
+            Ok(Ended::RoomAgain(chosen)) => {
+                match Server::bind_with(&same_address(address), Some(chosen)) {
+                    Ok(again) => {
+                        tracing::info!(%address, "listening again");
+                        running.goes_on(again.handle());
+                        server = again;
+                    }
+                    Err(error) => break Err(error),
+                }
+            }
+            Err(error) => break Err(error),
+        }
+    };
     stop.close();
     join(listener, "signals");
     outcome
+}
+
+/// The network loop that a signal ends; after a full disk it is another one.
+#[derive(Clone, Default)]
+struct Running(Arc<Mutex<Course>>);
+
+#[derive(Default)]
+struct Course {
+    handle: Option<LoopHandle>,
+    asked: bool,
+}
+
+impl Running {
+    fn goes_on(&self, handle: LoopHandle) {
+        let mut course = self.lock();
+        if course.asked {
+            handle.shutdown();
+        }
+        course.handle = Some(handle);
+    }
+
+    fn stop(&self) {
+        let mut course = self.lock();
+        course.asked = true;
+        if let Some(handle) = &course.handle {
+            handle.shutdown();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Course> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How serving came to an end.
+pub(crate) enum Ended {
+    /// Somebody asked for it.
+    Asked,
+    /// The ledger's disk was full and has room again; the model is still the same.
+    RoomAgain(Chosen),
 }
 
 impl Server {
@@ -177,6 +242,11 @@ impl Server {
     /// # Errors
     /// See [`ServeError`].
     pub fn bind(config: &ServeConfig) -> Result<Self, ServeError> {
+        Self::bind_with(config, None)
+    }
+
+    /// As [`Self::bind`], with the model that was `chosen` before.
+    fn bind_with(config: &ServeConfig, chosen: Option<Chosen>) -> Result<Self, ServeError> {
         data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
         let started =
             match startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace) {
@@ -188,7 +258,7 @@ impl Server {
                 }
                 Err(error) => return Err(error.into()),
             };
-        let chosen = choose(&config.upstream.place)?;
+        let chosen = chosen.map_or_else(|| choose(&config.upstream.place), Ok)?;
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
         let audits = AuditQueue::default();
@@ -205,7 +275,7 @@ impl Server {
             timeout: config.audit.timeout,
         };
         let (main_loop, address, handle) = MainLoop::bind(config.listen, loop_config, channels)?;
-        let mut banner = vec![chosen.banner];
+        let mut banner = vec![chosen.banner.clone()];
         banner.push(format!("workspace {}", config.workspace.display()));
         let last_prompt = config.debug.then(LastPromptSlot::default);
         let safe_mode = started.as_ref().err().map(|(reason, _)| reason.clone());
@@ -228,6 +298,7 @@ impl Server {
             last_prompt.clone(),
         );
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
+        let (watch, room) = room::watch(&config.data_dir, handle.clone());
         let (engine, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
                 let lock = Arc::clone(&opened.lock);
@@ -236,6 +307,7 @@ impl Server {
                     handle: &handle,
                     audits: audits.clone(),
                     last_prompt,
+                    room: watch,
                 };
                 let (engine, writer) = start_engine(config, opened, state, surroundings)?;
                 // Not waited for at the end: it holds nothing, and may be in the middle of a look-up.
@@ -265,9 +337,10 @@ impl Server {
                 writer,
                 diagnostics,
                 _unheard: unheard,
+                room,
                 _ledger: ledger,
             },
-            demo: chosen.demo,
+            chosen,
         })
     }
 
@@ -300,7 +373,7 @@ impl Server {
     ///
     /// # Errors
     /// If polling fails or the ledger's writer has stopped.
-    pub fn run(self) -> Result<Exit, ServeError> {
+    pub(crate) fn run(self) -> Result<Ended, ServeError> {
         let polled = self.main_loop.run();
         self.threads.audits.close();
         if let Some(engine) = self.threads.engine {
@@ -308,10 +381,12 @@ impl Server {
         }
         let written = self.threads.writer.map(LedgerWriter::join).transpose();
         join(self.threads.diagnostics, "diagnostics");
-        drop(self.demo);
         polled?;
-        written.map_err(ServeError::Writer)?;
-        Ok(Exit::Ok)
+        match written {
+            Ok(_) => Ok(Ended::Asked),
+            Err(_) if self.threads.room.is_found() => Ok(Ended::RoomAgain(self.chosen)),
+            Err(failure) => Err(ServeError::Writer(failure.message)),
+        }
     }
 }
 
@@ -336,7 +411,7 @@ fn choose(place: &Upstream) -> Result<Chosen, ServeError> {
         return Ok(Chosen {
             url,
             banner,
-            demo: None,
+            _demo: None,
         });
     }
     let demo = DemoModel::start()?;
@@ -352,7 +427,7 @@ fn choose(place: &Upstream) -> Result<Chosen, ServeError> {
         banner: format!(
             "upstream DEMO: the embedded scripted model, not a real one ({why}); name your model server with --upstream URL"
         ),
-        demo: Some(demo),
+        _demo: Some(demo),
     })
 }
 
@@ -437,6 +512,7 @@ struct Surroundings<'s> {
     handle: &'s LoopHandle,
     audits: AuditQueue,
     last_prompt: Option<LastPromptSlot>,
+    room: RoomWatch,
 }
 
 fn start_engine(
@@ -449,15 +525,19 @@ fn start_engine(
     let contents = StoredContents::new(opened.readers.open()?);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);
     let tell = handle.clone();
+    let mut room = Some(surroundings.room);
     let writer = writer::spawn(
         opened.log,
         queue,
         WriterLimits::default(),
-        Box::new(move |durability| {
-            tell.send(match durability {
-                Durability::Reached(seq) => ToLoop::Durable(seq),
-                Durability::Failed(message) => ToLoop::LedgerFailed { message },
-            });
+        Box::new(move |durability| match durability {
+            Durability::Reached(seq) => tell.send(ToLoop::Durable(seq)),
+            Durability::Failed(Failure { message, remedy }) => {
+                tell.send(ToLoop::LedgerFailed { message });
+                if remedy == Remedy::Room {
+                    room.take().into_iter().for_each(RoomWatch::start);
+                }
+            }
         }),
     )?;
     handle.send(ToLoop::Durable(state.head()));

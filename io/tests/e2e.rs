@@ -27,6 +27,9 @@ mod durability;
 mod evidence;
 #[path = "e2e/faults.rs"]
 mod faults;
+#[cfg(target_os = "linux")]
+#[path = "e2e/full_disk.rs"]
+mod full_disk;
 #[path = "e2e/hydration.rs"]
 mod hydration;
 #[path = "e2e/kills.rs"]

@@ -1,6 +1,6 @@
 //! Sessions: where each conversation stands, its recent exchanges (spec §8.4), and what the model is still to be told.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -103,6 +103,8 @@ pub struct Sessions {
     replies: BTreeMap<MessageKey, SessionId>,
     open: BTreeMap<TranscriptHash, SessionId>,
     episodes: BTreeMap<EpisodeId, SessionId>,
+    /// The same by session, so that no prompt has to look at the episodes of others.
+    episodes_of: BTreeSet<(SessionId, EpisodeId)>,
     /// Prompts that went out and whose reply hasn't ended, with how many attempts: a retry sends the same prompt again,
     /// and a session may go on before its last reply is over.
     under_way: BTreeMap<EpisodeId, u32>,
@@ -142,12 +144,7 @@ impl Sessions {
     fn prompt(&mut self, prompt: &PromptReceived, changes: &mut Changes) {
         self.last_episode = self.last_episode.max(prompt.episode);
         self.last_session = self.last_session.max(prompt.session);
-        self.episodes.insert(prompt.episode, prompt.session);
-        let session = prompt.session;
-        let is_recent =
-            |episode: EpisodeId| episode.0.saturating_add(EPISODES_KEPT) > prompt.episode.0;
-        self.episodes
-            .retain(|episode, owner| *owner != session || is_recent(*episode));
+        self.take_episode(prompt.episode, prompt.session);
         if !self.sessions.contains_key(&prompt.session) {
             let session = self.started(prompt);
             self.adopt(prompt.session, session, changes);
@@ -180,6 +177,31 @@ impl Sessions {
         self.open.insert(prompt.transcript, prompt.session);
         changes.put(crate::SESSIONS, || row(prompt.session, session));
         self.evict(changes);
+    }
+
+    /// The session's episodes, this one included, as far as a reply to them is still waited for.
+    fn take_episode(&mut self, episode: EpisodeId, session: SessionId) {
+        if let Some(former) = self.episodes.insert(episode, session) {
+            self.episodes_of.remove(&(former, episode));
+        }
+        self.episodes_of.insert((session, episode));
+        let is_recent = |old: EpisodeId| old.0.saturating_add(EPISODES_KEPT) > episode.0;
+        while let Some(oldest) = self.oldest_episode(session).filter(|old| !is_recent(*old)) {
+            self.forget_episode(oldest, session);
+        }
+    }
+
+    fn oldest_episode(&self, session: SessionId) -> Option<EpisodeId> {
+        let mut owned = self.episodes_of.range((session, EpisodeId(0))..);
+        owned
+            .next()
+            .filter(|(owner, _)| *owner == session)
+            .map(|(_, episode)| *episode)
+    }
+
+    fn forget_episode(&mut self, episode: EpisodeId, session: SessionId) {
+        self.episodes.remove(&episode);
+        self.episodes_of.remove(&(session, episode));
     }
 
     /// A new session, or one that shares another's history up to a point.
@@ -322,14 +344,31 @@ impl Sessions {
         let Some(session) = self.sessions.remove(&id) else {
             return;
         };
-        self.names.retain(|_, named| *named != id);
-        self.points.retain(|_, (owner, _)| *owner != id);
-        self.tails.retain(|_, owner| *owner != id);
-        self.replies.retain(|_, owner| *owner != id);
-        self.open.retain(|_, owner| *owner != id);
-        self.episodes.retain(|_, owner| *owner != id);
+        self.forget_look_ups(id, &session);
         remove_recent(id, &session, changes);
         changes.remove(crate::SESSIONS, || Vec::from([Value::from(id.0)]));
+    }
+
+    /// Takes out what led to this session and not by now to another.
+    fn forget_look_ups(&mut self, id: SessionId, session: &Session) {
+        if let Some(name) = &session.name {
+            remove_own(&mut self.names, name, |named| *named == id);
+        }
+        for (point, _) in &session.points {
+            remove_own(&mut self.points, point, |(owner, _)| *owner == id);
+        }
+        if let Some(tail) = &session.tail {
+            remove_own(&mut self.tails, tail, |owner| *owner == id);
+        }
+        if let Some(reply) = &session.reply {
+            remove_own(&mut self.replies, reply, |owner| *owner == id);
+        }
+        if let Some(open) = &session.open {
+            remove_own(&mut self.open, &open.transcript, |owner| *owner == id);
+        }
+        while let Some(episode) = self.oldest_episode(id) {
+            self.forget_episode(episode, id);
+        }
     }
 
     fn session_mut(&mut self, episode: EpisodeId) -> Option<&mut Session> {
@@ -512,8 +551,16 @@ impl Sessions {
     /// All rows of `recent_context`, by key.
     pub fn recent_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         for (id, session) in &self.sessions {
-            recent_rows(*id, session).into_iter().for_each(&mut *visit);
+            for (position, piece) in recent_pieces(session).enumerate() {
+                visit(recent_row(*id, position, piece));
+            }
         }
+    }
+}
+
+fn remove_own<K: Ord, V>(map: &mut BTreeMap<K, V>, key: &K, is_own: impl FnOnce(&V) -> bool) {
+    if map.get(key).is_some_and(is_own) {
+        map.remove(key);
     }
 }
 
@@ -527,39 +574,38 @@ fn row(id: SessionId, session: &Session) -> Vec<Value> {
     ])
 }
 
-fn recent_rows(id: SessionId, session: &Session) -> Vec<Vec<Value>> {
-    let pieces = session.exchanges.iter().flat_map(|(exchange, _)| {
+/// What the session's last exchanges consist of, oldest first: who spoke, and the content's address.
+fn recent_pieces(session: &Session) -> impl Iterator<Item = (&'static str, &ArtifactHash)> {
+    session.exchanges.iter().flat_map(|(exchange, _)| {
         let user = exchange.user.iter().map(|content| ("user", content));
-        user.chain(
-            exchange
-                .assistant
-                .iter()
-                .map(|content| ("assistant", content)),
-        )
-    });
-    pieces
-        .enumerate()
-        .map(|(position, (speaker, content))| {
-            Vec::from([
-                Value::from(id.0),
-                Value::from(position as u64),
-                Value::from(speaker),
-                Value::from(&content.0),
-            ])
-        })
-        .collect()
+        let assistant = exchange.assistant.iter();
+        user.chain(assistant.map(|content| ("assistant", content)))
+    })
+}
+
+fn recent_key(id: SessionId, position: usize) -> Vec<Value> {
+    Vec::from([Value::from(id.0), Value::from(position as u64)])
+}
+
+fn recent_row(
+    id: SessionId,
+    position: usize,
+    (speaker, content): (&str, &ArtifactHash),
+) -> Vec<Value> {
+    let mut row = recent_key(id, position);
+    row.extend([Value::from(speaker), Value::from(&content.0)]);
+    row
 }
 
 fn put_recent(id: SessionId, session: &Session, changes: &mut Changes) {
-    for row in recent_rows(id, session) {
-        changes.put(crate::RECENT_CONTEXT, || row);
+    for (position, piece) in recent_pieces(session).enumerate() {
+        changes.put(crate::RECENT_CONTEXT, || recent_row(id, position, piece));
     }
 }
 
 fn remove_recent(id: SessionId, session: &Session, changes: &mut Changes) {
-    for mut row in recent_rows(id, session) {
-        row.truncate(RECENT_TABLE.key);
-        changes.remove(crate::RECENT_CONTEXT, || row);
+    for (position, _) in recent_pieces(session).enumerate() {
+        changes.remove(crate::RECENT_CONTEXT, || recent_key(id, position));
     }
 }
 

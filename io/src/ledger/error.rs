@@ -170,8 +170,8 @@ pub enum LedgerError {
     },
     /// No space left.
     #[error(
-        "the disk that holds {path} is full; free space, then restart tslp. Everything acknowledged so far is safe, \
-         the last change was not written"
+        "the disk that holds {path} is full; free space: a running proxy goes on by itself then, any other command is to \
+         be given again. Everything acknowledged so far is safe, the last change was not written"
     )]
     DiskFull {
         /// The database.
@@ -349,6 +349,22 @@ impl LedgerError {
     #[must_use]
     pub const fn is_newer(&self) -> bool {
         matches!(self, Self::NewerSchema { .. } | Self::NewerEvent { .. })
+    }
+
+    /// Whether all that is missing is room on the disk.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        let lacks_room = |source: &io::Error| {
+            matches!(
+                source.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            )
+        };
+        match self {
+            Self::DiskFull { .. } => true,
+            Self::File { source, .. } | Self::DataDir { source, .. } => lacks_room(source),
+            _ => false,
+        }
     }
 
     /// Whether the evidence on disk must stay as it is: chat is refused, diagnostics and salvage go on.

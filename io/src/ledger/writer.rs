@@ -30,8 +30,50 @@ pub struct Commit {
 pub enum Durability {
     /// Everything up to here is on disk.
     Reached(Seq),
-    /// Nothing more will be. The text says what happened and what to do.
-    Failed(String),
+    /// Nothing more will be.
+    Failed(Failure),
+}
+
+/// Why a writer stopped before it was asked to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// What happened and what to do.
+    pub message: String,
+    /// What it takes to go on, with a ledger that is opened anew: what was decided and not written is in nobody's memory
+    /// but this process's.
+    pub remedy: Remedy,
+}
+
+/// What it takes to go on after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Room on the disk.
+    Room,
+    /// A person who looks at the cause and restarts.
+    Restart,
+}
+
+impl Failure {
+    fn defect(message: &str) -> Self {
+        Self {
+            message: message.to_owned(),
+            remedy: Remedy::Restart,
+        }
+    }
+}
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        Self {
+            message: error.to_string(),
+            remedy: if error.is_disk_full() {
+                Remedy::Room
+            } else {
+                Remedy::Restart
+            },
+        }
+    }
 }
 
 /// The writer's bounds.
@@ -79,7 +121,7 @@ pub fn queue(commits: usize) -> (Sender<Commit>, Receiver<Commit>) {
 pub struct LedgerWriter {
     durable: Arc<DurableHead>,
     figures: Arc<WriterFigures>,
-    thread: JoinHandle<Result<Head, String>>,
+    thread: JoinHandle<Result<Head, Failure>>,
 }
 
 impl LedgerWriter {
@@ -98,11 +140,11 @@ impl LedgerWriter {
     /// Waits for the writer to end: after all senders are gone, or after a failure.
     ///
     /// # Errors
-    /// The failure's text.
-    pub fn join(self) -> Result<Head, String> {
+    /// Why it stopped.
+    pub fn join(self) -> Result<Head, Failure> {
         self.thread
             .join()
-            .unwrap_or_else(|_| Err("the ledger writer panicked; restart tslp".to_owned()))
+            .unwrap_or_else(|_| Err(Failure::defect("the ledger writer panicked; restart tslp")))
     }
 }
 
@@ -127,7 +169,9 @@ pub fn spawn(
         .spawn(move || {
             let ended = catch_unwind(AssertUnwindSafe(|| writer.run()));
             let ended = ended.unwrap_or_else(|_| {
-                Err("the ledger writer panicked, a defect of tslp; restart it".to_owned())
+                Err(Failure::defect(
+                    "the ledger writer panicked, a defect of tslp; restart it",
+                ))
             });
             writer.announcer.end(&ended);
             ended
@@ -165,14 +209,14 @@ impl Announcer {
         (self.announce)(Durability::Reached(seq));
     }
 
-    fn end(&mut self, ended: &Result<Head, String>) {
+    fn end(&mut self, ended: &Result<Head, Failure>) {
         match ended {
             Ok(_) => self
                 .durable
                 .stop("the ledger writer has stopped".to_owned()),
             Err(failure) => {
-                tracing::error!(failure, "ledger writer failed");
-                self.durable.stop(failure.clone());
+                tracing::error!(%failure, "ledger writer failed");
+                self.durable.stop(failure.message.clone());
                 // The panic that led here may have come from the callback itself.
                 let tell = || (self.announce)(Durability::Failed(failure.clone()));
                 let _ = catch_unwind(AssertUnwindSafe(tell));
@@ -222,9 +266,9 @@ impl Writer {
     /// Commits what is queued as one group and announces it, or uses the time; waits for nothing.
     ///
     /// # Errors
-    /// The failure's text, which was announced: there must be no other step.
-    pub fn step(&mut self) -> Result<Step, String> {
-        let stepped = self.try_step().map_err(|error| error.to_string());
+    /// The failure, which was announced: there must be no other step.
+    pub fn step(&mut self) -> Result<Step, Failure> {
+        let stepped = self.try_step().map_err(Failure::from);
         if let Err(failure) = &stepped {
             self.announcer.end(&Err(failure.clone()));
         }
@@ -243,8 +287,8 @@ impl Writer {
         Ok(Step::Committed(head.seq))
     }
 
-    fn run(&mut self) -> Result<Head, String> {
-        self.write_all().map_err(|error| error.to_string())
+    fn run(&mut self) -> Result<Head, Failure> {
+        self.write_all().map_err(Failure::from)
     }
 
     fn write_all(&mut self) -> Result<Head, LedgerError> {

@@ -335,6 +335,11 @@ impl<'p> Tslp<'p> {
         self.child.wait().unwrap();
     }
 
+    /// The process's number.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.places.path("log")).unwrap()
     }

@@ -16,7 +16,7 @@ use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::contents::StoredContents;
 use tslp_io::engine_thread::{Course, EngineThread, LastPrompt, LastPromptSlot, Wake, Wiring};
 use tslp_io::ledger::DurableHead;
-use tslp_io::ledger::writer::{Commit, Durability, Step, Writer, WriterLimits};
+use tslp_io::ledger::writer::{Commit, Durability, Failure, Step, Writer, WriterLimits};
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop, Turn};
 use tslp_io::observer::Direct;
@@ -116,7 +116,9 @@ impl Process {
             Box::new(move |durability| {
                 tell.send(match durability {
                     Durability::Reached(seq) => ToLoop::Durable(seq),
-                    Durability::Failed(message) => ToLoop::LedgerFailed { message },
+                    Durability::Failed(failure) => ToLoop::LedgerFailed {
+                        message: failure.message,
+                    },
                 });
             }),
         )?;
@@ -209,7 +211,7 @@ impl Process {
     }
 
     /// The writer does one thing; `None` if it has failed before.
-    pub(super) fn writer_step(&mut self) -> Option<Result<Step, String>> {
+    pub(super) fn writer_step(&mut self) -> Option<Result<Step, Failure>> {
         let stepped = self.writer.as_mut()?.step();
         if stepped.is_err() {
             self.writer = None;

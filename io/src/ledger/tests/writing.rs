@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::*;
-use crate::ledger::writer::{Commit, Durability, LedgerWriter, WriterLimits, queue, spawn};
+use crate::ledger::writer::{Commit, Durability, LedgerWriter, Remedy, WriterLimits, queue, spawn};
 use crossbeam_channel::{Receiver, Sender};
 
 fn commit(seq: u64) -> Commit {
@@ -162,7 +162,8 @@ fn a_full_disk_fails_everything_that_waits_and_keeps_what_was_acknowledged() {
     let stopped = writer.durable().wait_for(Seq(2000)).unwrap_err();
     assert!(stopped.0.contains("free space"), "{stopped}");
     let failure = writer.join().unwrap_err();
-    assert_eq!(failure, stopped.0);
+    assert_eq!(failure.message, stopped.0);
+    assert_eq!(failure.remedy, Remedy::Room);
     assert_eq!(
         announced.iter().collect::<Vec<_>>(),
         [Durability::Failed(failure)]
@@ -180,7 +181,10 @@ fn commits_out_of_order_stop_the_writer_before_anything_is_written() {
     let (_sender, receiver) = queued([commit(1), commit(3)]);
     let (writer, _announced) = start(fixture.open().log, receiver, WriterLimits::default());
     let failure = writer.join().unwrap_err();
-    assert!(failure.contains("#3 does not follow #1"), "{failure}");
+    assert!(
+        failure.message.contains("#3 does not follow #1"),
+        "{failure}"
+    );
     assert_eq!(fixture.open().log.head().unwrap().seq, Seq(0));
 }
 
