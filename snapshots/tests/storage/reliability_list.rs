@@ -13,6 +13,7 @@ const SOURCES: &[&str] = &[
     include_str!("rollback.rs"),
     include_str!("simulated_disk.rs"),
     include_str!("../../../io/tests/e2e/durability.rs"),
+    include_str!("../../../io/tests/e2e/full_disk.rs"),
     include_str!("../../../io/tests/e2e/kills.rs"),
     include_str!("../../../io/tests/e2e/refusals.rs"),
     include_str!("../../../io/tests/e2e/released.rs"),
