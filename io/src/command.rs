@@ -14,11 +14,13 @@ use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::config::{ServeConfig, page};
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
-use crate::diagnostics::doctor::{self, Report};
+use crate::diagnostics::doctor::{self, Health, Report};
+use crate::diagnostics::verified::{self, Page};
 use crate::diagnostics::{Subject, recent, state};
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::Out;
+use crate::startup::StartError;
 use crate::target::{self, Target};
 use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
 
@@ -62,7 +64,7 @@ impl From<io::Error> for Failed {
 
 impl From<LedgerError> for Failed {
     fn from(error: LedgerError) -> Self {
-        Self::new(Exit::Failure, error)
+        StartError::Ledger(error).into()
     }
 }
 
@@ -88,15 +90,12 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
         }
         Command::State { flags, output } => {
             let (config, _) = prepare(&flags.0)?;
-            let entities = if has_ledger(&config) {
-                state::read(&subject(&config))?
-            } else {
-                Vec::new()
-            };
-            print(
+            show_page(
+                &config,
                 output,
-                || state::json(&entities).to_string(),
-                || state::human(&entities),
+                |rows| state::from_rows(rows),
+                state::json,
+                state::human,
             )
         }
         Command::Recent {
@@ -105,15 +104,12 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             output,
         } => {
             let (config, _) = prepare(&flags.0)?;
-            let episodes = if has_ledger(&config) {
-                recent::read(&subject(&config), limit)?
-            } else {
-                Vec::new()
-            };
-            print(
+            show_page(
+                &config,
                 output,
-                || recent::json(&episodes).to_string(),
-                || recent::human(&episodes),
+                |rows| recent::from_rows(rows, limit),
+                recent::json,
+                recent::human,
             )
         }
         Command::Log { log, flags, output } => {
@@ -239,6 +235,38 @@ fn upstream(place: &Upstream) -> Option<UpstreamUrl> {
     }
 }
 
+/// Prints a page of what the projections say. Where nothing vouches for it, it is printed all the same, and standard error
+/// and the exit code say so.
+fn show_page<T>(
+    config: &ServeConfig,
+    output: Output,
+    make: impl Fn(verified::Source<'_>) -> Result<Vec<T>, StartError>,
+    json: impl FnOnce(&[T]) -> serde_json::Value,
+    human: impl FnOnce(&[T]) -> String,
+) -> Result<Exit, Failed> {
+    let Page { page, flaw } = if has_ledger(config) {
+        verified::page(&subject(config), make)?
+    } else {
+        Page {
+            page: Vec::new(),
+            flaw: None,
+        }
+    };
+    let marked = || {
+        let mut json = json(&page);
+        if let Some(flaw) = &flaw {
+            json["unverified"] = flaw.to_string().into();
+        }
+        json.to_string()
+    };
+    print(output, marked, || human(&page))?;
+    let Some(flaw) = flaw else {
+        return Ok(Exit::Ok);
+    };
+    let message = format!("nothing vouches for what is shown, which is read from tables: {flaw}");
+    Err(Failed::new(serve::exit_of(&flaw), message))
+}
+
 fn show_doctor(config: &ServeConfig, output: Output) -> Result<Exit, Failed> {
     let report: Report = if has_ledger(config) {
         doctor::examine(&subject(config))
@@ -251,10 +279,10 @@ fn show_doctor(config: &ServeConfig, output: Output) -> Result<Exit, Failed> {
 /// Prints a report; `unhealthy` is the exit code if anything is broken.
 fn show(report: &Report, output: Output, unhealthy: Exit) -> Result<Exit, Failed> {
     print(output, || report.json().to_string(), || report.human())?;
-    Ok(if report.is_healthy() {
-        Exit::Ok
-    } else {
-        unhealthy
+    Ok(match report.worst() {
+        Health::Ok | Health::Warning => Exit::Ok,
+        Health::Newer => Exit::Failure,
+        Health::Failed => unhealthy,
     })
 }
 
@@ -265,7 +293,7 @@ fn show_deep(config: &ServeConfig, mut report: Report, output: Output) -> Result
     let deep = deep::verify(&subject.data_dir, &subject.readers, &config.policy);
     match &deep {
         Ok(deep) => deep.add_to(&mut report),
-        Err(error) => report.add("decisions", Err(error.to_string())),
+        Err(error) => report.judge("decisions", Err(error)),
     }
     let json = || {
         let mut page = report.json();
@@ -280,10 +308,11 @@ fn show_deep(config: &ServeConfig, mut report: Report, output: Output) -> Result
     };
     print(output, json, human)?;
     let is_read = deep.as_ref().is_ok_and(|deep| deep.flaw.is_none());
-    Ok(match report.is_healthy() {
-        true => Exit::Ok,
-        false if is_sound && is_read => Exit::CheckFailed,
-        false => Exit::LedgerDamaged,
+    Ok(match report.worst() {
+        Health::Ok | Health::Warning => Exit::Ok,
+        Health::Newer => Exit::Failure,
+        Health::Failed if is_sound && is_read => Exit::CheckFailed,
+        Health::Failed => Exit::LedgerDamaged,
     })
 }
 

@@ -104,7 +104,9 @@ impl DeepReport {
     /// Adds what came out to the checks of a ledger.
     pub fn add_to(&self, report: &mut Report) {
         let made = format!("{} made again up to #{}", self.decisions, self.until);
-        if let Some(flaw) = &self.flaw {
+        if let Some(newer) = self.flaw.as_ref().filter(|flaw| flaw.is_newer()) {
+            report.judge("decisions", Err(newer));
+        } else if let Some(flaw) = &self.flaw {
             report.add("decisions", Err(format!("{made}, then: {flaw}")));
         } else if self.unexplained > 0 {
             let detail = format!(

@@ -5,6 +5,7 @@
 pub mod doctor;
 pub mod recent;
 pub mod state;
+pub mod verified;
 
 use std::io;
 use std::path::PathBuf;
@@ -88,9 +89,18 @@ impl Diagnostics {
             DiagnosticPage::LastPrompt => return self.last_prompt(),
         };
         match json {
-            Ok(json) => answer(&json),
+            Ok(json) => answer(&self.with_safe_mode(page, json)),
             Err(error) => refuse(&error),
         }
+    }
+
+    /// In safe mode nothing vouches for what the tables say, and the pages that show it say so.
+    fn with_safe_mode(&self, page: DiagnosticPage, mut json: Value) -> Value {
+        let shows_tables = matches!(page, DiagnosticPage::Recent { .. } | DiagnosticPage::State);
+        if let Some(reason) = self.subject.safe_mode.as_ref().filter(|_| shows_tables) {
+            json["unverified"] = reason.as_str().into();
+        }
+        json
     }
 
     fn last_prompt(&self) -> Answer {

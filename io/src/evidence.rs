@@ -22,6 +22,7 @@ pub mod why;
 
 pub mod near;
 pub mod progress;
+pub mod workshop;
 
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,9 @@ pub enum SalvageError {
     /// The old or the new ledger can't be opened or read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// A newer program wrote the old ledger. Its events would be left behind.
+    #[error("nothing was salvaged: {0}")]
+    Newer(Box<StartError>),
     /// The new ledger isn't empty.
     #[error("{0} holds a ledger already; name a folder that doesn't exist yet")]
     NotEmpty(String),
@@ -46,13 +49,14 @@ pub fn verify(subject: &Subject) -> Report {
     let mut report = Report::default();
     match subject.readers.open() {
         Ok(reader) => verify_ledger(subject, &reader, &mut report),
-        Err(error) => report.add("ledger", Err(error.to_string())),
+        Err(error) => report.judge("ledger", Err(&error.into())),
     }
     report
 }
 
 fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) {
     report.add("sqlite integrity", doctor::integrity(reader));
+    report.add("identity", doctor::identity(reader));
     report.add("head anchor", doctor::head_anchor(subject, reader));
     let mut replay = Replay::default();
     let folded = startup::visit_all(
@@ -67,7 +71,7 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
                 replay.head().seq.0
             )),
         ),
-        Err(error) => return report.add("events", Err(error.to_string())),
+        Err(error) => return report.judge("events", Err(&error)),
     }
     let head = replay.head().seq;
     let state = replay.into_state();
@@ -133,6 +137,11 @@ pub fn salvage(
     to: &Path,
     workspace: &Path,
 ) -> Result<Salvaged, SalvageError> {
+    if let Err(error) = startup::verify_chain(from)
+        && error.is_newer()
+    {
+        return Err(SalvageError::Newer(Box::new(error)));
+    }
     let mut opened = options.open(to, workspace)?;
     if opened.log.head()?.seq != Seq(0) {
         return Err(SalvageError::NotEmpty(to.display().to_string()));

@@ -7,6 +7,7 @@ use std::path::Path;
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_migrations::DecodeError;
 use tslp_projections::TABLES;
 use tslp_projections::table::{TableDigest, Value};
 use tslp_replay::engine::Engine;
@@ -37,6 +38,17 @@ pub enum StartError {
          take everything before that position with `tslp salvage --to NEW_DIR`"
     )]
     Damaged(#[from] ReplayError),
+    /// The ledger opens and its chain holds, and it says what isn't known here.
+    #[error(
+        "the ledger was written by a newer tslp: event #{seq}: {source}. It was left untouched; use that version of tslp, \
+         or a newer one"
+    )]
+    Newer {
+        /// The event.
+        seq: u64,
+        /// Why it can't be read.
+        source: DecodeError,
+    },
 }
 
 impl StartError {
@@ -45,8 +57,40 @@ impl StartError {
     pub const fn asks_for_safe_mode(&self) -> bool {
         match self {
             Self::Ledger(error) => error.asks_for_safe_mode(),
-            Self::DataDir(_) => false,
+            Self::DataDir(_) | Self::Newer { .. } => false,
             Self::Damaged(_) => true,
+        }
+    }
+
+    /// Whether a newer program wrote the ledger, which is no damage.
+    #[must_use]
+    pub const fn is_newer(&self) -> bool {
+        match self {
+            Self::Ledger(error) => error.is_newer(),
+            Self::Newer { .. } => true,
+            Self::DataDir(_) | Self::Damaged(_) => false,
+        }
+    }
+
+    /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
+    pub(crate) fn undecodable(stored: &Stored, source: DecodeError) -> Self {
+        let seq = stored.seq.0;
+        if source.may_be_newer() {
+            Self::Newer { seq, source }
+        } else {
+            let reason = source.to_string();
+            Self::Damaged(ReplayError::Undecodable { seq, reason })
+        }
+    }
+
+    /// Sorts what a replay says of an event.
+    fn of(flaw: ReplayError, stored: &Stored) -> Self {
+        // A replay decodes what fits the chain alone.
+        match tslp_migrations::decode(&stored.kind, &stored.payload) {
+            Err(source) if matches!(flaw, ReplayError::Undecodable { .. }) => {
+                Self::undecodable(stored, source)
+            }
+            _ => Self::Damaged(flaw),
         }
     }
 }
@@ -138,7 +182,7 @@ pub fn rebuild(log: &mut SqliteLog, state: &State) -> Result<(), LedgerError> {
     rebuild.commit(state.head())
 }
 
-/// Verifies the chain through a read-only connection, for diagnostics.
+/// Verifies the chain and reads every event through a read-only connection, for diagnostics.
 ///
 /// # Errors
 /// When it can't be read or believed.
@@ -146,7 +190,14 @@ pub fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
     let mut chain = ChainCheck::default();
     visit_all(
         |visit| reader.read(Seq(1), visit),
-        |stored| chain.step(stored),
+        |stored| {
+            chain.step(stored)?;
+            let read = tslp_migrations::decode(&stored.kind, &stored.payload);
+            read.map(drop).map_err(|error| ReplayError::Undecodable {
+                seq: stored.seq.0,
+                reason: error.to_string(),
+            })
+        },
     )?;
     Ok(chain.head().seq)
 }
@@ -160,9 +211,9 @@ pub(crate) fn visit_all(
     read(&mut |stored| match step(&stored) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
-            flaw = Some(error);
+            flaw = Some(StartError::of(error, &stored));
             ControlFlow::Break(())
         }
     })?;
-    flaw.map_or(Ok(()), |error| Err(error.into()))
+    flaw.map_or(Ok(()), Err)
 }

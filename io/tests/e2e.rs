@@ -44,6 +44,8 @@ mod recent_context;
 mod refusals;
 #[path = "e2e/relay.rs"]
 mod relay;
+#[path = "e2e/released.rs"]
+mod released;
 #[cfg(target_os = "linux")]
 #[path = "e2e/sandbox.rs"]
 mod sandbox;

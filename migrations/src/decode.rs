@@ -14,18 +14,13 @@ use crate::v1::{self, Load};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// No version of this program known here writes such events.
-    #[error(
-        "unknown event kind `{kind}`: the ledger was damaged, or written by another or newer version of tslp; \
-         update tslp, or check the ledger with `tslp verify`"
-    )]
+    #[error("unknown event kind `{kind}`")]
     UnknownKind {
         /// The stored kind.
         kind: String,
     },
     /// The event's name is known, its layout version isn't yet.
-    #[error(
-        "event kind `{kind}` has a newer layout than the v{known} that this version of tslp reads; update tslp"
-    )]
+    #[error("event kind `{kind}` has a newer layout than v{known}")]
     NewerVersion {
         /// The stored kind.
         kind: String,
@@ -50,6 +45,34 @@ pub enum DecodeError {
         /// What.
         invalid: Invalid,
     },
+}
+
+impl DecodeError {
+    /// Whether a newer program may have written those bytes. It did if they are what was once appended, which the hash
+    /// chain says; otherwise they are damaged.
+    #[must_use]
+    pub fn may_be_newer(&self) -> bool {
+        match self {
+            Self::NewerVersion { .. } => true,
+            Self::UnknownKind { kind } => is_name_of_a_layout(kind),
+            Self::Invalid { invalid, .. } => {
+                matches!(invalid, Invalid::Code { .. } | Invalid::Reason(_))
+            }
+            Self::Malformed { .. } => false,
+        }
+    }
+}
+
+/// Whether a kind is written as ours are: a name in small letters, `.v`, and a number.
+fn is_name_of_a_layout(kind: &str) -> bool {
+    let Some((name, version)) = kind.rsplit_once(".v") else {
+        return false;
+    };
+    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let is_number = version.bytes().all(|byte| byte.is_ascii_digit())
+        && version.parse::<u32>().is_ok_and(|version| version > 0);
+    is_name && is_number
 }
 
 /// A stored value without meaning.
@@ -157,8 +180,8 @@ pub fn content<'a>(kind: &str, payload: &'a [u8]) -> Result<Option<ContentRef<'a
     }
 }
 
-/// Names of all events with the newest layout version known here.
-const NAMES: &[(&str, u32)] = &[
+/// The names of all events with the newest version of their layout known here; all older versions are read, too.
+pub const LAYOUTS: &[(&str, u32)] = &[
     ("rules_in_force", 1),
     ("content", 1),
     ("prompt_received", 1),
@@ -179,7 +202,7 @@ const NAMES: &[(&str, u32)] = &[
 fn unknown(kind: &str) -> DecodeError {
     let newer = kind.rsplit_once(".v").and_then(|(name, version)| {
         let version: u32 = version.parse().ok()?;
-        let (_, known) = NAMES.iter().find(|(known, _)| *known == name)?;
+        let (_, known) = LAYOUTS.iter().find(|(known, _)| *known == name)?;
         (version > *known).then_some(*known)
     });
     match newer {

@@ -10,5 +10,5 @@ mod encode;
 pub mod schema;
 mod v1;
 
-pub use decode::{ContentRef, DecodeError, Invalid, content, decode};
+pub use decode::{ContentRef, DecodeError, Invalid, LAYOUTS, content, decode};
 pub use encode::{EncodeError, Encoded, PAYLOAD_BYTES_MAX, encode, kind_of};

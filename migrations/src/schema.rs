@@ -9,6 +9,11 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"TSLP");
 pub const FORMAT: &str = "tslp-ledger";
 
 /// One step of the ladder.
+///
+/// * It changes the statements of the schema, be it by a new table, so that a version in a database's header can be held
+///   against what the database has: a flipped bit there is told from a newer program.
+/// * After it, as before, `ledger` has the columns `seq, at, kind, payload, chain` and `meta` has `key, value`, and the
+///   events are those that were there: what an older database holds is verified before any step is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The `user_version` after this step.
@@ -27,34 +32,54 @@ pub const STEPS: &[Step] = &[Step {
 }];
 
 /// The schema version that this program writes.
-pub const CURRENT: u32 = STEPS[STEPS.len() - 1].version;
+pub const CURRENT: u32 = LADDER.current();
+
+/// The ladder of this program.
+pub const LADDER: Ladder = Ladder(STEPS);
+
+/// Steps from an empty database to the schema of a program, lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ladder(pub &'static [Step]);
+
+impl Ladder {
+    /// The version at its top.
+    #[must_use]
+    pub const fn current(self) -> u32 {
+        match self.0.last() {
+            Some(step) => step.version,
+            None => 0,
+        }
+    }
+
+    /// All steps.
+    #[must_use]
+    pub const fn steps(self) -> &'static [Step] {
+        self.0
+    }
+
+    /// The steps that lead upwards from a version; none where it isn't one of this ladder's.
+    #[must_use]
+    pub fn above(self, version: i64) -> &'static [Step] {
+        if !(0..=i64::from(self.current())).contains(&version) {
+            return &[];
+        }
+        let done = self
+            .0
+            .iter()
+            .take_while(|step| i64::from(step.version) <= version)
+            .count();
+        &self.0[done..]
+    }
+}
 
 /// The database was written by a newer program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the database has schema version {found}, this version of tslp knows versions up to {CURRENT}"
-)]
+#[error("it has schema version {found}, and this one knows versions up to {known}")]
 pub struct Newer {
     /// The version found.
     pub found: i64,
-}
-
-/// The steps that lead from a database's `user_version` to [`CURRENT`].
-///
-/// # Errors
-/// When the database is ahead of this program; it must be left untouched.
-pub fn pending(user_version: i64) -> Result<&'static [Step], Newer> {
-    let done = STEPS
-        .iter()
-        .take_while(|step| i64::from(step.version) <= user_version)
-        .count();
-    if (0..=i64::from(CURRENT)).contains(&user_version) {
-        Ok(&STEPS[done..])
-    } else {
-        Err(Newer {
-            found: user_version,
-        })
-    }
+    /// The newest version known here.
+    pub known: u32,
 }
 
 /// `INSERT OR REPLACE` deletes without firing delete triggers, so inserts are held to dense positions as well.
@@ -91,11 +116,27 @@ mod tests {
     }
 
     #[test]
-    fn only_missing_steps_are_pending_and_newer_databases_are_refused() {
-        assert_eq!(pending(0), Ok(STEPS));
-        assert_eq!(pending(CURRENT.into()), Ok(&STEPS[STEPS.len()..]));
-        let above = i64::from(CURRENT) + 1;
-        assert_eq!(pending(above), Err(Newer { found: above }));
-        assert_eq!(pending(-1), Err(Newer { found: -1 }));
+    fn only_missing_steps_are_pending() {
+        assert_eq!(LADDER.above(0), STEPS);
+        for version in [i64::from(CURRENT), i64::from(CURRENT) + 1, -1, i64::MAX] {
+            assert_eq!(LADDER.above(version), &[], "{version}");
+        }
+    }
+
+    #[test]
+    fn released_steps_never_change() {
+        // A step's place in this list is for ever: databases stand on it.
+        const RELEASED: &[&str] =
+            &["90a298d6548578b7932dbb68ad779221e44944856df1174781da48ad08cae778"];
+        assert_eq!(STEPS.len(), RELEASED.len(), "add the new step's hash");
+        for (step, hash) in STEPS.iter().zip(RELEASED) {
+            let found = tslp_core::hash::ArtifactHash::of(step.sql.as_bytes());
+            assert_eq!(
+                found.to_string(),
+                *hash,
+                "step {} was released and never changes: take another step on top of it",
+                step.version
+            );
+        }
     }
 }

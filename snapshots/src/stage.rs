@@ -142,6 +142,11 @@ impl Stage {
         }
     }
 
+    /// From now on the rules in force are recorded, as the program records them.
+    pub fn declare(&mut self) {
+        self.engine.declare("0.1.0");
+    }
+
     /// Puts a disk in place of the stage's own.
     pub fn set_disk(&mut self, disk: Disk) {
         self.disk = disk;

@@ -6,25 +6,26 @@ use std::ops::ControlFlow;
 use serde_json::{Value, json};
 use tslp_core::extract::Grammars;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_migrations::schema;
 use tslp_projections::{ANOMALIES, DISK, STALE, STATE_MAP};
 
 use super::{Row, Subject};
 use crate::ledger::anchor::{self, Reading};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader};
 use crate::probe::{self, Target};
-use crate::startup;
+use crate::startup::{self, StartError};
 
 /// Free bytes below which the disk is as good as full.
 const FREE_BYTES_MIN: u64 = 64 << 20;
 
 /// How a check came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
     /// All is well.
     Ok,
     /// Something to know; the proxy works.
     Warning,
+    /// A newer program's, which this one can't judge.
+    Newer,
     /// Something is broken.
     Failed,
 }
@@ -36,6 +37,7 @@ impl Health {
         match self {
             Self::Ok => "ok",
             Self::Warning => "warning",
+            Self::Newer => "newer",
             Self::Failed => "failed",
         }
     }
@@ -66,12 +68,17 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether nothing is broken.
+    /// Whether nothing is broken, as far as this program can tell.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
-        self.checks
-            .iter()
-            .all(|check| check.health != Health::Failed)
+        self.worst() <= Health::Warning
+    }
+
+    /// How the worst check came out.
+    #[must_use]
+    pub fn worst(&self) -> Health {
+        let all = self.checks.iter().map(|check| check.health);
+        all.max().unwrap_or(Health::Ok)
     }
 
     /// The page.
@@ -121,6 +128,17 @@ impl Report {
         });
     }
 
+    /// Adds what was found in the ledger, which may be a newer program's.
+    pub(crate) fn judge(&mut self, name: &'static str, outcome: Result<String, &StartError>) {
+        let is_newer = outcome.as_ref().is_err_and(|error| error.is_newer());
+        self.add(name, outcome.map_err(ToString::to_string));
+        if let Some(check) = self.checks.last_mut()
+            && is_newer
+        {
+            check.health = Health::Newer;
+        }
+    }
+
     pub(crate) fn warn(&mut self, name: &'static str, outcome: Result<String, String>) {
         self.add(name, outcome);
         if let Some(check) = self.checks.last_mut()
@@ -140,7 +158,7 @@ pub fn examine(subject: &Subject) -> Report {
     }
     match subject.readers.open() {
         Ok(reader) => examine_ledger(subject, &reader, &mut report),
-        Err(error) => report.add("ledger", Err(error.to_string())),
+        Err(error) => report.judge("ledger", Err(&error.into())),
     }
     report.add("disk space", free_space(subject));
     examine_surroundings(subject, &mut report);
@@ -171,20 +189,12 @@ fn examine_surroundings(subject: &Subject, report: &mut Report) {
 fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) {
     report.add("sqlite integrity", integrity(reader));
     report.add("journal mode", expect("wal", reader.journal_mode()));
-    report.add(
-        "schema version",
-        expect(
-            &schema::CURRENT.to_string(),
-            reader.user_version().map(|version| version.to_string()),
-        ),
-    );
+    report.add("identity", identity(reader));
     let chain = startup::verify_chain(reader);
-    report.add(
+    let verified = chain.as_ref();
+    report.judge(
         "hash chain",
-        match &chain {
-            Ok(head) => Ok(format!("{} events verified", head.0)),
-            Err(error) => Err(error.to_string()),
-        },
+        verified.map(|head| format!("{} events verified", head.0)),
     );
     report.add("head anchor", head_anchor(subject, reader));
     report.add("projections", anomalies(reader));
@@ -199,6 +209,17 @@ pub(crate) fn integrity(reader: &LedgerReader) -> Result<String, String> {
     match reader.integrity_check() {
         Ok(defects) if defects.is_empty() => Ok("no defects".into()),
         Ok(defects) => Err(defects.join("; ")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// What the ledger says it is.
+pub(crate) fn identity(reader: &LedgerReader) -> Result<String, String> {
+    match reader.identity() {
+        Ok((version, workspace)) => Ok(format!(
+            "schema version {version}, of the workspace {}",
+            workspace.display()
+        )),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use tslp_projections::table::Value as Cell;
 use tslp_projections::{AUDITS, EPISODE_ENTRIES, EPISODES};
 
 use super::{Row, Subject, entity_name, moment};
@@ -59,8 +60,16 @@ pub struct Entry {
 /// When the ledger can't be read.
 pub fn read(subject: &Subject, limit: usize) -> Result<Vec<Episode>, LedgerError> {
     let reader = subject.readers.open()?;
+    from_rows(|table| reader.rows(table), limit)
+}
+
+/// The episodes out of the rows of projections' tables, wherever they come from.
+pub(crate) fn from_rows<E>(
+    rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
+    limit: usize,
+) -> Result<Vec<Episode>, E> {
     let mut entries: BTreeMap<i64, Vec<Entry>> = BTreeMap::new();
-    for row in reader.rows(EPISODE_ENTRIES)? {
+    for row in rows(EPISODE_ENTRIES)? {
         // The audits' own table says more.
         if row.text(2) == Some("audit") {
             continue;
@@ -74,7 +83,7 @@ pub fn read(subject: &Subject, limit: usize) -> Result<Vec<Episode>, LedgerError
         });
     }
     let mut audits: BTreeMap<i64, Vec<Audit>> = BTreeMap::new();
-    for row in reader.rows(AUDITS)? {
+    for row in rows(AUDITS)? {
         audits.entry(row.number(0)).or_default().push(Audit {
             entity: entity_name(
                 row.text(2).unwrap_or_default(),
@@ -83,13 +92,13 @@ pub fn read(subject: &Subject, limit: usize) -> Result<Vec<Episode>, LedgerError
             status: row.text(4).unwrap_or_default().to_owned(),
         });
     }
-    let mut rows = reader.rows(EPISODES)?;
-    if rows.first().is_some_and(|row| row.number(0) == OUTSIDE) {
-        let outside = rows.remove(0);
-        let place = rows.partition_point(|row| row.number(2) <= outside.number(2));
-        rows.insert(place, outside);
+    let mut episodes = rows(EPISODES)?;
+    if episodes.first().is_some_and(|row| row.number(0) == OUTSIDE) {
+        let outside = episodes.remove(0);
+        let place = episodes.partition_point(|row| row.number(2) <= outside.number(2));
+        episodes.insert(place, outside);
     }
-    let episodes = rows.iter().rev().take(limit).map(|row| Episode {
+    let episodes = episodes.iter().rev().take(limit).map(|row| Episode {
         id: row.number(0),
         session: row.number(1),
         at: moment(row.number(2)),

@@ -11,6 +11,7 @@ use tslp_replay::log::Head;
 
 use super::progress::Progress;
 use super::scan::Scan;
+use super::workshop::{self, Work};
 use crate::diagnostics::doctor;
 use crate::ledger::anchor::Anchor;
 use crate::ledger::disk::sync_parent;
@@ -84,10 +85,8 @@ pub fn backup(
         cause,
     };
     let folder = file.parent().unwrap_or(Path::new("/"));
-    let fresh = tempfile::Builder::new()
-        .prefix(".tslp-backup-")
-        .tempdir_in(folder)
-        .map_err(unwritable)?;
+    let fresh = workshop::folder(folder, Work::Backup).map_err(unwritable)?;
+    let _held = workshop::hold(&fresh)?;
     let files = DataFiles::of(fresh.path());
     let source = Scan::begin(data_dir, readers)?;
     let head = copy(&source, &files.database)?;

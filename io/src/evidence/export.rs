@@ -2,14 +2,16 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 use tslp_replay::log::Head;
 
 use super::line::{Header, event_line};
 use super::progress::Progress;
 use super::scan::Scan;
+use super::workshop::{self, Work};
 use crate::ledger::disk::sync_parent;
 use crate::startup::StartError;
 
@@ -56,15 +58,19 @@ pub fn write_file(scan: &mut Scan, file: &Path) -> Result<Head, ExportError> {
         return Err(ExportError::Exists(file.to_owned()));
     }
     let folder = file.parent().unwrap_or(Path::new("/"));
-    let temporary = NamedTempFile::with_prefix_in(".tslp-export-", folder)?;
+    let fresh = workshop::folder(folder, Work::Export)?;
+    let _held = workshop::hold(&fresh).map_err(StartError::from)?;
+    let lines = fresh.path().join("export.jsonl");
+    let mut made = File::options();
+    let made = made.write(true).create_new(true).mode(0o600).open(&lines)?;
     let head = {
-        let mut out = BufWriter::with_capacity(1 << 16, temporary.as_file());
+        let mut out = BufWriter::with_capacity(1 << 16, &made);
         let head = write(scan, &mut out)?;
         out.flush()?;
         head
     };
-    temporary.as_file().sync_all()?;
-    let _: File = temporary
+    made.sync_all()?;
+    TempPath::try_from_path(lines)?
         .persist_noclobber(file)
         .map_err(|error| match error.error.kind() {
             io::ErrorKind::AlreadyExists => ExportError::Exists(file.to_owned()),

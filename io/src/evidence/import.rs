@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tslp_migrations::PAYLOAD_BYTES_MAX;
 use tslp_replay::fold::Replay;
@@ -9,8 +10,10 @@ use tslp_replay::log::{Head, Stored};
 
 use super::line::{self, Header};
 use super::progress::Progress;
+use super::workshop::{self, Work};
 use crate::data_dir::{self, DataDirError};
 use crate::ledger::disk::sync_parent;
+use crate::ledger::lock::DataDirLock;
 use crate::ledger::{self, Checkpoint, LedgerError, SqliteLog};
 use crate::startup;
 
@@ -91,11 +94,9 @@ pub fn import(lines: &mut dyn BufRead, to: &Path) -> Result<Imported, ImportErro
     };
     let parent = to.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(parent).map_err(unwritable)?;
-    let fresh = tempfile::Builder::new()
-        .prefix(".tslp-import-")
-        .tempdir_in(parent)
-        .map_err(unwritable)?;
-    fill(&mut lines, &header, fresh.path())?;
+    let fresh = workshop::folder(parent, Work::Import).map_err(unwritable)?;
+    // Held until the folder has its name, so that nobody takes it for one whose maker died.
+    let _held = fill(&mut lines, &header, fresh.path())?;
     std::fs::rename(fresh.path(), &to)
         .and_then(|()| sync_parent(&to))
         .map_err(unwritable)?;
@@ -120,7 +121,12 @@ fn check_empty(to: &Path) -> Result<(), ImportError> {
     }
 }
 
-fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), ImportError> {
+/// Returns the new ledger's lock.
+fn fill(
+    lines: &mut Lines<'_>,
+    header: &Header,
+    dir: &Path,
+) -> Result<Arc<DataDirLock>, ImportError> {
     let mut opened = ledger::open(dir, &header.workspace)?;
     let progress = Progress::of(header.head.seq.0, "events");
     let mut replay = Replay::default();
@@ -149,7 +155,7 @@ fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), Import
     }
     startup::rebuild(&mut opened.log, &replay.into_state())?;
     opened.log.checkpoint(Checkpoint::Truncate)?;
-    Ok(())
+    Ok(opened.lock)
 }
 
 fn append(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), ImportError> {

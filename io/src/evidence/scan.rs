@@ -111,12 +111,8 @@ impl Scan {
         {
             return Err(self.mismatch(anchor, Mismatch::OtherHistory));
         }
-        let event = tslp_migrations::decode(&stored.kind, &stored.payload).map_err(|error| {
-            ReplayError::Undecodable {
-                seq: stored.seq.0,
-                reason: error.to_string(),
-            }
-        })?;
+        let event = tslp_migrations::decode(&stored.kind, &stored.payload)
+            .map_err(|error| StartError::undecodable(&stored, error))?;
         Ok(Some((stored, event)))
     }
 
@@ -131,12 +127,8 @@ impl Scan {
             ControlFlow::Break(())
         })?;
         let Some(stored) = found else { return Ok(None) };
-        let event = tslp_migrations::decode(&stored.kind, &stored.payload).map_err(|error| {
-            ReplayError::Undecodable {
-                seq: seq.0,
-                reason: error.to_string(),
-            }
-        })?;
+        let event = tslp_migrations::decode(&stored.kind, &stored.payload)
+            .map_err(|error| StartError::undecodable(&stored, error))?;
         Ok(Some((stored, event)))
     }
 

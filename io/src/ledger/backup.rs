@@ -1,13 +1,14 @@
 //! A copy of the database while others write to it, by SQLite's own backup.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
 use tslp_replay::log::Head;
 
-use super::connection;
+use super::connection::{self, Database};
 use super::error::LedgerError;
 use super::reader::LedgerReader;
 
@@ -46,20 +47,35 @@ impl LedgerReader {
         let failed = self.database.failed("read");
         let unwritable = |error| LedgerError::sqlite(file, "write", error);
         let head = connection::head(&self.connection).map_err(&failed)?;
-        let mut to = Connection::open(file).map_err(unwritable)?;
-        let backup = Backup::new(&self.connection, &mut to).map_err(unwritable)?;
-        loop {
-            let step = backup.step(PAGES_PER_STEP).map_err(unwritable)?;
-            let pages = backup.progress();
-            let count = |pages| u64::try_from(pages).unwrap_or(0);
-            progress(count(pages.remaining), count(pages.pagecount));
-            match step {
-                StepResult::Done => break,
-                _ => std::thread::sleep(PAUSE),
-            }
-        }
-        drop(backup);
-        to.close().map_err(|(_, error)| unwritable(error))?;
+        let to = Database {
+            path: file.to_owned(),
+            disk: Arc::clone(&self.database.disk),
+        };
+        copy_pages(&self.connection, &to, PAUSE, progress).map_err(unwritable)?;
         Ok(head)
     }
+}
+
+/// Copies every page that a connection sees into another file, which is empty or doesn't exist.
+pub(super) fn copy_pages(
+    from: &Connection,
+    file: &Database,
+    pause: Duration,
+    progress: &mut dyn FnMut(u64, u64),
+) -> rusqlite::Result<()> {
+    let create = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut to = file.connect_unconfigured(create)?;
+    let backup = Backup::new(from, &mut to)?;
+    loop {
+        let step = backup.step(PAGES_PER_STEP)?;
+        let pages = backup.progress();
+        let count = |pages| u64::try_from(pages).unwrap_or(0);
+        progress(count(pages.remaining), count(pages.pagecount));
+        match step {
+            StepResult::Done => break,
+            _ => std::thread::sleep(pause),
+        }
+    }
+    drop(backup);
+    to.close().map_err(|(_, error)| error)
 }

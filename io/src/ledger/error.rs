@@ -69,12 +69,49 @@ pub enum LedgerError {
         remnant: PathBuf,
     },
     /// A newer program wrote the database.
-    #[error("{path}: {source}; it was left untouched. Update tslp")]
+    #[error(
+        "{path} was written by a newer tslp: {source}. It was left untouched; use that version of tslp, or a newer one"
+    )]
     NewerSchema {
         /// The database.
         path: PathBuf,
         /// Which version was found.
         source: Newer,
+    },
+    /// An older ledger can't be copied before it is migrated.
+    #[error(
+        "{path} is of an older tslp. Before it is brought from schema version {from} to {to}, a copy of it is kept in \
+         {copy}, and that can't be written: {source}. The ledger was left as it was; give its folder room for {bytes} \
+         bytes, then start tslp again"
+    )]
+    NoCopy {
+        /// The database.
+        path: PathBuf,
+        /// Where the copy goes.
+        copy: PathBuf,
+        /// The ledger's schema version.
+        from: i64,
+        /// The version that it was to get.
+        to: u32,
+        /// What the copy needs.
+        bytes: u64,
+        /// What went wrong with it.
+        source: Box<LedgerError>,
+    },
+    /// The steps of the schema didn't lead where they should: a defect of this program.
+    #[error(
+        "{path} can't be brought from schema version {from} to {to}: {detail}; this is a defect of tslp. The ledger was \
+         left as it was: use the version of tslp that wrote it"
+    )]
+    Migration {
+        /// The database.
+        path: PathBuf,
+        /// Its schema version.
+        from: i64,
+        /// The version that it was to get.
+        to: u32,
+        /// What was found after the steps.
+        detail: &'static str,
     },
     /// The ledger belongs to another project folder.
     #[error(
@@ -180,6 +217,19 @@ pub enum LedgerError {
         /// Why.
         source: DecodeError,
     },
+    /// A newer program wrote the event: its link holds, and it says what isn't known here.
+    #[error(
+        "{path} was written by a newer tslp: event {seq}: {source}. It was left untouched; use that version of tslp, or \
+         a newer one"
+    )]
+    NewerEvent {
+        /// The database.
+        path: PathBuf,
+        /// The event.
+        seq: Seq,
+        /// Why it can't be read.
+        source: DecodeError,
+    },
     /// An event can't be stored.
     #[error("event {seq} was not recorded: {source}")]
     Encode {
@@ -283,6 +333,22 @@ impl LedgerError {
                 source,
             },
         }
+    }
+
+    /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
+    pub(crate) fn undecodable(path: &Path, seq: Seq, source: DecodeError) -> Self {
+        let path = path.to_owned();
+        if source.may_be_newer() {
+            Self::NewerEvent { path, seq, source }
+        } else {
+            Self::Decode { path, seq, source }
+        }
+    }
+
+    /// Whether a newer program wrote the ledger, which is no damage.
+    #[must_use]
+    pub const fn is_newer(&self) -> bool {
+        matches!(self, Self::NewerSchema { .. } | Self::NewerEvent { .. })
     }
 
     /// Whether all that is missing is room on the disk.

@@ -60,8 +60,10 @@ impl DataDirLock {
             }
             Err(errno) => return Err(failed("lock")(errno.into())),
         }
-        file.set_len(0)
-            .and_then(|()| writeln!(file, "{}", std::process::id()))
+        // In this order: a file with a pid in it never lacks one again.
+        let pid = format!("{}\n", std::process::id());
+        file.write_all(pid.as_bytes())
+            .and_then(|()| file.set_len(pid.len() as u64))
             .map_err(failed("write"))?;
         Ok(Self::holding(file))
     }

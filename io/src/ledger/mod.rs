@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `ledger.db` (`-wal`, `-shm`) | the ledger and the projections' tables; readable with the `sqlite3` shell |
 //! | `ledger.anchor` | position and chain hash of the last commit, to notice a lost tail or an older copy put back |
+//! | `ledger.db.before-vN` (`.anchor`) | a copy from before a migration to schema version N; may be deleted |
 //! | `lock` | held by the one process that writes; names its pid |
 
 pub mod anchor;
@@ -20,9 +21,11 @@ pub mod disk;
 pub mod durable;
 mod error;
 pub mod lock;
+mod migrate;
 mod open;
 pub mod reader;
 mod recognise;
+mod schema_version;
 mod sqlite_log;
 pub mod tables;
 pub mod writer;

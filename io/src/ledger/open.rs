@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
-use tslp_migrations::schema::{self, APPLICATION_ID, FORMAT};
+use tslp_migrations::schema::{APPLICATION_ID, FORMAT, LADDER, Ladder};
 use tslp_projections::table::Table;
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, Reading};
-use super::connection::{self, Access, Database, beside, pragma, set_meta};
+use super::connection::{self, Access, Database, beside, set_meta};
 use super::disk::{Disk, FileSystem};
 use super::error::{LedgerError, Mismatch};
 use super::lock::DataDirLock;
+use super::migrate::{self, climb};
 use super::reader::ReaderFactory;
 use super::recognise::{as_damage, check_file, check_meta, check_schema};
 use super::sqlite_log::SqliteLog;
@@ -72,6 +73,8 @@ pub struct OpenOptions {
     pub missing_anchor: MissingAnchor,
     /// Where the data directory is.
     pub disk: Arc<dyn Disk>,
+    /// The steps to the schema that is written.
+    pub ladder: Ladder,
 }
 
 impl Default for OpenOptions {
@@ -81,6 +84,7 @@ impl Default for OpenOptions {
             append_only: &["vault"],
             missing_anchor: MissingAnchor::Refuse,
             disk: Arc::new(FileSystem),
+            ladder: LADDER,
         }
     }
 }
@@ -126,12 +130,13 @@ impl OpenOptions {
         };
         if !has_bytes(disk, &files.database)? {
             check_nothing_left(disk, &files)?;
-            create(&database, workspace)?;
+            create(&database, workspace, self.ladder)?;
         }
         make_private(disk, &files.database)?;
         let damage = |error| as_damage(disk, &files, error);
         check_file(disk, &files.database).map_err(damage)?;
-        let head = self.inspect(&database, &files, workspace).map_err(damage)?;
+        let (version, head) = self.inspect(&database, &files, workspace).map_err(damage)?;
+        migrate::migrate(&database, self.ladder, version, head).map_err(damage)?;
         let anchor = open_anchor(disk, &files, head)?;
         let tables = Tables::new(self.tables, self.append_only);
         let log = connect(database, tables, anchor, head, Arc::clone(&lock));
@@ -145,23 +150,36 @@ impl OpenOptions {
         })
     }
 
-    /// Looks at the database through a connection that can't write, so that evidence stays as it is.
+    /// Looks at the database through a connection that can't write, so that evidence stays as it is. Returns its schema's
+    /// version and its head.
     fn inspect(
         &self,
         database: &Database,
         files: &DataFiles,
         workspace: &Path,
-    ) -> Result<Head, LedgerError> {
+    ) -> Result<(i64, Head), LedgerError> {
         let connection = database.connect(Access::Read)?;
         let failed = database.failed("read");
-        check_schema(&connection, database)?;
+        let version = check_schema(&connection, database, self.ladder)?;
         check_meta(&connection, database, workspace)?;
         let head = connection::head(&connection).map_err(&failed)?;
+        self.check_anchor(&connection, database, files, head)?;
+        Ok((version, head))
+    }
+
+    /// Makes sure that the anchor vouches for what is there.
+    fn check_anchor(
+        &self,
+        connection: &Connection,
+        database: &Database,
+        files: &DataFiles,
+        head: Head,
+    ) -> Result<(), LedgerError> {
         let anchor = match anchor::read_on(&*self.disk, &files.anchor)? {
             Reading::Head(anchor) => anchor,
             // Between creating the database and its anchor there are no events yet.
-            Reading::Missing if head.seq == Seq(0) => return Ok(head),
-            _ if self.missing_anchor == MissingAnchor::Adopt => return Ok(head),
+            Reading::Missing if head.seq == Seq(0) => return Ok(()),
+            _ if self.missing_anchor == MissingAnchor::Adopt => return Ok(()),
             reading => {
                 return Err(LedgerError::AnchorMissing {
                     path: database.path.clone(),
@@ -175,9 +193,10 @@ impl OpenOptions {
                 });
             }
         };
-        let chain = connection::chain_at(&connection, anchor.seq).map_err(&failed)?;
+        let failed = database.failed("read");
+        let chain = connection::chain_at(connection, anchor.seq).map_err(failed)?;
         let mismatch = match chain {
-            Some(chain) if chain == anchor.chain => return Ok(head),
+            Some(chain) if chain == anchor.chain => return Ok(()),
             Some(_) => Mismatch::OtherHistory,
             None => Mismatch::LostTail {
                 ledger_ends_at: head.seq,
@@ -233,7 +252,7 @@ fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerEr
 }
 
 /// Makes an empty ledger under another name and moves it into place whole.
-fn create(database: &Database, workspace: &Path) -> Result<(), LedgerError> {
+fn create(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), LedgerError> {
     let disk = &*database.disk;
     let fresh = Database {
         path: beside(&database.path, ".new"),
@@ -246,7 +265,7 @@ fn create(database: &Database, workspace: &Path) -> Result<(), LedgerError> {
     }
     disk.create(&fresh.path)
         .map_err(|source| file_failed("create", &fresh.path, source))?;
-    fill(&fresh, workspace).map_err(fresh.failed("create"))?;
+    fill(&fresh, workspace, ladder).map_err(fresh.failed("create"))?;
     let moved = disk
         .open(&fresh.path)
         .and_then(|mut file| file.sync())
@@ -255,12 +274,12 @@ fn create(database: &Database, workspace: &Path) -> Result<(), LedgerError> {
     moved.map_err(|source| file_failed("create", &database.path, source))
 }
 
-fn fill(fresh: &Database, workspace: &Path) -> rusqlite::Result<()> {
+fn fill(fresh: &Database, workspace: &Path, ladder: Ladder) -> rusqlite::Result<()> {
     let connection = fresh.connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
-    climb(&connection, schema::STEPS)?;
+    climb(&connection, ladder.steps())?;
     set_meta(&connection, "format", FORMAT)?;
     match workspace.to_str() {
         Some(text) => set_meta(&connection, "workspace", text)?,
@@ -269,16 +288,6 @@ fn fill(fresh: &Database, workspace: &Path) -> rusqlite::Result<()> {
     connection.execute_batch("COMMIT")?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.close().map_err(|(_, error)| error)
-}
-
-/// Takes steps of the schema's ladder inside a transaction.
-fn climb(connection: &Connection, steps: &[schema::Step]) -> rusqlite::Result<()> {
-    for step in steps {
-        connection.execute_batch(step.sql)?;
-        connection.pragma_update(None, "user_version", step.version)?;
-        tracing::info!(version = step.version, title = step.title, "schema step");
-    }
-    Ok(())
 }
 
 /// The checks are done: follows the anchor that is there, or makes the one that may be missing.
@@ -311,7 +320,6 @@ fn connect(
             detail,
         });
     }
-    migrate(&connection).map_err(database.failed("migrate"))?;
     Ok(SqliteLog {
         connection,
         database,
@@ -322,21 +330,6 @@ fn connect(
         poisoned: None,
         _lock: lock,
     })
-}
-
-/// Old or new, never a mix: all missing steps are taken in one transaction.
-fn migrate(connection: &Connection) -> rusqlite::Result<()> {
-    let version: i64 = pragma(connection, "user_version")?;
-    let steps = schema::pending(version).unwrap_or_default();
-    if steps.is_empty() {
-        return Ok(());
-    }
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    let climbed = climb(connection, steps).and_then(|()| connection.execute_batch("COMMIT"));
-    if climbed.is_err() && !connection.is_autocommit() {
-        connection.execute_batch("ROLLBACK")?;
-    }
-    climbed
 }
 
 /// An empty ledger gets its empty tables at once; others are rebuilt by whoever can fold.

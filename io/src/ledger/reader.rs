@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension};
 use tslp_core::ids::Seq;
+use tslp_migrations::schema::Ladder;
 use tslp_migrations::{ContentRef, content};
 use tslp_projections::table::Value;
 use tslp_replay::log::{Head, Stored};
@@ -13,7 +14,8 @@ use tslp_replay::log::{Head, Stored};
 use super::connection::{self, Access, Database, pragma, to_sql};
 use super::error::LedgerError;
 use super::open::{DataFiles, OpenOptions};
-use super::recognise::stored_workspace;
+use super::recognise::{check_format, other_workspace, recorded_workspace, stored_workspace};
+use super::schema_version;
 use super::tables::{TableError, Tables};
 
 /// Makes readers; each thread opens its own.
@@ -21,6 +23,7 @@ use super::tables::{TableError, Tables};
 pub struct ReaderFactory {
     database: Database,
     tables: Tables,
+    ladder: Ladder,
 }
 
 impl ReaderFactory {
@@ -36,16 +39,20 @@ impl ReaderFactory {
                 disk: Arc::clone(&options.disk),
             },
             tables: Tables::new(options.tables, options.append_only),
+            ladder: options.ladder,
         }
     }
 
     /// Opens a reader.
     ///
     /// # Errors
-    /// When the database is missing or can't be read.
+    /// When the database is missing, can't be read, or was written by a newer program.
     pub fn open(&self) -> Result<LedgerReader, LedgerError> {
+        let connection = self.database.connect(Access::Read)?;
+        schema_version::refuse_newer(&connection, &self.database, self.ladder)?;
         Ok(LedgerReader {
-            connection: self.database.connect(Access::Read)?,
+            connection,
+            ladder: self.ladder,
             database: self.database.clone(),
             tables: self.tables.clone(),
         })
@@ -57,6 +64,7 @@ pub struct LedgerReader {
     pub(super) connection: Connection,
     pub(super) database: Database,
     tables: Tables,
+    ladder: Ladder,
 }
 
 impl LedgerReader {
@@ -190,12 +198,21 @@ impl LedgerReader {
         pragma(&self.connection, "journal_mode").map_err(self.database.failed("read"))
     }
 
-    /// The schema's version.
+    /// The schema's version, if the header names the one that the statements make, and the workspace that the ledger belongs
+    /// to, if its events name no other.
     ///
     /// # Errors
-    /// When the database can't be read.
-    pub fn user_version(&self) -> Result<i64, LedgerError> {
-        pragma(&self.connection, "user_version").map_err(self.database.failed("read"))
+    /// [`LedgerError::Corrupt`] where they contradict each other; when the database can't be read.
+    pub fn identity(&self) -> Result<(i64, PathBuf), LedgerError> {
+        let version = schema_version::check(&self.connection, &self.database, self.ladder)?;
+        check_format(&self.connection, &self.database)?;
+        let workspace = self.workspace()?;
+        let recorded =
+            recorded_workspace(&self.connection).map_err(self.database.failed("read"))?;
+        if recorded.is_some_and(|recorded| recorded != workspace.to_string_lossy()) {
+            return Err(other_workspace(&self.database, &workspace));
+        }
+        Ok((version, workspace))
     }
 
     /// The database file.

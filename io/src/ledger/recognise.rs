@@ -5,15 +5,17 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use tslp_core::event::Event;
 use tslp_core::ids::Seq;
-use tslp_migrations::schema::{self, APPLICATION_ID, FORMAT};
+use tslp_migrations::schema::{APPLICATION_ID, FORMAT, Ladder};
 
 use super::anchor::{self, Reading};
-use super::connection::{Database, meta, pragma};
+use super::connection::{Database, meta};
 use super::disk::Disk;
 use super::error::LedgerError;
 use super::open::{DataFiles, file_failed};
+use super::schema_version;
 
 /// Of every SQLite database.
 const HEADER_BYTES: usize = 100;
@@ -77,27 +79,16 @@ fn unrecognised(error: &LedgerError) -> Option<String> {
     }
 }
 
-/// Refuses a database whose own tables and triggers aren't those that we made, or whose pages a writer can't trust.
+/// Refuses a database whose own tables and triggers aren't those that we made, or whose pages a writer can't trust. Returns
+/// the schema's version.
 pub(super) fn check_schema(
     connection: &Connection,
     database: &Database,
-) -> Result<(), LedgerError> {
-    let failed = database.failed("read");
-    let version: i64 = pragma(connection, "user_version").map_err(&failed)?;
-    let newer = schema::pending(version);
-    newer.map_err(|source| LedgerError::NewerSchema {
-        path: database.path.clone(),
-        source,
-    })?;
-    let expected = schema_of(version).map_err(&failed)?;
-    let found = own_schema(connection).map_err(&failed)?;
-    if found != expected {
-        return Err(LedgerError::Corrupt {
-            path: database.path.clone(),
-            detail: format!("its schema isn't that of version {version}"),
-        });
-    }
-    check_structure(connection, database)
+    ladder: Ladder,
+) -> Result<i64, LedgerError> {
+    let version = schema_version::check(connection, database, ladder)?;
+    check_structure(connection, database)?;
+    Ok(version)
 }
 
 /// Whether the file can be written to without harm: pages are laid out as they say, each belongs to one table or is free,
@@ -153,31 +144,10 @@ fn definitions(connection: &Connection) -> rusqlite::Result<Vec<Definition>> {
         .collect()
 }
 
-/// The schema that the ladder's steps up to a version make.
-fn schema_of(version: i64) -> rusqlite::Result<Vec<(String, String)>> {
-    let made = Connection::open_in_memory()?;
-    let steps = schema::STEPS.iter();
-    for step in steps.take_while(|step| i64::from(step.version) <= version) {
-        made.execute_batch(step.sql)?;
-    }
-    own_schema(&made)
-}
-
-/// The names and statements of the tables that aren't projections', and of their triggers.
-fn own_schema(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
-    connection
-        .prepare(
-            "SELECT name, sql FROM sqlite_schema
-             WHERE tbl_name IN ('ledger', 'meta') AND sql IS NOT NULL ORDER BY name",
-        )?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
-}
-
-pub(super) fn check_meta(
+/// Refuses a database that doesn't say of itself that it is a ledger.
+pub(super) fn check_format(
     connection: &Connection,
     database: &Database,
-    workspace: &Path,
 ) -> Result<(), LedgerError> {
     let failed = database.failed("read");
     let format: Option<String> = meta(connection, "format").map_err(&failed)?;
@@ -187,15 +157,62 @@ pub(super) fn check_meta(
             detail: format!("its format is {format:?}"),
         });
     }
+    Ok(())
+}
+
+pub(super) fn check_meta(
+    connection: &Connection,
+    database: &Database,
+    workspace: &Path,
+) -> Result<(), LedgerError> {
+    let failed = database.failed("read");
+    check_format(connection, database)?;
     let found = stored_workspace(connection).map_err(&failed)?;
-    if found != workspace {
-        return Err(LedgerError::WrongWorkspace {
+    if found == workspace {
+        return Ok(());
+    }
+    if found.as_os_str().is_empty() {
+        return Err(LedgerError::NotOurs {
             path: database.path.clone(),
-            found,
-            expected: workspace.to_owned(),
+            detail: "it names no workspace".to_owned(),
         });
     }
-    Ok(())
+    let recorded = recorded_workspace(connection).map_err(&failed)?;
+    if recorded.is_some_and(|recorded| recorded == workspace.to_string_lossy()) {
+        return Err(other_workspace(database, &found));
+    }
+    Err(LedgerError::WrongWorkspace {
+        path: database.path.clone(),
+        found,
+        expected: workspace.to_owned(),
+    })
+}
+
+pub(super) fn other_workspace(database: &Database, found: &Path) -> LedgerError {
+    LedgerError::Corrupt {
+        path: database.path.clone(),
+        detail: format!(
+            "it says that it belongs to the workspace {}, and its own events name another one",
+            found.display()
+        ),
+    }
+}
+
+/// The workspace of the rules that were recorded last, if any were.
+pub(super) fn recorded_workspace(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let last = connection
+        .query_row(
+            "SELECT kind, payload FROM ledger WHERE kind LIKE 'rules_in_force.%' ORDER BY seq DESC LIMIT 1",
+            [],
+            |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)),
+        )
+        .optional()?;
+    Ok(last.and_then(
+        |(kind, payload)| match tslp_migrations::decode(&kind, &payload) {
+            Ok(Event::RulesInForce(rules)) => Some(rules.policy.workspace_root),
+            _ => None,
+        },
+    ))
 }
 
 /// The workspace that the database says it belongs to; empty if it says nothing.

@@ -16,7 +16,8 @@ use super::connection::{meta, set_meta, to_sql};
 /// The `meta` key of the last folded position.
 pub(crate) const APPLIED_SEQ: &str = "applied_seq";
 
-const VERSION_PREFIX: &str = "table:";
+/// What stands before a table's name in the `meta` key of its version.
+pub(super) const VERSION_PREFIX: &str = "table:";
 
 /// An error while reading or writing a table.
 #[derive(Debug, thiserror::Error)]

@@ -175,6 +175,49 @@ fn a_flipped_byte_in_the_log_of_a_crashed_process_means_safe_mode() {
     check_safe_mode(&places, &upstream);
 }
 
+/// A ledger with an event or two, changed by a statement that no program of ours makes.
+fn check_changed_by(statement: &str) {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    with_history(&places, &upstream);
+    while !upstream.saw_nothing() {
+        upstream.next();
+    }
+    let (_, truth) = places.cli_json(&["state"]);
+    let shell = ledger_file::open(&places.data);
+    let anchor = "PRAGMA wal_checkpoint(TRUNCATE)";
+    shell.execute_batch(statement).unwrap();
+    let _: i64 = shell.query_row(anchor, [], |row| row.get(0)).unwrap();
+    drop(shell);
+    // A reader makes the WAL that the shell took away.
+    assert_eq!(places.cli_json(&["verify"]).0, 3, "{statement}");
+    check_safe_mode(&places, &upstream);
+    assert_eq!(places.cli_json(&["state"]), (0, truth), "{statement}");
+    let new = places.path("salvaged");
+    let mut salvage = places.in_workspace(&["salvage"]);
+    let salvaged = salvage.arg("--to").arg(&new).output().unwrap();
+    assert_eq!(salvaged.status.code(), Some(0), "{salvaged:?}");
+    let events = ledger_file::events(&places.data);
+    assert_eq!(ledger_file::events(&new), events, "{statement}");
+}
+
+#[test]
+fn a_schema_version_that_the_schema_contradicts_means_safe_mode() {
+    for version in [0, 3, 1 << 20, i32::MIN + 1] {
+        check_changed_by(&format!("PRAGMA user_version = {version}"));
+    }
+}
+
+#[test]
+fn a_workspace_that_the_events_contradict_means_safe_mode() {
+    for change in [
+        "UPDATE meta SET value = substr(value, 1, length(value) - 1) || 'f' WHERE key = 'workspace'",
+        "UPDATE meta SET key = 'workspabe' WHERE key = 'workspace'",
+        "UPDATE meta SET value = 'tslp-ledges' WHERE key = 'format'",
+    ] {
+        check_changed_by(change);
+    }
+}
+
 #[test]
 fn a_lost_tail_means_safe_mode() {
     let (places, upstream) = (Places::new(), Upstream::start());

@@ -269,6 +269,59 @@ fn of_backup_and_export_leave_the_whole_or_nothing() {
     });
 }
 
+#[test]
+fn of_import_leave_the_whole_ledger_or_none() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    for number in 0..20 {
+        let name = format!("ring_put_{number}");
+        tslp.say(&fenced("src/ring.c", &RING.replace("ring_put", &name)));
+    }
+    tslp.stop();
+    let lines = places.path("ledger.jsonl");
+    let export = || places.in_workspace(&["export"]).output().unwrap().stdout;
+    std::fs::write(&lines, export()).unwrap();
+    let exported = export();
+    let dir = places.path("imports");
+    std::fs::create_dir(&dir).unwrap();
+    let new = dir.join("data");
+    let import = || {
+        let mut command = places.command(&["import"]);
+        command.arg(&lines).arg("--to").arg(&new);
+        command
+    };
+    let mut killed = 0;
+    for attempt in 0.. {
+        let was_killed = run_and_kill(import(), attempt * attempt * 40);
+        killed += u64::from(was_killed);
+        if new.exists() {
+            break;
+        }
+        assert!(was_killed, "it ended by itself and made nothing");
+        assert_eq!(visible(&dir), [""; 0], "what isn't whole has no name");
+    }
+    assert!(killed > 0, "it was never killed");
+    // It may have been killed after all was done, and what others left is cleaned up by the next one.
+    let mut imported = Places::new();
+    imported.workspace.clone_from(&places.workspace);
+    imported.data.clone_from(&new);
+    assert_eq!(imported.cli_json(&["verify"]).0, 0);
+    assert!(imported.in_workspace(&["export"]).output().unwrap().stdout == exported);
+    std::fs::remove_dir_all(&new).unwrap();
+    assert!(import().output().unwrap().status.success());
+    assert_eq!(visible(&dir), ["data"]);
+    let names = std::fs::read_dir(&dir).unwrap();
+    let left: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    // Killed before it could say whose it was, in the first moment of its life.
+    let unlocked = |name: &&std::ffi::OsString| {
+        let lock = std::fs::metadata(dir.join(name).join("lock"));
+        lock.map_or(true, |lock| lock.len() == 0)
+    };
+    let unproven = left.iter().filter(unlocked).count();
+    assert_eq!(left.len(), 1 + unproven, "{left:?}");
+    assert_eq!(imported.cli_json(&["verify"]).0, 0);
+}
+
 fn number(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     Some(

@@ -81,6 +81,53 @@ fn what_stands_before_the_damage_is_salvaged_into_a_new_place() {
 }
 
 #[test]
+fn what_a_damaged_ledger_says_is_shown_as_what_nothing_vouches_for() {
+    let upstream = Upstream::start();
+    let places = with_history(&upstream);
+    let pages = ["state", "recent"].map(|page| places.cli_json(&[page]));
+    damage(&places.data, ONCE);
+    let before = evidence(&places.data);
+    for (name, (code, sound)) in ["state", "recent"].into_iter().zip(pages) {
+        assert_eq!((code, &sound["unverified"]), (0, &serde_json::Value::Null));
+        let output = places.in_workspace(&[name]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{name}: {said}");
+        for words in ["nothing vouches", "damaged", "salvage"] {
+            assert!(said.contains(words), "{name}: {said}");
+        }
+        assert!(!output.stdout.is_empty(), "it is shown, though");
+        let (code, mut page) = places.cli_json(&[name]);
+        let flaw = page.as_object_mut().unwrap().remove("unverified").unwrap();
+        assert!(flaw.as_str().unwrap().contains("damaged"), "{flaw}");
+        assert_eq!((code, page), (3, sound), "{name}");
+    }
+    // The proxy in safe mode says it, too.
+    let tslp = Tslp::start(&places, &upstream);
+    for page in ["/state", "/recent"] {
+        assert!(tslp.page(page)["unverified"].is_string(), "{page}");
+    }
+    assert!(tslp.page("/doctor")["unverified"].is_null());
+    tslp.stop();
+    assert!(evidence(&places.data) == before, "evidence was written to");
+}
+
+#[test]
+fn state_and_recent_say_what_the_ledger_says_whatever_the_tables_do() {
+    let upstream = Upstream::start();
+    let places = with_history(&upstream);
+    let before = ["state", "recent"].map(|page| places.cli_json(&[page]));
+    let connection = ledger_file::open(&places.data);
+    connection
+        .execute_batch("DELETE FROM state_map; UPDATE episodes SET model = 'forged'")
+        .unwrap();
+    drop(connection);
+    assert_eq!(
+        ["state", "recent"].map(|page| places.cli_json(&[page])),
+        before
+    );
+}
+
+#[test]
 fn nothing_is_folded_or_salvaged_over_what_is_in_use() {
     let upstream = Upstream::start();
     let places = with_history(&upstream);

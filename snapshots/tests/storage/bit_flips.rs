@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
+use tslp_io::ledger::Checkpoint;
 use tslp_io::ledger::disk::Disk;
-use tslp_io::ledger::{Checkpoint, LedgerError};
 use tslp_io::startup::StartError;
 use tslp_replay::log::Log;
 use tslp_snapshots::storage::{DATA_DIR, Dice, Image, SimDisk};
@@ -25,8 +25,6 @@ const KEPT_BACK: usize = 3;
 enum Outcome {
     /// Refused with the reason, evidence untouched, diagnostics up.
     SafeMode,
-    /// Not opened, with the reason: it looks like another workspace's ledger, or a newer program's.
-    Refused,
     /// Every event and every row is there, nothing was written, and the ledger goes on.
     Intact,
     /// Every event is there, and the tables or the anchor were made anew.
@@ -129,13 +127,8 @@ fn refused(disk: &SimDisk, damaged: &Image, error: &StartError, story: &str) -> 
             "{story}: evidence changed"
         );
     }
-    match error {
-        error if error.asks_for_safe_mode() => Outcome::SafeMode,
-        StartError::Ledger(
-            LedgerError::NewerSchema { .. } | LedgerError::WrongWorkspace { .. },
-        ) => Outcome::Refused,
-        error => panic!("{story}: {error:?}"),
-    }
+    assert!(error.asks_for_safe_mode(), "{story}: {error:?}");
+    Outcome::SafeMode
 }
 
 /// Flips a bit at seeded places of every part of every page, and counts what became of it.

@@ -218,10 +218,45 @@ fn an_added_event_that_is_none_is_refused() {
         let Err(error) = open(&disk) else {
             panic!("{name} of {kind}: opened");
         };
-        assert!(
-            matches!(error, StartError::Damaged(_)),
-            "{name} of {kind}: {error:?}"
-        );
+        let newer = matches!(name.as_str(), "unknown version" | "unknown kind");
+        let as_expected = match error {
+            StartError::Newer { .. } => newer || name == "noise",
+            StartError::Damaged(_) => !newer,
+            StartError::Ledger(_) | StartError::DataDir(_) => false,
+        };
+        assert!(as_expected, "{name} of {kind}: {error:?}");
+        assert_ne!(error.asks_for_safe_mode(), error.is_newer(), "{error:?}");
+    }
+}
+
+#[test]
+fn an_event_of_a_newer_program_is_refused_as_such_and_nothing_is_touched() {
+    let head = last(groups().last().unwrap());
+    let source = story().pop().unwrap();
+    let disk = written();
+    for kind in ["prompt_received.v2", "dreamt.v1"] {
+        let (mut opened, _) = open(&disk).unwrap();
+        let whole = disk.image();
+        let seq = head.next();
+        let newer = Stored {
+            seq,
+            at: source.at,
+            kind: kind.into(),
+            chain: source.chain.extended(seq, source.at, kind, &source.payload),
+            payload: source.payload.clone(),
+        };
+        opened.log.append_with(head, &[newer], &[]).unwrap();
+        drop(opened);
+        let before = disk.image();
+        let Err(error) = open(&disk) else {
+            panic!("{kind}: opened");
+        };
+        assert!(error.is_newer() && !error.asks_for_safe_mode());
+        for words in ["written by a newer tslp", kind, "or a newer one"] {
+            assert!(error.to_string().contains(words), "{error}");
+        }
+        assert!(disk.image() == before, "{kind}: something was touched");
+        disk.restore(&whole);
     }
 }
 

@@ -249,7 +249,8 @@ fn readers_see_what_is_committed_and_can_not_write() {
     assert_eq!(reader.rows(ORDER).unwrap(), [vec![Value::Integer(1)]]);
     assert_eq!(reader.integrity_check().unwrap(), Vec::<String>::new());
     assert_eq!(reader.journal_mode().unwrap(), "wal");
-    assert_eq!(reader.user_version().unwrap(), 1);
+    let workspace = PathBuf::from("/work/project");
+    assert_eq!(reader.identity().unwrap(), (1, workspace));
     assert!(reader.bytes_on_disk() > 0);
     let written = reader.connection.execute("DELETE FROM meta", []);
     assert!(written.unwrap_err().to_string().contains("readonly"));

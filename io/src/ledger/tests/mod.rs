@@ -1,6 +1,7 @@
 //! Tests of the ledger on disk: a workspace in a temporary directory, and what all tests do with it.
 
 mod appending;
+mod migrating;
 mod opening;
 mod tables;
 mod writing;
@@ -59,6 +60,8 @@ const ORDER: usize = 2;
 
 struct Fixture {
     dir: TempDir,
+    /// Another one's data directory, where that is meant.
+    at: Option<PathBuf>,
     options: OpenOptions,
 }
 
@@ -66,6 +69,7 @@ impl Fixture {
     fn new() -> Self {
         Self {
             dir: tempfile::tempdir().unwrap(),
+            at: None,
             options: OpenOptions {
                 tables: TABLES,
                 ..OpenOptions::default()
@@ -74,7 +78,20 @@ impl Fixture {
     }
 
     fn data(&self) -> PathBuf {
-        self.dir.path().join("data")
+        self.at
+            .clone()
+            .unwrap_or_else(|| self.dir.path().join("data"))
+    }
+
+    /// The names of all files, but for those that any reader makes.
+    fn names(&self) -> Vec<String> {
+        let names = std::fs::read_dir(self.data()).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names
+            .filter(|name| !name.ends_with("-wal") && !name.ends_with("-shm"))
+            .collect();
+        names.sort();
+        names
     }
 
     fn files(&self) -> DataFiles {

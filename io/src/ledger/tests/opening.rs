@@ -105,19 +105,6 @@ fn files_of_others_are_refused_untouched() {
 }
 
 #[test]
-fn a_newer_schema_is_refused_untouched() {
-    let fixture = Fixture::new();
-    fixture.filled(2);
-    let shell = fixture.shell();
-    shell.pragma_update(None, "user_version", 99).unwrap();
-    let error = check_refused(&fixture, &["schema version 99", "Update tslp"]);
-    assert!(
-        matches!(error, LedgerError::NewerSchema { .. }),
-        "{error:?}"
-    );
-}
-
-#[test]
 fn the_ledger_of_another_workspace_is_refused() {
     let fixture = Fixture::new();
     drop(fixture.open());

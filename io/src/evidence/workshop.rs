@@ -1,0 +1,173 @@
+//! A hidden folder beside a target, in which something is made whole before it gets its name; and the end of those whose
+//! makers died.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::ledger::LedgerError;
+use crate::ledger::lock::DataDirLock;
+
+/// How the names of all such folders begin.
+const PREFIXES: [&str; 3] = [".tslp-backup-", ".tslp-export-", ".tslp-import-"];
+
+/// What is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Work {
+    /// A copy of a ledger.
+    Backup = 0,
+    /// A ledger as lines.
+    Export = 1,
+    /// A ledger out of lines.
+    Import = 2,
+}
+
+/// Makes an empty folder in `parent`, which goes with everything in it when it is dropped. Those that died there before are
+/// cleaned up.
+///
+/// # Errors
+/// When it can't be made.
+pub fn folder(parent: &Path, work: Work) -> io::Result<TempDir> {
+    sweep(parent);
+    tempfile::Builder::new()
+        .prefix(PREFIXES[work as usize])
+        .tempdir_in(parent)
+}
+
+/// Takes the lock that tells others that this folder is worked in.
+///
+/// # Errors
+/// When it can't be taken.
+pub fn hold(folder: &TempDir) -> Result<DataDirLock, LedgerError> {
+    DataDirLock::acquire(&lock_of(folder.path()))
+}
+
+fn lock_of(folder: &Path) -> PathBuf {
+    folder.join("lock")
+}
+
+/// Removes what killed commands left in a folder, as far as it is certain that it is theirs and that they are dead.
+fn sweep(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let is_ours = has_name(&entry.file_name(), &PREFIXES);
+        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            match remove_dead(&entry.path()) {
+                Ok(true) => tracing::info!(
+                    folder = %entry.path().display(),
+                    "removed what a command that was killed had left"
+                ),
+                Ok(false) => {}
+                Err(error) => tracing::warn!(
+                    %error, folder = %entry.path().display(),
+                    "what a command that was killed had left can't be removed"
+                ),
+            }
+        }
+    }
+}
+
+fn has_name(name: &OsStr, beginnings: &[&str]) -> bool {
+    let name = name.to_string_lossy();
+    beginnings
+        .iter()
+        .any(|beginning| name.starts_with(beginning))
+}
+
+/// Removes a folder whose maker has died: its lock bears a pid, which is written under the lock, and can be taken. A folder
+/// that holds anything else than what is made in them stays.
+fn remove_dead(folder: &Path) -> io::Result<bool> {
+    let lock = lock_of(folder);
+    if fs::symlink_metadata(&lock).map_or(true, |found| !found.is_file() || found.len() == 0) {
+        return Ok(false);
+    }
+    let Ok(_held) = DataDirLock::acquire(&lock) else {
+        return Ok(false);
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_known = has_name(&entry.file_name(), &["ledger.", "export.jsonl", "lock"]);
+        if !is_known || !entry.file_type()?.is_file() {
+            return Ok(false);
+        }
+        files.push(entry.path());
+    }
+    // The lock last: until then the next one can go on with what is left.
+    files.sort_by_key(|file| *file == lock);
+    files.iter().try_for_each(fs::remove_file)?;
+    fs::remove_dir(folder)?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left(parent: &Path, name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let folder = parent.join(name);
+        fs::create_dir(&folder).unwrap();
+        for (name, text) in files {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn what_the_dead_left_is_removed_and_nothing_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let parent = parent.path();
+        let whole: [(&str, &str); 3] =
+            [("lock", "17\n"), ("ledger.db", "x"), ("ledger.db-wal", "")];
+        let dead = [
+            left(parent, ".tslp-import-a", &whole),
+            left(parent, ".tslp-backup-b", &whole[..1]),
+            left(
+                parent,
+                ".tslp-export-c",
+                &[("lock", "17\n"), ("export.jsonl", "x")],
+            ),
+        ];
+        let kept = [
+            left(parent, ".tslp-import-no-lock", &whole[1..]),
+            left(parent, ".tslp-import-no-pid", &[("lock", "")]),
+            left(
+                parent,
+                ".tslp-import-more",
+                &[("lock", "17\n"), ("thesis.tex", "x")],
+            ),
+            left(parent, ".tslp-other-d", &whole),
+            left(parent, "import", &whole),
+        ];
+        let alive = left(parent, ".tslp-import-alive", &whole);
+        let _held = DataDirLock::acquire(&alive.join("lock")).unwrap();
+        let elsewhere = left(parent, "elsewhere", &whole);
+        std::os::unix::fs::symlink(&elsewhere, parent.join(".tslp-import-link")).unwrap();
+        drop(folder(parent, Work::Import).unwrap());
+        for folder in dead {
+            assert!(!folder.exists(), "{}", folder.display());
+        }
+        for folder in kept.iter().chain([&alive, &elsewhere]) {
+            assert!(folder.exists(), "{}", folder.display());
+        }
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn a_folder_that_is_worked_in_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let first = folder(parent.path(), Work::Backup).unwrap();
+        let held = hold(&first).unwrap();
+        drop(folder(parent.path(), Work::Export).unwrap());
+        assert!(first.path().exists());
+        drop(held);
+        let (path, _) = (first.keep(), folder(parent.path(), Work::Export).unwrap());
+        assert!(!path.exists());
+    }
+}

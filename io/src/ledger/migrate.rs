@@ -1,0 +1,271 @@
+//! Brings an older ledger to today's schema: a verified copy is kept beside it, then all steps are taken in one
+//! transaction.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use tslp_core::ids::Seq;
+use tslp_migrations::schema::{Ladder, Step};
+use tslp_replay::fold::ChainCheck;
+use tslp_replay::log::{Head, Stored};
+
+use super::anchor::Anchor;
+use super::backup::copy_pages;
+use super::connection::{self, Access, Database, beside, pragma};
+use super::error::LedgerError;
+use super::open::file_failed;
+use super::schema_version::is_at_the_top;
+
+/// Takes the steps that a ledger lacks, if there are any. One that holds events is copied before.
+///
+/// What a crash leaves is the old ledger or the new one, and a copy that has its name is whole.
+pub(super) fn migrate(
+    database: &Database,
+    ladder: Ladder,
+    version: i64,
+    head: Head,
+) -> Result<(), LedgerError> {
+    let steps = ladder.above(version);
+    if steps.is_empty() {
+        return Ok(());
+    }
+    let (from, to) = (version, ladder.current());
+    let copy = match head.seq {
+        Seq(0) => None,
+        _ => Some(keep_copy(database, ladder, version, head)?),
+    };
+    let connection = database.connect(Access::Write)?;
+    take(&connection, steps, ladder, head).map_err(|error| match error {
+        Failure::Sqlite(error) => database.failed("migrate")(error),
+        Failure::Defect(detail) => LedgerError::Migration {
+            path: database.path.clone(),
+            from,
+            to,
+            detail,
+        },
+    })?;
+    match copy {
+        Some(copy) => tracing::warn!(
+            from, to, copy = %copy.display(),
+            "the ledger was brought to a newer schema. It is kept as it was before in a copy, which may be deleted, with \
+             the .anchor beside it, once all is well"
+        ),
+        None => tracing::info!(from, to, "the empty ledger was brought to a newer schema"),
+    }
+    Ok(())
+}
+
+/// Takes steps of the schema's ladder inside a transaction.
+pub(super) fn climb(connection: &Connection, steps: &[Step]) -> rusqlite::Result<()> {
+    for step in steps {
+        connection.execute_batch(step.sql)?;
+        connection.pragma_update(None, "user_version", step.version)?;
+        tracing::info!(version = step.version, title = step.title, "schema step");
+    }
+    Ok(())
+}
+
+/// Why the steps weren't taken.
+enum Failure {
+    Sqlite(rusqlite::Error),
+    Defect(&'static str),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+/// Old or new, never a mix: all steps are taken in one transaction, and what they made is looked at before its end.
+fn take(
+    connection: &Connection,
+    steps: &[Step],
+    ladder: Ladder,
+    head: Head,
+) -> Result<(), Failure> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let taken = climb_checked(connection, steps, ladder, head);
+    let ended = taken.and_then(|()| Ok(connection.execute_batch("COMMIT")?));
+    if ended.is_err() && !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK")?;
+    }
+    ended
+}
+
+fn climb_checked(
+    connection: &Connection,
+    steps: &[Step],
+    ladder: Ladder,
+    head: Head,
+) -> Result<(), Failure> {
+    climb(connection, steps)?;
+    let count: i64 = connection.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
+    if connection::head(connection)? != head || u64::try_from(count) != Ok(head.seq.0) {
+        return Err(Failure::Defect("its events wouldn't be the same"));
+    }
+    if !is_at_the_top(connection, ladder)? {
+        return Err(Failure::Defect("its schema wouldn't be that version's"));
+    }
+    Ok(())
+}
+
+/// Copies the ledger to a name of its own beside it, verifies the copy from its first event to its last, and makes it
+/// durable. A copy is never written over; one that holds just this state, as a crash before the steps leaves it, will do.
+fn keep_copy(
+    database: &Database,
+    ladder: Ladder,
+    version: i64,
+    head: Head,
+) -> Result<PathBuf, LedgerError> {
+    let to = ladder.current();
+    let mut copy = beside(&database.path, &format!(".before-v{to}"));
+    for number in 2.. {
+        let there = at(database, &copy);
+        match there.disk.bytes(&copy) {
+            Ok(None) => break,
+            Ok(Some(_)) if is_copy(&there, version, head) => return Ok(copy),
+            Ok(Some(_)) => copy = beside(&database.path, &format!(".before-v{to}-{number}")),
+            Err(source) => return Err(file_failed("look at", &copy, source)),
+        }
+    }
+    let bytes = database.file_bytes() + database.wal_bytes();
+    tracing::info!(bytes, copy = %copy.display(), "copying the ledger before it is brought to a newer schema");
+    let no_copy = |source: LedgerError| match source {
+        // The ledger's own flaws are no matter of the copy.
+        source if source.asks_for_safe_mode() || source.is_newer() => source,
+        source => LedgerError::NoCopy {
+            path: database.path.clone(),
+            copy: copy.clone(),
+            from: version,
+            to,
+            bytes,
+            source: Box::new(source),
+        },
+    };
+    let fresh = at(database, &beside(&copy, ".new"));
+    let made = make_copy(database, &fresh, &copy, head);
+    if made.is_err() {
+        // What is left takes room; the next try would remove it, too.
+        let _ = remove(&fresh);
+    }
+    made.map_err(no_copy)?;
+    Ok(copy)
+}
+
+/// Another database on the same disk.
+fn at(database: &Database, path: &Path) -> Database {
+    Database {
+        path: path.to_owned(),
+        disk: Arc::clone(&database.disk),
+    }
+}
+
+/// Whether a file holds a ledger of this version that ends here. It got its name when it was whole.
+fn is_copy(file: &Database, version: i64, head: Head) -> bool {
+    let looked_at = file
+        .connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .and_then(|copy| {
+            Ok((
+                pragma::<i64>(&copy, "user_version")?,
+                connection::head(&copy)?,
+            ))
+        });
+    looked_at.is_ok_and(|found| found == (version, head))
+}
+
+fn remove(fresh: &Database) -> Result<(), LedgerError> {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let left_over = beside(&fresh.path, suffix);
+        let removed = fresh.disk.remove(&left_over);
+        removed.map_err(|source| file_failed("remove", &left_over, source))?;
+    }
+    Ok(())
+}
+
+fn make_copy(
+    database: &Database,
+    fresh: &Database,
+    copy: &Path,
+    head: Head,
+) -> Result<(), LedgerError> {
+    let disk = &*database.disk;
+    remove(fresh)?;
+    // SQLite would make a file that others can read, too.
+    disk.create(&fresh.path)
+        .map_err(|source| file_failed("create", &fresh.path, source))?;
+    let source = database.connect(Access::Read)?;
+    copy_pages(&source, fresh, Duration::ZERO, &mut |_, _| {}).map_err(fresh.failed("write"))?;
+    drop(source);
+    leave_wal_mode(fresh).map_err(fresh.failed("write"))?;
+    verify(database, fresh, head)?;
+    let durable = disk.open(&fresh.path).and_then(|mut file| file.sync());
+    durable.map_err(|source| file_failed("sync", &fresh.path, source))?;
+    // The anchor first: where the copy is, all of it is.
+    drop(Anchor::create_on(disk, &beside(copy, ".anchor"), head)?);
+    disk.rename(&fresh.path, copy)
+        .and_then(|()| disk.sync_name(copy))
+        .map_err(|source| file_failed("name", copy, source))
+}
+
+/// The copy is one file, and opening it to look makes no others.
+fn leave_wal_mode(fresh: &Database) -> rusqlite::Result<()> {
+    let connection = fresh.connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.pragma_update(None, "journal_mode", "DELETE")?;
+    connection.close().map_err(|(_, error)| error)
+}
+
+/// Verifies every link and reads every event. What is wrong with the copy is so with the ledger, which is named.
+fn verify(database: &Database, fresh: &Database, head: Head) -> Result<(), LedgerError> {
+    let corrupt = |detail: String| LedgerError::Corrupt {
+        path: database.path.clone(),
+        detail,
+    };
+    let copy = fresh
+        .connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .map_err(fresh.failed("open"))?;
+    let mut chain = ChainCheck::default();
+    let mut flaw = None;
+    let read = connection::stream(&copy, Seq(1), &mut |stored| match check_event(
+        database, &mut chain, &stored,
+    ) {
+        Ok(()) => std::ops::ControlFlow::Continue(()),
+        Err(error) => {
+            flaw = Some(error);
+            std::ops::ControlFlow::Break(())
+        }
+    });
+    read.map_err(fresh.failed("read"))?;
+    if let Some(flaw) = flaw {
+        return Err(flaw);
+    }
+    if chain.head() != head {
+        let found = chain.head().seq;
+        return Err(corrupt(format!(
+            "its events can be read up to {found} only"
+        )));
+    }
+    let pages: String = copy
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(fresh.failed("check"))?;
+    match pages.as_str() {
+        "ok" => Ok(()),
+        flaw => Err(corrupt(flaw.replace('\n', " "))),
+    }
+}
+
+fn check_event(
+    database: &Database,
+    chain: &mut ChainCheck,
+    stored: &Stored,
+) -> Result<(), LedgerError> {
+    chain.step(stored).map_err(|flaw| LedgerError::Corrupt {
+        path: database.path.clone(),
+        detail: flaw.to_string(),
+    })?;
+    tslp_migrations::decode(&stored.kind, &stored.payload)
+        .map(drop)
+        .map_err(|source| LedgerError::undecodable(&database.path, stored.seq, source))
+}

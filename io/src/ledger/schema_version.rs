@@ -1,0 +1,137 @@
+//! Which version of the schema a database has: told by its header, and held against the statements of its own tables.
+
+use std::collections::BTreeSet;
+
+use rusqlite::Connection;
+use tslp_migrations::schema::{Ladder, Newer};
+
+use super::connection::{Database, pragma};
+use super::error::LedgerError;
+use super::tables::VERSION_PREFIX;
+
+/// An entry of a schema that has a statement: table, name, statement.
+type Entry = (String, String, String);
+
+/// The schemas that a ladder makes.
+struct Schemas {
+    /// Each version with its entries, lowest first.
+    versions: Vec<(i64, BTreeSet<Entry>)>,
+    /// The tables that any version has.
+    tables: BTreeSet<String>,
+}
+
+/// The version of a database, which is one of the ladder's, and whose schema is that version's.
+///
+/// # Errors
+/// [`LedgerError::NewerSchema`] when a newer program wrote it; [`LedgerError::Corrupt`] when header and schema contradict
+/// each other.
+pub(super) fn check(
+    connection: &Connection,
+    database: &Database,
+    ladder: Ladder,
+) -> Result<i64, LedgerError> {
+    let failed = database.failed("read");
+    let version: i64 = pragma(connection, "user_version").map_err(&failed)?;
+    let schemas = Schemas::of(ladder).map_err(&failed)?;
+    let entries = entries(connection).map_err(&failed)?;
+    let own = schemas.own(&entries);
+    if schemas.has(version, &own) {
+        return Ok(version);
+    }
+    // Every step changes the schema, so a newer program's isn't one that is known. A flipped bit in the header leaves one
+    // that is.
+    let is_known = schemas.versions.iter().any(|(_, known)| *known == own)
+        && !schemas
+            .has_other_tables(connection, &entries)
+            .map_err(&failed)?;
+    if version > i64::from(ladder.current()) && !is_known {
+        return Err(LedgerError::NewerSchema {
+            path: database.path.clone(),
+            source: Newer {
+                found: version,
+                known: ladder.current(),
+            },
+        });
+    }
+    Err(LedgerError::Corrupt {
+        path: database.path.clone(),
+        detail: format!("its schema isn't that of version {version}, which its header names"),
+    })
+}
+
+/// Refuses a newer program's database, and leaves all other flaws to whoever looks further.
+pub(super) fn refuse_newer(
+    connection: &Connection,
+    database: &Database,
+    ladder: Ladder,
+) -> Result<(), LedgerError> {
+    let version = pragma::<i64>(connection, "user_version");
+    if !version.is_ok_and(|version| version > i64::from(ladder.current())) {
+        return Ok(());
+    }
+    match check(connection, database, ladder) {
+        Err(error @ LedgerError::NewerSchema { .. }) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a database has the schema at the top of the ladder.
+pub(super) fn is_at_the_top(connection: &Connection, ladder: Ladder) -> rusqlite::Result<bool> {
+    let schemas = Schemas::of(ladder)?;
+    let own = schemas.own(&entries(connection)?);
+    Ok(schemas.has(ladder.current().into(), &own)
+        && pragma::<i64>(connection, "user_version")? == i64::from(ladder.current()))
+}
+
+impl Schemas {
+    fn of(ladder: Ladder) -> rusqlite::Result<Self> {
+        let made = Connection::open_in_memory()?;
+        let versions = ladder
+            .steps()
+            .iter()
+            .map(|step| {
+                made.execute_batch(step.sql)?;
+                Ok((step.version.into(), entries(&made)?))
+            })
+            .collect::<rusqlite::Result<Vec<(i64, BTreeSet<Entry>)>>>()?;
+        let all = versions.iter().flat_map(|(_, entries)| entries);
+        let tables = all.map(|(table, ..)| table.clone()).collect();
+        Ok(Self { versions, tables })
+    }
+
+    /// Those entries that aren't projections'.
+    fn own(&self, entries: &BTreeSet<Entry>) -> BTreeSet<Entry> {
+        let own = |(table, ..): &&Entry| self.tables.contains(table);
+        entries.iter().filter(own).cloned().collect()
+    }
+
+    fn has(&self, version: i64, own: &BTreeSet<Entry>) -> bool {
+        let found = self.versions.iter().find(|(known, _)| *known == version);
+        found.is_some_and(|(_, schema)| schema == own)
+    }
+
+    /// Whether there are tables that neither this ladder nor a projection made.
+    fn has_other_tables(
+        &self,
+        connection: &Connection,
+        entries: &BTreeSet<Entry>,
+    ) -> rusqlite::Result<bool> {
+        let projections: BTreeSet<String> = connection
+            .prepare("SELECT substr(key, length(?1) + 1) FROM meta WHERE key LIKE ?1 || '%'")?
+            .query_map([VERSION_PREFIX], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        let is_other = |(table, ..): &Entry| {
+            !self.tables.contains(table)
+                && !projections.contains(table)
+                && !table.starts_with("sqlite_")
+        };
+        Ok(entries.iter().any(is_other))
+    }
+}
+
+fn entries(connection: &Connection) -> rusqlite::Result<BTreeSet<Entry>> {
+    connection
+        .prepare("SELECT tbl_name, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect()
+}
