@@ -67,7 +67,10 @@ const CHECKPOINT_PAGES: u64 = 2048;
 const GIVE_BACK_BYTES: usize = 1 << 20;
 
 /// Resident memory up to which nothing is given back: what was freed is soon needed again.
-const GIVE_BACK_ABOVE_BYTES: u64 = 48 << 20;
+const GIVE_BACK_ABOVE_BYTES: u64 = 42 << 20;
+
+/// All of what may be in flight fits on top of that within 64 MiB.
+const _: () = assert!(GIVE_BACK_ABOVE_BYTES + IN_FLIGHT_BYTES_MAX as u64 <= 64 << 20);
 
 /// Whether anything is appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
