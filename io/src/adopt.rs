@@ -7,6 +7,7 @@
 mod budget;
 mod progress;
 mod reading;
+mod rows;
 mod summary;
 mod walk;
 
@@ -16,9 +17,8 @@ use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use hashbrown::HashSet;
 use tslp_core::artifact::Transition;
-use tslp_core::event::{DiskFinding, Event, ReadFailure};
+use tslp_core::event::{Event, ReadFailure};
 use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
@@ -36,7 +36,7 @@ use crate::observer::{FileReader, SystemClock, WallClock};
 use crate::startup::{self, StartError};
 use crate::target::Target;
 use budget::Budget;
-use reading::{Content, Job, Looked};
+use reading::{Job, Looked};
 use walk::Seen;
 
 pub use progress::Progress;
@@ -44,17 +44,21 @@ pub use reading::Skip;
 pub use summary::Summary;
 
 /// Memory of files that are being read, parsed, or wait to be decided about. One file at the parser's bound takes 20 MiB.
-const IN_FLIGHT_BYTES_MAX: usize = 24 << 20;
+const IN_FLIGHT_BYTES_MAX: usize = 21 << 20;
 
-/// Files that may wait to be read, and looked at files that may wait to be decided about.
-const FILES_QUEUE: usize = 256;
+/// Files that may wait to be read, and looked at files that may wait to be decided about: small ones are read while a
+/// ledger is still being folded.
+const FILES_QUEUE: usize = 1024;
 
 /// Events or bytes of code after which what was decided goes to the writer.
 const COMMIT_EVENTS: usize = 1024;
 const COMMIT_BYTES: usize = 512 << 10;
 
 /// Commits that may wait for the writer.
-const COMMIT_QUEUE: usize = 2;
+const COMMIT_QUEUE: usize = 1;
+
+/// The writer's page cache in KiB: it holds all pages of a commit, so that each goes to the WAL once.
+const COMMIT_CACHE_KIB: i64 = 2048;
 
 /// Pages waiting in the WAL from which on they are moved at once.
 const CHECKPOINT_PAGES: u64 = 2048;
@@ -63,7 +67,10 @@ const CHECKPOINT_PAGES: u64 = 2048;
 const GIVE_BACK_BYTES: usize = 1 << 20;
 
 /// Resident memory up to which nothing is given back: what was freed is soon needed again.
-const GIVE_BACK_ABOVE_BYTES: u64 = 44 << 20;
+const GIVE_BACK_ABOVE_BYTES: u64 = 42 << 20;
+
+/// All of what may be in flight fits on top of that within 64 MiB.
+const _: () = assert!(GIVE_BACK_ABOVE_BYTES + IN_FLIGHT_BYTES_MAX as u64 <= 64 << 20);
 
 /// Whether anything is appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +117,6 @@ pub fn adopt(
     mode: Mode,
     progress: &Progress,
 ) -> Result<Summary, AdoptError> {
-    let mut adopter = Adopter::start(config, mode)?;
     let budget = Budget::new(IN_FLIGHT_BYTES_MAX);
     let (to_workers, jobs) = bounded(FILES_QUEUE);
     let (to_engine, looked) = bounded(FILES_QUEUE);
@@ -131,13 +137,16 @@ pub fn adopt(
         }
         // Whoever waits for the other end must see that it is gone.
         drop((jobs, to_engine));
-        let decided = adopter.decide_all(looked, progress);
+        // A ledger is opened and folded while the first files are read.
+        let decided = Adopter::start(config, mode).and_then(|mut adopter| {
+            adopter.decide_all(looked, progress)?;
+            Ok(adopter)
+        });
         let walked = walker.join().map_err(|_| AdoptError::Defect)?;
         for worker in workers {
             worker.join().map_err(|_| AdoptError::Defect)?;
         }
-        decided?;
-        adopter.finish(walked)
+        decided?.finish(walked)
     })
 }
 
@@ -271,19 +280,12 @@ impl<'c> Adopter<'c> {
             share,
             ..
         } = looked;
-        let (found, skip) = match &content {
-            Content::Code(_, found) => (Some(&**found), None),
-            Content::Hashes(_, skip) | Content::Nothing(_, skip) => (None, Some(*skip)),
-        };
+        let skip = content.skip();
         // What disk holds is worth recording where it stands for something: code, or an entity that is held true.
-        let matters = found.is_some() || skip.is_some_and(Skip::is_over_a_bound);
+        let matters = skip.is_none_or(Skip::is_over_a_bound);
         if matters || self.engine.tracks(&path) {
-            let finding = match &content {
-                Content::Nothing(finding, _) => finding.clone(),
-                Content::Hashes(hashes, _) | Content::Code(hashes, _) => {
-                    DiskFinding::File(hashes.disk_file(&self.engine.wanted(&path, found)))
-                }
-            };
+            let (finding, found) = content.into_finding(self.engine.symbols_of(&path));
+            let found = found.as_deref();
             let batch = self
                 .engine
                 .adopt(SystemClock.now(), path.clone(), finding, found);
@@ -297,7 +299,7 @@ impl<'c> Adopter<'c> {
         } else if let Some(skip) = skip {
             self.summary.skip(path.as_str(), skip);
         }
-        drop((content, share));
+        drop(share);
         self.freed_bytes += bytes;
         if self.freed_bytes >= GIVE_BACK_BYTES {
             memory::give_back_above(GIVE_BACK_ABOVE_BYTES);
@@ -360,7 +362,7 @@ impl<'c> Adopter<'c> {
             }
             Sink::DryRun { has_ledger: true } | Sink::New => {}
             Sink::Writer { commits, writer } => {
-                if commits.send(coalesced(commit)).is_err() {
+                if commits.send(rows::reduced(commit)).is_err() {
                     let stopped = writer.durable().stopped();
                     return Err(AdoptError::Writer(stopped.map_or_else(
                         || "the ledger's writer has stopped".to_owned(),
@@ -395,7 +397,9 @@ impl Sink {
             checkpoint_pages_busy: CHECKPOINT_PAGES,
             ..WriterLimits::default()
         };
-        let writer = writer::spawn(opened.log, queue, limits, Box::new(|_| {}))?;
+        let log = opened.log;
+        log.cache(COMMIT_CACHE_KIB)?;
+        let writer = writer::spawn(log, queue, limits, Box::new(|_| {}))?;
         Ok(Self::Writer { commits, writer })
     }
 }
@@ -420,18 +424,4 @@ fn folded(files: &DataFiles) -> Result<State, AdoptError> {
         |stored| replay.step(stored, tslp_migrations::decode),
     )?;
     Ok(replay.into_state())
-}
-
-/// Only the last change of each row is written: a proposal that is promoted at once never needs its row.
-fn coalesced(mut commit: Commit) -> Commit {
-    let mut places = HashSet::with_capacity(commit.changes.len());
-    let mut is_last: Vec<bool> = commit
-        .changes
-        .iter()
-        .rev()
-        .map(|change| places.insert(change.place()))
-        .collect();
-    drop(places);
-    commit.changes.retain(|_| is_last.pop().unwrap_or(true));
-    commit
 }

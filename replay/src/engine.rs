@@ -236,17 +236,15 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         self.view().tracks(path)
     }
 
-    /// Symbols whose slices are wanted when this file's code is adopted: those that are true, and those that it defines.
-    pub fn wanted(&self, path: &RelPath, found: Option<&FoundCode>) -> Vec<Symbol> {
+    /// The symbols of a file that are true, sorted.
+    pub fn symbols_of(&self, path: &RelPath) -> Vec<Symbol> {
         let mut symbols = self.view().symbols_of(path);
-        symbols.extend(found.map(FoundCode::symbols).unwrap_or_default());
         symbols.sort();
-        symbols.dedup();
         symbols
     }
 
-    /// The user takes a file as it stands on disk: `finding` is what disk holds, told for the symbols [`Self::wanted`],
-    /// and `found` its code where it could be read. An empty batch says that nothing changes.
+    /// The user takes a file as it stands on disk: `finding` is what disk holds, told for the symbols that are true and
+    /// for those that `found` defines, its code where it could be read. An empty batch says that nothing changes.
     pub fn adopt(
         &mut self,
         at: UnixMillis,

@@ -46,6 +46,8 @@ pub struct FoundCode {
     pub path: Option<Result<RelPath, Reason>>,
     /// What it defines; an error says why nothing is known of that.
     pub extraction: Result<Extraction, Reason>,
+    /// The hash of each symbol's canonical form, if they were taken already when it was read.
+    pub slices: BTreeMap<Symbol, SliceHash>,
     /// Parse errors that the text it stands for has already.
     pub errors_before: u32,
     /// What is known of the symbols that have several definitions.
@@ -204,6 +206,7 @@ impl Reading<'_> {
             errors_before: self.errors_of_base(language, path.as_ref(), extraction.as_ref().ok()),
             path,
             extraction,
+            slices: BTreeMap::new(),
             known,
             patterns: self.grammars.patterns(),
             completeness: completeness(block.closing, elided),
@@ -277,6 +280,7 @@ impl Reading<'_> {
             language: block.language,
             evidence: block.evidence,
             extraction: Err(Reason::EditMalformed),
+            slices: BTreeMap::new(),
             errors_before: 0,
             known: BTreeMap::new(),
             patterns: self.grammars.patterns(),
@@ -378,11 +382,14 @@ const fn completeness(closing: Closing, elided: bool) -> Completeness {
     }
 }
 
-/// Reads a whole file's text as code of that file.
+/// Reads a whole file's text as code of that file, and hashes all that it defines.
 #[must_use]
 pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode {
     let code = redact::redacted(text);
     let language = grammars.language_of_path(&path);
+    let extraction = extract(grammars, language, &code);
+    let slices = extraction.as_ref().map(|it| it.slices(code.as_bytes()));
+    let slices = slices.unwrap_or_default().into_iter();
     FoundCode {
         format: Format::Disk,
         artifact: ArtifactHash::of(code.as_bytes()),
@@ -392,7 +399,10 @@ pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode 
         language: None,
         evidence: PathEvidence::Header,
         path: Some(Ok(path)),
-        extraction: extract(grammars, language, &code),
+        slices: slices
+            .map(|(symbol, slice)| (symbol.clone(), slice))
+            .collect(),
+        extraction,
         errors_before: 0,
         known: BTreeMap::new(),
         patterns: grammars.patterns(),

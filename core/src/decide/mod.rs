@@ -63,6 +63,17 @@ impl<'v> Recorder<'v> {
     /// Makes sure that the Vault holds `bytes`, and names them.
     pub fn store(&mut self, kind: ContentKind, bytes: &[u8]) -> ArtifactHash {
         let hash = ArtifactHash::of(bytes);
+        self.store_as(hash, kind, bytes);
+        hash
+    }
+
+    /// Makes sure that the Vault holds `bytes`, whose address is known.
+    pub fn store_as(&mut self, hash: ArtifactHash, kind: ContentKind, bytes: &[u8]) {
+        debug_assert_eq!(
+            hash,
+            ArtifactHash::of(bytes),
+            "an address is its bytes' hash"
+        );
         if !self.view.holds(hash) && self.stored.insert(hash) {
             self.events.push(Event::Content(Content {
                 hash,
@@ -70,7 +81,6 @@ impl<'v> Recorder<'v> {
                 bytes: bytes.to_vec(),
             }));
         }
-        hash
     }
 
     /// What is authoritative of an entity once the events so far have happened.

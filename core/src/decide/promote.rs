@@ -83,7 +83,7 @@ pub fn record(
         .as_ref()
         .and_then(|range| finding.containers.holding(range));
     if within.is_none() {
-        recorder.store(ContentKind::Code, found.code.as_bytes());
+        recorder.store_as(found.artifact, ContentKind::Code, found.code.as_bytes());
     }
     let edit = found.edit.as_ref().map(|edit| EditRef {
         texts: edit

@@ -211,9 +211,11 @@ fn symbol_candidates(found: &FoundCode, symbols: &Symbols<'_>, path: &RelPath) -
                 .iter()
                 .map(|definition| definition.span)
                 .collect();
+            let hashed = found.slices.get(*symbol).copied();
             Candidate {
                 entity: EntityId::symbol(path.clone(), (*symbol).clone()),
-                slice: slice::hash_of_spans(found.code.as_bytes(), &spans),
+                slice: hashed
+                    .unwrap_or_else(|| slice::hash_of_spans(found.code.as_bytes(), &spans)),
                 figures: total(definitions.iter().map(|definition| definition.figures)),
                 definitions: definitions
                     .iter()

@@ -8,7 +8,7 @@ use super::found_code::FoundCode;
 use super::observe;
 use super::promote::{self, Containers, Finding};
 use super::resolve::{self, Candidate, Resolution};
-use crate::artifact::{Level, Origin};
+use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{Event, Extent, NoticeIssued};
 use crate::gate::{self, Completeness, Thresholds};
@@ -64,25 +64,20 @@ pub fn adopt(view: &dyn View, episode: EpisodeId, found: &FoundCode) -> Vec<Even
     let (place, session) = (Place::Disk(None), SessionId::default());
     // A file's path is known, so nothing is compared.
     let resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
-    let counts = counts(view, found, &resolution);
-    let changes = counts
-        && (resolution
-            .candidates
-            .iter()
-            .any(|candidate| says_something_new(view, session, candidate, &place, counts))
-            || !omitted(view, found, &resolution).is_empty());
-    if !changes {
+    if !counts(view, found, &resolution) {
         return Vec::new();
     }
-    let ids = (episode, session);
-    decide(
-        view,
-        ids,
-        found,
-        &Containers::default(),
-        &place,
-        &resolution,
-    )
+    let new = new_candidates(view, session, &resolution, &place, true);
+    let omitted = omitted(view, found, &resolution);
+    if new.is_empty() && omitted.is_empty() {
+        return Vec::new();
+    }
+    let mut recorder = Recorder::new(view);
+    let containers = &Containers::default();
+    let finding = finding(episode, found, containers, &resolution);
+    let versions = promote::record(&mut recorder, &finding, &new);
+    make_true(&mut recorder, &finding, &versions, omitted);
+    recorder.into_events()
 }
 
 fn decide(
@@ -95,31 +90,12 @@ fn decide(
 ) -> Vec<Event> {
     let mut recorder = Recorder::new(view);
     let counts = counts(view, found, resolution);
-    let new: Vec<&Candidate> = resolution
-        .candidates
-        .iter()
-        .filter(|candidate| says_something_new(view, session, candidate, place, counts))
-        .collect();
-    let finding = Finding {
-        episode,
-        origin: Origin::User,
-        completeness: found.completeness,
-        found,
-        containers,
-        resolution,
-    };
+    let new = new_candidates(view, session, resolution, place, counts);
+    let finding = finding(episode, found, containers, resolution);
     let versions = promote::record(&mut recorder, &finding, &new);
     if counts {
-        for version in &versions {
-            let report = gate::write_head(resolution.level, found.completeness);
-            let version = (version.id, &version.entity);
-            promote::promote(&mut recorder, episode, Origin::User, version, report);
-        }
-        let promoted = versions.iter().map(|version| &version.entity);
-        promote::supersede_older_whole(&mut recorder, episode, Origin::User, promoted);
-        for entity in omitted(view, found, resolution) {
-            promote::remove(&mut recorder, episode, entity, Reason::OmittedByUpdate);
-        }
+        let omitted = omitted(view, found, resolution);
+        make_true(&mut recorder, &finding, &versions, omitted);
     } else if let Some(reason) = complaint(view, found, resolution)
         && (reason != Reason::NoDefinition || is_expected(view, found, place))
     {
@@ -132,6 +108,55 @@ fn decide(
         }));
     }
     recorder.into_events()
+}
+
+const fn finding<'f>(
+    episode: EpisodeId,
+    found: &'f FoundCode,
+    containers: &'f Containers,
+    resolution: &'f Resolution,
+) -> Finding<'f> {
+    Finding {
+        episode,
+        origin: Origin::User,
+        completeness: found.completeness,
+        found,
+        containers,
+        resolution,
+    }
+}
+
+fn new_candidates<'r>(
+    view: &dyn View,
+    session: SessionId,
+    resolution: &'r Resolution,
+    place: &Place,
+    counts: bool,
+) -> Vec<&'r Candidate> {
+    let candidates = resolution.candidates.iter();
+    candidates
+        .filter(|candidate| says_something_new(view, session, candidate, place, counts))
+        .collect()
+}
+
+/// Promotes what says something new, and lets go of what the file no longer defines.
+fn make_true(
+    recorder: &mut Recorder<'_>,
+    finding: &Finding<'_>,
+    versions: &[Version],
+    omitted: Vec<EntityId>,
+) {
+    let (episode, origin) = (finding.episode, finding.origin);
+    for version in versions {
+        let report = gate::write_head(finding.resolution.level, finding.completeness);
+        let version = (version.id, &version.entity);
+        promote::promote(recorder, episode, origin, version, report);
+    }
+    let promoted = versions.iter().map(|version| &version.entity);
+    promote::supersede_older_whole(recorder, episode, origin, promoted);
+    for entity in omitted {
+        promote::remove(recorder, episode, entity, Reason::OmittedByUpdate);
+    }
 }
 
 fn counts(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> bool {

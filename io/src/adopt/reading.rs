@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tslp_core::decide::found_code::{self, FoundCode};
-use tslp_core::event::{DiskFinding, ReadFailure};
-use tslp_core::extract::Grammars;
+use tslp_core::entity::Symbol;
+use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
+use tslp_core::extract::{Extraction, Grammars};
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
@@ -140,8 +141,8 @@ pub(super) enum Content {
     Nothing(DiskFinding, Skip),
     /// Its hashes alone.
     Hashes(Hashes, Skip),
-    /// All of it.
-    Code(Hashes, Box<FoundCode>),
+    /// All of it, with what disk says of each symbol that it defines.
+    Code(DiskFile, Box<FoundCode>),
 }
 
 /// Memory that reading and parsing a file of this size takes.
@@ -161,7 +162,8 @@ pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
         mut share,
     } = job;
     if share.bytes() >= LARGE_PARSE_BYTES {
-        memory::give_back_above(super::GIVE_BACK_ABOVE_BYTES / 2);
+        let room = super::GIVE_BACK_ABOVE_BYTES.saturating_sub(share.bytes() as u64);
+        memory::give_back_above(room);
     }
     // A parser that panics costs its file and nothing else.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
@@ -202,8 +204,8 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
     let found = found_code::of_file(&TreeSitterGrammars, path.clone(), text);
     let skip = match &found.extraction {
         Ok(extraction) if found.defines_something() => {
-            let hashes = Hashes::of_code(&found, extraction);
-            return Content::Code(hashes, Box::new(found));
+            let file = disk_file(&found, extraction);
+            return Content::Code(file, Box::new(found));
         }
         Ok(extraction) => {
             let skip = if extraction.definitions.is_empty() && extraction.clean {
@@ -224,7 +226,62 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
     Content::Hashes(Hashes::of(bytes, as_it_is().as_ref()), skip)
 }
 
+/// What a look at the disk would have said to somebody who asks for all that the file defines.
+fn disk_file(found: &FoundCode, extraction: &Extraction) -> DiskFile {
+    let slices = found.slices.iter().map(|(symbol, slice)| DiskSlice {
+        symbol: symbol.clone(),
+        slice: Some(*slice),
+    });
+    DiskFile {
+        whole: found.whole,
+        slices: slices.collect(),
+        definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
+        grammar: Some(extraction.grammar.clone()),
+    }
+}
+
+/// The same for somebody who asks for these symbols as well.
+fn with_symbols(mut file: DiskFile, symbols: Vec<Symbol>) -> DiskFile {
+    let is_defined = |symbol: &Symbol| {
+        let found = file.slices.binary_search_by(|it| it.symbol.cmp(symbol));
+        found.is_ok()
+    };
+    let gone: Vec<Symbol> = symbols.into_iter().filter(|it| !is_defined(it)).collect();
+    if !gone.is_empty() {
+        let gone = gone.into_iter();
+        file.slices.extend(gone.map(|symbol| DiskSlice {
+            symbol,
+            slice: None,
+        }));
+        file.slices
+            .sort_by(|one, other| one.symbol.cmp(&other.symbol));
+    }
+    file
+}
+
 impl Content {
+    /// Why no code of it is taken.
+    pub(super) const fn skip(&self) -> Option<Skip> {
+        match self {
+            Self::Nothing(_, skip) | Self::Hashes(_, skip) => Some(*skip),
+            Self::Code(..) => None,
+        }
+    }
+
+    /// What disk says, also of the symbols that are true, and the code.
+    pub(super) fn into_finding(
+        self,
+        tracked: Vec<Symbol>,
+    ) -> (DiskFinding, Option<Box<FoundCode>>) {
+        match self {
+            Self::Nothing(finding, _) => (finding, None),
+            Self::Hashes(hashes, _) => (DiskFinding::File(hashes.disk_file(&tracked)), None),
+            Self::Code(file, found) => {
+                (DiskFinding::File(with_symbols(file, tracked)), Some(found))
+            }
+        }
+    }
+
     /// Memory that it takes until it is decided about.
     fn memory(&self) -> usize {
         match self {

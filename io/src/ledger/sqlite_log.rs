@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rusqlite::{Connection, params};
+use rusqlite::{CachedStatement, Connection, params};
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
@@ -83,9 +83,7 @@ impl SqliteLog {
             }
             match changes {
                 Some(changes) => {
-                    for change in changes {
-                        transaction.change(change)?;
-                    }
+                    transaction.change_all(changes)?;
                     transaction.commit()
                 }
                 None => transaction.commit_without_rows(),
@@ -150,6 +148,16 @@ impl SqliteLog {
         }
         let anchored = self.anchor.advance(self.head);
         anchored.map_err(|error| self.poison(error))
+    }
+
+    /// Sets the page cache, for somebody whose transactions change more pages than others'.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn cache(&self, kib: i64) -> Result<(), LedgerError> {
+        self.connection
+            .pragma_update(None, "cache_size", -kib)
+            .map_err(self.database.failed("set up"))
     }
 
     /// Whether the projections' rows can be used as they are.
@@ -337,22 +345,45 @@ impl Batch<'_> {
     /// Encodes, chains and appends one event.
     ///
     /// # Errors
-    /// When it doesn't follow the head, can't be encoded, or SQLite fails.
+    /// As [`record_all`](Self::record_all).
     pub fn record(&mut self, recorded: &Recorded) -> Result<(), LedgerError> {
-        let encoded = encode(&recorded.event).map_err(|source| LedgerError::Encode {
-            seq: recorded.seq,
-            source,
-        })?;
-        let (kind, payload) = (encoded.kind, encoded.payload);
-        let chain = self
-            .head
-            .chain
-            .extended(recorded.seq, recorded.at, kind, &payload);
-        let head = Head {
-            seq: recorded.seq,
-            chain,
-        };
-        self.insert(head, recorded.at.0, kind, &payload)
+        self.record_all(std::slice::from_ref(recorded))
+    }
+
+    /// Encodes, chains and appends events.
+    ///
+    /// # Errors
+    /// When one doesn't follow the head, can't be encoded, or SQLite fails.
+    pub fn record_all(&mut self, all: &[Recorded]) -> Result<(), LedgerError> {
+        match self.encode_and_insert(all) {
+            Ok(recorded) => recorded,
+            Err(error) => Err(self.fail(error.into())),
+        }
+    }
+
+    /// The inner error is the events', the outer one SQLite's.
+    fn encode_and_insert(
+        &mut self,
+        all: &[Recorded],
+    ) -> Result<Result<(), LedgerError>, rusqlite::Error> {
+        let mut insert = self.log.connection.prepare_cached(INSERT)?;
+        for recorded in all {
+            let (seq, at) = (recorded.seq, recorded.at);
+            let encoded = match encode(&recorded.event) {
+                Ok(encoded) => encoded,
+                Err(source) => return Ok(Err(LedgerError::Encode { seq, source })),
+            };
+            let (kind, payload) = (encoded.kind, encoded.payload);
+            let chain = self.head.chain.extended(seq, at, kind, &payload);
+            let head = Head { seq, chain };
+            if let Err(error) = self.check_follows(head) {
+                return Ok(Err(error));
+            }
+            insert_event(&mut insert, head, at.0, kind, &payload)?;
+            self.head = head;
+            self.payload_bytes += payload.len() as u64;
+        }
+        Ok(Ok(()))
     }
 
     /// Appends one event that is encoded and chained already.
@@ -374,15 +405,40 @@ impl Batch<'_> {
             seq: stored.seq,
             chain,
         };
-        self.insert(head, stored.at.0, &stored.kind, &stored.payload)
+        self.check_follows(head)?;
+        let inserted = self
+            .log
+            .connection
+            .prepare_cached(INSERT)
+            .and_then(|mut insert| {
+                insert_event(
+                    &mut insert,
+                    head,
+                    stored.at.0,
+                    &stored.kind,
+                    &stored.payload,
+                )
+            });
+        inserted.map_err(|error| self.fail(error.into()))?;
+        self.head = head;
+        self.payload_bytes += stored.payload.len() as u64;
+        Ok(())
     }
 
     /// Changes one row of a projection.
     ///
     /// # Errors
-    /// When it doesn't fit the table, or SQLite fails.
+    /// As [`change_all`](Self::change_all).
     pub fn change(&mut self, change: &RowChange) -> Result<(), LedgerError> {
-        let applied = self.log.tables.apply(&self.log.connection, change);
+        self.change_all(std::slice::from_ref(change))
+    }
+
+    /// Changes rows of projections, in order.
+    ///
+    /// # Errors
+    /// When one doesn't fit its table, or SQLite fails.
+    pub fn change_all(&mut self, changes: &[RowChange]) -> Result<(), LedgerError> {
+        let applied = self.log.tables.apply(&self.log.connection, changes);
         applied.map_err(|error| self.fail(error))
     }
 
@@ -422,32 +478,14 @@ impl Batch<'_> {
         Ok(self.head)
     }
 
-    fn insert(
-        &mut self,
-        head: Head,
-        at: i64,
-        kind: &str,
-        payload: &[u8],
-    ) -> Result<(), LedgerError> {
-        if head.seq != self.head.seq.next() {
-            return Err(LedgerError::OutOfOrder {
-                head: self.head.seq,
-                found: head.seq,
-            });
+    fn check_follows(&self, head: Head) -> Result<(), LedgerError> {
+        if head.seq == self.head.seq.next() {
+            return Ok(());
         }
-        let inserted = self
-            .log
-            .connection
-            .prepare_cached(
-                "INSERT INTO ledger (seq, at, kind, payload, chain) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )
-            .and_then(|mut insert| {
-                insert.execute(params![to_sql(head.seq), at, kind, payload, head.chain.0])
-            });
-        inserted.map_err(|error| self.fail(error.into()))?;
-        self.head = head;
-        self.payload_bytes += payload.len() as u64;
-        Ok(())
+        Err(LedgerError::OutOfOrder {
+            head: self.head.seq,
+            found: head.seq,
+        })
     }
 
     fn fail(&mut self, error: TableError) -> LedgerError {
@@ -457,6 +495,19 @@ impl Batch<'_> {
         };
         self.log.poison(error)
     }
+}
+
+const INSERT: &str =
+    "INSERT INTO ledger (seq, at, kind, payload, chain) VALUES (?1, ?2, ?3, ?4, ?5)";
+
+fn insert_event(
+    insert: &mut CachedStatement<'_>,
+    head: Head,
+    at: i64,
+    kind: &str,
+    payload: &[u8],
+) -> rusqlite::Result<usize> {
+    insert.execute(params![to_sql(head.seq), at, kind, payload, head.chain.0])
 }
 
 impl Drop for Batch<'_> {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Row, ToSql, params_from_iter};
+use rusqlite::{CachedStatement, Connection, Row, ToSql, params_from_iter};
 use tslp_core::ids::Seq;
 use tslp_projections::table::{Change, Column, ColumnType, RowChange, Table, Value};
 
@@ -160,20 +160,26 @@ impl Tables {
         Ok(())
     }
 
-    /// Makes one change.
+    /// Makes changes one after the other. A statement stays at hand as long as the next change takes the same.
     ///
     /// # Errors
-    /// When the row doesn't fit, the table is append-only and the change isn't, or SQLite fails.
-    pub fn apply(&self, connection: &Connection, change: &RowChange) -> Result<(), TableError> {
-        let statements = self.statements(change.table)?;
-        let (sql, values, expected) = match &change.change {
-            Change::Put(row) => (&statements.put, row, statements.table.columns.len()),
-            Change::Remove(key) => (&statements.remove, key, statements.table.key),
-        };
-        statements.check(values, expected)?;
-        connection
-            .prepare_cached(sql)?
-            .execute(params_from_iter(values.iter().map(Sql)))?;
+    /// When a row doesn't fit, a table is append-only and the change isn't, or SQLite fails.
+    pub fn apply(&self, connection: &Connection, changes: &[RowChange]) -> Result<(), TableError> {
+        let mut at_hand: Option<(&str, CachedStatement<'_>)> = None;
+        for change in changes {
+            let statements = self.statements(change.table)?;
+            let (sql, values, expected) = match &change.change {
+                Change::Put(row) => (&statements.put, row, statements.table.columns.len()),
+                Change::Remove(key) => (&statements.remove, key, statements.table.key),
+            };
+            statements.check(values, expected)?;
+            let statement = match at_hand.take() {
+                Some((known, statement)) if core::ptr::eq(known, sql.as_str()) => statement,
+                _ => connection.prepare_cached(sql)?,
+            };
+            let (_, statement) = at_hand.insert((sql, statement));
+            statement.execute(params_from_iter(values.iter().map(Sql)))?;
+        }
         Ok(())
     }
 

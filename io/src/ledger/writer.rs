@@ -338,12 +338,8 @@ impl Writer {
         let mut batch = self.log.begin()?;
         let mut next = Some(first);
         while let Some(commit) = next {
-            for recorded in &commit.recorded {
-                batch.record(recorded)?;
-            }
-            for change in &commit.changes {
-                batch.change(change)?;
-            }
+            batch.record_all(&commit.recorded)?;
+            batch.change_all(&commit.changes)?;
             events += commit.recorded.len() as u64;
             let full = events >= self.limits.group_events_max
                 || batch.payload_bytes() >= self.limits.group_bytes_max;

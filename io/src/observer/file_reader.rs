@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tslp_core::decide::found_code::FoundCode;
 use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, ReadFailure};
 use tslp_core::extract::{Extraction, Grammars};
@@ -57,18 +56,6 @@ impl Hashes {
     #[must_use]
     pub fn of(bytes: &[u8], extraction: Option<&Extraction>) -> Self {
         Self(Fingerprint::of(ArtifactHash::of(bytes), bytes, extraction))
-    }
-
-    /// The same of a file that was read as code already, none of it redacted.
-    #[must_use]
-    pub fn of_code(found: &FoundCode, extraction: &Extraction) -> Self {
-        let (raw, whole) = (found.artifact, found.whole);
-        Self(Fingerprint::new(
-            raw,
-            whole,
-            found.code.as_bytes(),
-            Some(extraction),
-        ))
     }
 
     /// How many definitions were hashed.

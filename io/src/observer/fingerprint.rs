@@ -33,19 +33,9 @@ struct Parsed {
 impl Fingerprint {
     /// Hashes `bytes`, whose address is `raw`.
     pub(super) fn of(raw: ArtifactHash, bytes: &[u8], extraction: Option<&Extraction>) -> Self {
-        Self::new(raw, slice::hash_of(bytes), bytes, extraction)
-    }
-
-    /// The same where the canonical form is hashed already.
-    pub(super) fn new(
-        raw: ArtifactHash,
-        whole: SliceHash,
-        bytes: &[u8],
-        extraction: Option<&Extraction>,
-    ) -> Self {
         Self {
             raw,
-            whole,
+            whole: slice::hash_of(bytes),
             parsed: extraction.map(|extraction| Parsed::of(bytes, extraction)),
         }
     }
