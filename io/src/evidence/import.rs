@@ -8,10 +8,10 @@ use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Stored};
 
 use super::line::{self, Header};
-use super::progress::Progress;
 use crate::data_dir::{self, DataDirError};
 use crate::ledger::disk::sync_parent;
 use crate::ledger::{self, Checkpoint, LedgerError, SqliteLog};
+use crate::progress::Progress;
 use crate::startup::{self, StartError};
 
 /// Events written in one transaction.
@@ -142,6 +142,7 @@ fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), Import
         }
     }
     append(&mut opened.log, &mut waiting)?;
+    drop(progress);
     if chain.head() != header.head {
         return Err(lines.wrong(format!(
             "the export ends at {}, but its header names {} (chain {:.12}) as the last event",
@@ -150,7 +151,7 @@ fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), Import
             header.head.chain.to_string()
         )));
     }
-    startup::rebuild(&mut opened.log)?;
+    startup::rebuild(&mut opened.log, Progress::of)?;
     opened.log.checkpoint(Checkpoint::Truncate)?;
     Ok(())
 }
