@@ -16,7 +16,7 @@ use tslp_io::out::Out;
 use fill::Truth;
 
 /// Events of the longest ledger.
-const EVENTS: u64 = 1_000_000;
+const EVENTS: u64 = 1_100_000;
 
 /// What is true at the end of each ledger.
 const TRUTH: Truth = Truth {

@@ -8,7 +8,7 @@ use tslp_replay::log::Stored;
 
 use super::connection;
 use super::error::LedgerError;
-use super::sqlite_log::{Batch, SqliteLog};
+use super::sqlite_log::{Batch, Checkpoint, SqliteLog};
 use super::tables::TableError;
 
 /// Rows that wait to be written in the order of their keys, so that a page is written once and not for each row.
@@ -99,9 +99,20 @@ impl<'a> Rebuild<'a> {
         let sealed = (0..count).try_for_each(|table| log.tables.seal(&log.connection, table));
         sealed.map_err(|error| self.batch.fail(error))?;
         self.batch.set_applied(applied)?;
-        let narrowed = set_cache(self.batch.log, connection::CACHE_KIB);
-        narrowed.map_err(|error| self.batch.fail(error))?;
         self.batch.finish().map(drop)
+    }
+}
+
+impl SqliteLog {
+    /// After a rebuild: moves its rows out of the WAL, and lets go of the pages that it needed.
+    ///
+    /// # Errors
+    /// When SQLite fails; the log is poisoned then.
+    pub fn tidy_up(&mut self) -> Result<(), LedgerError> {
+        self.checkpoint(Checkpoint::Truncate)?;
+        set_cache(self, connection::CACHE_KIB)
+            .and_then(|()| Ok(self.connection.execute_batch("PRAGMA shrink_memory")?))
+            .map_err(|error| self.table_failed(error))
     }
 }
 
