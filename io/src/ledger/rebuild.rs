@@ -26,7 +26,7 @@ pub struct Rebuild<'a> {
 impl<'a> Rebuild<'a> {
     pub(super) fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
         let mut batch = log.begin()?;
-        let begun = set_cache(batch.log, CACHE_KIB).and_then(|()| make_anew(batch.log));
+        let begun = make_anew(batch.log);
         begun.map_err(|error| batch.fail(error))?;
         Ok(Self {
             batch,
@@ -34,7 +34,8 @@ impl<'a> Rebuild<'a> {
         })
     }
 
-    /// Hands every event to `fold`, in order, which says what rows they put.
+    /// Hands every event to `fold`, in order, which says what rows they put. Widens the page cache, until
+    /// [`SqliteLog::tidy_up`].
     ///
     /// # Errors
     /// The first error of `fold`, or when SQLite fails.
@@ -43,6 +44,7 @@ impl<'a> Rebuild<'a> {
         mut fold: impl FnMut(&Stored, &mut Vec<RowChange>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Self { batch, waiting } = self;
+        set_cache(batch.log, CACHE_KIB).map_err(|error| batch.fail(error))?;
         let mut failed = Ok(());
         let mut refused = None;
         let read = connection::stream(&batch.log.connection, Seq(1), &mut |stored| {
