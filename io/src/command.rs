@@ -12,6 +12,7 @@ use crate::config::layers::{Flags, Layers, Source};
 use crate::config::surroundings::Surroundings;
 use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::config::{ServeConfig, page};
+use crate::contents::Archives;
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::doctor::{self, Health, Report};
@@ -22,7 +23,7 @@ use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::Out;
 use crate::startup::StartError;
 use crate::target::{self, Target};
-use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
+use crate::{accept, adopt, demo_tour, logging, maintenance, probe, progress, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -170,9 +171,10 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
         Command::Rebuild { flags } => {
             let (config, _) = prepare(&flags.0)?;
             need_ledger(&config)?;
-            let lines =
-                maintenance::rebuild(&OpenOptions::default(), &config.data_dir, &config.workspace)
-                    .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
+            let options = OpenOptions::default();
+            let (data_dir, workspace) = (&config.data_dir, &config.workspace);
+            let lines = maintenance::rebuild(&options, data_dir, workspace, progress::Progress::of)
+                .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
             Out::stdout().line(lines.join("\n"))?;
             Ok(Exit::Ok)
         }
@@ -290,7 +292,12 @@ fn show(report: &Report, output: Output, unhealthy: Exit) -> Result<Exit, Failed
 fn show_deep(config: &ServeConfig, mut report: Report, output: Output) -> Result<Exit, Failed> {
     let is_sound = report.is_healthy();
     let subject = subject(config);
-    let deep = deep::verify(&subject.data_dir, &subject.readers, &config.policy);
+    let archives = match is_sound {
+        true => Archives::Sound,
+        false => Archives::Doubtful,
+    };
+    let (data_dir, readers) = (&subject.data_dir, &subject.readers);
+    let deep = deep::verify(data_dir, readers, &config.policy, archives);
     match &deep {
         Ok(deep) => deep.add_to(&mut report),
         Err(error) => report.judge("decisions", Err(error)),
@@ -371,7 +378,8 @@ fn adopt(
 fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
     let to = outside_workspace(config, to)?;
     let reader = subject(config).readers.open()?;
-    let salvaged = maintenance::salvage(&OpenOptions::default(), &reader, &to, &config.workspace)
+    let (options, bar) = (OpenOptions::default(), progress::Progress::of);
+    let salvaged = maintenance::salvage(&options, &reader, &to, &config.workspace, bar)
         .map_err(|error| Failed::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(

@@ -24,8 +24,11 @@ pub mod memory;
 pub mod observer;
 pub mod watch;
 
+pub mod progress;
+
 pub mod accept;
 pub mod adopt;
+pub mod archive_check;
 pub mod ledger;
 pub mod maintenance;
 pub mod startup;

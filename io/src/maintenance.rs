@@ -5,14 +5,15 @@ use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_replay::fold::Replay;
+use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 
+use crate::archive_check::Archive;
 use crate::diagnostics::Subject;
 use crate::diagnostics::doctor::{self, Report};
 use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog};
-use crate::startup::{self, StartError};
+use crate::startup::{self, Bar, StartError};
 
 /// Events written to a new ledger in one transaction.
 const SALVAGE_BATCH: usize = 4096;
@@ -26,6 +27,9 @@ pub enum SalvageError {
     /// A newer program wrote the old ledger. Its events would be left behind.
     #[error("nothing was salvaged: {0}")]
     Newer(Box<StartError>),
+    /// The new ledger's projections can't be made.
+    #[error(transparent)]
+    Rebuild(Box<StartError>),
     /// The new ledger isn't empty.
     #[error("{0} holds a ledger already; name a folder that doesn't exist yet")]
     NotEmpty(String),
@@ -58,25 +62,21 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
     report.add("sqlite integrity", doctor::integrity(reader));
     report.add("identity", doctor::identity(reader));
     report.add("head anchor", doctor::head_anchor(subject, reader));
-    let mut replay = Replay::default();
-    let folded = startup::visit_all(
-        |visit| reader.read(Seq(1), visit),
-        |stored| replay.step(stored, tslp_migrations::decode),
-    );
-    match folded {
-        Ok(()) => report.add(
-            "events",
-            Ok(format!(
-                "{} verified, decoded and folded",
-                replay.head().seq.0
-            )),
-        ),
+    let folded = startup::fold_checked(|visit| reader.read(Seq(1), visit), reader);
+    let (state, archives) = match folded {
+        Ok(folded) => folded,
         Err(error) => return report.judge("events", Err(&error)),
-    }
-    let head = replay.head().seq;
-    let state = replay.into_state();
+    };
+    let head = state.head();
+    let events = format!("{} verified, decoded and folded", head.0);
+    report.add("events", Ok(events));
     for (index, table) in TABLES.iter().enumerate() {
-        report.add(table.name, compare(reader, &state, index));
+        let archive = archives.iter().find(|archive| archive.table == index);
+        let compared = match archive {
+            Some(archive) => found(reader, archive),
+            None => compare(reader, &state, index),
+        };
+        report.add(table.name, compared);
     }
     if reader.head().is_ok_and(|now| now.seq != head) {
         report.warn(
@@ -86,29 +86,40 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
     }
 }
 
+/// What the check of an archive found. Its digest is the stored table's, which holds what it should.
+fn found(reader: &LedgerReader, archive: &Archive) -> Result<String, String> {
+    if let Err(flaw) = &archive.rows {
+        return Err(format!("{flaw}: run `tslp rebuild`"));
+    }
+    let stored = startup::stored_digest(|visit| reader.read_table(archive.table, visit));
+    let (rows, digest) = stored.map_err(|error| error.to_string())?;
+    Ok(format!("{rows} rows, digest {}", hex(&digest)))
+}
+
 fn compare(reader: &LedgerReader, state: &State, table: usize) -> Result<String, String> {
     let stored = startup::stored_digest(|visit| reader.read_table(table, visit));
     let (stored_rows, stored_digest) = stored.map_err(|error| error.to_string())?;
     let (rows, digest) = state.digest(table);
     if (stored_rows, stored_digest) == (rows, digest) {
-        return Ok(format!("{rows} rows, digest {}", short(&digest)));
+        return Ok(format!("{rows} rows, digest {}", hex(&digest)));
     }
     Err(format!(
         "{stored_rows} rows with digest {}, but the ledger says {rows} rows with digest {}: run `tslp rebuild`",
-        short(&stored_digest),
-        short(&digest)
+        hex(&stored_digest),
+        hex(&digest)
     ))
 }
 
-fn short(digest: &[u8; 32]) -> String {
-    digest[..8].iter().fold(String::new(), |mut text, byte| {
+fn hex(digest: &[u8; 32]) -> String {
+    digest.iter().fold(String::new(), |mut text, byte| {
         // Writing to a string can't fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// Throws every projection away and folds it anew. Returns one line for each table.
+/// Throws every projection away and folds it anew. Returns one line for each table: its rows and their digest, which
+/// [`verify`] shows, too.
 ///
 /// # Errors
 /// When the ledger is in use, damaged, or can't be written.
@@ -116,15 +127,16 @@ pub fn rebuild(
     options: &OpenOptions,
     data_dir: &Path,
     workspace: &Path,
+    bar: Bar,
 ) -> Result<Vec<String>, StartError> {
     let mut opened = options.open(data_dir, workspace)?;
-    let state = startup::fold(&opened.log)?;
-    startup::rebuild(&mut opened.log, &state)?;
+    startup::rebuild(&mut opened.log, bar)?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
-        let (rows, digest) = state.digest(index);
-        format!("{:<16} {rows:>8} rows  {}", table.name, short(&digest))
+        let (rows, digest) = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
+        let digest = hex(&digest);
+        Ok(format!("{:<15} {rows:>9} rows  {digest}", table.name))
     });
-    Ok(lines.collect())
+    lines.collect()
 }
 
 /// Copies the longest valid prefix of a ledger into a new one, opened with `options`. The old one is only read.
@@ -136,6 +148,7 @@ pub fn salvage(
     from: &LedgerReader,
     to: &Path,
     workspace: &Path,
+    bar: Bar,
 ) -> Result<Salvaged, SalvageError> {
     if let Err(error) = startup::verify_chain(from)
         && error.is_newer()
@@ -146,13 +159,13 @@ pub fn salvage(
     if opened.log.head()?.seq != Seq(0) {
         return Err(SalvageError::NotEmpty(to.display().to_string()));
     }
-    let mut replay = Replay::default();
+    let mut chain = ChainCheck::default();
     let mut waiting: Vec<Stored> = Vec::new();
     let mut written = Ok(());
     let read = startup::visit_all(
         |visit| from.read(Seq(1), visit),
         |stored| {
-            replay.step(stored, tslp_migrations::decode)?;
+            chain.step_decoded(stored, tslp_migrations::decode)?;
             waiting.push(stored.clone());
             if waiting.len() == SALVAGE_BATCH && written.is_ok() {
                 written = append(&mut opened.log, &mut waiting);
@@ -161,8 +174,9 @@ pub fn salvage(
         },
     );
     written.and_then(|()| append(&mut opened.log, &mut waiting))?;
-    let head = replay.head().seq;
-    startup::rebuild(&mut opened.log, &replay.into_state())?;
+    let head = chain.head().seq;
+    let rebuilt = startup::rebuild(&mut opened.log, bar);
+    rebuilt.map_err(|error| SalvageError::Rebuild(Box::new(error)))?;
     Ok(Salvaged {
         head,
         flaw: read.err().map(|error| match error {

@@ -17,7 +17,7 @@ use crate::channel::{ToEngine, ToLoop};
 use crate::config::ServeConfig;
 use crate::config::settings::Budget;
 use crate::config::upstream::{Upstream, UpstreamUrl};
-use crate::contents::StoredContents;
+use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::{Diagnostics, Subject};
@@ -152,6 +152,7 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
     tracing::debug!(languages, "symbols.json is sound");
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let mut server = Server::bind(config)?;
+    memory::give_back();
     server.announce()?;
     let running = Running::default();
     running.goes_on(server.handle());
@@ -522,7 +523,7 @@ fn start_engine(
     surroundings: Surroundings<'_>,
 ) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
-    let contents = StoredContents::new(opened.readers.open()?);
+    let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);
     let tell = handle.clone();
     let mut room = Some(surroundings.room);

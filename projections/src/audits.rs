@@ -9,7 +9,7 @@ use tslp_core::event::{AuditAnswered, AuditAsked, AuditStatus, Audited, Event, R
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
-use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
@@ -26,6 +26,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 2,
+    keep: Keep::Latest,
 };
 
 /// What is known of one version's audit.

@@ -7,7 +7,7 @@ use core::fmt;
 use tslp_core::event::{DiskFinding, Event, Recorded};
 use tslp_core::path::RelPath;
 
-use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -23,6 +23,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 /// Last observations.

@@ -12,7 +12,7 @@ use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::reason::Reason;
 
-use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
@@ -30,6 +30,7 @@ pub const TABLE: Table = Table {
     version: 2,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 const ENTRY_COLUMNS: &[Column] = &[
@@ -47,6 +48,7 @@ pub const ENTRIES_TABLE: Table = Table {
     version: 2,
     columns: ENTRY_COLUMNS,
     key: 2,
+    keep: Keep::Latest,
 };
 
 /// Entries kept of one episode; the rest is in the ledger.

@@ -16,7 +16,7 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
 use crate::sessions::Sessions;
-use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("version", ColumnType::Integer),
@@ -37,6 +37,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 /// A version that is PROPOSED.

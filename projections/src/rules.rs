@@ -7,7 +7,7 @@ use core::fmt;
 
 use tslp_core::event::{Event, Recorded, RulesInForce};
 
-use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("name", ColumnType::Text),
@@ -20,6 +20,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 /// The last rules that were recorded.

@@ -16,7 +16,7 @@ use tslp_core::limits::{NOTICES_PER_PROMPT_MAX, RECENT_PAIRS, SESSIONS_KEPT};
 use tslp_core::message::Role;
 use tslp_core::view::{Exchange, OpenPrompt, Place, SessionPoint, Turn};
 
-use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("session", ColumnType::Integer),
@@ -32,6 +32,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 const RECENT_COLUMNS: &[Column] = &[
@@ -47,6 +48,7 @@ pub const RECENT_TABLE: Table = Table {
     version: 1,
     columns: RECENT_COLUMNS,
     key: 2,
+    keep: Keep::Latest,
 };
 
 /// Points of one session's conversation that a later prompt may go on from.

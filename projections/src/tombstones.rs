@@ -10,7 +10,7 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::TOMBSTONE_EPISODES;
 
-use crate::table::{self, Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -25,6 +25,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 2,
+    keep: Keep::Latest,
 };
 
 /// Recently removed entities.

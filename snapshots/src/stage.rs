@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{AuditOutcome, Event, Recorded, ReplyOutcome};
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::event::{AuditOutcome, Recorded, ReplyOutcome};
+use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -15,27 +14,26 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::table::Changes;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Answers, Batch};
-use tslp_replay::state::{Contents, State, StateView};
+use tslp_replay::state::{State, StateView};
+use tslp_replay::store::Nothing;
 
 use crate::disk::{Disk, Place};
 use crate::script::{self, Ending, Step};
+use crate::store::MemoryStore;
 use crate::tables::Tables;
 use crate::{replay_check, verdicts};
 
 /// The workspace of every story.
 pub const ROOT: &str = "/work/space";
 
-/// Content events of the story up to a fork. The engine keeps what isn't settled itself, and nothing here ever settles.
-#[derive(Default)]
-struct Stored(BTreeMap<Seq, Arc<[u8]>>);
-
-impl Contents for Stored {
-    fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
-        self.0.get(&seq).cloned()
-    }
+/// When the engine lets go of what the store has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settling {
+    /// Never: the state holds every row that there is.
+    Never,
+    /// With each batch: whatever can be asked of the store, is.
+    AtOnce,
 }
-
-static NOTHING_STORED: Stored = Stored(BTreeMap::new());
 
 /// One window of the client.
 #[derive(Clone, Default)]
@@ -47,7 +45,9 @@ struct Conversation {
 
 /// A story under way.
 pub struct Stage {
-    engine: Engine<TreeSitterGrammars, Stored>,
+    engine: Engine<TreeSitterGrammars, MemoryStore>,
+    store: MemoryStore,
+    settling: Settling,
     policy: Policy,
     disk: Disk,
     windows: BTreeMap<String, Conversation>,
@@ -94,15 +94,15 @@ impl Sent {
 /// Plays a story and tells what the model saw, what the gates said and what became true.
 ///
 /// # Panics
-/// When the story can't be read, or when replaying its events gives another state.
+/// When the story can't be read, when replaying its events gives another state, or when an engine that asks the store for
+/// what it has decides otherwise.
 #[must_use]
 pub fn play(story: &str) -> String {
-    let script = script::parse(story);
-    let mut stage = Stage::new(script.policy);
-    for step in script.steps {
-        stage.step(step);
-    }
+    let stage = played(story, Settling::Never);
     stage.check_replay();
+    let settling = played(story, Settling::AtOnce);
+    assert_eq!(settling.ledger, stage.ledger, "of the store");
+    assert_eq!(settling.seen, stage.seen, "of the store");
     format!(
         "{}\n[verdicts]\n{}\n{}",
         stage.seen,
@@ -111,10 +111,29 @@ pub fn play(story: &str) -> String {
     )
 }
 
+fn played(story: &str, settling: Settling) -> Stage {
+    let script = script::parse(story);
+    let mut stage = Stage::settling(script.policy, settling);
+    for step in script.steps {
+        stage.step(step);
+    }
+    stage
+}
+
 impl Stage {
-    /// An empty ledger and an empty disk.
+    /// An empty ledger and an empty disk; nothing ever settles.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
+        Self::settling(policy, Settling::Never)
+    }
+
+    /// An empty ledger and an empty disk.
+    #[must_use]
+    pub fn settling(policy: Policy, settling: Settling) -> Self {
+        let store = match settling {
+            Settling::Never => MemoryStore::default(),
+            Settling::AtOnce => MemoryStore::with_archives(),
+        };
         let policy = Policy {
             workspace_root: ROOT.into(),
             ..policy
@@ -124,8 +143,10 @@ impl Stage {
                 State::default(),
                 TreeSitterGrammars,
                 policy.clone(),
-                Stored::default(),
+                store.clone(),
             ),
+            store,
+            settling,
             policy,
             disk: Disk::default(),
             windows: BTreeMap::new(),
@@ -156,17 +177,20 @@ impl Stage {
     #[must_use]
     pub fn fork(&self) -> Self {
         let mut state = State::default();
-        let mut stored = Stored::default();
         for recorded in &self.ledger {
             state.apply(recorded, &mut Changes::discarding());
-            if let Event::Content(content) = &recorded.event {
-                stored
-                    .0
-                    .insert(recorded.seq, content.bytes.as_slice().into());
-            }
         }
+        let store = MemoryStore::default();
+        store.add(&self.ledger, Vec::new());
         Self {
-            engine: Engine::new(state, TreeSitterGrammars, self.policy.clone(), stored),
+            engine: Engine::new(
+                state,
+                TreeSitterGrammars,
+                self.policy.clone(),
+                store.clone(),
+            ),
+            store,
+            settling: Settling::Never,
             policy: self.policy.clone(),
             disk: self.disk.clone(),
             windows: self.windows.clone(),
@@ -216,7 +240,7 @@ impl Stage {
 
     /// From here on no byte of what was recorded can be read: the store has lost it.
     pub fn lose_contents(&mut self) {
-        self.engine.settled(self.engine.state().head());
+        self.engine.forget_contents(self.engine.state().head());
     }
 
     /// Every event so far.
@@ -242,7 +266,7 @@ impl Stage {
     pub const fn view(&self) -> StateView<'_> {
         StateView {
             state: self.engine.state(),
-            contents: &NOTHING_STORED,
+            store: &Nothing,
         }
     }
 
@@ -392,6 +416,10 @@ impl Stage {
     }
 
     fn append(&mut self, batch: Batch) {
+        if self.settling == Settling::AtOnce {
+            self.store.add(&batch.recorded, batch.changes.clone());
+            self.engine.settled(self.engine.state().head());
+        }
         self.tables.apply(batch.changes);
         self.ledger.extend(batch.recorded);
     }

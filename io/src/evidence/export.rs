@@ -9,10 +9,10 @@ use tempfile::TempPath;
 use tslp_replay::log::Head;
 
 use super::line::{Header, event_line};
-use super::progress::Progress;
 use super::scan::Scan;
 use super::workshop::{self, Work};
 use crate::ledger::disk::sync_parent;
+use crate::progress::Progress;
 use crate::startup::StartError;
 
 /// Why an export didn't happen.

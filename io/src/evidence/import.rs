@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tslp_migrations::PAYLOAD_BYTES_MAX;
-use tslp_replay::fold::Replay;
+use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Stored};
 
 use super::line::{self, Header};
-use super::progress::Progress;
 use super::workshop::{self, Work};
 use crate::data_dir::{self, DataDirError};
 use crate::ledger::disk::sync_parent;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::{self, Checkpoint, LedgerError, SqliteLog};
-use crate::startup;
+use crate::progress::Progress;
+use crate::startup::{self, StartError};
 
 /// Events written in one transaction.
 const BATCH_EVENTS: usize = 1024;
@@ -60,6 +60,9 @@ pub enum ImportError {
     /// The new ledger can't be made.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The new ledger's projections can't be made.
+    #[error(transparent)]
+    Rebuild(#[from] StartError),
     /// The new ledger takes no events.
     #[error("the new ledger can't be written: {0}")]
     Append(String),
@@ -129,12 +132,12 @@ fn fill(
 ) -> Result<Arc<DataDirLock>, ImportError> {
     let mut opened = ledger::open(dir, &header.workspace)?;
     let progress = Progress::of(header.head.seq.0, "events");
-    let mut replay = Replay::default();
+    let mut chain = ChainCheck::default();
     let (mut waiting, mut bytes) = (Vec::new(), 0);
     while let Some(text) = lines.next()? {
         let stored = line::read_event(&text).map_err(|error| lines.wrong(error))?;
-        replay
-            .step(&stored, tslp_migrations::decode)
+        chain
+            .step_decoded(&stored, tslp_migrations::decode)
             .map_err(|error| lines.wrong(error))?;
         progress.at(stored.seq.0);
         bytes += stored.payload.len();
@@ -145,15 +148,16 @@ fn fill(
         }
     }
     append(&mut opened.log, &mut waiting)?;
-    if replay.head() != header.head {
+    drop(progress);
+    if chain.head() != header.head {
         return Err(lines.wrong(format!(
             "the export ends at {}, but its header names {} (chain {:.12}) as the last event",
-            replay.head().seq,
+            chain.head().seq,
             header.head.seq,
             header.head.chain.to_string()
         )));
     }
-    startup::rebuild(&mut opened.log, &replay.into_state())?;
+    startup::rebuild(&mut opened.log, Progress::of)?;
     opened.log.checkpoint(Checkpoint::Truncate)?;
     Ok(opened.lock)
 }

@@ -18,6 +18,7 @@ const SOURCES: &[&str] = &[
     include_str!("../../../io/tests/e2e/refusals.rs"),
     include_str!("../../../io/tests/e2e/released.rs"),
     include_str!("../../../io/src/ledger/tests/migrating.rs"),
+    include_str!("../../../io/src/archive_check.rs"),
     include_str!("../../../io/src/ledger/tests/opening.rs"),
     include_str!("../../../io/src/ledger/tests/tables.rs"),
     include_str!("../../../grammars/tests/extract/hostile.rs"),
