@@ -77,6 +77,17 @@ pub enum Invalid {
         /// One past the last byte.
         end: u32,
     },
+    /// A number that nothing ever counts up to.
+    #[error("a count of {0}")]
+    Count(u64),
+    /// A word without meaning.
+    #[error("`{word}` is no {what}")]
+    Word {
+        /// What it should be.
+        what: &'static str,
+        /// The word.
+        word: String,
+    },
     /// More older messages than messages.
     #[error("{older} of {messages} messages are older history")]
     Older {
@@ -158,7 +169,7 @@ pub fn content<'a>(kind: &str, payload: &'a [u8]) -> Result<Option<ContentRef<'a
 }
 
 /// Names of all events with the newest layout version known here.
-const NAMES: &[(&str, u32)] = &[
+pub(crate) const NAMES: &[(&str, u32)] = &[
     ("rules_in_force", 1),
     ("content", 1),
     ("prompt_received", 1),

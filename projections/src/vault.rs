@@ -3,12 +3,14 @@
 use alloc::vec::Vec;
 use core::fmt;
 use core::hash::BuildHasher;
+use core::ops::ControlFlow;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use tslp_core::event::{ContentKind, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
+use crate::part::{self, Part, Unfit, Visit};
 use crate::table::{Changes, Column, ColumnType, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
@@ -38,16 +40,21 @@ pub struct Location {
     pub end: u32,
 }
 
-struct Entry {
-    hash: ArtifactHash,
-    location: Location,
-    kind: ContentKind,
+/// One artifact of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// Its address.
+    pub hash: ArtifactHash,
+    /// Where it stands.
+    pub location: Location,
+    /// What it is.
+    pub kind: ContentKind,
 }
 
 /// All artifacts ever recorded. Grows by about 70 bytes for each.
 #[derive(Default)]
 pub struct Vault {
-    entries: Vec<Entry>,
+    entries: Vec<Artifact>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
@@ -92,12 +99,17 @@ impl Vault {
         if self.location(hash).is_some() {
             return;
         }
-        let entry = Entry {
+        let entry = Artifact {
             hash,
             location,
             kind,
         };
         changes.put(crate::VAULT, || row(&entry));
+        self.add(entry);
+    }
+
+    fn add(&mut self, entry: Artifact) {
+        let hash = entry.hash;
         let id = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
         let Self {
             entries,
@@ -131,15 +143,39 @@ impl Vault {
         self.entries.is_empty()
     }
 
+    /// All of it as plain data.
+    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        part::emit(
+            self.entries.iter().copied(),
+            part::plain,
+            Part::Artifacts,
+            visit,
+        )
+    }
+
+    /// Takes back a part.
+    ///
+    /// # Errors
+    /// When an artifact stands in it twice.
+    pub fn restore(&mut self, artifacts: Vec<Artifact>) -> Result<(), Unfit> {
+        for artifact in artifacts {
+            if self.location(artifact.hash).is_some() {
+                return Err(Unfit("an artifact stands in the Vault twice"));
+            }
+            self.add(artifact);
+        }
+        Ok(())
+    }
+
     /// All rows, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        let mut order: Vec<&Entry> = self.entries.iter().collect();
+        let mut order: Vec<&Artifact> = self.entries.iter().collect();
         order.sort_unstable_by_key(|entry| entry.hash);
         order.into_iter().map(row).for_each(visit);
     }
 }
 
-fn row(entry: &Entry) -> Vec<Value> {
+fn row(entry: &Artifact) -> Vec<Value> {
     Vec::from([
         Value::from(&entry.hash.0),
         Value::from(kind_code(entry.kind)),

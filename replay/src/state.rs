@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::ControlFlow;
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
@@ -18,6 +19,7 @@ use tslp_projections::anomalies::Anomalies;
 use tslp_projections::audits::Audits;
 use tslp_projections::disk::Disk;
 use tslp_projections::episodes::Episodes;
+use tslp_projections::part::{Part, Unfit, Unsettled, Visit};
 use tslp_projections::proposals::{Proposals, Proposed};
 use tslp_projections::rules::Rules;
 use tslp_projections::sessions::Sessions;
@@ -70,6 +72,31 @@ impl State {
     #[must_use]
     pub const fn head(&self) -> Seq {
         self.head
+    }
+
+    /// The whole state but its head as plain data, part by part, until `visit` breaks.
+    ///
+    /// # Errors
+    /// In the middle of a batch.
+    pub fn parts(&self, visit: Visit<'_>) -> Result<ControlFlow<()>, Unsettled> {
+        if !(self.proposals.is_settled() && self.episodes.is_settled()) {
+            return Err(Unsettled);
+        }
+        Ok(self.settled_parts(visit))
+    }
+
+    fn settled_parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        self.vault.parts(visit)?;
+        self.state_map.parts(visit)?;
+        self.proposals.parts(visit)?;
+        self.tombstones.parts(visit)?;
+        self.disk.parts(visit)?;
+        self.stale.parts(visit)?;
+        self.sessions.parts(visit)?;
+        self.episodes.parts(visit)?;
+        self.audits.parts(visit)?;
+        self.anomalies.parts(visit)?;
+        self.rules.parts(visit)
     }
 
     /// Current truth.
@@ -134,6 +161,61 @@ impl State {
             tslp_projections::RULES => self.rules.rows(visit),
             _ => {}
         }
+    }
+}
+
+/// A state that is made again from its parts.
+#[derive(Default)]
+pub struct Restoring {
+    state: State,
+}
+
+impl Restoring {
+    /// Takes back the next part, in the order in which [`State::parts`] gave them.
+    ///
+    /// # Errors
+    /// When it doesn't fit the others.
+    pub fn take(&mut self, part: Part) -> Result<(), Unfit> {
+        let state = &mut self.state;
+        let Some(part) = state.sessions.restore(part)? else {
+            return Ok(());
+        };
+        match part {
+            Part::Artifacts(artifacts) => state.vault.restore(artifacts),
+            Part::Sources(sources) => state.state_map.restore_sources(sources),
+            Part::Edits(edits) => state.state_map.restore_edits(edits),
+            Part::Truths(truths) => state.state_map.restore_truths(truths),
+            Part::Superseded(superseded) => state.state_map.restore_superseded(superseded),
+            Part::Proposals(proposals) => state.proposals.restore(proposals),
+            Part::ProposalOrder(order) => state.proposals.restore_order(order),
+            Part::ProposalIds(capture, version) => {
+                state.proposals.restore_ids(capture, version);
+                Ok(())
+            }
+            Part::Tombstones(stones) => state.tombstones.restore(stones),
+            Part::Disk(findings) => state.disk.restore(findings),
+            Part::Differing(differing) => state.stale.restore_differing(differing),
+            Part::Acknowledged(seen) => state.stale.restore_acknowledged(seen),
+            Part::Episodes(episodes) => state.episodes.restore(episodes),
+            Part::Audits(audits) => state.audits.restore(audits),
+            Part::Anomalies(events) => {
+                state.anomalies.restore(events);
+                Ok(())
+            }
+            Part::Rules(rules) => {
+                state.rules.restore(*rules);
+                Ok(())
+            }
+            _ => Err(Unfit("a part that belongs to nothing")),
+        }
+    }
+
+    /// All parts are there: the state after the event at `head`.
+    #[must_use]
+    pub fn finish(mut self, head: Seq) -> State {
+        self.state.state_map.restored();
+        self.state.head = head;
+        self.state
     }
 }
 
