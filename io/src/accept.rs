@@ -8,12 +8,15 @@ use tslp_core::event::{DiskFinding, Event};
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
+use tslp_replay::log::Log as _;
 use tslp_replay::pending::{Answers, Batch};
 use tslp_replay::state::{Contents, State};
 
+use crate::checkpoint;
 use crate::config::ServeConfig;
 use crate::contents::{NoContents, StoredContents};
 use crate::data_dir;
+use crate::ledger::disk::FileSystem;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
 use crate::observer::{Look as _, Observer, SystemClock, WallClock};
 use crate::startup::{self, StartError};
@@ -80,12 +83,15 @@ pub fn accept(
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     let contents = StoredContents::new(opened.readers.open()?);
     let mut trial = Trial::new(config, state, contents);
-    outcomes(&located, |target| {
+    let accepted = outcomes(&located, |target| {
         let (outcome, batch) = trial.act(target);
         commit(&mut opened.log, &batch)?;
         trial.engine.settled(trial.engine.state().head());
         Ok(outcome)
-    })
+    })?;
+    let file = DataFiles::of(&config.data_dir).checkpoint;
+    checkpoint::keep(&FileSystem, &file, opened.log.head()?, trial.engine.state());
+    Ok(accepted)
 }
 
 fn outcomes(

@@ -26,9 +26,12 @@ use tslp_replay::fold::Replay;
 use tslp_replay::pending::Batch;
 use tslp_replay::state::State;
 
+use crate::checkpoint;
 use crate::config::ServeConfig;
 use crate::contents::NoContents;
 use crate::data_dir;
+use crate::ledger::disk::FileSystem;
+use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
 use crate::memory;
@@ -217,6 +220,7 @@ enum Sink {
     Writer {
         commits: Sender<Commit>,
         writer: LedgerWriter,
+        lock: Arc<DataDirLock>,
     },
 }
 
@@ -359,7 +363,9 @@ impl<'c> Adopter<'c> {
                 self.engine = engine(self.config, State::default());
             }
             Sink::DryRun { has_ledger: true } | Sink::New => {}
-            Sink::Writer { commits, writer } => {
+            Sink::Writer {
+                commits, writer, ..
+            } => {
                 if commits.send(coalesced(commit)).is_err() {
                     let stopped = writer.durable().stopped();
                     return Err(AdoptError::Writer(stopped.map_or_else(
@@ -375,9 +381,17 @@ impl<'c> Adopter<'c> {
     /// Appends what is waiting, and waits until all of it is durable.
     fn finish(mut self, walked: Summary) -> Result<Summary, AdoptError> {
         self.flush()?;
-        if let Sink::Writer { commits, writer } = self.sink {
+        if let Sink::Writer {
+            commits,
+            writer,
+            lock,
+        } = self.sink
+        {
             drop(commits);
-            writer.join().map_err(AdoptError::Writer)?;
+            let durable = writer.join().map_err(AdoptError::Writer)?;
+            let file = DataFiles::of(&self.config.data_dir).checkpoint;
+            checkpoint::keep(&FileSystem, &file, durable, self.engine.state());
+            drop(lock);
         }
         self.summary.add(walked);
         Ok(self.summary)
@@ -395,7 +409,11 @@ impl Sink {
             ..WriterLimits::default()
         };
         let writer = writer::spawn(opened.log, queue, limits, Box::new(|_| {}))?;
-        Ok(Self::Writer { commits, writer })
+        Ok(Self::Writer {
+            commits,
+            writer,
+            lock: opened.lock,
+        })
     }
 }
 

@@ -26,8 +26,10 @@ pub mod watch;
 
 pub mod accept;
 pub mod adopt;
+pub mod checkpoint;
 pub mod ledger;
 pub mod maintenance;
+pub mod scrub;
 pub mod startup;
 pub mod target;
 

@@ -9,9 +9,10 @@ use tslp_replay::fold::Replay;
 use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 
+use crate::checkpoint;
 use crate::diagnostics::Subject;
 use crate::diagnostics::doctor::{self, Report};
-use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog};
+use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenOptions, SqliteLog};
 use crate::startup::{self, StartError};
 
 /// Events written to a new ledger in one transaction.
@@ -114,8 +115,19 @@ pub fn rebuild(
     workspace: &Path,
 ) -> Result<Vec<String>, StartError> {
     let mut opened = options.open(data_dir, workspace)?;
+    let checkpoint = DataFiles::of(data_dir).checkpoint;
+    options
+        .disk
+        .remove(&checkpoint)
+        .map_err(|source| LedgerError::File {
+            action: "remove",
+            path: checkpoint.clone(),
+            source,
+        })?;
     let state = startup::fold(&opened.log)?;
     startup::rebuild(&mut opened.log, &state)?;
+    opened.log.settle()?;
+    checkpoint::keep(&*options.disk, &checkpoint, opened.log.head()?, &state);
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
         let (rows, digest) = state.digest(index);
         format!("{:<16} {rows:>8} rows  {}", table.name, short(&digest))

@@ -8,12 +8,14 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::state::State;
 
 use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
+use crate::checkpoint::keeper::Keeper;
 use crate::config::ServeConfig;
 use crate::config::settings::Budget;
 use crate::config::upstream::{Upstream, UpstreamUrl};
@@ -23,15 +25,19 @@ use crate::demo_model::DemoModel;
 use crate::diagnostics::{Diagnostics, Subject};
 use crate::engine_thread::{EngineThread, LastPromptSlot, Wiring};
 use crate::exit::Exit;
+use crate::ledger::disk::FileSystem;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Durability, LedgerWriter, WriterLimits};
-use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
+use crate::ledger::{
+    DataFiles, InterruptHandle, LedgerError, OpenLedger, OpenOptions, ReaderFactory,
+};
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
 use crate::memory;
 use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, Target};
+use crate::scrub::{Course, Scrub};
 use crate::startup::{self, StartError};
 use crate::watch::Watch;
 
@@ -129,7 +135,11 @@ pub struct Server {
 struct Threads {
     audits: AuditQueue,
     engine: Option<JoinHandle<()>>,
+    /// Writes what the engine hands over last.
+    checkpoints: Option<JoinHandle<()>>,
     writer: Option<LedgerWriter>,
+    /// The writer may wait for its verdict.
+    scrub: Option<Scrubbing>,
     diagnostics: JoinHandle<()>,
     /// Keeps the channel of a proxy without an engine open.
     _unheard: Option<Receiver<ToEngine>>,
@@ -212,6 +222,10 @@ impl Server {
         if let Some(reason) = &safe_mode {
             banner.push(format!("SAFE MODE: {reason}"));
         }
+        let scrub = match &started {
+            Ok((opened, _)) => Some(Scrub::of(opened)?),
+            Err(_) => None,
+        };
         let diagnostics = Diagnostics::new(
             Subject {
                 readers: ReaderFactory::new(
@@ -224,11 +238,16 @@ impl Server {
                 api_key: config.upstream.api_key.clone(),
                 ca_file: config.upstream.ca_file.clone(),
                 safe_mode: safe_mode.clone(),
+                scrub: scrub.as_ref().map(Scrub::watched),
             },
             last_prompt.clone(),
         );
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
-        let (engine, writer, unheard, ledger) = match started {
+        // Before anything can be written, so that the first commit waits for it.
+        let scrub = scrub
+            .map(|scrub| Scrubbing::spawn(scrub, audits.clone(), handle.clone()))
+            .transpose()?;
+        let (engine, checkpoints, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
                 let lock = Arc::clone(&opened.lock);
                 let surroundings = Surroundings {
@@ -237,12 +256,14 @@ impl Server {
                     audits: audits.clone(),
                     last_prompt,
                 };
-                let (engine, writer) = start_engine(config, opened, state, surroundings)?;
+                let (engine, checkpoints, writer) =
+                    start_engine(config, opened, state, surroundings)?;
                 // Not waited for at the end: it holds nothing, and may be in the middle of a look-up.
                 Auditor::new(auditor, audits.clone(), to_engine.clone()).spawn()?;
                 ask_for_context(config, &chosen.url, to_engine)?;
                 (
                     Some(engine),
+                    Some(checkpoints),
                     Some(writer),
                     None,
                     Some(OpenLedgerGuard(lock)),
@@ -251,7 +272,7 @@ impl Server {
             Err((message, lock)) => {
                 handle.send(ToLoop::LedgerFailed { message });
                 let lock = OpenLedgerGuard(Arc::new(lock));
-                (None, None, Some(from_loop), Some(lock))
+                (None, None, None, Some(from_loop), Some(lock))
             }
         };
         Ok(Self {
@@ -262,7 +283,9 @@ impl Server {
             threads: Threads {
                 audits,
                 engine,
+                checkpoints,
                 writer,
+                scrub,
                 diagnostics,
                 _unheard: unheard,
                 _ledger: ledger,
@@ -306,7 +329,13 @@ impl Server {
         if let Some(engine) = self.threads.engine {
             join(engine, "engine");
         }
+        if let Some(checkpoints) = self.threads.checkpoints {
+            join(checkpoints, "checkpoints");
+        }
         let written = self.threads.writer.map(LedgerWriter::join).transpose();
+        if let Some(scrub) = self.threads.scrub {
+            scrub.end();
+        }
         join(self.threads.diagnostics, "diagnostics");
         drop(self.demo);
         polled?;
@@ -439,13 +468,50 @@ struct Surroundings<'s> {
     last_prompt: Option<LastPromptSlot>,
 }
 
+/// The scrub's thread.
+struct Scrubbing {
+    interrupt: InterruptHandle,
+    thread: JoinHandle<()>,
+}
+
+impl Scrubbing {
+    /// It works while no request is under way, and tells the network loop of a flaw.
+    fn spawn(scrub: Scrub, requests: AuditQueue, to_loop: LoopHandle) -> io::Result<Self> {
+        let interrupt = scrub.reader().interrupt_handle();
+        let pause = move || match requests.wait_unused() {
+            true => Course::On,
+            false => Course::Over,
+        };
+        let thread = thread::Builder::new().name("scrub".into()).spawn(move || {
+            if let Err(flaw) = scrub.run(pause) {
+                to_loop.send(ToLoop::LedgerFailed {
+                    message: flaw.to_string(),
+                });
+            }
+        })?;
+        Ok(Self { interrupt, thread })
+    }
+
+    /// Nobody waits for its verdict any more.
+    fn end(self) {
+        self.interrupt.interrupt();
+        join(self.thread, "scrub");
+    }
+}
+
 fn start_engine(
     config: &ServeConfig,
     opened: OpenLedger,
     state: State,
     surroundings: Surroundings<'_>,
-) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
+) -> Result<(JoinHandle<()>, JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
+    let (keeper, checkpoints) = Keeper::spawn(
+        Arc::new(FileSystem),
+        DataFiles::of(&config.data_dir).checkpoint,
+        opened.readers.open()?,
+        opened.unverified.map_or(Seq(0), |head| head.seq),
+    )?;
     let contents = StoredContents::new(opened.readers.open()?);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);
     let tell = handle.clone();
@@ -475,6 +541,7 @@ fn start_engine(
         audits: surroundings.audits,
         last_prompt: surroundings.last_prompt,
         watch: watch(config),
+        keeper,
         clock: Arc::new(SystemClock),
     };
     let engine = startup::engine(state, &config.policy, contents);
@@ -488,5 +555,5 @@ fn start_engine(
             });
         }
     })?;
-    Ok((engine, writer))
+    Ok((engine, checkpoints, writer))
 }

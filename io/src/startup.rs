@@ -1,5 +1,5 @@
-//! From a data directory to a state: opens the ledger, verifies every link of its chain while folding it, and puts the
-//! projections' tables right.
+//! From a data directory to a state: opens the ledger, takes the state from its checkpoint and folds what came later, or
+//! folds everything, verifying every link on the way, and puts the projections' tables right.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -9,18 +9,20 @@ use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
 use tslp_projections::table::{TableDigest, Value};
+use tslp_replay::chain::ChainHash;
 use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
-use tslp_replay::log::{Log, Stored};
+use tslp_replay::log::{Head, Log, Stored};
 use tslp_replay::state::{Contents, State};
 
 use crate::VERSION;
+use crate::checkpoint;
 use crate::data_dir::DataDirError;
 use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
 use crate::ledger::SqliteLog;
 use crate::ledger::TablesState;
-use crate::ledger::{OpenLedger, OpenOptions};
+use crate::ledger::{DataFiles, OpenLedger, OpenOptions};
 
 /// Why there is no state to go on from.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +63,12 @@ pub fn start(
     workspace: &Path,
 ) -> Result<(OpenLedger, State), StartError> {
     let mut opened = options.open(data_dir, workspace)?;
+    let files = DataFiles::of(data_dir);
+    if let Some((state, unverified)) = from_checkpoint(options, &files, &opened)? {
+        opened.unverified = Some(unverified);
+        opened.log.settle()?;
+        return Ok((opened, state));
+    }
     let state = fold(&opened.log)?;
     let reason = match &opened.tables {
         TablesState::Rebuild { reason } => Some(reason.clone()),
@@ -72,6 +80,52 @@ pub fn start(
     }
     opened.log.settle()?;
     Ok((opened, state))
+}
+
+/// The state that a checkpoint and what came after it give, and what it is the checkpoint of; `None` if there is no
+/// checkpoint to be believed, or the tables say something else.
+fn from_checkpoint(
+    options: &OpenOptions,
+    files: &DataFiles,
+    opened: &OpenLedger,
+) -> Result<Option<(State, Head)>, StartError> {
+    let (loaded, chain) = match checkpoint::load(&*options.disk, &files.checkpoint, &opened.log) {
+        Ok(loaded) => loaded,
+        Err(reason) => {
+            tracing::info!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
+            return Ok(None);
+        }
+    };
+    let seq = loaded.head();
+    let state = fold_tail(|from, visit| opened.log.read(from, visit), loaded, chain)?;
+    let reason = match &opened.tables {
+        TablesState::Rebuild { reason } => Some(reason.clone()),
+        TablesState::Current => damaged_table(&opened.log, &state),
+    };
+    if let Some(reason) = reason {
+        tracing::warn!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
+        return Ok(None);
+    }
+    tracing::info!(checkpoint = %seq, head = %state.head(), "started from the checkpoint");
+    Ok(Some((state, Head { seq, chain })))
+}
+
+/// Folds what came after a checkpoint, verifying the chain from there on.
+///
+/// # Errors
+/// When it can't be read or believed.
+pub(crate) fn fold_tail(
+    read: impl FnOnce(Seq, &mut dyn FnMut(Stored) -> ControlFlow<()>) -> Result<(), LedgerError>,
+    loaded: State,
+    chain: ChainHash,
+) -> Result<State, StartError> {
+    let from = loaded.head().next();
+    let mut replay = Replay::from(loaded, chain);
+    visit_all(
+        |visit| read(from, visit),
+        |stored| replay.step(stored, tslp_migrations::decode),
+    )?;
+    Ok(replay.into_state())
 }
 
 /// The engine of this program: with the grammars that it links, and the rules in force put on record.

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use tslp_migrations::PAYLOAD_BYTES_MAX;
 use tslp_replay::fold::Replay;
-use tslp_replay::log::{Head, Stored};
+use tslp_replay::log::{Head, Log as _, Stored};
 
 use super::line::{self, Header};
 use super::progress::Progress;
+use crate::checkpoint;
 use crate::data_dir::{self, DataDirError};
-use crate::ledger::disk::sync_parent;
-use crate::ledger::{self, Checkpoint, LedgerError, SqliteLog};
+use crate::ledger::disk::{FileSystem, sync_parent};
+use crate::ledger::{self, Checkpoint, DataFiles, LedgerError, SqliteLog};
 use crate::startup;
 
 /// Events written in one transaction.
@@ -147,8 +148,11 @@ fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), Import
             header.head.chain.to_string()
         )));
     }
-    startup::rebuild(&mut opened.log, &replay.into_state())?;
+    let state = replay.into_state();
+    startup::rebuild(&mut opened.log, &state)?;
     opened.log.checkpoint(Checkpoint::Truncate)?;
+    let file = DataFiles::of(dir).checkpoint;
+    checkpoint::keep(&FileSystem, &file, opened.log.head()?, &state);
     Ok(())
 }
 

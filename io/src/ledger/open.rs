@@ -17,8 +17,9 @@ use super::disk::{Disk, FileSystem};
 use super::error::{LedgerError, Mismatch};
 use super::lock::DataDirLock;
 use super::reader::ReaderFactory;
-use super::recognise::{as_damage, check_file, check_meta, check_schema};
+use super::recognise::{as_damage, check_file, check_meta, check_pages, check_schema};
 use super::sqlite_log::SqliteLog;
+use super::structure::Structure;
 use super::tables::{Tables, TablesState};
 
 /// First SQLite without the WAL-reset bug.
@@ -33,6 +34,8 @@ pub struct DataFiles {
     pub database: PathBuf,
     /// The head anchor.
     pub anchor: PathBuf,
+    /// The state at one of its events.
+    pub checkpoint: PathBuf,
     /// The lock.
     pub lock: PathBuf,
 }
@@ -45,6 +48,7 @@ impl DataFiles {
             dir: dir.to_owned(),
             database: dir.join("ledger.db"),
             anchor: dir.join("ledger.anchor"),
+            checkpoint: dir.join("ledger.checkpoint"),
             lock: dir.join("lock"),
         }
     }
@@ -93,6 +97,8 @@ pub struct OpenLedger {
     pub readers: ReaderFactory,
     /// Whether the projections' tables can be used.
     pub tables: TablesState,
+    /// Where a start took the state from a checkpoint: up to here the chain isn't verified yet.
+    pub unverified: Option<Head>,
     /// The data directory's lock; the log holds it, too.
     pub lock: Arc<DataDirLock>,
 }
@@ -141,6 +147,7 @@ impl OpenOptions {
             log,
             readers: ReaderFactory::new(&files, self),
             tables,
+            unverified: None,
             lock,
         })
     }
@@ -311,13 +318,15 @@ fn connect(
             detail,
         });
     }
-    migrate(&connection).map_err(database.failed("migrate"))?;
+    let structure = Arc::new(Structure::default());
+    migrate(&connection, &database, &structure)?;
     Ok(SqliteLog {
         connection,
         database,
         tables,
         anchor,
         head,
+        structure,
         applied: None,
         poisoned: None,
         _lock: lock,
@@ -325,12 +334,26 @@ fn connect(
 }
 
 /// Old or new, never a mix: all missing steps are taken in one transaction.
-fn migrate(connection: &Connection) -> rusqlite::Result<()> {
-    let version: i64 = pragma(connection, "user_version")?;
+fn migrate(
+    connection: &Connection,
+    database: &Database,
+    structure: &Arc<Structure>,
+) -> Result<(), LedgerError> {
+    let failed = database.failed("migrate");
+    let version: i64 = pragma(connection, "user_version").map_err(&failed)?;
     let steps = schema::pending(version).unwrap_or_default();
     if steps.is_empty() {
         return Ok(());
     }
+    let looking = structure.look();
+    check_pages(connection, database)?;
+    if let Some(looking) = looking {
+        looking.sound();
+    }
+    take_steps(connection, steps).map_err(failed)
+}
+
+fn take_steps(connection: &Connection, steps: &[schema::Step]) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let climbed = climb(connection, steps).and_then(|()| connection.execute_batch("COMMIT"));
     if climbed.is_err() && !connection.is_autocommit() {

@@ -11,6 +11,7 @@ use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::auditor::queue::{Audit, AuditQueue, Task};
 use tslp_io::channel::{ToEngine, ToLoop};
+use tslp_io::checkpoint::keeper::Keeper;
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::contents::StoredContents;
@@ -132,6 +133,7 @@ impl Process {
             audits: audits.clone(),
             last_prompt: Some(Arc::clone(&last_prompt)),
             watch: Watch::off(),
+            keeper: Keeper::off(),
             clock: Arc::new(around.clock.clone()),
         };
         let look = Direct::new(
