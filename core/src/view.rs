@@ -180,7 +180,8 @@ pub trait View {
     /// Tracked entities whose symbol's last component is this, at most `limit`.
     fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId>;
     /// Whether every version that was promoted out of these bytes, or out of what they made as an edit, is still
-    /// authoritative; `None` if none ever was.
+    /// authoritative; `None` if none ever was. Once none is any more the count begins anew: bytes that become true again
+    /// are current again.
     fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool>;
 
     /// Whether an update by the user left the entity out within the last episodes (spec §9.2).

@@ -10,11 +10,12 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::log::Log as _;
 use tslp_replay::pending::{Answers, Batch};
-use tslp_replay::state::{Contents, State};
+use tslp_replay::state::State;
+use tslp_replay::store::{Nothing, Store};
 
 use crate::checkpoint;
 use crate::config::ServeConfig;
-use crate::contents::{NoContents, StoredContents};
+use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
 use crate::ledger::disk::FileSystem;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
@@ -74,14 +75,14 @@ pub fn accept(
     let asks_for_something = located.iter().any(|(_, target)| target.is_ok());
     if !asks_for_something || !has_ledger(config) && !would_accept(config, &located) {
         return outcomes(&located, |target| {
-            let mut trial = Trial::new(config, State::default(), NoContents);
+            let mut trial = Trial::new(config, State::default(), Nothing);
             Ok(trial.act(target).0)
         });
     }
     data_dir::prepare(&config.data_dir)?;
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-    let contents = StoredContents::new(opened.readers.open()?);
+    let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
     let mut trial = Trial::new(config, state, contents);
     let accepted = outcomes(&located, |target| {
         let (outcome, batch) = trial.act(target);
@@ -116,7 +117,7 @@ fn has_ledger(config: &ServeConfig) -> bool {
 
 /// Whether anything would become true in a workspace without a ledger.
 fn would_accept(config: &ServeConfig, located: &[(&String, Result<String, Outcome>)]) -> bool {
-    let mut trial = Trial::new(config, State::default(), NoContents);
+    let mut trial = Trial::new(config, State::default(), Nothing);
     let mut targets = located
         .iter()
         .filter_map(|(_, target)| target.as_ref().ok());
@@ -150,15 +151,15 @@ fn locate(config: &ServeConfig, current_dir: &Path, written: &str) -> Result<Str
 }
 
 /// An engine and its eyes.
-struct Trial<C> {
-    engine: Engine<TreeSitterGrammars, C>,
+struct Trial<S> {
+    engine: Engine<TreeSitterGrammars, S>,
     observer: Observer,
 }
 
-impl<C: Contents> Trial<C> {
-    fn new(config: &ServeConfig, state: State, contents: C) -> Self {
+impl<S: Store> Trial<S> {
+    fn new(config: &ServeConfig, state: State, store: S) -> Self {
         Self {
-            engine: startup::engine(state, &config.policy, contents),
+            engine: startup::engine(state, &config.policy, store),
             observer: Observer::new(
                 &config.workspace,
                 config.etv,

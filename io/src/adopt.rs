@@ -22,18 +22,17 @@ use tslp_core::event::{DiskFinding, Event, ReadFailure};
 use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
-use tslp_replay::fold::Replay;
 use tslp_replay::pending::Batch;
 use tslp_replay::state::State;
 
 use crate::checkpoint;
 use crate::config::ServeConfig;
-use crate::contents::NoContents;
+use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
 use crate::ledger::disk::FileSystem;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
-use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
+use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState};
 use crate::memory;
 use crate::observer::{FileReader, SystemClock, WallClock};
 use crate::startup::{self, StartError};
@@ -202,7 +201,7 @@ fn work(reader: &FileReader, jobs: &Receiver<Job>, to_engine: &Sender<Looked>) {
 /// Decides about one file after the other.
 struct Adopter<'c> {
     config: &'c ServeConfig,
-    engine: Engine<TreeSitterGrammars, NoContents>,
+    engine: Engine<TreeSitterGrammars, Option<StoredContents>>,
     sink: Sink,
     waiting: Commit,
     waiting_bytes: usize,
@@ -227,19 +226,23 @@ enum Sink {
 impl<'c> Adopter<'c> {
     fn start(config: &'c ServeConfig, mode: Mode) -> Result<Self, AdoptError> {
         let files = DataFiles::of(&config.data_dir);
-        let (state, sink) = match (files.database.exists(), mode) {
-            (false, Mode::DryRun) => (State::default(), Sink::DryRun { has_ledger: false }),
-            (false, Mode::Append) => (State::default(), Sink::New),
-            (true, Mode::DryRun) => (folded(&files)?, Sink::DryRun { has_ledger: true }),
+        let (state, store, sink) = match (files.database.exists(), mode) {
+            (false, Mode::DryRun) => (State::default(), None, Sink::DryRun { has_ledger: false }),
+            (false, Mode::Append) => (State::default(), None, Sink::New),
+            (true, Mode::DryRun) => {
+                let (state, store) = folded(&files)?;
+                (state, Some(store), Sink::DryRun { has_ledger: true })
+            }
             (true, Mode::Append) => {
                 let (opened, state) =
                     startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-                (state, Sink::writing(opened)?)
+                let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
+                (state, Some(store), Sink::writing(opened)?)
             }
         };
         Ok(Self {
             config,
-            engine: engine(config, state),
+            engine: startup::engine(state, &config.policy, store),
             sink,
             waiting: Commit::default(),
             waiting_bytes: 0,
@@ -291,8 +294,11 @@ impl<'c> Adopter<'c> {
             let batch = self
                 .engine
                 .adopt(SystemClock.now(), path.clone(), finding, found);
-            // Nothing looks at a file's bytes again, stored or not.
-            self.engine.settled(self.engine.state().head());
+            // Nothing looks at a file's bytes again, stored or not; what is known of them is asked of the store.
+            self.engine.forget_contents(self.engine.state().head());
+            if let Sink::Writer { writer, .. } = &self.sink {
+                self.engine.settled(writer.durable().reached());
+            }
             match skip {
                 Some(skip) => self.summary.skip(path.as_str(), skip),
                 None => self.count(bytes, found.is_some_and(|found| !found.is_clean()), &batch),
@@ -355,12 +361,15 @@ impl<'c> Adopter<'c> {
                 self.waiting = commit;
                 return Ok(());
             }
-            self.sink = Sink::writing(new_ledger(self.config)?)?;
+            let opened = new_ledger(self.config)?;
+            let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
+            self.engine.set_store(Some(store));
+            self.sink = Sink::writing(opened)?;
         }
         match &self.sink {
             // Files have nothing to do with each other: without a ledger each may begin with nothing.
             Sink::DryRun { has_ledger: false } => {
-                self.engine = engine(self.config, State::default());
+                self.engine = startup::engine(State::default(), &self.config.policy, None);
             }
             Sink::DryRun { has_ledger: true } | Sink::New => {}
             Sink::Writer {
@@ -417,26 +426,23 @@ impl Sink {
     }
 }
 
-/// Whole files with a path of their own are decided about without a look at older bytes.
-fn engine(config: &ServeConfig, state: State) -> Engine<TreeSitterGrammars, NoContents> {
-    startup::engine(state, &config.policy, NoContents)
-}
-
 fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
     data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
     let (opened, _) = startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     Ok(opened)
 }
 
-/// Folds a ledger that another process may be using.
-fn folded(files: &DataFiles) -> Result<State, AdoptError> {
-    let reader = ReaderFactory::new(files, &OpenOptions::default()).open()?;
-    let mut replay = Replay::default();
-    startup::visit_all(
-        |visit| reader.read(Seq(1), visit),
-        |stored| replay.step(stored, tslp_migrations::decode),
-    )?;
-    Ok(replay.into_state())
+/// Folds a ledger that another process may be using. Archives that have to be rebuilt are taken for empty: what they hold
+/// decides about bytes that are appended, not about what becomes true.
+fn folded(files: &DataFiles) -> Result<(State, StoredContents), AdoptError> {
+    let readers = ReaderFactory::new(files, &OpenOptions::default());
+    let reader = readers.open()?;
+    let archives = match reader.tables_state()? {
+        TablesState::Current => Archives::Sound,
+        TablesState::Rebuild { .. } => Archives::Doubtful,
+    };
+    let state = startup::fold(|visit| reader.read(Seq(1), visit))?;
+    Ok((state, StoredContents::new(reader, archives)))
 }
 
 /// Only the last change of each row is written: a proposal that is promoted at once never needs its row.

@@ -12,6 +12,7 @@ use crate::config::layers::{Flags, Layers, Source};
 use crate::config::surroundings::Surroundings;
 use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::config::{ServeConfig, page};
+use crate::contents::Archives;
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::doctor::{self, Report};
@@ -263,7 +264,12 @@ fn show(report: &Report, output: Output, unhealthy: Exit) -> Result<Exit, Failed
 fn show_deep(config: &ServeConfig, mut report: Report, output: Output) -> Result<Exit, Failed> {
     let is_sound = report.is_healthy();
     let subject = subject(config);
-    let deep = deep::verify(&subject.data_dir, &subject.readers, &config.policy);
+    let archives = match is_sound {
+        true => Archives::Sound,
+        false => Archives::Doubtful,
+    };
+    let (data_dir, readers) = (&subject.data_dir, &subject.readers);
+    let deep = deep::verify(data_dir, readers, &config.policy, archives);
     match &deep {
         Ok(deep) => deep.add_to(&mut report),
         Err(error) => report.add("decisions", Err(error.to_string())),

@@ -1,21 +1,40 @@
-//! Bytes of content events for the engine: read from the ledger, the last ones kept at hand.
+//! What the engine's state doesn't hold: content and the archives' rows, read from the ledger, the last ones kept at hand.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
-use tslp_replay::state::Contents;
+use tslp_projections::table::Value;
+use tslp_projections::vault::Location;
+use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
+use tslp_replay::store::{Store, Unreadable};
 
-use crate::ledger::LedgerReader;
+use crate::ledger::{ArchiveRows as _, LedgerError, LedgerReader};
 
 /// Bytes kept at hand, twice: in the generation that is filling and in the one before.
 const GENERATION_BYTES_MAX: usize = 2 << 20;
 
-/// Content events through a read-only connection.
+/// Locations kept at hand, twice likewise. A client sends its whole history with each prompt, and each message is asked
+/// for; 100 bytes each.
+const GENERATION_LOCATIONS: usize = 2048;
+
+/// Whether the archives' tables can be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Archives {
+    /// They are what the ledger says.
+    Sound,
+    /// They may be damaged, missing or of another version, so they are left alone.
+    Doubtful,
+}
+
+/// The ledger through a read-only connection.
 pub struct StoredContents {
     reader: LedgerReader,
+    archives: Archives,
     cache: RefCell<Cache>,
+    locations: RefCell<Locations>,
 }
 
 #[derive(Default)]
@@ -28,25 +47,21 @@ struct Cache {
 impl StoredContents {
     /// Reads through this connection.
     #[must_use]
-    pub fn new(reader: LedgerReader) -> Self {
+    pub fn new(reader: LedgerReader, archives: Archives) -> Self {
         Self {
             reader,
+            archives,
             cache: RefCell::default(),
+            locations: RefCell::default(),
         }
     }
 }
 
-/// For an engine that is asked for nothing that needs older bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoContents;
-
-impl Contents for NoContents {
-    fn content(&self, _: Seq) -> Option<Arc<[u8]>> {
-        None
+impl Store for StoredContents {
+    fn has_archives(&self) -> bool {
+        self.archives == Archives::Sound
     }
-}
 
-impl Contents for StoredContents {
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
         if let Some(bytes) = self.cache.borrow_mut().get(seq) {
             return Some(bytes);
@@ -62,6 +77,89 @@ impl Contents for StoredContents {
                 None
             }
         }
+    }
+
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
+        if let Some(location) = self.locations.borrow_mut().get(artifact) {
+            return Ok(Some(location));
+        }
+        let found = self.row(VAULT, artifact);
+        let location = read(VAULT, found, Location::of_row)?;
+        if let Some(location) = location {
+            self.locations.borrow_mut().put(artifact, location);
+        }
+        Ok(location)
+    }
+
+    fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
+        let found = self.row(OUTDATED, artifact);
+        read(OUTDATED, found, sources::since_of_row)
+    }
+
+    fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
+        if !self.has_archives() {
+            return Ok(None);
+        }
+        let key = [Value::from(&text.0), Value::from(until.0)];
+        let found = self.reader.row_until(EDITS, &key);
+        read(EDITS, found, edits::made_of_row)
+    }
+}
+
+impl StoredContents {
+    fn row(&self, table: usize, key: ArtifactHash) -> Result<Option<Vec<Value>>, LedgerError> {
+        match self.archives {
+            Archives::Sound => self.reader.row(table, &[Value::from(&key.0)]),
+            Archives::Doubtful => Ok(None),
+        }
+    }
+}
+
+/// What a row of a table says.
+fn read<T>(
+    table: usize,
+    found: Result<Option<Vec<Value>>, LedgerError>,
+    parse: impl FnOnce(&[Value]) -> Option<T>,
+) -> Result<Option<T>, Unreadable> {
+    let table = tslp_projections::TABLES[table].name;
+    match found {
+        Ok(None) => Ok(None),
+        Ok(Some(row)) => {
+            let parsed = parse(&row);
+            if parsed.is_none() {
+                tracing::error!(table, "a row holds what it can't: run `tslp rebuild`");
+            }
+            parsed.map(Some).ok_or(Unreadable)
+        }
+        Err(error) => {
+            tracing::error!(%error, table, "a row can't be read; nothing is shown that depends on it");
+            Err(Unreadable)
+        }
+    }
+}
+
+/// Rows of the Vault never change, so what was found stays found.
+#[derive(Default)]
+struct Locations {
+    young: HashMap<ArtifactHash, Location>,
+    old: HashMap<ArtifactHash, Location>,
+}
+
+impl Locations {
+    fn get(&mut self, artifact: ArtifactHash) -> Option<Location> {
+        if let Some(location) = self.young.get(&artifact) {
+            return Some(*location);
+        }
+        let location = self.old.remove(&artifact)?;
+        self.put(artifact, location);
+        Some(location)
+    }
+
+    fn put(&mut self, artifact: ArtifactHash, location: Location) {
+        if self.young.len() == GENERATION_LOCATIONS {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(artifact, location);
     }
 }
 

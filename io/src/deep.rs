@@ -14,7 +14,7 @@ use tslp_replay::trace::Difference;
 
 pub use listing::{Listed, NOT_DERIVED};
 
-use crate::contents::StoredContents;
+use crate::contents::{Archives, StoredContents};
 use crate::diagnostics::doctor::Report;
 use crate::evidence::progress::Progress;
 use crate::evidence::scan::Scan;
@@ -50,7 +50,8 @@ pub struct DeepReport {
     pub flaw: Option<StartError>,
 }
 
-/// Makes every decision of a ledger again. Works while others write: what is appended meanwhile isn't looked at.
+/// Makes every decision of a ledger again. Works while others write: what is appended meanwhile isn't looked at. Memory
+/// doesn't grow with the ledger if the archives are sound.
 ///
 /// # Errors
 /// When the ledger can't be read at all.
@@ -58,9 +59,10 @@ pub fn verify(
     data_dir: &Path,
     readers: &ReaderFactory,
     policy: &Policy,
+    archives: Archives,
 ) -> Result<DeepReport, StartError> {
     let mut scan = Scan::begin(data_dir, readers)?;
-    let contents = StoredContents::new(readers.open()?);
+    let contents = StoredContents::new(readers.open()?, archives);
     let progress = Progress::of(scan.head().seq.0, "events");
     let mut deep = Deep::new(TreeSitterGrammars, policy.clone(), contents);
     let mut report = DeepReport::default();

@@ -26,6 +26,7 @@ pub mod watch;
 
 pub mod accept;
 pub mod adopt;
+pub mod archive_check;
 pub mod checkpoint;
 pub mod ledger;
 pub mod maintenance;

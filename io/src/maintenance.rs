@@ -5,10 +5,11 @@ use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_replay::fold::Replay;
+use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 
+use crate::archive_check::Archive;
 use crate::checkpoint;
 use crate::diagnostics::Subject;
 use crate::diagnostics::doctor::{self, Report};
@@ -24,6 +25,9 @@ pub enum SalvageError {
     /// The old or the new ledger can't be opened or read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The new ledger's projections can't be made.
+    #[error(transparent)]
+    Rebuild(Box<StartError>),
     /// The new ledger isn't empty.
     #[error("{0} holds a ledger already; name a folder that doesn't exist yet")]
     NotEmpty(String),
@@ -55,25 +59,21 @@ pub fn verify(subject: &Subject) -> Report {
 fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) {
     report.add("sqlite integrity", doctor::integrity(reader));
     report.add("head anchor", doctor::head_anchor(subject, reader));
-    let mut replay = Replay::default();
-    let folded = startup::visit_all(
-        |visit| reader.read(Seq(1), visit),
-        |stored| replay.step(stored, tslp_migrations::decode),
-    );
-    match folded {
-        Ok(()) => report.add(
-            "events",
-            Ok(format!(
-                "{} verified, decoded and folded",
-                replay.head().seq.0
-            )),
-        ),
+    let folded = startup::fold_checked(|visit| reader.read(Seq(1), visit), reader);
+    let (state, archives) = match folded {
+        Ok(folded) => folded,
         Err(error) => return report.add("events", Err(error.to_string())),
-    }
-    let head = replay.head().seq;
-    let state = replay.into_state();
+    };
+    let head = state.head();
+    let events = format!("{} verified, decoded and folded", head.0);
+    report.add("events", Ok(events));
     for (index, table) in TABLES.iter().enumerate() {
-        report.add(table.name, compare(reader, &state, index));
+        let archive = archives.iter().find(|archive| archive.table == index);
+        let compared = match archive {
+            Some(archive) => found(reader, archive),
+            None => compare(reader, &state, index),
+        };
+        report.add(table.name, compared);
     }
     if reader.head().is_ok_and(|now| now.seq != head) {
         report.warn(
@@ -81,6 +81,16 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
             Err("a proxy wrote meanwhile, so tables may differ; stop it and verify again".into()),
         );
     }
+}
+
+/// What the check of an archive found. Its digest is the stored table's, which holds what it should.
+fn found(reader: &LedgerReader, archive: &Archive) -> Result<String, String> {
+    if let Err(flaw) = &archive.rows {
+        return Err(format!("{flaw}: run `tslp rebuild`"));
+    }
+    let stored = startup::stored_digest(|visit| reader.read_table(archive.table, visit));
+    let (rows, digest) = stored.map_err(|error| error.to_string())?;
+    Ok(format!("{rows} rows, digest {}", short(&digest)))
 }
 
 fn compare(reader: &LedgerReader, state: &State, table: usize) -> Result<String, String> {
@@ -124,15 +134,15 @@ pub fn rebuild(
             path: checkpoint.clone(),
             source,
         })?;
-    let state = startup::fold(&opened.log)?;
-    startup::rebuild(&mut opened.log, &state)?;
+    let state = startup::rebuild(&mut opened.log)?;
     opened.log.settle()?;
     checkpoint::keep(&*options.disk, &checkpoint, opened.log.head()?, &state);
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
-        let (rows, digest) = state.digest(index);
-        format!("{:<16} {rows:>8} rows  {}", table.name, short(&digest))
+        let (rows, digest) = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
+        let digest = short(&digest);
+        Ok(format!("{:<16} {rows:>8} rows  {digest}", table.name))
     });
-    Ok(lines.collect())
+    lines.collect()
 }
 
 /// Copies the longest valid prefix of a ledger into a new one, opened with `options`. The old one is only read.
@@ -149,13 +159,13 @@ pub fn salvage(
     if opened.log.head()?.seq != Seq(0) {
         return Err(SalvageError::NotEmpty(to.display().to_string()));
     }
-    let mut replay = Replay::default();
+    let mut chain = ChainCheck::default();
     let mut waiting: Vec<Stored> = Vec::new();
     let mut written = Ok(());
     let read = startup::visit_all(
         |visit| from.read(Seq(1), visit),
         |stored| {
-            replay.step(stored, tslp_migrations::decode)?;
+            chain.step_decoded(stored, tslp_migrations::decode)?;
             waiting.push(stored.clone());
             if waiting.len() == SALVAGE_BATCH && written.is_ok() {
                 written = append(&mut opened.log, &mut waiting);
@@ -164,8 +174,9 @@ pub fn salvage(
         },
     );
     written.and_then(|()| append(&mut opened.log, &mut waiting))?;
-    let head = replay.head().seq;
-    startup::rebuild(&mut opened.log, &replay.into_state())?;
+    let head = chain.head().seq;
+    let rebuilt = startup::rebuild(&mut opened.log);
+    rebuilt.map_err(|error| SalvageError::Rebuild(Box::new(error)))?;
     Ok(Salvaged {
         head,
         flaw: read.err().map(|error| match error {

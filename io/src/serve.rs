@@ -19,7 +19,7 @@ use crate::checkpoint::keeper::Keeper;
 use crate::config::ServeConfig;
 use crate::config::settings::Budget;
 use crate::config::upstream::{Upstream, UpstreamUrl};
-use crate::contents::StoredContents;
+use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::{Diagnostics, Subject};
@@ -512,7 +512,7 @@ fn start_engine(
         opened.readers.open()?,
         opened.unverified.map_or(Seq(0), |head| head.seq),
     )?;
-    let contents = StoredContents::new(opened.readers.open()?);
+    let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);
     let tell = handle.clone();
     let writer = writer::spawn(

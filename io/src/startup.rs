@@ -3,26 +3,32 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Instant;
 
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
-use tslp_projections::table::{TableDigest, Value};
+use tslp_projections::table::{Changes, TableDigest, Value};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Head, Log, Stored};
-use tslp_replay::state::{Contents, State};
+use tslp_replay::state::State;
+use tslp_replay::store::Store;
 
 use crate::VERSION;
+use crate::archive_check::{Archive, ArchiveCheck};
 use crate::checkpoint;
 use crate::data_dir::DataDirError;
 use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
 use crate::ledger::SqliteLog;
 use crate::ledger::TablesState;
-use crate::ledger::{DataFiles, OpenLedger, OpenOptions};
+use crate::ledger::{ArchiveRows, DataFiles, OpenLedger, OpenOptions};
+
+/// Events after which a fold lets go of what the archives hold.
+const SETTLE_EVENTS: u64 = 1024;
 
 /// Why there is no state to go on from.
 #[derive(Debug, thiserror::Error)]
@@ -69,15 +75,19 @@ pub fn start(
         opened.log.settle()?;
         return Ok((opened, state));
     }
-    let state = fold(&opened.log)?;
-    let reason = match &opened.tables {
-        TablesState::Rebuild { reason } => Some(reason.clone()),
-        TablesState::Current => damaged_table(&opened.log, &state),
+    let (state, damage) = match &opened.tables {
+        TablesState::Rebuild { reason } => (None, Some(reason.clone())),
+        TablesState::Current => {
+            let (state, archives) =
+                fold_checked(|visit| opened.log.read(Seq(1), visit), &opened.log)?;
+            let damage = damaged_table(&opened.log, &state, &archives);
+            (Some(state), damage)
+        }
     };
-    if let Some(reason) = reason {
-        tracing::info!(%reason, events = state.head().0, "rebuilding the projections from the ledger");
-        rebuild(&mut opened.log, &state)?;
-    }
+    let state = match (state, damage) {
+        (Some(state), None) => state,
+        (_, reason) => rebuild_because(&mut opened.log, &reason.unwrap_or_default())?,
+    };
     opened.log.settle()?;
     Ok((opened, state))
 }
@@ -100,7 +110,7 @@ fn from_checkpoint(
     let state = fold_tail(|from, visit| opened.log.read(from, visit), loaded, chain)?;
     let reason = match &opened.tables {
         TablesState::Rebuild { reason } => Some(reason.clone()),
-        TablesState::Current => damaged_table(&opened.log, &state),
+        TablesState::Current => damaged_table(&opened.log, &state, &[]),
     };
     if let Some(reason) = reason {
         tracing::warn!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
@@ -128,20 +138,34 @@ pub(crate) fn fold_tail(
     Ok(replay.into_state())
 }
 
+fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartError> {
+    let begun = Instant::now();
+    tracing::info!(%reason, events = log.head()?.seq.0, "rebuilding the projections from the ledger");
+    let state = rebuild(log)?;
+    tracing::info!(
+        seconds = begun.elapsed().as_secs_f64(),
+        "the projections are rebuilt"
+    );
+    Ok(state)
+}
+
 /// The engine of this program: with the grammars that it links, and the rules in force put on record.
-pub fn engine<C: Contents>(
-    state: State,
-    policy: &Policy,
-    contents: C,
-) -> Engine<TreeSitterGrammars, C> {
-    let mut engine = Engine::new(state, TreeSitterGrammars, policy.clone(), contents);
+pub fn engine<S: Store>(state: State, policy: &Policy, store: S) -> Engine<TreeSitterGrammars, S> {
+    let mut engine = Engine::new(state, TreeSitterGrammars, policy.clone(), store);
     engine.declare(VERSION);
     engine
 }
 
 /// Why a table can't be trusted, if one can't: its rows aren't what the ledger says.
-fn damaged_table(log: &SqliteLog, state: &State) -> Option<String> {
-    TABLES.iter().enumerate().find_map(|(index, table)| {
+fn damaged_table(log: &SqliteLog, state: &State, archives: &[Archive]) -> Option<String> {
+    let archives = archives.iter().filter_map(|archive| {
+        let flaw = archive.rows.as_ref().err()?;
+        Some(format!("table {} {flaw}", TABLES[archive.table].name))
+    });
+    let others = TABLES.iter().enumerate().filter_map(|(index, table)| {
+        if table.is_archive() {
+            return None;
+        }
         match stored_digest(|visit| log.read_table(index, visit)) {
             Ok(stored) if stored == state.digest(index) => None,
             Ok(_) => Some(format!(
@@ -150,7 +174,8 @@ fn damaged_table(log: &SqliteLog, state: &State) -> Option<String> {
             )),
             Err(error) => Some(error.to_string()),
         }
-    })
+    });
+    archives.chain(others).next()
 }
 
 /// How many rows a stored table has, and their digest, to be held against [`State::digest`].
@@ -165,31 +190,87 @@ pub(crate) fn stored_digest(
     Ok(stored.finish())
 }
 
-/// Folds the whole ledger, verifying the chain.
+/// Hands every stored event, in order, to a function until that breaks.
+type Visit<'v> = &'v mut dyn FnMut(Stored) -> ControlFlow<()>;
+
+/// Folds the whole ledger, verifying the chain. The state holds what is true; the archives are the store's.
 ///
 /// # Errors
 /// When it can't be read or believed.
-pub fn fold(log: &SqliteLog) -> Result<State, StartError> {
+pub fn fold(read: impl FnOnce(Visit<'_>) -> Result<(), LedgerError>) -> Result<State, StartError> {
     let mut replay = Replay::default();
-    visit_all(
-        |visit| log.read(Seq(1), visit),
-        |stored| replay.step(stored, tslp_migrations::decode),
-    )?;
+    visit_all(read, |stored| {
+        replay.step(stored, tslp_migrations::decode)?;
+        settle_at_times(&mut replay, stored.seq);
+        Ok(())
+    })?;
+    replay.settle();
     Ok(replay.into_state())
 }
 
-/// Writes every projection's table anew, in one transaction.
+/// As [`fold`], and tells what is wrong with the stored archives.
 ///
 /// # Errors
-/// When the store fails; the tables are then as they were.
-pub fn rebuild(log: &mut SqliteLog, state: &State) -> Result<(), LedgerError> {
-    let mut rebuild = log.rebuild()?;
-    for table in 0..TABLES.len() {
-        let mut rows = Vec::new();
-        state.rows(table, &mut |row| rows.push(row));
-        rebuild.recreate(table, rows)?;
+/// As [`fold`].
+pub fn fold_checked(
+    read: impl FnOnce(Visit<'_>) -> Result<(), LedgerError>,
+    archives: &impl ArchiveRows,
+) -> Result<(State, Vec<Archive>), StartError> {
+    let mut replay = Replay::default();
+    let mut changes = Changes::of_archives();
+    let mut check = ArchiveCheck::default();
+    visit_all(read, |stored| {
+        replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
+        check.take(changes.drain(), archives);
+        settle_at_times(&mut replay, stored.seq);
+        Ok(())
+    })?;
+    replay.settle();
+    let state = replay.into_state();
+    let archives = check.finish(state.head(), archives);
+    Ok((state, archives))
+}
+
+/// A fold looks into no archive, so it needs nothing of what it has put there.
+fn settle_at_times(replay: &mut Replay, seq: Seq) {
+    if seq.0.is_multiple_of(SETTLE_EVENTS) {
+        replay.settle();
     }
-    rebuild.commit(state.head())
+}
+
+/// Throws every projection away and writes its table anew, in one transaction, from the ledger alone. A ledger that
+/// can't be believed is found out first, and nothing of it is touched.
+///
+/// # Errors
+/// When the ledger can't be read or believed, or the store fails; the tables are then as they were.
+pub fn rebuild(log: &mut SqliteLog) -> Result<State, StartError> {
+    let mut chain = ChainCheck::default();
+    visit_all(
+        |visit| log.read(Seq(1), visit),
+        |stored| {
+            chain
+                .step_decoded(stored, tslp_migrations::decode)
+                .map(drop)
+        },
+    )?;
+    let mut replay = Replay::default();
+    let mut changes = Changes::of_archives();
+    let mut rebuild = log.rebuild()?;
+    rebuild.replay(|stored, rows| -> Result<(), StartError> {
+        replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
+        rows.extend(changes.drain());
+        settle_at_times(&mut replay, stored.seq);
+        Ok(())
+    })?;
+    replay.settle();
+    let state = replay.into_state();
+    for (index, table) in TABLES.iter().enumerate() {
+        if !table.is_archive() {
+            rebuild.fill(index, |visit| state.rows(index, visit))?;
+        }
+    }
+    rebuild.commit(state.head())?;
+    Ok(state)
 }
 
 /// Verifies the chain through a read-only connection, for diagnostics.
@@ -207,7 +288,7 @@ pub fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
 
 /// Hands every stored event to `step` until one can't be believed.
 pub(crate) fn visit_all(
-    read: impl FnOnce(&mut dyn FnMut(Stored) -> ControlFlow<()>) -> Result<(), LedgerError>,
+    read: impl FnOnce(Visit<'_>) -> Result<(), LedgerError>,
     mut step: impl FnMut(&Stored) -> Result<(), ReplayError>,
 ) -> Result<(), StartError> {
     let mut flaw = None;

@@ -8,7 +8,7 @@ use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 
 use crate::part::{self, Part, Visit};
-use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("seq", ColumnType::Integer),
@@ -21,6 +21,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 /// Anomalies kept; more of them say nothing new.

@@ -13,7 +13,7 @@ use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
 use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
@@ -30,6 +30,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 2,
+    keep: Keep::Latest,
 };
 
 /// What is known of one version's audit.

@@ -10,7 +10,7 @@ use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 
 use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -26,6 +26,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 /// Last observations.

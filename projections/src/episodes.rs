@@ -14,7 +14,7 @@ use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::reason::Reason;
 
 use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
@@ -32,6 +32,7 @@ pub const TABLE: Table = Table {
     version: 2,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 const ENTRY_COLUMNS: &[Column] = &[
@@ -49,6 +50,7 @@ pub const ENTRIES_TABLE: Table = Table {
     version: 2,
     columns: ENTRY_COLUMNS,
     key: 2,
+    keep: Keep::Latest,
 };
 
 /// Entries kept of one episode; the rest is in the ledger.

@@ -10,8 +10,10 @@ extern crate alloc;
 pub mod part;
 pub mod table;
 
+pub mod edits;
 pub mod vault;
 
+pub mod sources;
 pub mod state_map;
 
 pub mod proposals;
@@ -56,6 +58,10 @@ pub const ANOMALIES: usize = 10;
 pub const AUDITS: usize = 11;
 /// Index of [`rules::TABLE`] in [`TABLES`].
 pub const RULES: usize = 12;
+/// Index of [`sources::TABLE`] in [`TABLES`].
+pub const OUTDATED: usize = 13;
+/// Index of [`edits::TABLE`] in [`TABLES`].
+pub const EDITS: usize = 14;
 
 /// Every projection's tables.
 pub const TABLES: &[Table] = &[
@@ -72,6 +78,8 @@ pub const TABLES: &[Table] = &[
     anomalies::TABLE,
     audits::TABLE,
     rules::TABLE,
+    sources::TABLE,
+    edits::TABLE,
 ];
 
 /// The word for an origin in rows and diagnostics.

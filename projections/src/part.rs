@@ -1,6 +1,7 @@
 //! The whole state as plain data, piece by piece: what a checkpoint is made of.
 //!
-//! Two states with the same parts behave alike for ever after. Parts come in a fixed order, each list in the order of its
+//! Two states with the same parts behave alike for ever after, once all that they were folded from is durable: the archives'
+//! rows, which the store gives, are in no part. Parts come in a fixed order, each list in the order of its
 //! keys, so states can be compared by them.
 
 use alloc::boxed::Box;
@@ -20,17 +21,12 @@ use crate::episodes::Episode;
 use crate::proposals::Proposed;
 use crate::sessions::Session;
 use crate::state_map::FileTruths;
-use crate::vault::Artifact;
 
 /// A bounded piece of the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Of the Vault's index.
-    Artifacts(Vec<Artifact>),
-    /// Of the State Map: what versions were promoted out of, and how many.
+    /// Of the State Map: what is true was promoted out of, and how many versions were.
     Sources(Vec<(ArtifactHash, u32)>),
-    /// Of the State Map: edits that applied, with what they made.
-    Edits(Vec<(ArtifactHash, ArtifactHash)>),
     /// Of the State Map: what is true, file by file.
     Truths(Vec<FileTruths>),
     /// Of the State Map: earlier versions.

@@ -18,7 +18,7 @@ use tslp_core::reason::Reason;
 
 use crate::part::{self, Part, Unfit, Visit};
 use crate::sessions::Sessions;
-use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("version", ColumnType::Integer),
@@ -39,6 +39,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 /// A version that is PROPOSED.

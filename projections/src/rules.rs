@@ -10,7 +10,7 @@ use core::ops::ControlFlow;
 use tslp_core::event::{Event, Recorded, RulesInForce};
 
 use crate::part::{Part, Visit};
-use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("name", ColumnType::Text),
@@ -23,6 +23,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 /// The last rules that were recorded.

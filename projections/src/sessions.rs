@@ -18,7 +18,7 @@ use tslp_core::view::{Exchange, OpenPrompt, Place, SessionPoint, Turn};
 
 mod parts;
 
-use crate::table::{Changes, Column, ColumnType, Table, Value, column, nullable};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("session", ColumnType::Integer),
@@ -34,6 +34,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::Latest,
 };
 
 const RECENT_COLUMNS: &[Column] = &[
@@ -49,6 +50,7 @@ pub const RECENT_TABLE: Table = Table {
     version: 1,
     columns: RECENT_COLUMNS,
     key: 2,
+    keep: Keep::Latest,
 };
 
 /// Points of one session's conversation that a later prompt may go on from.

@@ -19,7 +19,7 @@ use tslp_core::view::Divergence;
 use crate::disk::Disk;
 use crate::part::{self, Part, Unfit, Visit};
 use crate::state_map::StateMap;
-use crate::table::{self, Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -34,6 +34,7 @@ pub const TABLE: Table = Table {
     version: 2,
     columns: COLUMNS,
     key: 2,
+    keep: Keep::Latest,
 };
 
 /// What disk holds of one entity; `None` if the file doesn't define it.

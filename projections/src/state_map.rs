@@ -10,9 +10,9 @@ use core::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{ArtifactCaptured, Event, Recorded, Transitioned};
+use tslp_core::event::{Event, Recorded, Transitioned};
 use tslp_core::extract::Proof;
-use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::limits::SUPERSEDED_KEPT;
 use tslp_core::path::RelPath;
@@ -24,7 +24,8 @@ mod parts;
 pub use parts::{FileTruths, Truth};
 
 use crate::proposals::{Proposals, Proposed};
-use crate::table::{self, Changes, Column, ColumnType, Table, Value, column};
+use crate::sources::Sources;
+use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -47,6 +48,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 2,
+    keep: Keep::Latest,
 };
 
 /// Spans of one definition; nearly all have one.
@@ -98,29 +100,19 @@ struct File {
     whole: Option<u32>,
 }
 
-/// Bytes that versions were promoted out of.
-struct Source {
-    artifact: ArtifactHash,
-    promoted: u32,
-    live: u32,
-}
-
 /// Current truth.
 #[derive(Default)]
 pub struct StateMap {
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
     files: Vec<File>,
-    sources: Vec<Source>,
+    sources: Sources,
     by_entity: HashTable<u32>,
     by_name: HashTable<u32>,
     by_path: HashTable<u32>,
     /// Files by their base names in lower case, in the order of their paths.
     by_basename: BTreeMap<alloc::boxed::Box<str>, Vec<u32>>,
-    by_artifact: HashTable<u32>,
     superseded: BTreeMap<EntityId, Vec<SliceHash>>,
-    /// Edits that applied, by their own texts, with what they made.
-    edits: BTreeMap<ArtifactHash, ArtifactHash>,
     hasher: DefaultHashBuilder,
     count: usize,
 }
@@ -134,29 +126,17 @@ impl StateMap {
         proposals: &Proposals,
         changes: &mut Changes,
     ) -> bool {
-        let transitioned = match &recorded.event {
-            Event::Transitioned(transitioned) => transitioned,
-            Event::ArtifactCaptured(captured) => {
-                self.note_edit(captured);
-                return true;
-            }
-            _ => return true,
+        let Event::Transitioned(transitioned) = &recorded.event else {
+            return true;
         };
         match transitioned.transition {
             Transition::Promote => match proposals.get(transitioned.version) {
                 Some(proposed) => self.promote(recorded, transitioned, proposed, changes),
                 None => false,
             },
-            Transition::Supersede => self.supersede(transitioned, changes),
-            Transition::Remove => self.leave(transitioned, changes).is_some(),
+            Transition::Supersede => self.supersede(recorded.seq, transitioned, changes),
+            Transition::Remove => self.leave(recorded.seq, transitioned, changes).is_some(),
             Transition::Discard => true,
-        }
-    }
-
-    fn note_edit(&mut self, captured: &ArtifactCaptured) {
-        let applied = captured.edit.iter().filter(|edit| !edit.bases.is_empty());
-        for text in applied.flat_map(|edit| &edit.texts) {
-            self.edits.insert(*text, captured.artifact);
         }
     }
 
@@ -169,9 +149,7 @@ impl StateMap {
     ) -> bool {
         let entity = &proposed.version.entity;
         let file = self.file_id(&entity.path);
-        let source = self.source_id(proposed.source);
-        self.sources[source as usize].promoted += 1;
-        self.sources[source as usize].live += 1;
+        let source = self.sources.promote(proposed.source);
         let entry = Entry {
             path: file,
             symbol: entity.symbol.clone(),
@@ -189,7 +167,7 @@ impl StateMap {
         };
         let is_free = self.find(entity).is_none();
         if let Some(id) = self.find(entity) {
-            self.take(id);
+            self.take(id, recorded.seq, changes);
         }
         let id = self.insert(entry);
         self.link_name(id);
@@ -231,9 +209,9 @@ impl StateMap {
         id
     }
 
-    fn supersede(&mut self, transitioned: &Transitioned, changes: &mut Changes) -> bool {
+    fn supersede(&mut self, seq: Seq, transitioned: &Transitioned, changes: &mut Changes) -> bool {
         let entity = &transitioned.entity;
-        let Some(entry) = self.leave(transitioned, changes) else {
+        let Some(entry) = self.leave(seq, transitioned, changes) else {
             return false;
         };
         let slices = self.superseded.entry(entity.clone()).or_default();
@@ -246,24 +224,28 @@ impl StateMap {
     }
 
     /// Takes out the version that the event names, if it is the authoritative one.
-    fn leave(&mut self, transitioned: &Transitioned, changes: &mut Changes) -> Option<Entry> {
+    fn leave(
+        &mut self,
+        seq: Seq,
+        transitioned: &Transitioned,
+        changes: &mut Changes,
+    ) -> Option<Entry> {
         let id = self.find(&transitioned.entity)?;
         if self.entry(id)?.version != transitioned.version {
             return None;
         }
         changes.remove(crate::STATE_MAP, || table::entity_key(&transitioned.entity));
-        self.take(id)
+        self.take(id, seq, changes)
     }
 
-    fn take(&mut self, id: u32) -> Option<Entry> {
+    fn take(&mut self, id: u32, seq: Seq, changes: &mut Changes) -> Option<Entry> {
         let hash = self.entity_hash_of(id);
         if let Ok(slot) = self.by_entity.find_entry(hash, |other| *other == id) {
             slot.remove();
         }
         self.unlink_name(id);
         let entry = self.entries[id as usize].take()?;
-        let source = &mut self.sources[entry.source as usize];
-        source.live = source.live.saturating_sub(1);
+        self.sources.leave(entry.source, seq, changes);
         let file = &mut self.files[entry.path as usize];
         if entry.symbol.is_none() {
             file.whole = None;
@@ -309,36 +291,6 @@ impl StateMap {
         self.by_path
             .find(self.hasher.hash_one(path), |id| {
                 self.files[*id as usize].path == *path
-            })
-            .copied()
-    }
-
-    fn source_id(&mut self, artifact: ArtifactHash) -> u32 {
-        if let Some(id) = self.find_source(artifact) {
-            return id;
-        }
-        let id = u32::try_from(self.sources.len()).unwrap_or(u32::MAX);
-        self.sources.push(Source {
-            artifact,
-            promoted: 0,
-            live: 0,
-        });
-        let Self {
-            by_artifact,
-            sources,
-            hasher,
-            ..
-        } = self;
-        by_artifact.insert_unique(hasher.hash_one(artifact), id, |id| {
-            hasher.hash_one(sources[*id as usize].artifact)
-        });
-        id
-    }
-
-    fn find_source(&self, artifact: ArtifactHash) -> Option<u32> {
-        self.by_artifact
-            .find(self.hasher.hash_one(artifact), |id| {
-                self.sources[*id as usize].artifact == artifact
             })
             .copied()
     }
@@ -483,7 +435,7 @@ impl StateMap {
         Some(Current {
             version: entry.version,
             slice: entry.slice,
-            artifact: self.sources[entry.source as usize].artifact,
+            artifact: self.sources.artifact(entry.source),
             spans: entry.spans.as_slice().to_vec(),
             figures: entry.figures,
             proof: entry.proof,
@@ -590,15 +542,15 @@ impl StateMap {
         found
     }
 
-    /// Whether every version promoted out of these bytes is still authoritative; `None` if none ever was.
+    /// The bytes that what is authoritative stands in.
     #[must_use]
-    pub fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool> {
-        let made = self.edits.get(&artifact).copied();
-        let source = self
-            .find_source(artifact)
-            .or_else(|| self.find_source(made?))?;
-        let source = &self.sources[source as usize];
-        Some(source.live == source.promoted)
+    pub const fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// Lets go of what the store gives from now on.
+    pub fn settled(&mut self, durable: Seq) {
+        self.sources.settled(durable);
     }
 
     fn sorted(&self) -> Vec<u32> {
@@ -632,7 +584,7 @@ impl StateMap {
         row.extend([
             Value::from(&entry.slice.0),
             Value::from(entry.version.0),
-            Value::from(&self.sources[entry.source as usize].artifact.0),
+            Value::from(&self.sources.artifact(entry.source).0),
             Value::Text(spans_text(entry.spans.as_slice())),
             Value::from(entry.figures.nodes),
             Value::from(entry.figures.tokens),

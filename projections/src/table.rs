@@ -40,6 +40,19 @@ pub struct Column {
     pub nullable: bool,
 }
 
+/// Which row of a key stays when another one is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The latest. The table holds what is true now, and the fold holds as much of it as it needs.
+    Latest,
+    /// The first, for ever: an *archive*. No row is ever changed or removed, so the table grows with history, and no
+    /// fold looks into it. The column `seq` holds the position of the event that put the row.
+    First {
+        /// Index of that column.
+        seq: usize,
+    },
+}
+
 /// A projection's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
@@ -51,12 +64,22 @@ pub struct Table {
     pub columns: &'static [Column],
     /// How many leading columns are the primary key.
     pub key: usize,
+    /// Which row of a key stays.
+    pub keep: Keep,
+}
+
+impl Table {
+    /// Whether rows are only ever added.
+    #[must_use]
+    pub const fn is_archive(&self) -> bool {
+        matches!(self.keep, Keep::First { .. })
+    }
 }
 
 /// A change to one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Insert or replace the row with this key.
+    /// Insert the row; where its key is taken, [`Table::keep`] says which row stays.
     Put(Vec<Value>),
     /// Remove the row with this key; only the key's values are given.
     Remove(Vec<Value>),
@@ -89,28 +112,47 @@ impl RowChange {
 /// Collects the row changes of fold steps, or lets them go where no table follows the fold.
 #[derive(Debug)]
 pub struct Changes {
-    collected: Option<Vec<RowChange>>,
+    wanted: Wanted,
+    collected: Vec<RowChange>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    All,
+    Archives,
+    Nothing,
 }
 
 impl Changes {
     /// Keeps every change.
     #[must_use]
     pub const fn collecting() -> Self {
-        Self {
-            collected: Some(Vec::new()),
-        }
+        Self::wanting(Wanted::All)
+    }
+
+    /// Keeps the changes of archives alone.
+    #[must_use]
+    pub const fn of_archives() -> Self {
+        Self::wanting(Wanted::Archives)
     }
 
     /// Keeps nothing; rows are not even built.
     #[must_use]
     pub const fn discarding() -> Self {
-        Self { collected: None }
+        Self::wanting(Wanted::Nothing)
     }
 
-    /// Notes that the row with this key now reads so.
+    const fn wanting(wanted: Wanted) -> Self {
+        Self {
+            wanted,
+            collected: Vec::new(),
+        }
+    }
+
+    /// Notes that this row was put.
     pub fn put(&mut self, table: usize, row: impl FnOnce() -> Vec<Value>) {
-        if let Some(changes) = &mut self.collected {
-            changes.push(RowChange {
+        if self.wants(table) {
+            self.collected.push(RowChange {
                 table,
                 change: Change::Put(row()),
             });
@@ -119,18 +161,31 @@ impl Changes {
 
     /// Notes that the row with this key is gone.
     pub fn remove(&mut self, table: usize, key: impl FnOnce() -> Vec<Value>) {
-        if let Some(changes) = &mut self.collected {
-            changes.push(RowChange {
+        if self.wants(table) {
+            self.collected.push(RowChange {
                 table,
                 change: Change::Remove(key()),
             });
         }
     }
 
+    fn wants(&self, table: usize) -> bool {
+        match self.wanted {
+            Wanted::All => true,
+            Wanted::Archives => crate::TABLES.get(table).is_some_and(Table::is_archive),
+            Wanted::Nothing => false,
+        }
+    }
+
+    /// Takes out all changes kept since the last time, in the order they were made.
+    pub fn drain(&mut self) -> impl Iterator<Item = RowChange> + '_ {
+        self.collected.drain(..)
+    }
+
     /// All changes kept, in the order they were made.
     #[must_use]
     pub fn into_vec(self) -> Vec<RowChange> {
-        self.collected.unwrap_or_default()
+        self.collected
     }
 }
 
@@ -194,6 +249,26 @@ impl From<bool> for Value {
 impl From<&[u8; 32]> for Value {
     fn from(hash: &[u8; 32]) -> Self {
         Self::Blob(hash.to_vec())
+    }
+}
+
+impl Value {
+    /// The number, if it is one that isn't negative.
+    #[must_use]
+    pub fn as_u64(&self) -> Option<u64> {
+        match self {
+            Self::Integer(number) => u64::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    /// The bytes, if they are a hash.
+    #[must_use]
+    pub fn as_hash(&self) -> Option<[u8; 32]> {
+        match self {
+            Self::Blob(bytes) => bytes.as_slice().try_into().ok(),
+            _ => None,
+        }
     }
 }
 

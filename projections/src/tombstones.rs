@@ -12,7 +12,7 @@ use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::TOMBSTONE_EPISODES;
 
 use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{self, Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -27,6 +27,7 @@ pub const TABLE: Table = Table {
     version: 1,
     columns: COLUMNS,
     key: 2,
+    keep: Keep::Latest,
 };
 
 /// Recently removed entities.

@@ -1,62 +1,78 @@
 //! The Vault's index: where in the ledger each artifact's bytes stand (spec §3.1).
+//!
+//! The table is an archive. In memory is only what the store can't give yet.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
-use core::hash::BuildHasher;
-use core::ops::ControlFlow;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
 use tslp_core::event::{ContentKind, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{Changes, Column, ColumnType, Table, Value, column};
+use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("hash", ColumnType::Blob),
     column("kind", ColumnType::Text),
     column("seq", ColumnType::Integer),
+    nullable("container", ColumnType::Blob),
     column("start", ColumnType::Integer),
     column("end", ColumnType::Integer),
 ];
 
-/// `vault`: bytes `start..end` of the content event `seq` are the artifact `hash`.
+/// `vault`: bytes `start..end` of the artifact `container` are the artifact `hash`; without a container they are all
+/// bytes of the content event `seq`.
 pub const TABLE: Table = Table {
     name: "vault",
-    version: 1,
+    version: 2,
     columns: COLUMNS,
     key: 1,
+    keep: Keep::First { seq: 2 },
 };
 
 /// Where an artifact's bytes stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The content event.
+    /// The event that recorded it: its content, or its capture out of another artifact.
     pub seq: Seq,
-    /// First byte in the event's content.
+    /// The artifact that it is a part of, if it has no content event of its own.
+    pub container: Option<ArtifactHash>,
+    /// First byte in the container, or in the event's content.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
 }
 
-/// One artifact of the index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Artifact {
-    /// Its address.
-    pub hash: ArtifactHash,
-    /// Where it stands.
-    pub location: Location,
-    /// What it is.
-    pub kind: ContentKind,
+impl Location {
+    /// Reads it from a row of [`TABLE`]; `None` if no fold writes such a row.
+    #[must_use]
+    pub fn of_row(row: &[Value]) -> Option<Self> {
+        let [_, _, seq, container, start, end] = row else {
+            return None;
+        };
+        let position = |value: &Value| u32::try_from(value.as_u64()?).ok();
+        Some(Self {
+            seq: Seq(seq.as_u64()?),
+            container: match container {
+                Value::Null => None,
+                hash => Some(ArtifactHash(hash.as_hash()?)),
+            },
+            start: position(start)?,
+            end: position(end)?,
+        })
+    }
 }
 
-/// All artifacts ever recorded. Grows by about 70 bytes for each.
+struct Entry {
+    kind: ContentKind,
+    location: Location,
+}
+
+/// Artifacts that were recorded and aren't settled.
 #[derive(Default)]
 pub struct Vault {
-    entries: Vec<Artifact>,
-    index: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    unsettled: BTreeMap<ArtifactHash, Entry>,
 }
 
 impl Vault {
@@ -66,6 +82,7 @@ impl Vault {
             Event::Content(content) => {
                 let location = Location {
                     seq: recorded.seq,
+                    container: None,
                     start: 0,
                     end: u32::try_from(content.bytes.len()).unwrap_or(u32::MAX),
                 };
@@ -75,13 +92,14 @@ impl Vault {
                 let Some(within) = captured.within else {
                     return;
                 };
-                let Some(container) = self.location(within.container) else {
+                if within.container == captured.artifact {
                     return;
-                };
+                }
                 let location = Location {
-                    seq: container.seq,
-                    start: container.start.saturating_add(within.start),
-                    end: container.start.saturating_add(within.end),
+                    seq: recorded.seq,
+                    container: Some(within.container),
+                    start: within.start,
+                    end: within.end,
                 };
                 self.insert(captured.artifact, ContentKind::Code, location, changes);
             }
@@ -96,92 +114,49 @@ impl Vault {
         location: Location,
         changes: &mut Changes,
     ) {
-        if self.location(hash).is_some() {
+        if self.unsettled.contains_key(&hash) {
             return;
         }
-        let entry = Artifact {
-            hash,
-            location,
-            kind,
-        };
-        changes.put(crate::VAULT, || row(&entry));
-        self.add(entry);
+        let entry = Entry { kind, location };
+        changes.put(crate::VAULT, || row(hash, &entry));
+        self.unsettled.insert(hash, entry);
     }
 
-    fn add(&mut self, entry: Artifact) {
-        let hash = entry.hash;
-        let id = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
-        let Self {
-            entries,
-            index,
-            hasher,
-        } = self;
-        entries.push(entry);
-        index.insert_unique(hasher.hash_one(hash), id, |id| {
-            hasher.hash_one(entries[*id as usize].hash)
-        });
+    /// Lets go of what the store gives from now on.
+    pub fn settled(&mut self, durable: Seq) {
+        self.unsettled
+            .retain(|_, entry| entry.location.seq > durable);
     }
 
-    /// Where the bytes with this address stand.
+    /// Where the bytes with this address stand, if that isn't settled.
     #[must_use]
     pub fn location(&self, hash: ArtifactHash) -> Option<Location> {
-        let id = self.index.find(self.hasher.hash_one(hash), |id| {
-            self.entries[*id as usize].hash == hash
-        })?;
-        Some(self.entries[*id as usize].location)
+        Some(self.unsettled.get(&hash)?.location)
     }
 
-    /// How many artifacts there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether nothing was ever recorded.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    /// All of it as plain data.
-    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        part::emit(
-            self.entries.iter().copied(),
-            part::plain,
-            Part::Artifacts,
-            visit,
-        )
-    }
-
-    /// Takes back a part.
-    ///
-    /// # Errors
-    /// When an artifact stands in it twice.
-    pub fn restore(&mut self, artifacts: Vec<Artifact>) -> Result<(), Unfit> {
-        for artifact in artifacts {
-            if self.location(artifact.hash).is_some() {
-                return Err(Unfit("an artifact stands in the Vault twice"));
-            }
-            self.add(artifact);
-        }
-        Ok(())
-    }
-
-    /// All rows, by key.
+    /// The rows that aren't settled, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        let mut order: Vec<&Artifact> = self.entries.iter().collect();
-        order.sort_unstable_by_key(|entry| entry.hash);
-        order.into_iter().map(row).for_each(visit);
+        self.unsettled
+            .iter()
+            .map(|(hash, entry)| row(*hash, entry))
+            .for_each(visit);
     }
 }
 
-fn row(entry: &Artifact) -> Vec<Value> {
+fn row(hash: ArtifactHash, entry: &Entry) -> Vec<Value> {
+    let Location {
+        seq,
+        container,
+        start,
+        end,
+    } = entry.location;
     Vec::from([
-        Value::from(&entry.hash.0),
+        Value::from(&hash.0),
         Value::from(kind_code(entry.kind)),
-        Value::from(entry.location.seq.0),
-        Value::from(entry.location.start),
-        Value::from(entry.location.end),
+        Value::from(seq.0),
+        container.map_or(Value::Null, |container| Value::from(&container.0)),
+        Value::from(start),
+        Value::from(end),
     ])
 }
 
@@ -195,15 +170,26 @@ const fn kind_code(kind: ContentKind) -> &'static str {
 }
 
 impl fmt::Display for Vault {
+    /// What isn't settled, in the order of the ledger.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for entry in &self.entries {
-            let Location { seq, start, end } = entry.location;
-            writeln!(
+        let mut entries: Vec<_> = self.unsettled.iter().collect();
+        entries.sort_unstable_by_key(|(_, entry)| entry.location.seq);
+        for (hash, entry) in entries {
+            let Location {
+                seq,
+                container,
+                start,
+                end,
+            } = entry.location;
+            write!(
                 f,
-                "{:.8} {} {seq} {start}..{end}",
-                entry.hash,
+                "{hash:.8} {} {seq} {start}..{end}",
                 kind_code(entry.kind)
             )?;
+            if let Some(container) = container {
+                write!(f, " of {container:.8}")?;
+            }
+            writeln!(f)?;
         }
         Ok(())
     }

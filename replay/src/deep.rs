@@ -16,25 +16,26 @@ use tslp_core::policy::Policy;
 
 use crate::engine::Engine;
 use crate::engine::retrace::Turn;
-use crate::state::{Contents, State};
+use crate::state::State;
 use crate::step;
+use crate::store::Store;
 use crate::trace::{Cause, Difference};
 
 /// Walks a ledger once. Memory grows with the state and the longest step, not with the ledger.
-pub struct Deep<G, C> {
-    engine: Engine<G, C>,
+pub struct Deep<G, S> {
+    engine: Engine<G, S>,
     step: Vec<Recorded>,
     /// The last prompts, which may be sent again.
     prompts: BTreeMap<EpisodeId, PromptReceived>,
     decisions: u64,
 }
 
-impl<G: Grammars, C: Contents> Deep<G, C> {
-    /// Starts before the first event. `contents` gives the bytes of all content events before the one at hand.
+impl<G: Grammars, S: Store> Deep<G, S> {
+    /// Starts before the first event. `store` holds at least all that is known before the one at hand.
     #[must_use]
-    pub fn new(grammars: G, policy: Policy, contents: C) -> Self {
+    pub fn new(grammars: G, policy: Policy, store: S) -> Self {
         Self {
-            engine: Engine::new(State::default(), grammars, policy, contents),
+            engine: Engine::new(State::default(), grammars, policy, store),
             step: Vec::new(),
             prompts: BTreeMap::new(),
             decisions: 0,
@@ -200,8 +201,8 @@ impl<G: Grammars, C: Contents> Deep<G, C> {
 }
 
 /// Takes the looks again that stand at the step's beginning. What they make void belongs to this episode, or to none.
-fn looks<G: Grammars, C: Contents>(
-    engine: &mut Engine<G, C>,
+fn looks<G: Grammars, S: Store>(
+    engine: &mut Engine<G, S>,
     step: &mut Vec<Recorded>,
     episode: EpisodeId,
 ) -> Vec<Difference> {

@@ -23,17 +23,20 @@ use tslp_core::directive::{Directive, Verb};
 use tslp_core::entity::Symbol;
 use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, ReplyOutcome};
 use tslp_core::extract::Grammars;
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::{self, Message, Request};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::view::View;
+use tslp_projections::vault::Location;
 
 use crate::pending::{
     Answers, Batch, Checks, ComposedPrompt, DiskCheck, Examined, Finding, JudgedReply,
     PendingAudit, PendingCommand, PendingPrompt, PendingReply, Work,
 };
-use crate::state::{Contents, State, StateView};
+use crate::state::{State, StateView};
+use crate::store::{Store, Unreadable};
 use crate::trace::Trace;
 
 mod examine;
@@ -41,11 +44,11 @@ mod fold;
 pub(crate) mod retrace;
 
 /// The state, the parsers and the policy, with the bytes that aren't on disk yet.
-pub struct Engine<G, C> {
+pub struct Engine<G, S> {
     state: State,
     grammars: G,
     policy: Policy,
-    contents: Overlay<C>,
+    store: Overlay<S>,
     /// The program that decides, if its rules are to be recorded.
     program: Option<String>,
     /// Whether the rules may differ from those on record.
@@ -54,15 +57,15 @@ pub struct Engine<G, C> {
     trace: Option<Trace>,
 }
 
-impl<G: Grammars, C: Contents> Engine<G, C> {
-    /// Goes on from a state; `contents` gives the bytes of its content events.
-    pub const fn new(state: State, grammars: G, policy: Policy, contents: C) -> Self {
+impl<G: Grammars, S: Store> Engine<G, S> {
+    /// Goes on from a state; `store` gives what the state doesn't hold.
+    pub const fn new(state: State, grammars: G, policy: Policy, store: S) -> Self {
         Self {
             state,
             grammars,
             policy,
-            contents: Overlay {
-                stored: contents,
+            store: Overlay {
+                stored: store,
                 fresh: BTreeMap::new(),
             },
             program: None,
@@ -88,9 +91,22 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
         self.policy.budget_tokens = tokens;
     }
 
-    /// Lets go of the bytes that the store can give from now on.
+    /// Lets go of what the store can give from now on: everything up to `durable` is committed, and the store sees it.
     pub fn settled(&mut self, durable: Seq) {
-        self.contents.fresh = self.contents.fresh.split_off(&durable.next());
+        self.forget_contents(durable);
+        if self.store.has_archives() {
+            self.state.settled(durable);
+        }
+    }
+
+    /// Lets go of the bytes of content events up to `until`, stored or not: nothing will look at them.
+    pub fn forget_contents(&mut self, until: Seq) {
+        self.store.fresh = self.store.fresh.split_off(&until.next());
+    }
+
+    /// Goes on with another store, which gives all that was settled so far.
+    pub fn set_store(&mut self, store: S) {
+        self.store.stored = store;
     }
 
     /// A prompt has come in.
@@ -413,7 +429,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     fn view(&self) -> StateView<'_> {
         StateView {
             state: &self.state,
-            contents: &self.contents,
+            store: &self.store,
         }
     }
 
@@ -453,17 +469,33 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
     }
 }
 
-/// Stored bytes, and those of events that aren't stored yet.
-struct Overlay<C> {
-    stored: C,
+/// What is stored, and the bytes of events that aren't stored yet.
+struct Overlay<S> {
+    stored: S,
     fresh: BTreeMap<Seq, Arc<[u8]>>,
 }
 
-impl<C: Contents> Contents for Overlay<C> {
+impl<S: Store> Store for Overlay<S> {
+    fn has_archives(&self) -> bool {
+        self.stored.has_archives()
+    }
+
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
         self.fresh
             .get(&seq)
             .cloned()
             .or_else(|| self.stored.content(seq))
+    }
+
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
+        self.stored.location(artifact)
+    }
+
+    fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
+        self.stored.outdated_since(artifact)
+    }
+
+    fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
+        self.stored.made_by(text, until)
     }
 }

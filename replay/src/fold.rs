@@ -83,6 +83,26 @@ impl ChainCheck {
         Ok(())
     }
 
+    /// As [`ChainCheck::step`], and makes sure that the event can be decoded.
+    ///
+    /// # Errors
+    /// When it doesn't fit or can't be decoded; then nothing has moved.
+    pub fn step_decoded<E: core::fmt::Display>(
+        &mut self,
+        stored: &Stored,
+        decode: impl FnOnce(&str, &[u8]) -> Result<Event, E>,
+    ) -> Result<Event, ReplayError> {
+        let mut next = *self;
+        next.step(stored)?;
+        let event =
+            decode(&stored.kind, &stored.payload).map_err(|error| ReplayError::Undecodable {
+                seq: stored.seq.0,
+                reason: alloc::format!("{error}"),
+            })?;
+        *self = next;
+        Ok(event)
+    }
+
     /// The last event that was verified.
     #[must_use]
     pub const fn head(&self) -> Head {
@@ -120,21 +140,33 @@ impl Replay {
         stored: &Stored,
         decode: impl FnOnce(&str, &[u8]) -> Result<Event, E>,
     ) -> Result<(), ReplayError> {
-        let mut chain = self.chain;
-        chain.step(stored)?;
-        let event =
-            decode(&stored.kind, &stored.payload).map_err(|error| ReplayError::Undecodable {
-                seq: stored.seq.0,
-                reason: alloc::format!("{error}"),
-            })?;
-        self.chain = chain;
+        self.step_with(stored, decode, &mut Changes::discarding())
+    }
+
+    /// As [`Replay::step`], and tells which rows change.
+    ///
+    /// # Errors
+    /// As [`Replay::step`].
+    pub fn step_with<E: core::fmt::Display>(
+        &mut self,
+        stored: &Stored,
+        decode: impl FnOnce(&str, &[u8]) -> Result<Event, E>,
+        changes: &mut Changes,
+    ) -> Result<(), ReplayError> {
+        let event = self.chain.step_decoded(stored, decode)?;
         let recorded = Recorded {
             seq: stored.seq,
             at: stored.at,
             event,
         };
-        self.state.apply(&recorded, &mut Changes::discarding());
+        self.state.apply(&recorded, changes);
         Ok(())
+    }
+
+    /// Lets go of what the archives' tables hold of the events so far (see [`State::settled`]). Folding goes on without
+    /// it.
+    pub fn settle(&mut self) {
+        self.state.settled(self.state.head());
     }
 
     /// How far the replay has come.

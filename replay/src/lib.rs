@@ -10,6 +10,7 @@ pub mod chain;
 pub mod fold;
 pub mod log;
 pub mod state;
+pub mod store;
 
 pub mod engine;
 pub mod pending;

@@ -1,9 +1,8 @@
 //! All projections together: one fold step, and the view that decisions are made on.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Range};
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
@@ -18,6 +17,7 @@ use tslp_core::view::{
 use tslp_projections::anomalies::Anomalies;
 use tslp_projections::audits::Audits;
 use tslp_projections::disk::Disk;
+use tslp_projections::edits::Edits;
 use tslp_projections::episodes::Episodes;
 use tslp_projections::part::{Part, Unfit, Unsettled, Visit};
 use tslp_projections::proposals::{Proposals, Proposed};
@@ -27,13 +27,21 @@ use tslp_projections::stale::Stale;
 use tslp_projections::state_map::StateMap;
 use tslp_projections::table::{Changes, TableDigest, Value};
 use tslp_projections::tombstones::Tombstones;
-use tslp_projections::vault::Vault;
+use tslp_projections::vault::{Location, Vault};
 
-/// Everything that is folded from the ledger.
+use crate::store::{Store, Unreadable};
+
+/// Containers in containers that are followed to an artifact's bytes. Each is larger than what it holds, so that only a
+/// forged ledger gets here.
+const CONTAINERS_MAX: usize = 256;
+
+/// Everything that is folded from the ledger. Of the archives ([`tslp_projections::table::Keep::First`]) it holds what
+/// isn't [settled](State::settled).
 #[derive(Default)]
 pub struct State {
     head: Seq,
     vault: Vault,
+    edits: Edits,
     disk: Disk,
     state_map: StateMap,
     stale: Stale,
@@ -52,6 +60,7 @@ impl State {
         let follows = recorded.seq == self.head.next();
         self.head = recorded.seq;
         self.vault.apply(recorded, changes);
+        self.edits.apply(recorded, changes);
         self.disk.apply(recorded, changes);
         // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
         let possible = self.state_map.apply(recorded, &self.proposals, changes);
@@ -68,13 +77,21 @@ impl State {
         }
     }
 
+    /// Lets go of the archives' rows up to `durable`, which the store gives from now on. So memory grows with what is
+    /// true, and not with history.
+    pub fn settled(&mut self, durable: Seq) {
+        self.vault.settled(durable);
+        self.edits.settled(durable);
+        self.state_map.settled(durable);
+    }
+
     /// The last event folded in.
     #[must_use]
     pub const fn head(&self) -> Seq {
         self.head
     }
 
-    /// The whole state but its head as plain data, part by part, until `visit` breaks.
+    /// The whole state as plain data, part by part, until `visit` breaks; but for its head, and for the archives' rows.
     ///
     /// # Errors
     /// In the middle of a batch.
@@ -86,7 +103,6 @@ impl State {
     }
 
     fn settled_parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        self.vault.parts(visit)?;
         self.state_map.parts(visit)?;
         self.proposals.parts(visit)?;
         self.tombstones.parts(visit)?;
@@ -135,7 +151,8 @@ impl State {
         &self.anomalies
     }
 
-    /// The digest of one table's rows; `table` is an index into [`tslp_projections::TABLES`].
+    /// The digest of one table's rows; `table` is an index into [`tslp_projections::TABLES`]. An archive's is that of its
+    /// table only if nothing was ever settled.
     #[must_use]
     pub fn digest(&self, table: usize) -> (u64, [u8; 32]) {
         let mut digest = TableDigest::new();
@@ -143,7 +160,8 @@ impl State {
         digest.finish()
     }
 
-    /// All rows of one table, by key; `table` is an index into [`tslp_projections::TABLES`].
+    /// All rows of one table, by key, of an archive those that aren't settled; `table` is an index into
+    /// [`tslp_projections::TABLES`].
     pub fn rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
         match table {
             tslp_projections::VAULT => self.vault.rows(visit),
@@ -159,6 +177,8 @@ impl State {
             tslp_projections::AUDITS => self.audits.rows(visit),
             tslp_projections::ANOMALIES => self.anomalies.rows(visit),
             tslp_projections::RULES => self.rules.rows(visit),
+            tslp_projections::OUTDATED => self.state_map.sources().outdated_rows(visit),
+            tslp_projections::EDITS => self.edits.rows(visit),
             _ => {}
         }
     }
@@ -181,9 +201,7 @@ impl Restoring {
             return Ok(());
         };
         match part {
-            Part::Artifacts(artifacts) => state.vault.restore(artifacts),
             Part::Sources(sources) => state.state_map.restore_sources(sources),
-            Part::Edits(edits) => state.state_map.restore_edits(edits),
             Part::Truths(truths) => state.state_map.restore_truths(truths),
             Part::Superseded(superseded) => state.state_map.restore_superseded(superseded),
             Part::Proposals(proposals) => state.proposals.restore(proposals),
@@ -211,18 +229,20 @@ impl Restoring {
     }
 
     /// All parts are there: the state after the event at `head`.
-    #[must_use]
-    pub fn finish(mut self, head: Seq) -> State {
-        self.state.state_map.restored();
+    ///
+    /// # Errors
+    /// When they aren't.
+    pub fn finish(mut self, head: Seq) -> Result<State, Unfit> {
+        self.state.state_map.restored()?;
         self.state.head = head;
-        self.state
+        Ok(self.state)
     }
 }
 
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 11] = [
+        let sections: [(&str, &dyn fmt::Display); 13] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -234,6 +254,8 @@ impl fmt::Display for State {
             ("audits", &self.audits),
             ("anomalies", &self.anomalies),
             ("rules", &self.rules),
+            ("outdated", self.state_map.sources()),
+            ("edits", &self.edits),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");
@@ -245,18 +267,12 @@ impl fmt::Display for State {
     }
 }
 
-/// Where the bytes of content events come from.
-pub trait Contents {
-    /// The bytes of the content event at `seq`; `None` if there is no such event or it can't be read.
-    fn content(&self, seq: Seq) -> Option<Arc<[u8]>>;
-}
-
-/// A state together with the bytes that it points to.
+/// A state together with what it doesn't hold itself.
 pub struct StateView<'s> {
     /// The projections.
     pub state: &'s State,
-    /// The bytes.
-    pub contents: &'s dyn Contents,
+    /// Bytes, and what is settled.
+    pub store: &'s dyn Store,
 }
 
 impl View for StateView<'_> {
@@ -361,7 +377,10 @@ impl View for StateView<'_> {
     }
 
     fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool> {
-        let is_current = self.state.state_map.artifact_is_current(artifact)?;
+        let is_current = match self.source_is_current(artifact) {
+            Some(is_current) => is_current,
+            None => self.source_is_current(self.made_by(artifact)?)?,
+        };
         let diverged = |entity: &EntityId| {
             self.state
                 .state_map
@@ -401,7 +420,7 @@ impl View for StateView<'_> {
     }
 
     fn holds(&self, artifact: ArtifactHash) -> bool {
-        self.state.vault.location(artifact).is_some()
+        self.location(artifact).is_some()
     }
 
     fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>> {
@@ -414,12 +433,47 @@ impl View for StateView<'_> {
 }
 
 impl StateView<'_> {
+    /// As [`tslp_projections::sources::Sources::is_current`], of what is settled, too. What can't be looked up is taken
+    /// for outdated: better to withhold what is true than to show what was.
+    fn source_is_current(&self, artifact: ArtifactHash) -> Option<bool> {
+        let known = self.state.state_map.sources().is_current(artifact);
+        known.or_else(|| match self.store.outdated_since(artifact) {
+            Ok(since) => (since? <= self.state.head).then_some(false),
+            Err(Unreadable) => Some(false),
+        })
+    }
+
+    fn made_by(&self, edit: ArtifactHash) -> Option<ArtifactHash> {
+        let known = self.state.edits.made_by(edit);
+        known.or_else(|| self.store.made_by(edit, self.state.head).ok()?)
+    }
+
+    fn location(&self, artifact: ArtifactHash) -> Option<Location> {
+        let known = self.state.vault.location(artifact);
+        known.or_else(|| {
+            let settled = self.store.location(artifact).ok()?;
+            settled.filter(|location| location.seq <= self.state.head)
+        })
+    }
+
+    /// The content event in which an artifact's bytes stand, and where in it.
+    fn resolved(&self, artifact: ArtifactHash) -> Option<(Seq, Range<usize>)> {
+        let mut location = self.location(artifact)?;
+        let mut range = location.start as usize..location.end as usize;
+        for _ in 0..CONTAINERS_MAX {
+            let Some(container) = location.container else {
+                return Some((location.seq, range));
+            };
+            location = self.location(container)?;
+            let outer = location.start as usize;
+            range = range.start + outer..range.end + outer;
+        }
+        None
+    }
+
     fn with_content<T>(&self, artifact: ArtifactHash, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
-        let location = self.state.vault.location(artifact)?;
-        let bytes = self.contents.content(location.seq)?;
-        bytes
-            .get(location.start as usize..location.end as usize)
-            .map(read)
+        let (seq, range) = self.resolved(artifact)?;
+        self.store.content(seq)?.get(range).map(read)
     }
 }
 

@@ -4,18 +4,21 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tslp_core::event::{Event, Recorded};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::checkpoint;
-use tslp_projections::TABLES;
 use tslp_projections::part::{Part, Unfit};
 use tslp_projections::table::{Changes, Value};
+use tslp_projections::vault::Location;
+use tslp_projections::{EDITS, OUTDATED, TABLES, VAULT, edits, sources};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::deep::Deep;
 use tslp_replay::fold::Replay;
 use tslp_replay::log::Stored;
-use tslp_replay::state::{Contents, Restoring, State};
+use tslp_replay::state::{Restoring, State};
+use tslp_replay::store::{Store, Unreadable};
 use tslp_replay::trace::Difference;
 
 use crate::tables::Tables;
@@ -28,8 +31,9 @@ pub fn rows(state: &State, table: usize) -> Vec<Vec<Value>> {
     rows
 }
 
-/// Compares the live state with three others, table by table: the same events folded anew; the same events encoded,
-/// chained, verified, decoded and folded; the tables that were kept by the live fold's row changes alone.
+/// Compares the live state, of which nothing was settled, with others, table by table: the same events folded anew; the
+/// same events encoded, chained, verified, decoded and folded; the tables that were kept by the live fold's row changes
+/// alone; the archives of a fold that lets go of each row at once.
 ///
 /// # Panics
 /// When they differ, or an event doesn't come back from its stored bytes as it was.
@@ -39,11 +43,15 @@ pub fn check(ledger: &[Recorded], live: &State, tables: &Tables) {
         folded.apply(recorded, &mut Changes::discarding());
     }
     let stored = restored(ledger);
+    let archives = StoreOf::new(ledger).tables;
     for (index, table) in TABLES.iter().enumerate() {
         let live = rows(live, index);
         assert_eq!(live, rows(&folded, index), "fold of {}", table.name);
         assert_eq!(live, rows(&stored, index), "replay of {}", table.name);
         assert_eq!(live, tables.rows(index), "row changes of {}", table.name);
+        if table.is_archive() {
+            assert_eq!(live, archives.rows(index), "settled fold of {}", table.name);
+        }
     }
     check_parts(ledger, live, &folded);
 }
@@ -102,7 +110,8 @@ pub fn again(state: &State) -> State {
             .take(decoded)
             .unwrap_or_else(|Unfit(what)| panic!("{what}"));
     }
-    restoring.finish(state.head())
+    let restored = restoring.finish(state.head());
+    restored.unwrap_or_else(|Unfit(what)| panic!("{what}"))
 }
 
 /// Look-ups that have a limit give the same in both states, whichever way these came about.
@@ -143,16 +152,54 @@ fn restored(ledger: &[Recorded]) -> State {
     replay.into_state()
 }
 
-/// The bytes of a ledger's content events.
-struct ContentsOf<'l>(&'l [Recorded]);
+/// A ledger and its tables, as a store that is ahead of whoever walks it.
+struct StoreOf<'l> {
+    ledger: &'l [Recorded],
+    tables: Tables,
+}
 
-impl Contents for ContentsOf<'_> {
+impl<'l> StoreOf<'l> {
+    fn new(ledger: &'l [Recorded]) -> Self {
+        let mut state = State::default();
+        let mut tables = Tables::default();
+        for recorded in ledger {
+            let mut changes = Changes::of_archives();
+            state.apply(recorded, &mut changes);
+            // Settled at once, so that the fold puts again what it has put before.
+            state.settled(recorded.seq);
+            tables.apply(changes.into_vec());
+        }
+        Self { ledger, tables }
+    }
+}
+
+impl Store for StoreOf<'_> {
+    fn has_archives(&self) -> bool {
+        true
+    }
+
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
         let at = usize::try_from(seq.0.checked_sub(1)?).ok()?;
-        match &self.0.get(at)?.event {
+        match &self.ledger.get(at)?.event {
             Event::Content(content) => Some(content.bytes.as_slice().into()),
             _ => None,
         }
+    }
+
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
+        let row = self.tables.row(VAULT, &[Value::from(&artifact.0)]);
+        Ok(row.and_then(|row| Location::of_row(row)))
+    }
+
+    fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
+        let row = self.tables.row(OUTDATED, &[Value::from(&artifact.0)]);
+        Ok(row.and_then(|row| sources::since_of_row(row)))
+    }
+
+    fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
+        let key = [Value::from(&text.0), Value::from(until.0)];
+        let row = self.tables.row_until(EDITS, &key);
+        Ok(row.and_then(|row| edits::made_of_row(row)))
     }
 }
 
@@ -161,8 +208,9 @@ impl Contents for ContentsOf<'_> {
 pub fn deep(
     ledger: &[Recorded],
     policy: &Policy,
-) -> (Vec<Difference>, Deep<TreeSitterGrammars, impl Contents>) {
-    let mut deep = Deep::new(TreeSitterGrammars, policy.clone(), ContentsOf(ledger));
+) -> (Vec<Difference>, Deep<TreeSitterGrammars, impl Store>) {
+    let store = StoreOf::new(ledger);
+    let mut deep = Deep::new(TreeSitterGrammars, policy.clone(), store);
     let mut differences = Vec::new();
     for recorded in ledger {
         differences.extend(deep.next(recorded.clone()));
@@ -178,7 +226,12 @@ pub fn deep(
 pub fn check_deep(ledger: &[Recorded], live: &State, policy: &Policy) {
     let (differences, deep) = deep(ledger, policy);
     assert!(differences.is_empty(), "{differences:#?}");
-    for (index, table) in TABLES.iter().enumerate() {
+    // Whoever walks lets go of the archives on his way.
+    let held = TABLES
+        .iter()
+        .enumerate()
+        .filter(|(_, table)| !table.is_archive());
+    for (index, table) in held {
         assert_eq!(
             live.digest(index),
             deep.state().digest(index),

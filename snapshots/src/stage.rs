@@ -7,15 +7,18 @@ use std::sync::Arc;
 use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::Reply;
 use tslp_core::event::{AuditOutcome, Event, Recorded, ReplyOutcome};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::table::Changes;
+use tslp_projections::vault::Location;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Answers, Batch};
-use tslp_replay::state::{Contents, State, StateView};
+use tslp_replay::state::{State, StateView};
+use tslp_replay::store::{Nothing, Store, Unreadable};
 
 use crate::disk::{Disk, Place};
 use crate::script::{self, Ending, Step};
@@ -29,13 +32,27 @@ pub const ROOT: &str = "/work/space";
 #[derive(Default)]
 struct Stored(BTreeMap<Seq, Arc<[u8]>>);
 
-impl Contents for Stored {
+impl Store for Stored {
+    fn has_archives(&self) -> bool {
+        false
+    }
+
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
         self.0.get(&seq).cloned()
     }
-}
 
-static NOTHING_STORED: Stored = Stored(BTreeMap::new());
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
+        Nothing.location(artifact)
+    }
+
+    fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
+        Nothing.outdated_since(artifact)
+    }
+
+    fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
+        Nothing.made_by(text, until)
+    }
+}
 
 /// One window of the client.
 #[derive(Clone, Default)]
@@ -211,7 +228,7 @@ impl Stage {
 
     /// From here on no byte of what was recorded can be read: the store has lost it.
     pub fn lose_contents(&mut self) {
-        self.engine.settled(self.engine.state().head());
+        self.engine.forget_contents(self.engine.state().head());
     }
 
     /// Every event so far.
@@ -237,7 +254,7 @@ impl Stage {
     pub const fn view(&self) -> StateView<'_> {
         StateView {
             state: self.engine.state(),
-            contents: &NOTHING_STORED,
+            store: &Nothing,
         }
     }
 

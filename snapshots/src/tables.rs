@@ -34,14 +34,32 @@ impl Tables {
                             column.name
                         );
                     }
-                    self.0[table].insert(row[..description.key].to_vec(), row);
+                    let key = row[..description.key].to_vec();
+                    if description.is_archive() {
+                        self.0[table].entry(key).or_insert(row);
+                    } else {
+                        self.0[table].insert(key, row);
+                    }
                 }
                 Change::Remove(key) => {
                     assert_eq!(key.len(), description.key, "{}", description.name);
+                    assert!(!description.is_archive(), "{}", description.name);
                     self.0[table].remove(&key);
                 }
             }
         }
+    }
+
+    /// The row with this key.
+    pub fn row(&self, table: usize, key: &[Value]) -> Option<&Vec<Value>> {
+        self.0[table].get(key)
+    }
+
+    /// The last row whose key isn't beyond this one, and differs from it in the key's last value at most.
+    pub fn row_until(&self, table: usize, key: &[Value]) -> Option<&Vec<Value>> {
+        let shared = key.len().saturating_sub(1);
+        let (found, row) = self.0[table].range(..=key.to_vec()).next_back()?;
+        (found[..shared] == key[..shared]).then_some(row)
     }
 
     /// All rows of one table, by key.

@@ -2,18 +2,18 @@
 
 use std::error::Error;
 use std::hint::black_box;
-use std::sync::Arc;
 use std::time::Instant;
 
 use tslp_core::event::DiskFinding;
-use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::ids::UnixMillis;
 use tslp_core::mention;
 use tslp_core::message::{Attempt, Message, Request, Role, Tools};
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::Answers;
-use tslp_replay::state::{Contents, StateView};
+use tslp_replay::state::StateView;
+use tslp_replay::store::Nothing;
 
 use crate::Effort;
 use crate::corpus;
@@ -21,15 +21,6 @@ use crate::report::{Report, Times};
 
 const FILES: [usize; 3] = [1, 10, 100];
 const ROUNDS: usize = 401;
-
-/// Stores nothing: the engine holds what it was just given.
-struct Nowhere;
-
-impl Contents for Nowhere {
-    fn content(&self, _: Seq) -> Option<Arc<[u8]>> {
-        None
-    }
-}
 
 /// Scans the same prompts on every State Map, in turns.
 pub(crate) fn measure(report: &mut Report, effort: Effort) -> Result<(), Box<dyn Error>> {
@@ -55,7 +46,7 @@ pub(crate) fn measure(report: &mut Report, effort: Effort) -> Result<(), Box<dyn
             for (engine, times) in engines.iter().zip(&mut times) {
                 let view = StateView {
                     state: engine.state(),
-                    contents: &Nowhere,
+                    store: &Nothing,
                 };
                 let begun = Instant::now();
                 let found = black_box(mention::scan(black_box(&text), "", &view));
@@ -86,13 +77,13 @@ pub(crate) fn measure(report: &mut Report, effort: Effort) -> Result<(), Box<dyn
     Ok(())
 }
 
-fn pasted(files: usize) -> Engine<TreeSitterGrammars, Nowhere> {
+fn pasted(files: usize) -> Engine<TreeSitterGrammars, Nothing> {
     let policy = Policy::default();
     let mut engine = Engine::new(
         tslp_replay::state::State::default(),
         TreeSitterGrammars,
         policy,
-        Nowhere,
+        Nothing,
     );
     for file in 0..files {
         let request = Request {
@@ -115,7 +106,7 @@ fn pasted(files: usize) -> Engine<TreeSitterGrammars, Nowhere> {
         };
         let composed = engine.compose(pending, answers);
         if let Some(last) = composed.batch.last() {
-            engine.settled(last);
+            engine.forget_contents(last);
         }
     }
     engine

@@ -172,7 +172,7 @@ impl Reading {
         if !header::vouches(&self.block, hashes) {
             return Err(Unusable::Damaged("it isn't what its hash names"));
         }
-        Ok(restoring.finish(self.header.head.seq))
+        Ok(restoring.finish(self.header.head.seq)?)
     }
 
     /// The next bytes.

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use tslp_migrations::PAYLOAD_BYTES_MAX;
-use tslp_replay::fold::Replay;
+use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Log as _, Stored};
 
 use super::line::{self, Header};
@@ -13,7 +13,7 @@ use crate::checkpoint;
 use crate::data_dir::{self, DataDirError};
 use crate::ledger::disk::{FileSystem, sync_parent};
 use crate::ledger::{self, Checkpoint, DataFiles, LedgerError, SqliteLog};
-use crate::startup;
+use crate::startup::{self, StartError};
 
 /// Events written in one transaction.
 const BATCH_EVENTS: usize = 1024;
@@ -58,6 +58,9 @@ pub enum ImportError {
     /// The new ledger can't be made.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The new ledger's projections can't be made.
+    #[error(transparent)]
+    Rebuild(#[from] StartError),
     /// The new ledger takes no events.
     #[error("the new ledger can't be written: {0}")]
     Append(String),
@@ -124,12 +127,12 @@ fn check_empty(to: &Path) -> Result<(), ImportError> {
 fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), ImportError> {
     let mut opened = ledger::open(dir, &header.workspace)?;
     let progress = Progress::of(header.head.seq.0, "events");
-    let mut replay = Replay::default();
+    let mut chain = ChainCheck::default();
     let (mut waiting, mut bytes) = (Vec::new(), 0);
     while let Some(text) = lines.next()? {
         let stored = line::read_event(&text).map_err(|error| lines.wrong(error))?;
-        replay
-            .step(&stored, tslp_migrations::decode)
+        chain
+            .step_decoded(&stored, tslp_migrations::decode)
             .map_err(|error| lines.wrong(error))?;
         progress.at(stored.seq.0);
         bytes += stored.payload.len();
@@ -140,16 +143,15 @@ fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), Import
         }
     }
     append(&mut opened.log, &mut waiting)?;
-    if replay.head() != header.head {
+    if chain.head() != header.head {
         return Err(lines.wrong(format!(
             "the export ends at {}, but its header names {} (chain {:.12}) as the last event",
-            replay.head().seq,
+            chain.head().seq,
             header.head.seq,
             header.head.chain.to_string()
         )));
     }
-    let state = replay.into_state();
-    startup::rebuild(&mut opened.log, &state)?;
+    let state = startup::rebuild(&mut opened.log)?;
     opened.log.checkpoint(Checkpoint::Truncate)?;
     let file = DataFiles::of(dir).checkpoint;
     checkpoint::keep(&FileSystem, &file, opened.log.head()?, &state);

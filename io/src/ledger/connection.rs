@@ -14,7 +14,7 @@ use super::disk::Disk;
 use super::error::LedgerError;
 
 /// Page cache of one connection in KiB: the working set is the end of the ledger and a few projection pages.
-const CACHE_KIB: i64 = 512;
+pub(super) const CACHE_KIB: i64 = 512;
 
 /// Statements kept prepared: three for each projection's table and those of the ledger.
 const STATEMENTS: usize = 64;

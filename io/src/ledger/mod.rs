@@ -23,6 +23,7 @@ mod error;
 pub mod lock;
 mod open;
 pub mod reader;
+mod rebuild;
 mod recognise;
 mod sqlite_log;
 pub mod structure;
@@ -39,5 +40,6 @@ pub use rusqlite::InterruptHandle;
 
 pub use open::{DataFiles, MissingAnchor, OpenLedger, OpenOptions, open};
 pub use reader::{LedgerReader, ReaderFactory};
-pub use sqlite_log::{Batch, Checkpoint, Rebuild, SqliteLog, WalState};
-pub use tables::TablesState;
+pub use rebuild::Rebuild;
+pub use sqlite_log::{Batch, Checkpoint, SqliteLog, WalState};
+pub use tables::{ArchiveRows, TablesState};

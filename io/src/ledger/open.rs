@@ -70,8 +70,6 @@ pub enum MissingAnchor {
 pub struct OpenOptions {
     /// The projections' tables.
     pub tables: &'static [Table],
-    /// Those of them whose rows never change.
-    pub append_only: &'static [&'static str],
     /// What to do without an anchor.
     pub missing_anchor: MissingAnchor,
     /// Where the data directory is.
@@ -82,7 +80,6 @@ impl Default for OpenOptions {
     fn default() -> Self {
         Self {
             tables: tslp_projections::TABLES,
-            append_only: &["vault"],
             missing_anchor: MissingAnchor::Refuse,
             disk: Arc::new(FileSystem),
         }
@@ -139,7 +136,7 @@ impl OpenOptions {
         check_file(disk, &files.database).map_err(damage)?;
         let head = self.inspect(&database, &files, workspace).map_err(damage)?;
         let anchor = open_anchor(disk, &files, head)?;
-        let tables = Tables::new(self.tables, self.append_only);
+        let tables = Tables::new(self.tables);
         let log = connect(database, tables, anchor, head, Arc::clone(&lock));
         let mut log = log.map_err(damage)?;
         let tables = prepare_tables(&mut log)?;
@@ -372,12 +369,7 @@ fn prepare_tables(log: &mut SqliteLog) -> Result<TablesState, LedgerError> {
     if log.head.seq != Seq(0) {
         return Ok(state);
     }
-    let count = log.tables.descriptions().count();
-    let mut rebuild = log.rebuild()?;
-    for table in 0..count {
-        rebuild.recreate(table, [])?;
-    }
-    rebuild.commit(Seq(0))?;
+    log.rebuild()?.commit(Seq(0))?;
     Ok(TablesState::Current)
 }
 

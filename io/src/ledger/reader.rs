@@ -17,7 +17,7 @@ use super::connection::{self, Access, Database, pragma, to_sql};
 use super::error::LedgerError;
 use super::open::{DataFiles, OpenOptions};
 use super::recognise::{check_pages, stored_workspace};
-use super::tables::{TableError, Tables};
+use super::tables::{ArchiveRows, TableError, Tables, TablesState};
 
 /// Makes readers; each thread opens its own.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl ReaderFactory {
                 path: files.database.clone(),
                 disk: Arc::clone(&options.disk),
             },
-            tables: Tables::new(options.tables, options.append_only),
+            tables: Tables::new(options.tables),
         }
     }
 
@@ -142,14 +142,44 @@ impl LedgerReader {
     ) -> Result<(), LedgerError> {
         self.tables
             .read_all(&self.connection, table, visit)
-            .map_err(|error| match error {
-                TableError::Sqlite(error) => (self.database.failed("read the tables of"))(error),
-                TableError::Shape { table, detail } => LedgerError::Table {
-                    path: self.database.path.clone(),
-                    table: table.to_owned(),
-                    detail,
-                },
-            })
+            .map_err(|error| self.table_failed(error))
+    }
+
+    /// The last row of a projection's table whose key isn't beyond this one, and differs from it in the key's last column
+    /// at most.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn row_until(
+        &self,
+        table: usize,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, LedgerError> {
+        self.tables
+            .row_until(&self.connection, table, key)
+            .map_err(|error| self.table_failed(error))
+    }
+
+    /// Whether the projections' tables can be used as they are.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn tables_state(&self) -> Result<TablesState, LedgerError> {
+        let head = self.head()?.seq;
+        self.tables
+            .state(&self.connection, head)
+            .map_err(|error| self.table_failed(error))
+    }
+
+    fn table_failed(&self, error: TableError) -> LedgerError {
+        match error {
+            TableError::Sqlite(error) => (self.database.failed("read the tables of"))(error),
+            TableError::Shape { table, detail } => LedgerError::Table {
+                path: self.database.path.clone(),
+                table: table.to_owned(),
+                detail,
+            },
+        }
     }
 
     /// Hands every event from `from` on, in order, to `visit` until it breaks.
@@ -250,5 +280,19 @@ impl LedgerReader {
             path: self.database.path.clone(),
             seq,
         }
+    }
+}
+
+impl ArchiveRows for LedgerReader {
+    fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
+        self.tables
+            .row(&self.connection, table, key)
+            .map_err(|error| self.table_failed(error))
+    }
+
+    fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
+        self.tables
+            .count(&self.connection, table, until)
+            .map_err(|error| self.table_failed(error))
     }
 }

@@ -15,9 +15,10 @@ use super::anchor::Anchor;
 use super::connection::{self, Database, set_meta, to_sql};
 use super::error::LedgerError;
 use super::lock::DataDirLock;
+use super::rebuild::Rebuild;
 use super::recognise::check_pages;
 use super::structure::{Structure, Unsound};
-use super::tables::{APPLIED_SEQ, TableError, Tables, TablesState};
+use super::tables::{APPLIED_SEQ, ArchiveRows, TableError, Tables, TablesState};
 use crate::checkpoint::Vouch;
 
 /// The one connection that writes.
@@ -169,15 +170,13 @@ impl SqliteLog {
             .map_err(|error| self.table_failed(error))
     }
 
-    /// Starts to rebuild all projection tables in one transaction; what was there stays until it commits.
+    /// Starts to rebuild all projection tables in one transaction, and makes them anew, empty; what was there stays until
+    /// it commits.
     ///
     /// # Errors
     /// When the log is poisoned or SQLite fails.
     pub fn rebuild(&mut self) -> Result<Rebuild<'_>, LedgerError> {
-        let mut batch = self.begin()?;
-        let dropped = batch.log.tables.drop_unknown(&batch.log.connection);
-        dropped.map_err(|error| batch.fail(error))?;
-        Ok(Rebuild { batch })
+        Rebuild::begin(self)
     }
 
     /// Hands every row of a projection's table to `visit`, in the order of its key.
@@ -324,6 +323,20 @@ impl Vouch for SqliteLog {
     }
 }
 
+impl ArchiveRows for SqliteLog {
+    fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
+        self.tables
+            .row(&self.connection, table, key)
+            .map_err(|error| self.table_failed(error))
+    }
+
+    fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
+        self.tables
+            .count(&self.connection, table, until)
+            .map_err(|error| self.table_failed(error))
+    }
+}
+
 impl Log for SqliteLog {
     type Error = LedgerError;
 
@@ -350,7 +363,7 @@ impl Log for SqliteLog {
 ///
 /// Any error in it poisons the log; only an event out of order, or one that is too large, does not.
 pub struct Batch<'a> {
-    log: &'a mut SqliteLog,
+    pub(super) log: &'a mut SqliteLog,
     head: Head,
     payload_bytes: u64,
     open: bool,
@@ -437,14 +450,14 @@ impl Batch<'_> {
         self.finish()
     }
 
-    fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
+    pub(super) fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
         let set = set_meta(&self.log.connection, APPLIED_SEQ, to_sql(applied));
         set.map_err(|error| self.fail(error.into()))?;
         self.log.applied = Some(applied);
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Head, LedgerError> {
+    pub(super) fn finish(mut self) -> Result<Head, LedgerError> {
         let committed = self.log.connection.execute_batch("COMMIT");
         committed.map_err(|error| self.fail(error.into()))?;
         self.open = false;
@@ -485,7 +498,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn fail(&mut self, error: TableError) -> LedgerError {
+    pub(super) fn fail(&mut self, error: TableError) -> LedgerError {
         let error = match error {
             TableError::Sqlite(error) => (self.log.database.failed("write to"))(error),
             shape @ TableError::Shape { .. } => self.log.table_failed(shape),
@@ -503,35 +516,5 @@ impl Drop for Batch<'_> {
         {
             self.fail(error.into());
         }
-    }
-}
-
-/// A transaction that fills all projection tables anew.
-pub struct Rebuild<'a> {
-    batch: Batch<'a>,
-}
-
-impl Rebuild<'_> {
-    /// Makes one table anew and fills it; returns how many rows it got.
-    ///
-    /// # Errors
-    /// When a row doesn't fit the table, or SQLite fails.
-    pub fn recreate(
-        &mut self,
-        table: usize,
-        rows: impl IntoIterator<Item = Vec<Value>>,
-    ) -> Result<u64, LedgerError> {
-        let log = &*self.batch.log;
-        let filled = log.tables.recreate(&log.connection, table, rows);
-        filled.map_err(|error| self.batch.fail(error))
-    }
-
-    /// Commits; the rows were folded up to `applied`.
-    ///
-    /// # Errors
-    /// When it fails; what was there before stays.
-    pub fn commit(mut self, applied: Seq) -> Result<(), LedgerError> {
-        self.batch.set_applied(applied)?;
-        self.batch.finish().map(drop)
     }
 }

@@ -7,11 +7,12 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Row, ToSql, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 use tslp_core::ids::Seq;
-use tslp_projections::table::{Change, Column, ColumnType, RowChange, Table, Value};
+use tslp_projections::table::{Change, ColumnType, Keep, RowChange, Table, Value};
 
 use super::connection::{meta, set_meta, to_sql};
+use super::error::LedgerError;
 
 /// The `meta` key of the last folded position.
 pub(crate) const APPLIED_SEQ: &str = "applied_seq";
@@ -46,6 +47,21 @@ pub enum TablesState {
     },
 }
 
+/// Rows of stored archives, through whatever connection.
+pub trait ArchiveRows {
+    /// The row with this key.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError>;
+
+    /// How many rows were put by events up to `until`.
+    ///
+    /// # Errors
+    /// When the table is missing or no archive.
+    fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError>;
+}
+
 /// All projection tables with their statements.
 #[derive(Clone, Debug)]
 pub struct Tables {
@@ -56,22 +72,25 @@ pub struct Tables {
 struct Statements {
     table: &'static Table,
     drop: String,
-    /// The table, then its triggers, each as SQLite keeps it in its schema.
-    create: Vec<String>,
+    /// The table, as SQLite keeps it in its schema.
+    create: String,
+    /// An archive's triggers, likewise.
+    refusals: Vec<String>,
     put: String,
     remove: String,
     read: String,
+    row: String,
+    row_until: String,
+    /// Of an archive.
+    count: Option<String>,
 }
 
 impl Tables {
-    /// Prepares the statements. Tables in `append_only` refuse any change or removal of a row.
+    /// Writes the statements.
     #[must_use]
-    pub fn new(tables: &'static [Table], append_only: &[&str]) -> Self {
+    pub fn new(tables: &'static [Table]) -> Self {
         Self {
-            tables: tables
-                .iter()
-                .map(|table| Statements::new(table, append_only.contains(&table.name)))
-                .collect(),
+            tables: tables.iter().map(Statements::new).collect(),
         }
     }
 
@@ -86,7 +105,8 @@ impl Tables {
     /// When the database can't be read.
     pub fn state(&self, connection: &Connection, head: Seq) -> Result<TablesState, TableError> {
         let rebuild = |reason: String| Ok(TablesState::Rebuild { reason });
-        for Statements { table, create, .. } in &self.tables {
+        for statements in &self.tables {
+            let table = statements.table;
             let version: Option<i64> = meta(connection, &version_key(table.name))?;
             if version != Some(table.version.into()) {
                 let found = version.map_or("none".to_owned(), |version| version.to_string());
@@ -101,7 +121,8 @@ impl Tables {
                 )?
                 .query_map([table.name], |row| row.get(0))?
                 .collect::<Result<_, _>>()?;
-            if stored != *create {
+            let wanted = std::iter::once(&statements.create).chain(&statements.refusals);
+            if !stored.iter().eq(wanted) {
                 return rebuild(format!("table {} is missing or was altered", table.name));
             }
         }
@@ -113,31 +134,30 @@ impl Tables {
         }
     }
 
-    /// Drops a table, makes it anew and fills it. Call it in a transaction.
+    /// Drops a table and makes it anew, empty and without the triggers that protect an archive. Call it in a transaction,
+    /// while no row of any table is being read.
     ///
     /// # Errors
-    /// When a row doesn't fit, or SQLite fails.
-    pub fn recreate(
-        &self,
-        connection: &Connection,
-        table: usize,
-        rows: impl IntoIterator<Item = Vec<Value>>,
-    ) -> Result<u64, TableError> {
+    /// When SQLite fails.
+    pub fn recreate(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
         let statements = self.statements(table)?;
         connection.execute_batch(&statements.drop)?;
-        for create in &statements.create {
-            connection.execute_batch(create)?;
-        }
-        let mut put = connection.prepare(&statements.put)?;
-        let mut count = 0;
-        for row in rows {
-            statements.check(&row, statements.table.columns.len())?;
-            put.execute(params_from_iter(row.iter().map(Sql)))?;
-            count += 1;
+        connection.execute_batch(&statements.create)?;
+        Ok(())
+    }
+
+    /// A table that was made anew is filled: makes its triggers and notes its version.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn seal(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
+        let statements = self.statements(table)?;
+        for refusal in &statements.refusals {
+            connection.execute_batch(refusal)?;
         }
         let version = i64::from(statements.table.version);
         set_meta(connection, &version_key(statements.table.name), version)?;
-        Ok(count)
+        Ok(())
     }
 
     /// Drops tables of projections that are no more. Call it in a transaction.
@@ -162,7 +182,7 @@ impl Tables {
     /// Makes one change.
     ///
     /// # Errors
-    /// When the row doesn't fit, the table is append-only and the change isn't, or SQLite fails.
+    /// When the row doesn't fit, it is to be taken out of an archive, or SQLite fails.
     pub fn apply(&self, connection: &Connection, change: &RowChange) -> Result<(), TableError> {
         let statements = self.statements(change.table)?;
         let (sql, values, expected) = match &change.change {
@@ -197,6 +217,54 @@ impl Tables {
         Ok(())
     }
 
+    /// The row with this key.
+    ///
+    /// # Errors
+    /// When the table is missing, holds what it can't, or SQLite fails.
+    pub fn row(
+        &self,
+        connection: &Connection,
+        table: usize,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, TableError> {
+        let statements = self.statements(table)?;
+        statements.find(connection, &statements.row, key)
+    }
+
+    /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
+    ///
+    /// # Errors
+    /// When the table is missing, holds what it can't, or SQLite fails.
+    pub fn row_until(
+        &self,
+        connection: &Connection,
+        table: usize,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, TableError> {
+        let statements = self.statements(table)?;
+        statements.find(connection, &statements.row_until, key)
+    }
+
+    /// How many rows of an archive were put by events up to `until`.
+    ///
+    /// # Errors
+    /// When the table is missing or no archive, or SQLite fails.
+    pub fn count(
+        &self,
+        connection: &Connection,
+        table: usize,
+        until: Seq,
+    ) -> Result<u64, TableError> {
+        let statements = self.statements(table)?;
+        let Some(count) = &statements.count else {
+            return Err(statements.shape("it is no archive".to_owned()));
+        };
+        let rows: i64 = connection
+            .prepare_cached(count)?
+            .query_row([to_sql(until)], |row| row.get(0))?;
+        Ok(u64::try_from(rows).unwrap_or(0))
+    }
+
     fn statements(&self, table: usize) -> Result<&Statements, TableError> {
         self.tables.get(table).ok_or_else(|| TableError::Shape {
             table: "?",
@@ -209,55 +277,64 @@ impl Tables {
 }
 
 impl Statements {
-    fn new(table: &'static Table, append_only: bool) -> Self {
+    fn new(table: &'static Table) -> Self {
         let names: Vec<String> = table
             .columns
             .iter()
             .map(|column| format!("\"{}\"", column.name))
             .collect();
-        let (key, rest) = names.split_at(table.key);
+        let (key, _) = names.split_at(table.key);
         let name = format!("\"{}\"", table.name);
-        let differs = rest
-            .iter()
-            .map(|column| format!("{name}.{column} IS NOT excluded.{column}"))
-            .collect::<Vec<_>>()
-            .join(" OR ");
-        // A row that is put as it is costs no write, and is no change in an append-only table.
-        let on_conflict = if rest.is_empty() {
-            "DO NOTHING".to_owned()
-        } else {
-            let set = rest
-                .iter()
-                .map(|column| format!("{column} = excluded.{column}"))
-                .collect::<Vec<_>>()
-                .join(", ");
-            format!("DO UPDATE SET {set} WHERE {differs}")
+        let (all, keys) = (names.join(", "), key.join(", "));
+        let is_key = compared(key, "=");
+        let is_until = match key.split_last() {
+            Some((last, before)) => {
+                let mut conditions: Vec<String> = placed(before, "=");
+                conditions.push(format!("{last} <= ?{}", table.key));
+                conditions.join(" AND ")
+            }
+            None => "true".to_owned(),
         };
-        let places = (1..=names.len())
-            .map(|number| format!("?{number}"))
-            .collect::<Vec<_>>()
-            .join(", ");
-        let is_key = key
-            .iter()
-            .zip(1..)
-            .map(|(column, number)| format!("{column} = ?{number}"))
-            .collect::<Vec<_>>()
-            .join(" AND ");
-        let (all, key) = (names.join(", "), key.join(", "));
-        let mut create = vec![create(table)];
-        if append_only {
-            create.extend(refusals(table));
-        }
         Self {
             table,
             drop: format!("DROP TABLE IF EXISTS {name}"),
-            create,
-            put: format!(
-                "INSERT INTO {name} ({all}) VALUES ({places}) ON CONFLICT ({key}) {on_conflict}"
-            ),
+            create: create(table),
+            refusals: match table.keep {
+                Keep::Latest => Vec::new(),
+                Keep::First { .. } => refusals(table),
+            },
+            put: put(table, &names),
             remove: format!("DELETE FROM {name} WHERE {is_key}"),
-            read: format!("SELECT {all} FROM {name} ORDER BY {key}"),
+            read: format!("SELECT {all} FROM {name} ORDER BY {keys}"),
+            row: format!("SELECT {all} FROM {name} WHERE {is_key}"),
+            row_until: format!(
+                "SELECT {all} FROM {name} WHERE {is_until} ORDER BY {keys} DESC LIMIT 1",
+                keys = key.join(" DESC, "),
+            ),
+            count: match table.keep {
+                Keep::Latest => None,
+                Keep::First { seq } => {
+                    let seq = &names[seq];
+                    Some(format!("SELECT count(*) FROM {name} WHERE {seq} <= ?1"))
+                }
+            },
         }
+    }
+
+    fn find(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, TableError> {
+        self.check(key, self.table.key)?;
+        connection
+            .prepare_cached(sql)?
+            .query_row(params_from_iter(key.iter().map(Sql)), |row| {
+                Ok(self.row(row))
+            })
+            .optional()?
+            .transpose()
     }
 
     /// Refuses values that don't fit the leading columns.
@@ -308,6 +385,54 @@ impl Statements {
     }
 }
 
+/// `column operator ?n` for each column, numbered from 1.
+fn placed(columns: &[String], operator: &str) -> Vec<String> {
+    columns
+        .iter()
+        .zip(1..)
+        .map(|(column, number)| format!("{column} {operator} ?{number}"))
+        .collect()
+}
+
+fn compared(columns: &[String], operator: &str) -> String {
+    placed(columns, operator).join(" AND ")
+}
+
+/// The statement that puts a row.
+fn put(table: &Table, names: &[String]) -> String {
+    let name = format!("\"{}\"", table.name);
+    let (key, rest) = names.split_at(table.key);
+    let places = (1..=names.len())
+        .map(|number| format!("?{number}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let (all, keys) = (names.join(", "), key.join(", "));
+    if table.is_archive() {
+        // A conflict would be refused by the table's trigger before it is one.
+        let is_key = compared(key, "=");
+        return format!(
+            "INSERT INTO {name} ({all}) SELECT {places} WHERE NOT EXISTS (SELECT 1 FROM {name} WHERE {is_key})"
+        );
+    }
+    // A row that is put as it is costs no write.
+    let on_conflict = if rest.is_empty() {
+        "DO NOTHING".to_owned()
+    } else {
+        let set = rest
+            .iter()
+            .map(|column| format!("{column} = excluded.{column}"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let differs = rest
+            .iter()
+            .map(|column| format!("{name}.{column} IS NOT excluded.{column}"))
+            .collect::<Vec<_>>()
+            .join(" OR ");
+        format!("DO UPDATE SET {set} WHERE {differs}")
+    };
+    format!("INSERT INTO {name} ({all}) VALUES ({places}) ON CONFLICT ({keys}) {on_conflict}")
+}
+
 /// The statement that makes the table. A key of one whole number is SQLite's own row number; other tables are
 /// stored in the order of their key.
 fn create(table: &Table) -> String {
@@ -337,33 +462,25 @@ fn create(table: &Table) -> String {
 /// Triggers that refuse whatever isn't a new row. `INSERT OR REPLACE` fires no delete trigger, so it needs its own.
 fn refusals(table: &Table) -> Vec<String> {
     let name = table.name;
-    let condition = |columns: &[Column], operator: &str, link: &str| {
-        columns
-            .iter()
-            .map(|column| format!("\"{0}\" {operator} NEW.\"{0}\"", column.name))
-            .collect::<Vec<_>>()
-            .join(link)
-    };
     let refuse = |verb: &str, event: &str, when: &str| {
         format!(
             "CREATE TRIGGER \"{name}_refuses_{verb}\" BEFORE {event} ON \"{name}\" {when}\
              BEGIN SELECT RAISE(ABORT, '{name} is append-only'); END"
         )
     };
-    let (key, rest) = table.columns.split_at(table.key);
-    let mut triggers = vec![
+    let same: Vec<String> = table.columns[..table.key]
+        .iter()
+        .map(|column| format!("\"{0}\" IS NEW.\"{0}\"", column.name))
+        .collect();
+    let when = format!(
+        "WHEN EXISTS (SELECT 1 FROM \"{name}\" WHERE {}) ",
+        same.join(" AND ")
+    );
+    vec![
         refuse("update", "UPDATE", ""),
         refuse("delete", "DELETE", ""),
-    ];
-    if !rest.is_empty() {
-        let (same, other) = (
-            condition(key, "IS", " AND "),
-            condition(rest, "IS NOT", " OR "),
-        );
-        let when = format!("WHEN EXISTS (SELECT 1 FROM \"{name}\" WHERE {same} AND ({other})) ");
-        triggers.push(refuse("replace", "INSERT", &when));
-    }
-    triggers
+        refuse("replace", "INSERT", &when),
+    ]
 }
 
 fn version_key(name: &str) -> String {

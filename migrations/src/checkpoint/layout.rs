@@ -16,9 +16,7 @@ type ByHash = Vec<(Hash, u64)>;
 /// One piece of the state.
 #[derive(Archive, Serialize)]
 pub(super) enum Part<'a> {
-    Artifacts(Vec<Artifact>),
     Sources(Vec<(Hash, u32)>),
-    Edits(Vec<(Hash, Hash)>),
     Truths(Vec<FileTruths<'a>>),
     Superseded(Vec<(Entity<'a>, Vec<Hash>)>),
     Proposals(Vec<Proposed<'a>>),
@@ -41,16 +39,6 @@ pub(super) enum Part<'a> {
     Audits(Vec<Audit<'a>>),
     Anomalies(Vec<Anomaly<'a>>),
     Rules(RulesInForce<'a>),
-}
-
-/// One artifact of the Vault.
-#[derive(Archive, Serialize)]
-pub(super) struct Artifact {
-    pub(super) hash: Hash,
-    pub(super) kind: u8,
-    pub(super) seq: u64,
-    pub(super) start: u32,
-    pub(super) end: u32,
 }
 
 /// What is true of one file.

@@ -15,7 +15,6 @@ use tslp_projections::part::Part;
 use tslp_projections::proposals::Proposed;
 use tslp_projections::sessions::{Open, Session};
 use tslp_projections::state_map::{FileTruths, Truth};
-use tslp_projections::vault::{Artifact, Location};
 
 use super::layout::{self, difference, proof};
 use crate::decode::{Invalid, NAMES};
@@ -80,12 +79,8 @@ impl Load for layout::ArchivedPart<'_> {
 
     fn load(&self) -> Result<Part, Invalid> {
         Ok(match self {
-            Self::Artifacts(items) => Part::Artifacts(list(items, Load::load)?),
             Self::Sources(items) => Part::Sources(list(items, |item| {
                 Ok((ArtifactHash(item.0), small(item.1.to_native())?))
-            })?),
-            Self::Edits(items) => Part::Edits(list(items, |item| {
-                Ok((ArtifactHash(item.0), ArtifactHash(item.1)))
             })?),
             Self::Truths(items) => Part::Truths(list(items, Load::load)?),
             Self::Superseded(items) => {
@@ -188,23 +183,6 @@ fn found_by(code: u8) -> Result<Proof, Invalid> {
             what: "proof",
             code: code.into(),
         }),
-    }
-}
-
-impl Load for layout::ArchivedArtifact {
-    type Core = Artifact;
-
-    fn load(&self) -> Result<Artifact, Invalid> {
-        let (start, end) = range(self.start.to_native(), self.end.to_native())?;
-        Ok(Artifact {
-            hash: ArtifactHash(self.hash),
-            location: Location {
-                seq: Seq(self.seq.to_native()),
-                start,
-                end,
-            },
-            kind: code(self.kind)?,
-        })
     }
 }
 

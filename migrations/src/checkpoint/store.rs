@@ -10,7 +10,6 @@ use tslp_projections::part::Part;
 use tslp_projections::proposals::Proposed;
 use tslp_projections::sessions;
 use tslp_projections::state_map;
-use tslp_projections::vault::Artifact;
 
 use super::layout::{self, difference, proof};
 use crate::v1::codes::Code;
@@ -23,9 +22,7 @@ fn list<'a, T, L>(items: &'a [T], layout: impl Fn(&'a T) -> L) -> Vec<L> {
 impl<'a> From<&'a Part> for layout::Part<'a> {
     fn from(part: &'a Part) -> Self {
         match part {
-            Part::Artifacts(items) => Self::Artifacts(list(items, layout::Artifact::from)),
             Part::Sources(items) => Self::Sources(list(items, |(hash, count)| (hash.0, *count))),
-            Part::Edits(items) => Self::Edits(list(items, |(text, made)| (text.0, made.0))),
             Part::Truths(items) => Self::Truths(list(items, layout::FileTruths::from)),
             Part::Superseded(items) => Self::Superseded(list(items, |(entity, slices)| {
                 (entity.into(), list(slices, |slice| slice.0))
@@ -112,18 +109,6 @@ const fn proof_code(found: Proof) -> u8 {
         Proof::PartialPattern => proof::PARTIAL_PATTERN,
         Proof::Pattern => proof::PATTERN,
         Proof::Ast => proof::AST,
-    }
-}
-
-impl From<&Artifact> for layout::Artifact {
-    fn from(artifact: &Artifact) -> Self {
-        Self {
-            hash: artifact.hash.0,
-            kind: artifact.kind.code(),
-            seq: artifact.location.seq.0,
-            start: artifact.location.start,
-            end: artifact.location.end,
-        }
     }
 }
 

@@ -11,7 +11,7 @@ use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
 
-use super::{Entry, Source, Spans, StateMap};
+use super::{Entry, Spans, StateMap};
 use crate::part::{self, Part, Unfit, Visit};
 
 /// Everything authoritative in one file.
@@ -53,11 +53,8 @@ pub struct Truth {
 impl StateMap {
     /// All of it as plain data.
     pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        let sources = self.sources.iter();
-        let sources = sources.map(|source| (source.artifact, source.promoted));
+        let sources = self.sources.promoted();
         part::emit(sources, part::plain, Part::Sources, visit)?;
-        let edits = self.edits.iter().map(|(text, made)| (*text, *made));
-        part::emit(edits, part::plain, Part::Edits, visit)?;
         let mut tracked: Vec<_> = self.files.iter().filter(|file| file.is_tracked()).collect();
         tracked.sort_unstable_by(|one, other| one.path.cmp(&other.path));
         let truths = tracked.into_iter().map(|file| FileTruths {
@@ -77,7 +74,7 @@ impl StateMap {
         Some(Truth {
             symbol: entry.symbol.clone(),
             slice: entry.slice,
-            source: self.sources[entry.source as usize].artifact,
+            source: self.sources.artifact(entry.source),
             spans: entry.spans.as_slice().to_vec(),
             figures: entry.figures,
             origin: entry.origin,
@@ -94,22 +91,7 @@ impl StateMap {
     /// # Errors
     /// When bytes stand in it twice.
     pub fn restore_sources(&mut self, sources: Vec<(ArtifactHash, u32)>) -> Result<(), Unfit> {
-        for (artifact, promoted) in sources {
-            if self.find_source(artifact).is_some() {
-                return Err(Unfit("a source of versions stands there twice"));
-            }
-            let id = self.source_id(artifact);
-            self.sources[id as usize].promoted = promoted;
-        }
-        Ok(())
-    }
-
-    /// Takes back a part.
-    ///
-    /// # Errors
-    /// When an edit stands in it twice.
-    pub fn restore_edits(&mut self, edits: Vec<(ArtifactHash, ArtifactHash)>) -> Result<(), Unfit> {
-        part::fill(&mut self.edits, edits, "an edit stands there twice")
+        self.sources.restore(sources)
     }
 
     /// Takes back a part; [`Self::restored`] has to follow the last one.
@@ -134,13 +116,7 @@ impl StateMap {
         if self.find(&entity).is_some() {
             return Err(Unfit("an entity is true twice"));
         }
-        let source = self.find_source(truth.source);
-        let source = source.ok_or(Unfit("a version was made of unknown bytes"))?;
-        let Source { promoted, live, .. } = &mut self.sources[source as usize];
-        *live += 1;
-        if live > promoted {
-            return Err(Unfit("more versions are true than were promoted"));
-        }
+        let source = self.sources.restore_live(truth.source)?;
         self.insert(Entry {
             path: file,
             symbol: entity.symbol,
@@ -175,7 +151,11 @@ impl StateMap {
     }
 
     /// All parts are there.
-    pub fn restored(&mut self) {
+    ///
+    /// # Errors
+    /// When one is missing.
+    pub fn restored(&mut self) -> Result<(), Unfit> {
+        self.sources.restored()?;
         let mut ids: Vec<u32> =
             (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX)).collect();
         // Oldest first: each goes to the front of its namesakes.
@@ -183,5 +163,6 @@ impl StateMap {
         for id in ids {
             self.link_name(id);
         }
+        Ok(())
     }
 }

@@ -24,9 +24,9 @@ use tslp_core::view::View;
 
 use super::Engine;
 use crate::pending::{Checks, DiskCheck, Examined, Paste, PendingReply, Work};
-use crate::state::Contents;
+use crate::store::Store;
 
-impl<G: Grammars, C: Contents> Engine<G, C> {
+impl<G: Grammars, S: Store> Engine<G, S> {
     /// Finds the code, the directives and the names in a prompt that is recorded, and says what to look at.
     pub(super) fn examine(
         &mut self,

@@ -11,9 +11,9 @@ use tslp_core::policy::Policy;
 
 use super::Engine;
 use crate::pending::Work;
-use crate::state::Contents;
+use crate::store::Store;
 
-impl<G: Grammars, C: Contents> Engine<G, C> {
+impl<G: Grammars, S: Store> Engine<G, S> {
     /// Decides and folds.
     pub(super) fn decide(
         &mut self,
@@ -68,7 +68,7 @@ impl<G: Grammars, C: Contents> Engine<G, C> {
 
     pub(super) fn fold_recorded(&mut self, recorded: Recorded, work: &mut Work) {
         if let Event::Content(content) = &recorded.event {
-            self.contents
+            self.store
                 .fresh
                 .insert(recorded.seq, content.bytes.as_slice().into());
         }

@@ -27,7 +27,7 @@ use tslp_core::view::View;
 
 use super::Engine;
 use crate::pending::{Answers, Finding, PendingAudit, PendingPrompt, Work};
-use crate::state::Contents;
+use crate::store::Store;
 use crate::trace::{Cause, Difference, Trace};
 
 /// Whether a prompt is on record for the first time.
@@ -39,7 +39,7 @@ pub(crate) enum Turn {
     Retry,
 }
 
-impl<G: Grammars, C: Contents> Engine<G, C> {
+impl<G: Grammars, S: Store> Engine<G, S> {
     /// Takes a step again whose events on record are `queue`, and says what differs. The record is folded.
     pub(crate) fn retraced(
         &mut self,

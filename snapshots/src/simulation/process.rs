@@ -14,7 +14,7 @@ use tslp_io::channel::{ToEngine, ToLoop};
 use tslp_io::checkpoint::keeper::Keeper;
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
-use tslp_io::contents::StoredContents;
+use tslp_io::contents::{Archives, StoredContents};
 use tslp_io::engine_thread::{Course, EngineThread, LastPrompt, LastPromptSlot, Wake, Wiring};
 use tslp_io::ledger::DurableHead;
 use tslp_io::ledger::writer::{Commit, Durability, Step, Writer, WriterLimits};
@@ -85,7 +85,7 @@ impl Process {
         let options = around.disk.open_options();
         let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
         let folded = Started::of(&state);
-        let contents = StoredContents::new(opened.readers.open()?);
+        let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
         let network = Network::new(around.clock.clone(), chance);
         let (to_engine, from_loop) = bounded(chance.pick(&[1, 2, 16, 256]));
         let (to_diagnostics, _) = bounded(1);
@@ -318,7 +318,7 @@ fn answer(audit: &Audit, chance: &mut Chance) -> Option<String> {
 pub(super) struct Started {
     /// The last event.
     pub(super) head: Seq,
-    /// Rows and digest of each table, folded.
+    /// Rows and digest of each table that the state holds, folded.
     pub(super) digests: Vec<(u64, [u8; 32])>,
 }
 
@@ -328,8 +328,11 @@ impl Started {
     pub(super) fn of(state: &State) -> Self {
         Self {
             head: state.head(),
-            digests: (0..tslp_projections::TABLES.len())
-                .map(|table| state.digest(table))
+            digests: tslp_projections::TABLES
+                .iter()
+                .enumerate()
+                .filter(|(_, table)| !table.is_archive())
+                .map(|(table, _)| state.digest(table))
                 .collect(),
         }
     }

@@ -1,24 +1,15 @@
 //! A process that goes on ends every reply that the old one left under way.
 
-use std::sync::Arc;
-
 use tslp_core::decide::reply::Reply;
 use tslp_core::event::{Event, ReplyOutcome};
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Request, Role, Tools};
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::Answers;
-use tslp_replay::state::{Contents, State};
-
-struct Nothing;
-
-impl Contents for Nothing {
-    fn content(&self, _: Seq) -> Option<Arc<[u8]>> {
-        None
-    }
-}
+use tslp_replay::state::State;
+use tslp_replay::store::Nothing;
 
 const NOW: UnixMillis = UnixMillis(0);
 

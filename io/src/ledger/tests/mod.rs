@@ -15,14 +15,16 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::encode;
 use tslp_projections::table::{
-    Change, Column, ColumnType, RowChange, Table, Value, column, nullable,
+    Change, Column, ColumnType, Keep, RowChange, Table, Value, column, nullable,
 };
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Log, Stored};
 
-use super::{DataFiles, LedgerError, OpenLedger, OpenOptions, SqliteLog};
+use super::{
+    DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions, ReaderFactory, SqliteLog,
+};
 
-/// Tables as projections describe them: an append-only one, one with a compound key, one with a number for a key.
+/// Tables as projections describe them: an archive, one with a compound key, one with a number for a key.
 static TABLES: &[Table] = &[
     Table {
         name: "vault",
@@ -32,18 +34,21 @@ static TABLES: &[Table] = &[
             column("seq", ColumnType::Integer),
         ],
         key: 1,
+        keep: Keep::First { seq: 1 },
     },
     Table {
         name: "state",
         version: 1,
         columns: STATE_COLUMNS,
         key: 2,
+        keep: Keep::Latest,
     },
     Table {
         name: "order",
         version: 1,
         columns: &[column("id", ColumnType::Integer)],
         key: 1,
+        keep: Keep::Latest,
     },
 ];
 
@@ -91,6 +96,12 @@ impl Fixture {
 
     fn open(&self) -> OpenLedger {
         self.try_open().unwrap()
+    }
+
+    fn open_reader(&self) -> LedgerReader {
+        ReaderFactory::new(&self.files(), &self.options)
+            .open()
+            .unwrap()
     }
 
     /// The error with which the ledger is refused.

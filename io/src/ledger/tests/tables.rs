@@ -1,7 +1,7 @@
 //! Projection tables: made, changed, read, found out of date, made anew.
 
 use super::*;
-use crate::ledger::tables::TablesState;
+use crate::ledger::tables::{ArchiveRows as _, TablesState};
 
 fn state(path: &str, symbol: &str, note: Option<&str>) -> Vec<Value> {
     vec![path.into(), symbol.into(), note.into()]
@@ -35,12 +35,12 @@ fn check_rebuild(fixture: &Fixture, word: &str) {
 fn rebuild(log: &mut SqliteLog) {
     let head = log.head().unwrap().seq;
     let mut rebuild = log.rebuild().unwrap();
-    assert_eq!(rebuild.recreate(VAULT, []).unwrap(), 0);
-    assert_eq!(
-        rebuild.recreate(STATE, [state("a.c", "f", None)]).unwrap(),
-        1
-    );
-    rebuild.recreate(ORDER, [vec![Value::Integer(1)]]).unwrap();
+    rebuild
+        .fill(STATE, |visit| visit(state("a.c", "f", None)))
+        .unwrap();
+    rebuild
+        .fill(ORDER, |visit| visit(vec![Value::Integer(1)]))
+        .unwrap();
     rebuild.commit(head).unwrap();
 }
 
@@ -95,12 +95,19 @@ fn rows_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn an_append_only_table_takes_new_rows_alone() {
+fn an_archive_keeps_the_first_row_of_each_key() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
-    let row = |byte: u8, seq: u64| put(VAULT, vec![(&[byte; 32]).into(), seq.into()]);
-    change(&mut log, &[row(1, 1), row(2, 1)]).unwrap();
-    change(&mut log, &[row(1, 1)]).unwrap();
+    let row = |byte: u8, seq: u64| vec![Value::from(&[byte; 32]), seq.into()];
+    let first = [put(VAULT, row(1, 1)), put(VAULT, row(2, 1))];
+    change(&mut log, &first).unwrap();
+    let again = [put(VAULT, row(1, 2)), put(VAULT, row(3, 2))];
+    change(&mut log, &again).unwrap();
+    let expected = [row(1, 1), row(2, 1), row(3, 2)];
+    assert_eq!(rows(&log, VAULT), expected);
+    assert_eq!(log.count(VAULT, Seq(1)).unwrap(), 2);
+    assert_eq!(log.row(VAULT, &row(3, 2)[..1]).unwrap(), Some(row(3, 2)));
+    assert_eq!(log.row(VAULT, &row(4, 2)[..1]).unwrap(), None);
     let shell = fixture.shell();
     for sql in [
         "UPDATE vault SET seq = 2",
@@ -111,8 +118,52 @@ fn an_append_only_table_takes_new_rows_alone() {
         assert!(error.contains("vault is append-only"), "{sql}: {error}");
     }
     drop(shell);
-    let error = change(&mut log, &[row(1, 7)]).unwrap_err();
+    let gone = RowChange {
+        table: VAULT,
+        change: Change::Remove(row(1, 1)[..1].to_vec()),
+    };
+    let error = change(&mut log, &[gone]).unwrap_err();
     assert!(error.contains("append-only"), "{error}");
+    drop(log);
+    assert_eq!(rows(&fixture.open().log, VAULT), expected);
+}
+
+#[test]
+fn the_last_row_of_a_key_up_to_a_point_is_found() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    let all = [("a.c", "f"), ("b.c", "f"), ("b.c", "h"), ("c.c", "a")];
+    let puts = all.map(|(path, symbol)| put(STATE, state(path, symbol, None)));
+    change(&mut log, &puts).unwrap();
+    let reader = fixture.open_reader();
+    let until = |path: &str, symbol: &str| {
+        let found = reader.row_until(STATE, &[path.into(), symbol.into()]);
+        found.unwrap().map(|row| row[1].clone())
+    };
+    assert_eq!(until("b.c", "h"), Some("h".into()));
+    assert_eq!(until("b.c", "g"), Some("f".into()));
+    assert_eq!(until("b.c", "z"), Some("h".into()));
+    assert_eq!(until("b.c", "e"), None);
+}
+
+#[test]
+fn a_rebuild_writes_what_a_replay_puts() {
+    let fixture = Fixture::new();
+    fixture.filled(3);
+    let mut log = fixture.open().log;
+    let mut rebuild = log.rebuild().unwrap();
+    let replayed = rebuild.replay(|stored, rows| {
+        // Every other key is put for the first time.
+        let key = u8::try_from(stored.seq.0 / 2).unwrap();
+        rows.push(put(VAULT, vec![(&[key; 32]).into(), stored.seq.0.into()]));
+        Ok::<_, LedgerError>(())
+    });
+    replayed.unwrap();
+    rebuild.commit(Seq(3)).unwrap();
+    let row = |key: u8, seq: u64| vec![Value::from(&[key; 32]), seq.into()];
+    assert_eq!(rows(&log, VAULT), [row(0, 1), row(1, 2)]);
+    assert_eq!(log.tables_state().unwrap(), TablesState::Current);
+    assert_eq!(rows(&log, ORDER), [[Value::Integer(0); 1]; 0]);
 }
 
 #[test]
@@ -158,8 +209,7 @@ fn a_rebuild_that_is_dropped_leaves_the_old_rows() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     change(&mut log, &[put(STATE, state("a.c", "f", None))]).unwrap();
-    let mut rebuild = log.rebuild().unwrap();
-    rebuild.recreate(STATE, []).unwrap();
+    let rebuild = log.rebuild().unwrap();
     drop(rebuild);
     assert_eq!(rows(&log, STATE), [state("a.c", "f", None)]);
     assert_eq!(log.tables_state().unwrap(), TablesState::Current);

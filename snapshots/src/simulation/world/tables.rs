@@ -21,7 +21,9 @@ impl World<'_> {
             return;
         }
         if let Some(reader) = self.reader() {
-            check_tables(&reader, process.state());
+            // What is settled, the live state holds no more.
+            let folded = self.witness.folded(process.state().head());
+            check_tables(&reader, process.state(), &folded);
             self.count("comparisons of the tables");
         }
     }
@@ -31,7 +33,7 @@ impl World<'_> {
         let Some(reader) = self.reader() else { return };
         let Ok(head) = reader.head() else { return };
         let folded = self.witness.folded(head.seq);
-        check_tables(&reader, &folded);
+        check_tables(&reader, &folded, &folded);
         self.count("comparisons of the tables");
     }
 
@@ -56,8 +58,9 @@ impl World<'_> {
     }
 }
 
-fn check_tables(reader: &LedgerReader, state: &State) {
+fn check_tables(reader: &LedgerReader, state: &State, unsettled: &State) {
     for (index, table) in TABLES.iter().enumerate() {
+        let state = if table.is_archive() { unsettled } else { state };
         let mut digest = TableDigest::new();
         let read = reader.read_table(index, &mut |row| {
             digest.add(&row);

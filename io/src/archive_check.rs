@@ -1,0 +1,207 @@
+//! Holds the stored archives against what the ledger says they hold, row by row, in memory that doesn't grow with them.
+//!
+//! An archive keeps the first row of a key. So whatever a fold puts is there as it is, or an earlier event put another
+//! row with that key; and as many rows are there as were found as they are, so that none was slipped in.
+
+use tslp_core::ids::Seq;
+use tslp_projections::TABLES;
+use tslp_projections::table::{Change, Keep, RowChange, Value};
+
+use crate::ledger::{ArchiveRows, LedgerError};
+
+/// Rows that wait to be looked up in the order of their keys, so that a page is read once and not for each row.
+const ROWS_WAITING: usize = 16_384;
+
+/// A check under way. It is fed with what a fold over the whole ledger puts; from where it reads the rows is up to
+/// whoever runs it, and may be ahead of the fold.
+#[derive(Debug)]
+pub struct ArchiveCheck {
+    waiting: Vec<RowChange>,
+    tallies: Vec<Tally>,
+}
+
+/// What is known of one table.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    /// Rows found as they were put.
+    found: u64,
+    /// The first thing that is wrong.
+    flaw: Option<String>,
+}
+
+/// What came out for one archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Archive {
+    /// Index into [`TABLES`].
+    pub table: usize,
+    /// How many rows it has, or what is wrong with it.
+    pub rows: Result<u64, String>,
+}
+
+impl Default for ArchiveCheck {
+    fn default() -> Self {
+        Self {
+            waiting: Vec::new(),
+            tallies: vec![Tally::default(); TABLES.len()],
+        }
+    }
+}
+
+impl ArchiveCheck {
+    /// Takes what the fold put; changes of other tables are left alone.
+    pub fn take(&mut self, changes: impl Iterator<Item = RowChange>, stored: &impl ArchiveRows) {
+        self.waiting
+            .extend(changes.filter(|change| seq_column(change.table).is_some()));
+        if self.waiting.len() >= ROWS_WAITING {
+            self.look_up(stored);
+        }
+    }
+
+    /// The fold has come to the event `head`: tells what is wrong with each archive.
+    pub fn finish(mut self, head: Seq, stored: &impl ArchiveRows) -> Vec<Archive> {
+        self.look_up(stored);
+        let archives = (0..TABLES.len()).filter(|table| seq_column(*table).is_some());
+        archives
+            .map(|table| {
+                let Tally { found, flaw } = &self.tallies[table];
+                let rows = match flaw {
+                    Some(flaw) => Err(flaw.clone()),
+                    None => counted(stored.count(table, head), *found),
+                };
+                Archive { table, rows }
+            })
+            .collect()
+    }
+
+    fn look_up(&mut self, stored: &impl ArchiveRows) {
+        self.waiting
+            .sort_by(|one, other| one.place().cmp(&other.place()));
+        for change in self.waiting.drain(..) {
+            let tally = &mut self.tallies[change.table];
+            if tally.flaw.is_some() {
+                continue;
+            }
+            match compare(&change, stored) {
+                Ok(Found::AsPut) => tally.found += 1,
+                Ok(Found::Earlier) => {}
+                Err(flaw) => tally.flaw = Some(flaw),
+            }
+        }
+    }
+}
+
+enum Found {
+    AsPut,
+    /// The row of an earlier event has this key.
+    Earlier,
+}
+
+fn compare(change: &RowChange, stored: &impl ArchiveRows) -> Result<Found, String> {
+    let (table, key) = change.place();
+    let Change::Put(row) = &change.change else {
+        return Err("the fold takes rows out of it, which is a defect of tslp".to_owned());
+    };
+    match stored.row(table, key) {
+        Ok(Some(found)) if found == *row => Ok(Found::AsPut),
+        Ok(Some(found)) if put_at(table, &found) < put_at(table, row) => Ok(Found::Earlier),
+        Ok(_) => Err("doesn't hold what the ledger says".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn counted(stored: Result<u64, LedgerError>, found: u64) -> Result<u64, String> {
+    match stored {
+        Ok(rows) if rows == found => Ok(rows),
+        Ok(rows) => Err(format!("holds {rows} rows, the ledger says {found}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn seq_column(table: usize) -> Option<usize> {
+    match TABLES.get(table)?.keep {
+        Keep::First { seq } => Some(seq),
+        Keep::Latest => None,
+    }
+}
+
+/// The event that put a row.
+fn put_at(table: usize, row: &[Value]) -> Option<u64> {
+    row.get(seq_column(table)?)?.as_u64()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use tslp_projections::OUTDATED;
+
+    use super::*;
+
+    /// Stored rows of one archive, by key.
+    #[derive(Clone)]
+    struct Stored(BTreeMap<Vec<Value>, Vec<Value>>);
+
+    impl ArchiveRows for Stored {
+        fn row(&self, _: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
+            Ok(self.0.get(key).cloned())
+        }
+
+        fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
+            let rows = self.0.values();
+            let known = rows.filter(|row| put_at(table, row).is_some_and(|seq| seq <= until.0));
+            Ok(known.count() as u64)
+        }
+    }
+
+    fn row(byte: u8, seq: u64) -> Vec<Value> {
+        vec![Value::from(&[byte; 32]), seq.into()]
+    }
+
+    fn stored(rows: &[(u8, u64)]) -> Stored {
+        let rows = rows.iter().map(|(byte, seq)| row(*byte, *seq));
+        Stored(rows.map(|row| (row[..1].to_vec(), row)).collect())
+    }
+
+    /// Puts three keys, one of them twice, and says what is wrong with what is stored at event 9.
+    fn check(rows: &[(u8, u64)]) -> Result<u64, String> {
+        let puts = [(3, 2), (1, 4), (3, 5), (2, 9)].map(|(byte, seq)| RowChange {
+            table: OUTDATED,
+            change: Change::Put(row(byte, seq)),
+        });
+        let stored = stored(rows);
+        let mut check = ArchiveCheck::default();
+        check.take(puts.into_iter(), &stored);
+        let archives = check.finish(Seq(9), &stored);
+        let outdated = archives
+            .into_iter()
+            .find(|archive| archive.table == OUTDATED);
+        outdated.unwrap().rows
+    }
+
+    #[test]
+    fn the_first_row_of_each_key_and_nothing_else_is_right() {
+        assert_eq!(check(&[(1, 4), (2, 9), (3, 2)]), Ok(3));
+    }
+
+    #[test]
+    fn rows_of_later_events_are_left_alone() {
+        assert_eq!(check(&[(1, 4), (2, 9), (3, 2), (7, 10)]), Ok(3));
+    }
+
+    #[test]
+    fn every_other_store_is_damaged() {
+        for rows in [
+            // A row is missing.
+            &[(1, 4), (3, 2)][..],
+            // A later put has taken the first one's place.
+            &[(1, 4), (2, 9), (3, 5)],
+            // A row was slipped in, for no event or in the place of a later one.
+            &[(1, 4), (2, 9), (3, 2), (4, 4)],
+            &[(1, 3), (2, 9), (3, 2)],
+            &[(1, 4), (2, 1), (3, 2)],
+            &[],
+        ] {
+            check(rows).unwrap_err();
+        }
+    }
+}

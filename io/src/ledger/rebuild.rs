@@ -1,0 +1,126 @@
+//! Fills all projection tables anew in one transaction, from a stream of events: memory doesn't grow with the ledger.
+
+use std::ops::ControlFlow;
+
+use tslp_core::ids::Seq;
+use tslp_projections::table::{Change, RowChange, Value};
+use tslp_replay::log::Stored;
+
+use super::connection;
+use super::error::LedgerError;
+use super::sqlite_log::{Batch, SqliteLog};
+use super::tables::TableError;
+
+/// Rows that wait to be written in the order of their keys, so that a page is written once and not for each row.
+const ROWS_WAITING: usize = 16_384;
+
+/// Page cache of the connection meanwhile, in KiB.
+const CACHE_KIB: i64 = 16 << 10;
+
+/// The transaction. Dropped without a commit it leaves everything as it was.
+pub struct Rebuild<'a> {
+    batch: Batch<'a>,
+    waiting: Vec<RowChange>,
+}
+
+impl<'a> Rebuild<'a> {
+    pub(super) fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
+        let mut batch = log.begin()?;
+        let begun = set_cache(batch.log, CACHE_KIB).and_then(|()| make_anew(batch.log));
+        begun.map_err(|error| batch.fail(error))?;
+        Ok(Self {
+            batch,
+            waiting: Vec::new(),
+        })
+    }
+
+    /// Hands every event to `fold`, in order, which says what rows they put.
+    ///
+    /// # Errors
+    /// The first error of `fold`, or when SQLite fails.
+    pub fn replay<E: From<LedgerError>>(
+        &mut self,
+        mut fold: impl FnMut(&Stored, &mut Vec<RowChange>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Self { batch, waiting } = self;
+        let mut failed = Ok(());
+        let mut refused = None;
+        let read = connection::stream(&batch.log.connection, Seq(1), &mut |stored| {
+            if let Err(error) = fold(&stored, waiting) {
+                refused = Some(error);
+                return ControlFlow::Break(());
+            }
+            if waiting.len() >= ROWS_WAITING {
+                failed = write(batch.log, waiting);
+            }
+            match failed {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        });
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        read.map_err(TableError::from)
+            .and(failed)
+            .and_then(|()| write(batch.log, waiting))
+            .map_err(|error| batch.fail(error).into())
+    }
+
+    /// Fills one table with the rows that `visit_all` visits.
+    ///
+    /// # Errors
+    /// When a row doesn't fit the table, or SQLite fails.
+    pub fn fill(
+        &mut self,
+        table: usize,
+        visit_all: impl FnOnce(&mut dyn FnMut(Vec<Value>)),
+    ) -> Result<(), LedgerError> {
+        let log = &*self.batch.log;
+        let mut filled = Ok(());
+        visit_all(&mut |row| {
+            if filled.is_ok() {
+                let change = Change::Put(row);
+                filled = log
+                    .tables
+                    .apply(&log.connection, &RowChange { table, change });
+            }
+        });
+        filled.map_err(|error| self.batch.fail(error))
+    }
+
+    /// Commits; the rows were folded up to `applied`.
+    ///
+    /// # Errors
+    /// When it fails; what was there before stays.
+    pub fn commit(mut self, applied: Seq) -> Result<(), LedgerError> {
+        let log = &*self.batch.log;
+        let count = log.tables.descriptions().count();
+        let sealed = (0..count).try_for_each(|table| log.tables.seal(&log.connection, table));
+        sealed.map_err(|error| self.batch.fail(error))?;
+        self.batch.set_applied(applied)?;
+        let narrowed = set_cache(self.batch.log, connection::CACHE_KIB);
+        narrowed.map_err(|error| self.batch.fail(error))?;
+        self.batch.finish().map(drop)
+    }
+}
+
+fn set_cache(log: &SqliteLog, kib: i64) -> Result<(), TableError> {
+    log.connection.pragma_update(None, "cache_size", -kib)?;
+    Ok(())
+}
+
+/// Drops every table, those of projections that are no more, too, and makes those of today.
+fn make_anew(log: &SqliteLog) -> Result<(), TableError> {
+    log.tables.drop_unknown(&log.connection)?;
+    let count = log.tables.descriptions().count();
+    (0..count).try_for_each(|table| log.tables.recreate(&log.connection, table))
+}
+
+/// Writes the rows in the order of their keys. The sort is stable, so of rows with one key the first comes first.
+fn write(log: &SqliteLog, waiting: &mut Vec<RowChange>) -> Result<(), TableError> {
+    waiting.sort_by(|one, other| one.place().cmp(&other.place()));
+    waiting
+        .drain(..)
+        .try_for_each(|change| log.tables.apply(&log.connection, &change))
+}
