@@ -4,11 +4,12 @@
 //! It is never trusted without its hashes, nor for another history than the one that the ledger's chain names.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use tslp_core::ids::Seq;
-use tslp_migrations::checkpoint::PartError;
-use tslp_projections::part::Unfit;
+use tslp_migrations::checkpoint::{self as layout, PartError};
+use tslp_projections::part::{Part, Unfit, Unsettled};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::Head;
 use tslp_replay::state::State;
@@ -82,6 +83,9 @@ pub enum NotWritten {
     /// The state is in the middle of a batch.
     #[error("the state is in the middle of a batch")]
     Unsettled,
+    /// Something is wrong with the ledger, and the next start has to find it.
+    #[error("the ledger was found to be damaged")]
+    Condemned,
     /// The state isn't the durable one.
     #[error("the state stands at {state}, and what is durable at {durable}")]
     NotDurable {
@@ -110,16 +114,29 @@ pub trait Vouch {
     fn chain_at(&self, seq: Seq) -> Result<Option<ChainHash>, LedgerError>;
 }
 
+/// Which checkpoint it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The last event that was folded in.
+    pub head: Head,
+    /// The hash over all of it.
+    pub hash: [u8; 32],
+}
+
+/// A state that was read from a checkpoint.
+pub struct Loaded {
+    /// The state.
+    pub state: State,
+    /// The checkpoint.
+    pub mark: Mark,
+}
+
 /// Reads a checkpoint that this ledger vouches for, and checks every byte of it.
 ///
 /// # Errors
 /// See [`Unusable`]: fold the ledger from its first event then.
-pub fn load(
-    disk: &dyn Disk,
-    path: &Path,
-    ledger: &dyn Vouch,
-) -> Result<(State, ChainHash), Unusable> {
-    let mut reading = file::Reading::open(disk, path)?;
+pub fn load(disk: &dyn Disk, path: &Path, ledger: &dyn Vouch) -> Result<Loaded, Unusable> {
+    let reading = file::Reading::open(disk, path)?;
     let at = reading.head();
     let head = ledger.head()?;
     if at.seq > head.seq {
@@ -131,18 +148,72 @@ pub fn load(
     if ledger.chain_at(at.seq)? != Some(at.chain) {
         return Err(Unusable::OtherHistory(at.seq));
     }
-    let state = reading.state()?;
-    Ok((state, at.chain))
+    reading.load()
 }
 
 /// Reads a checkpoint's state for whatever ledger it is of, and checks every byte of it.
 ///
 /// # Errors
 /// See [`Unusable`].
-pub fn read(disk: &dyn Disk, path: &Path) -> Result<(State, Head), Unusable> {
-    let mut reading = file::Reading::open(disk, path)?;
-    let state = reading.state()?;
-    Ok((state, reading.head()))
+pub fn read(disk: &dyn Disk, path: &Path) -> Result<Loaded, Unusable> {
+    file::Reading::open(disk, path)?.load()
+}
+
+/// The mark that a checkpoint of this state would have: two states with the same mark are the same.
+///
+/// # Errors
+/// When none could be written.
+pub fn mark(state: &State, chain: ChainHash) -> Result<Mark, NotWritten> {
+    let mut sum = file::Sum::default();
+    each_part(state, |part| sum.add(&layout::encode(part)?))?;
+    let head = Head {
+        seq: state.head(),
+        chain,
+    };
+    Ok(Mark {
+        head,
+        hash: sum.hash(head),
+    })
+}
+
+/// What each kind of parts comes to, in their order.
+///
+/// # Errors
+/// When no checkpoint could be written.
+pub fn kinds(state: &State) -> Result<Vec<(&'static str, [u8; 32])>, NotWritten> {
+    let mut kinds: Vec<(&'static str, blake3::Hasher)> = Vec::new();
+    each_part(state, |part| {
+        if kinds.last().is_none_or(|(name, _)| *name != part.name()) {
+            kinds.push((part.name(), blake3::Hasher::new()));
+        }
+        if let Some((_, hasher)) = kinds.last_mut() {
+            hasher.update(&layout::encode(part)?);
+        }
+        Ok(())
+    })?;
+    let kinds = kinds.into_iter();
+    Ok(kinds
+        .map(|(name, hasher)| (name, *hasher.finalize().as_bytes()))
+        .collect())
+}
+
+fn each_part(
+    state: &State,
+    mut take: impl FnMut(&Part) -> Result<(), NotWritten>,
+) -> Result<(), NotWritten> {
+    let mut taken = Ok(());
+    let visited = state.parts(&mut |part| {
+        taken = take(&part);
+        if taken.is_ok() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    });
+    match visited {
+        Ok(_) => taken,
+        Err(Unsettled) => Err(NotWritten::Unsettled),
+    }
 }
 
 /// Writes a checkpoint of the state after the ledger's last event, in place of the one before.
@@ -157,19 +228,7 @@ pub fn write(disk: &dyn Disk, path: &Path, durable: Head, state: &State) -> Resu
         });
     }
     let mut writing = Writing::begin(disk, path)?;
-    let mut failed = Ok(());
-    let visited = state.parts(&mut |part| match writing.add(&part) {
-        Ok(()) => std::ops::ControlFlow::Continue(()),
-        Err(error) => {
-            failed = Err(error);
-            std::ops::ControlFlow::Break(())
-        }
-    });
-    let written = match visited {
-        Ok(_) => failed,
-        Err(_) => Err(NotWritten::Unsettled),
-    };
-    match written {
+    match each_part(state, |part| writing.add(part)) {
         Ok(()) => writing.finish(durable),
         Err(error) => {
             writing.abandon();

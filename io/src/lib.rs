@@ -30,6 +30,7 @@ pub mod archive_check;
 pub mod checkpoint;
 pub mod ledger;
 pub mod maintenance;
+mod roads;
 pub mod scrub;
 pub mod startup;
 pub mod target;

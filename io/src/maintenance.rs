@@ -14,6 +14,7 @@ use crate::checkpoint;
 use crate::diagnostics::Subject;
 use crate::diagnostics::doctor::{self, Report};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenOptions, SqliteLog};
+use crate::roads;
 use crate::startup::{self, StartError};
 
 /// Events written to a new ledger in one transaction.
@@ -74,6 +75,14 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
             None => compare(reader, &state, index),
         };
         report.add(table.name, compared);
+    }
+    match reader.chain_at(head) {
+        Ok(Some(chain)) => {
+            let file = DataFiles::of(&subject.data_dir).checkpoint;
+            roads::compare(&file, reader, &state, chain, report);
+        }
+        Ok(None) => report.add("genesis fold", Err(format!("event {head} is gone"))),
+        Err(error) => report.add("genesis fold", Err(error.to_string())),
     }
     if reader.head().is_ok_and(|now| now.seq != head) {
         report.warn(

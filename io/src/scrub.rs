@@ -1,18 +1,26 @@
 //! The scrub: after a start that took the state from a checkpoint, everything that the start didn't read is read behind it,
 //! while nobody wants anything.
 //!
-//! First every page of the file, since nothing is written before ([`crate::ledger::structure`]); then each event up to the
-//! checkpoint, link by link, decoded. What it finds turns on safe mode, as the same flaw would at a start.
+//! First every page of the file, since nothing is written before ([`crate::ledger::structure`]). Then the whole ledger is
+//! folded: each link, each event's bytes, the archives' rows, and whether the checkpoint is what its events say. What it
+//! finds turns on safe mode, as the same flaw would at a start, and takes the checkpoint away, so that the next start
+//! looks at everything itself.
 
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tslp_core::ids::Seq;
-use tslp_replay::fold::{ChainCheck, ReplayError};
+use tslp_projections::TABLES;
+use tslp_projections::table::Changes;
+use tslp_replay::fold::{Replay, ReplayError};
 use tslp_replay::log::{Head, Stored};
 
+use crate::archive_check::ArchiveCheck;
+use crate::checkpoint::{self, Mark};
+use crate::ledger::disk::Disk;
 use crate::ledger::structure::Structure;
-use crate::ledger::{LedgerReader, OpenLedger};
+use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions};
 use crate::startup::StartError;
 
 /// Events read at once. Between two pages no snapshot is held, and others may go first.
@@ -20,6 +28,48 @@ const PAGE_EVENTS: usize = 512;
 
 /// Bytes after which a page ends early.
 const PAGE_BYTES: usize = 1 << 20;
+
+/// What a scrub finds.
+#[derive(Debug, thiserror::Error)]
+pub enum Flaw {
+    /// The ledger can't be read or believed.
+    #[error(transparent)]
+    Ledger(#[from] StartError),
+    /// An archive holds something else than the ledger says.
+    #[error(
+        "table {table} {flaw}. No event is lost: restart tslp, which makes its tables anew from the ledger"
+    )]
+    Archive {
+        /// The table.
+        table: &'static str,
+        /// What is wrong with it.
+        flaw: String,
+    },
+    /// The checkpoint isn't the state that its events make.
+    #[error(
+        "the checkpoint at {0} isn't what the ledger says, though its hashes fit. No event is lost: restart tslp, which \
+         folds the ledger from its first event, and run `tslp verify --deep` to see what was decided since the last start"
+    )]
+    Checkpoint(Seq),
+}
+
+impl From<ReplayError> for Flaw {
+    fn from(error: ReplayError) -> Self {
+        Self::Ledger(error.into())
+    }
+}
+
+impl From<LedgerError> for Flaw {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error.into())
+    }
+}
+
+impl Flaw {
+    fn is_interruption(&self) -> bool {
+        matches!(self, Self::Ledger(StartError::Ledger(error)) if error.is_interruption())
+    }
+}
 
 /// How far a scrub is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +85,7 @@ pub enum Progress {
     },
     /// Everything is sound.
     Passed {
-        /// How many events this scrub verified; the others were verified by the start.
+        /// How many events this scrub verified; without a checkpoint the start verified all of them.
         events: Seq,
     },
     /// Something isn't; why.
@@ -83,7 +133,10 @@ pub enum Course {
 pub struct Scrub {
     reader: LedgerReader,
     structure: Arc<Structure>,
-    unverified: Option<Head>,
+    disk: Arc<dyn Disk>,
+    file: PathBuf,
+    /// The checkpoint that the start took the state from, and where the ledger ended then.
+    unverified: Option<(Mark, Head)>,
     watched: Watched,
 }
 
@@ -91,12 +144,23 @@ impl Scrub {
     /// What this start left to be looked at, through a connection of the scrub's own.
     ///
     /// # Errors
-    /// When the ledger can't be opened to be read.
-    pub fn of(opened: &OpenLedger) -> Result<Self, StartError> {
+    /// When the ledger can't be read.
+    pub fn of(
+        opened: &OpenLedger,
+        options: &OpenOptions,
+        data_dir: &Path,
+    ) -> Result<Self, StartError> {
+        let reader = opened.readers.open()?;
+        let unverified = match opened.unverified {
+            Some(mark) => Some((mark, reader.head()?)),
+            None => None,
+        };
         Ok(Self {
-            reader: opened.readers.open()?,
+            reader,
             structure: Arc::clone(opened.log.structure()),
-            unverified: opened.unverified,
+            disk: Arc::clone(&options.disk),
+            file: DataFiles::of(data_dir).checkpoint,
+            unverified,
             watched: Watched::default(),
         })
     }
@@ -118,60 +182,91 @@ impl Scrub {
     ///
     /// # Errors
     /// The flaw.
-    pub fn run(&self, pause: impl FnMut() -> Course) -> Result<Course, StartError> {
+    pub fn run(&self, pause: impl FnMut() -> Course) -> Result<Course, Flaw> {
         let outcome = match self.look(pause) {
-            Err(StartError::Ledger(error)) if error.is_interruption() => Ok(Course::Over),
+            Err(flaw) if flaw.is_interruption() => Ok(Course::Over),
             outcome => outcome,
         };
         match &outcome {
             Ok(Course::On) => self.watched.set(Progress::Passed {
-                events: self.unverified.map_or(Seq(0), |head| head.seq),
+                events: self.unverified.map_or(Seq(0), |(_, end)| end.seq),
             }),
             Ok(Course::Over) => self.watched.set(Progress::Stopped),
-            Err(error) => {
-                let reason = error.to_string();
-                tracing::error!(reason, "the scrub found a flaw: nothing more is written");
-                self.structure.condemn(reason.clone());
-                self.watched.set(Progress::Failed(reason));
-            }
+            Err(flaw) => self.stop_writing(flaw.to_string()),
         }
         outcome
     }
 
-    fn look(&self, mut pause: impl FnMut() -> Course) -> Result<Course, StartError> {
+    fn stop_writing(&self, reason: String) {
+        tracing::error!(reason, "the scrub found a flaw: nothing more is written");
+        // In this order: whoever writes a checkpoint looks at the verdict afterwards.
+        self.structure.condemn(reason.clone());
+        if let Err(error) = self.disk.remove(&self.file) {
+            tracing::error!(%error, file = %self.file.display(), "the checkpoint can't be removed: remove it before the next start");
+        }
+        self.watched.set(Progress::Failed(reason));
+    }
+
+    fn look(&self, pause: impl FnMut() -> Course) -> Result<Course, Flaw> {
         if let Some(looking) = self.structure.look() {
             self.reader.check_pages()?;
             looking.sound();
         }
-        let Some(until) = self.unverified else {
-            return Ok(Course::On);
-        };
-        let mut chain = ChainCheck::default();
-        while chain.head().seq < until.seq {
-            self.watched.set(Progress::Events {
-                done: chain.head().seq,
-                of: until.seq,
-            });
-            if pause() == Course::Over {
-                return Ok(Course::Over);
-            }
-            self.verify_page(&mut chain, until.seq)?;
-        }
-        if chain.head() == until {
-            Ok(Course::On)
-        } else {
-            Err(ReplayError::ChainBroken(until.seq.0).into())
+        match self.unverified {
+            Some((mark, end)) => self.fold(mark, end, pause),
+            None => Ok(Course::On),
         }
     }
 
-    fn verify_page(&self, chain: &mut ChainCheck, until: Seq) -> Result<(), StartError> {
-        let before = chain.head().seq;
+    fn fold(
+        &self,
+        mark: Mark,
+        end: Head,
+        mut pause: impl FnMut() -> Course,
+    ) -> Result<Course, Flaw> {
+        let mut replay = Replay::default();
+        let mut archives = ArchiveCheck::default();
+        while replay.head().seq < end.seq {
+            let done = replay.head().seq;
+            if done == mark.head.seq {
+                compare(&replay, mark)?;
+            }
+            self.watched.set(Progress::Events { done, of: end.seq });
+            if pause() == Course::Over {
+                return Ok(Course::Over);
+            }
+            let border = if done < mark.head.seq { mark.head } else { end };
+            self.fold_page(&mut replay, &mut archives, border.seq)?;
+        }
+        if mark.head.seq == end.seq {
+            compare(&replay, mark)?;
+        }
+        if replay.head() != end {
+            return Err(ReplayError::ChainBroken(end.seq.0).into());
+        }
+        for archive in archives.finish(end.seq, &self.reader) {
+            archive.rows.map_err(|flaw| Flaw::Archive {
+                table: TABLES[archive.table].name,
+                flaw,
+            })?;
+        }
+        Ok(Course::On)
+    }
+
+    fn fold_page(
+        &self,
+        replay: &mut Replay,
+        archives: &mut ArchiveCheck,
+        until: Seq,
+    ) -> Result<(), Flaw> {
+        let mut changes = Changes::of_archives();
+        let before = replay.head().seq;
         let (mut events, mut bytes, mut flaw) = (0, 0, None);
-        self.reader.read(before.next(), &mut |stored| {
+        self.reader.read(before.next(), &mut |stored: Stored| {
             if stored.seq > until {
                 return ControlFlow::Break(());
             }
-            if let Err(error) = verify(chain, &stored) {
+            if let Err(error) = replay.step_with(&stored, tslp_migrations::decode, &mut changes) {
                 flaw = Some(error);
                 return ControlFlow::Break(());
             }
@@ -182,32 +277,37 @@ impl Scrub {
             }
             ControlFlow::Continue(())
         })?;
-        match flaw {
-            Some(error) => Err(error.into()),
-            None if chain.head().seq == before => Err(ReplayError::Gap {
+        if let Some(error) = flaw {
+            return Err(error.into());
+        }
+        if replay.head().seq == before {
+            return Err(ReplayError::Gap {
                 after: before.0,
                 found: until.0,
             }
-            .into()),
-            None => Ok(()),
+            .into());
         }
+        archives.take(changes.drain(), &self.reader);
+        replay.settle();
+        Ok(())
     }
 }
 
-fn verify(chain: &mut ChainCheck, stored: &Stored) -> Result<(), ReplayError> {
-    chain.step(stored)?;
-    tslp_migrations::decode(&stored.kind, &stored.payload)
-        .map(drop)
-        .map_err(|error| ReplayError::Undecodable {
-            seq: stored.seq.0,
-            reason: error.to_string(),
-        })
+/// Both roads lead to the same state.
+fn compare(replay: &Replay, mark: Mark) -> Result<(), Flaw> {
+    let folded = checkpoint::mark(replay.state(), replay.head().chain);
+    match folded {
+        Ok(folded) if folded == mark => Ok(()),
+        Ok(_) | Err(_) => Err(Flaw::Checkpoint(mark.head.seq)),
+    }
 }
 
-/// Looks at everything that a start left, here and now: for acts that don't serve, and for tests.
+/// Looks at everything that a start left, here and now.
 ///
 /// # Errors
 /// The flaw; the log takes nothing more then.
-pub fn scrub(opened: &OpenLedger) -> Result<(), StartError> {
-    Scrub::of(opened)?.run(|| Course::On).map(drop)
+pub fn scrub(opened: &OpenLedger, options: &OpenOptions, data_dir: &Path) -> Result<(), Flaw> {
+    Scrub::of(opened, options, data_dir)?
+        .run(|| Course::On)
+        .map(drop)
 }

@@ -223,7 +223,11 @@ impl Server {
             banner.push(format!("SAFE MODE: {reason}"));
         }
         let scrub = match &started {
-            Ok((opened, _)) => Some(Scrub::of(opened)?),
+            Ok((opened, _)) => Some(Scrub::of(
+                opened,
+                &OpenOptions::default(),
+                &config.data_dir,
+            )?),
             Err(_) => None,
         };
         let diagnostics = Diagnostics::new(
@@ -510,7 +514,8 @@ fn start_engine(
         Arc::new(FileSystem),
         DataFiles::of(&config.data_dir).checkpoint,
         opened.readers.open()?,
-        opened.unverified.map_or(Seq(0), |head| head.seq),
+        Arc::clone(opened.log.structure()),
+        opened.unverified.map_or(Seq(0), |mark| mark.head.seq),
     )?;
     let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);

@@ -13,13 +13,13 @@ use tslp_projections::table::{Changes, TableDigest, Value};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
-use tslp_replay::log::{Head, Log, Stored};
+use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 use tslp_replay::store::Store;
 
 use crate::VERSION;
 use crate::archive_check::{Archive, ArchiveCheck};
-use crate::checkpoint;
+use crate::checkpoint::{self, Loaded, Mark};
 use crate::data_dir::DataDirError;
 use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
@@ -98,16 +98,20 @@ fn from_checkpoint(
     options: &OpenOptions,
     files: &DataFiles,
     opened: &OpenLedger,
-) -> Result<Option<(State, Head)>, StartError> {
-    let (loaded, chain) = match checkpoint::load(&*options.disk, &files.checkpoint, &opened.log) {
+) -> Result<Option<(State, Mark)>, StartError> {
+    let Loaded { state, mark } = match checkpoint::load(
+        &*options.disk,
+        &files.checkpoint,
+        &opened.log,
+    ) {
         Ok(loaded) => loaded,
         Err(reason) => {
             tracing::info!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
             return Ok(None);
         }
     };
-    let seq = loaded.head();
-    let state = fold_tail(|from, visit| opened.log.read(from, visit), loaded, chain)?;
+    let at = mark.head;
+    let state = fold_tail(|from, visit| opened.log.read(from, visit), state, at.chain)?;
     let reason = match &opened.tables {
         TablesState::Rebuild { reason } => Some(reason.clone()),
         TablesState::Current => damaged_table(&opened.log, &state, &[]),
@@ -116,8 +120,8 @@ fn from_checkpoint(
         tracing::warn!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
         return Ok(None);
     }
-    tracing::info!(checkpoint = %seq, head = %state.head(), "started from the checkpoint");
-    Ok(Some((state, Head { seq, chain })))
+    tracing::info!(checkpoint = %at.seq, head = %state.head(), "started from the checkpoint");
+    Ok(Some((state, mark)))
 }
 
 /// Folds what came after a checkpoint, verifying the chain from there on.
@@ -133,8 +137,13 @@ pub(crate) fn fold_tail(
     let mut replay = Replay::from(loaded, chain);
     visit_all(
         |visit| read(from, visit),
-        |stored| replay.step(stored, tslp_migrations::decode),
+        |stored| {
+            replay.step(stored, tslp_migrations::decode)?;
+            settle_at_times(&mut replay, stored.seq);
+            Ok(())
+        },
     )?;
+    replay.settle();
     Ok(replay.into_state())
 }
 

@@ -73,6 +73,38 @@ pub enum Part {
     Rules(Box<RulesInForce>),
 }
 
+impl Part {
+    /// What it is of.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Sources(_) => "sources",
+            Self::Truths(_) => "state map",
+            Self::Superseded(_) => "superseded",
+            Self::Proposals(_) => "proposals",
+            Self::ProposalOrder(_) => "proposals by entity",
+            Self::ProposalIds(..) => "last capture and version",
+            Self::Tombstones(_) => "tombstones",
+            Self::Disk(_) => "disk",
+            Self::Differing(_) => "stale",
+            Self::Acknowledged(_) => "acknowledged",
+            Self::Sessions(_) => "sessions",
+            Self::SessionNames(_) => "sessions by name",
+            Self::SessionPoints(_) => "sessions by point",
+            Self::SessionTails(_) => "sessions by tail",
+            Self::SessionReplies(_) => "sessions by reply",
+            Self::SessionsOpen(_) => "sessions by open prompt",
+            Self::SessionEpisodes(_) => "sessions by episode",
+            Self::UnderWay(_) => "replies under way",
+            Self::SessionIds(..) => "last session and episode",
+            Self::Episodes(_) => "episodes",
+            Self::Audits(_) => "audits",
+            Self::Anomalies(_) => "anomalies",
+            Self::Rules(_) => "rules",
+        }
+    }
+}
+
 /// Takes parts until it breaks.
 pub type Visit<'v> = &'v mut dyn FnMut(Part) -> ControlFlow<()>;
 

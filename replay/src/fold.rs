@@ -175,6 +175,12 @@ impl Replay {
         self.chain.head()
     }
 
+    /// The state so far.
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
     /// The state at the head.
     #[must_use]
     pub fn into_state(self) -> State {

@@ -10,7 +10,7 @@ use tslp_replay::log::Head;
 use tslp_replay::state::{Restoring, State};
 
 use super::header::{self, Header};
-use super::{NotWritten, Unusable};
+use super::{Loaded, Mark, NotWritten, Unusable};
 use crate::ledger::disk::{Disk, Medium};
 
 /// What stands before each part's bytes: their length and their hash.
@@ -25,9 +25,43 @@ pub struct Writing<'d> {
     medium: Box<dyn Medium>,
     path: PathBuf,
     fresh: PathBuf,
+    sum: Sum,
+}
+
+/// What the header says of the parts that follow it.
+#[derive(Default)]
+pub(super) struct Sum {
     parts: u64,
     body_bytes: u64,
     hashes: blake3::Hasher,
+}
+
+impl Sum {
+    /// Counts the next part.
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), NotWritten> {
+        self.count(bytes.len(), blake3::hash(bytes));
+        Ok(())
+    }
+
+    fn count(&mut self, bytes: usize, hash: blake3::Hash) {
+        self.parts += 1;
+        self.body_bytes += (FRAME_BYTES + bytes) as u64;
+        self.hashes.update(hash.as_bytes());
+    }
+
+    /// The hash over everything.
+    pub(super) fn hash(&self, head: Head) -> [u8; 32] {
+        header::hash(&self.header(head))
+    }
+
+    fn header(&self, head: Head) -> [u8; header::BYTES] {
+        let header = Header {
+            head,
+            parts: self.parts,
+            body_bytes: self.body_bytes,
+        };
+        header.encode(self.hashes.clone())
+    }
 }
 
 impl<'d> Writing<'d> {
@@ -42,9 +76,7 @@ impl<'d> Writing<'d> {
             medium: disk.create(&fresh)?,
             path: path.to_owned(),
             fresh,
-            parts: 0,
-            body_bytes: 0,
-            hashes: blake3::Hasher::new(),
+            sum: Sum::default(),
         })
     }
 
@@ -60,14 +92,12 @@ impl<'d> Writing<'d> {
         framed.extend(hash.as_bytes());
         framed.extend(bytes);
         self.medium.write_at(self.end(), &framed)?;
-        self.parts += 1;
-        self.body_bytes += framed.len() as u64;
-        self.hashes.update(hash.as_bytes());
+        self.sum.count(framed.len() - FRAME_BYTES, hash);
         Ok(())
     }
 
     fn end(&self) -> usize {
-        header::BYTES + usize::try_from(self.body_bytes).unwrap_or(usize::MAX / 2)
+        header::BYTES + usize::try_from(self.sum.body_bytes).unwrap_or(usize::MAX / 2)
     }
 
     /// All parts are there: puts the file in the place of the one before. `head` must be durable.
@@ -83,13 +113,7 @@ impl<'d> Writing<'d> {
     }
 
     fn try_finish(&mut self, head: Head) -> io::Result<()> {
-        let header = Header {
-            head,
-            parts: self.parts,
-            body_bytes: self.body_bytes,
-        };
-        let header = header.encode(self.hashes.clone());
-        self.medium.write_at(0, &header)?;
+        self.medium.write_at(0, &self.sum.header(head))?;
         self.medium.sync()?;
         self.disk.rename(&self.fresh, &self.path)?;
         self.disk.sync_name(&self.path)
@@ -135,13 +159,23 @@ impl Reading {
         })
     }
 
-    /// What the header says, believed only once [`Self::state`] has succeeded.
+    /// What the header says, believed only once [`Self::load`] has succeeded.
     pub(super) const fn head(&self) -> Head {
         self.header.head
     }
 
+    /// Reads everything.
+    pub(super) fn load(mut self) -> Result<Loaded, Unusable> {
+        let state = self.state()?;
+        let mark = Mark {
+            head: self.header.head,
+            hash: header::hash(&self.block),
+        };
+        Ok(Loaded { state, mark })
+    }
+
     /// Reads all parts and puts the state together; nothing of it is handed out before the hash over everything fits.
-    pub(super) fn state(&mut self) -> Result<State, Unusable> {
+    fn state(&mut self) -> Result<State, Unusable> {
         let mut restoring = Restoring::default();
         let mut hashes = blake3::Hasher::new();
         let mut left = self.header.body_bytes;

@@ -94,6 +94,15 @@ impl Header {
     }
 }
 
+/// The hash over everything, as a header gives it.
+pub(super) fn hash(bytes: &[u8]) -> [u8; 32] {
+    let mut hash = [0; 32];
+    if let Some(stored) = bytes.get(HASH_AT..BYTES) {
+        hash.copy_from_slice(stored);
+    }
+    hash
+}
+
 /// Whether a header's hash is that of its bytes and of what `body` has seen.
 pub(super) fn vouches(bytes: &[u8], mut body: blake3::Hasher) -> bool {
     bytes.len() == BYTES && {

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -17,6 +17,7 @@ use tslp_replay::state::State;
 use super::{NotWritten, Writing};
 use crate::ledger::LedgerReader;
 use crate::ledger::disk::Disk;
+use crate::ledger::structure::Structure;
 
 /// Parts that may wait for the disk, so that the state isn't held twice.
 const QUEUE: usize = 2;
@@ -56,6 +57,7 @@ impl Keeper {
         disk: Arc<dyn Disk>,
         path: PathBuf,
         reader: LedgerReader,
+        structure: Arc<Structure>,
         last: Seq,
     ) -> io::Result<(Self, JoinHandle<()>)> {
         let (pieces, received) = bounded(QUEUE);
@@ -63,7 +65,7 @@ impl Keeper {
             .name("checkpoints".into())
             .spawn(move || {
                 while let Some(told) = write_next(&*disk, &path, &reader, &received) {
-                    match told {
+                    match told.and_then(|at| still_sound(&*disk, &path, &structure, at)) {
                         Ok(at) => tracing::debug!(%at, "checkpoint written"),
                         Err(error) => {
                             tracing::warn!(%error, "no checkpoint was written; the next start takes longer");
@@ -113,7 +115,7 @@ impl Keeper {
 /// Writes one checkpoint as its parts come in; `None` once none will come, or after one that was given up.
 fn write_next(
     disk: &dyn Disk,
-    path: &std::path::Path,
+    path: &Path,
     reader: &LedgerReader,
     pieces: &Receiver<Piece>,
 ) -> Option<Result<Seq, NotWritten>> {
@@ -162,6 +164,20 @@ fn write_next(
         begun.abandon();
     }
     None
+}
+
+/// Where the scrub has found something meanwhile, the next start has to look at everything itself.
+fn still_sound(
+    disk: &dyn Disk,
+    path: &Path,
+    structure: &Structure,
+    at: Seq,
+) -> Result<Seq, NotWritten> {
+    if !structure.is_condemned() {
+        return Ok(at);
+    }
+    disk.remove(path)?;
+    Err(NotWritten::Condemned)
 }
 
 fn finish(writing: Writing<'_>, reader: &LedgerReader, seq: Seq) -> Result<Seq, NotWritten> {

@@ -11,6 +11,8 @@ use tslp_migrations::schema::{self, APPLICATION_ID, FORMAT};
 use tslp_projections::table::Table;
 use tslp_replay::log::Head;
 
+use crate::checkpoint::Mark;
+
 use super::anchor::{self, Anchor, Reading};
 use super::connection::{self, Access, Database, beside, pragma, set_meta};
 use super::disk::{Disk, FileSystem};
@@ -94,8 +96,8 @@ pub struct OpenLedger {
     pub readers: ReaderFactory,
     /// Whether the projections' tables can be used.
     pub tables: TablesState,
-    /// Where a start took the state from a checkpoint: up to here the chain isn't verified yet.
-    pub unverified: Option<Head>,
+    /// The checkpoint that a start took the state from: nothing up to there is verified yet.
+    pub unverified: Option<Mark>,
     /// The data directory's lock; the log holds it, too.
     pub lock: Arc<DataDirLock>,
 }

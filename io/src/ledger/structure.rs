@@ -58,6 +58,12 @@ impl Structure {
         matches!(*self.lock(), Verdict::Sound)
     }
 
+    /// Whether the file was found to be damaged.
+    #[must_use]
+    pub fn is_condemned(&self) -> bool {
+        matches!(*self.lock(), Verdict::Damaged(_))
+    }
+
     /// Waits for the verdict, or makes it with `check` if nobody else does.
     pub(super) fn ensure(
         self: &Arc<Self>,
