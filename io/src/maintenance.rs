@@ -1,6 +1,7 @@
 //! `tslp verify`, `rebuild` and `salvage`: acts of the user on a ledger that no proxy is using.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::Path;
 
 use tslp_core::ids::Seq;
@@ -145,7 +146,12 @@ pub fn rebuild(
         })?;
     let state = startup::rebuild(&mut opened.log)?;
     opened.log.settle()?;
-    checkpoint::keep(&*options.disk, &checkpoint, opened.log.head()?, &state);
+    let written = checkpoint::write(&*options.disk, &checkpoint, opened.log.head()?, &state);
+    written.map_err(|error| LedgerError::File {
+        action: "write",
+        path: checkpoint,
+        source: io::Error::other(error),
+    })?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
         let (rows, digest) = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
         let digest = short(&digest);
