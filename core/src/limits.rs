@@ -48,6 +48,10 @@ pub const BYTES_PER_TOKEN: usize = 3;
 /// Notices carried over to one prompt; the newest stay.
 pub const NOTICES_PER_PROMPT_MAX: usize = 12;
 
+/// Containers in containers that are followed to an artifact's bytes. Each is larger than what it holds, so that only a
+/// forged ledger gets here.
+pub const CONTAINERS_FOLLOWED_MAX: usize = 256;
+
 /// Text of a reply without a line end that is recorded all the same.
 pub const REPLY_LINE_BYTES_MAX: usize = 64 << 10;
 

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::Out;
 use crate::target::{self, Target};
-use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
+use crate::{accept, adopt, demo_tour, logging, maintenance, probe, progress, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -175,9 +175,10 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
         Command::Rebuild { flags } => {
             let (config, _) = prepare(&flags.0)?;
             need_ledger(&config)?;
-            let lines =
-                maintenance::rebuild(&OpenOptions::default(), &config.data_dir, &config.workspace)
-                    .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
+            let options = OpenOptions::default();
+            let (data_dir, workspace) = (&config.data_dir, &config.workspace);
+            let lines = maintenance::rebuild(&options, data_dir, workspace, progress::Progress::of)
+                .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
             Out::stdout().line(lines.join("\n"))?;
             Ok(Exit::Ok)
         }
@@ -349,7 +350,8 @@ fn adopt(
 fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
     let to = outside_workspace(config, to)?;
     let reader = subject(config).readers.open()?;
-    let salvaged = maintenance::salvage(&OpenOptions::default(), &reader, &to, &config.workspace)
+    let (options, bar) = (OpenOptions::default(), progress::Progress::of);
+    let salvaged = maintenance::salvage(&options, &reader, &to, &config.workspace, bar)
         .map_err(|error| Failed::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(

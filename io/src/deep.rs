@@ -16,9 +16,9 @@ pub use listing::{Listed, NOT_DERIVED};
 
 use crate::contents::{Archives, StoredContents};
 use crate::diagnostics::doctor::Report;
-use crate::evidence::progress::Progress;
 use crate::evidence::scan::Scan;
 use crate::ledger::ReaderFactory;
+use crate::progress::Progress;
 use crate::startup::StartError;
 
 /// Differences that are listed; what is over is counted.

@@ -21,7 +21,6 @@ pub mod log;
 pub mod why;
 
 pub mod near;
-pub mod progress;
 
 #[cfg(test)]
 mod tests;

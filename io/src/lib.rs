@@ -24,6 +24,8 @@ pub mod memory;
 pub mod observer;
 pub mod watch;
 
+pub mod progress;
+
 pub mod accept;
 pub mod adopt;
 pub mod archive_check;

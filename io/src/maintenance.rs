@@ -16,7 +16,7 @@ use crate::diagnostics::Subject;
 use crate::diagnostics::doctor::{self, Report};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenOptions, SqliteLog};
 use crate::roads;
-use crate::startup::{self, StartError};
+use crate::startup::{self, Bar, StartError};
 
 /// Events written to a new ledger in one transaction.
 const SALVAGE_BATCH: usize = 4096;
@@ -100,7 +100,7 @@ fn found(reader: &LedgerReader, archive: &Archive) -> Result<String, String> {
     }
     let stored = startup::stored_digest(|visit| reader.read_table(archive.table, visit));
     let (rows, digest) = stored.map_err(|error| error.to_string())?;
-    Ok(format!("{rows} rows, digest {}", short(&digest)))
+    Ok(format!("{rows} rows, digest {}", hex(&digest)))
 }
 
 fn compare(reader: &LedgerReader, state: &State, table: usize) -> Result<String, String> {
@@ -108,24 +108,25 @@ fn compare(reader: &LedgerReader, state: &State, table: usize) -> Result<String,
     let (stored_rows, stored_digest) = stored.map_err(|error| error.to_string())?;
     let (rows, digest) = state.digest(table);
     if (stored_rows, stored_digest) == (rows, digest) {
-        return Ok(format!("{rows} rows, digest {}", short(&digest)));
+        return Ok(format!("{rows} rows, digest {}", hex(&digest)));
     }
     Err(format!(
         "{stored_rows} rows with digest {}, but the ledger says {rows} rows with digest {}: run `tslp rebuild`",
-        short(&stored_digest),
-        short(&digest)
+        hex(&stored_digest),
+        hex(&digest)
     ))
 }
 
-fn short(digest: &[u8; 32]) -> String {
-    digest[..8].iter().fold(String::new(), |mut text, byte| {
+fn hex(digest: &[u8; 32]) -> String {
+    digest.iter().fold(String::new(), |mut text, byte| {
         // Writing to a string can't fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// Throws every projection away and folds it anew. Returns one line for each table.
+/// Throws every projection away and folds it anew. Returns one line for each table: its rows and their digest, which
+/// [`verify`] shows, too.
 ///
 /// # Errors
 /// When the ledger is in use, damaged, or can't be written.
@@ -133,6 +134,7 @@ pub fn rebuild(
     options: &OpenOptions,
     data_dir: &Path,
     workspace: &Path,
+    bar: Bar,
 ) -> Result<Vec<String>, StartError> {
     let mut opened = options.open(data_dir, workspace)?;
     let checkpoint = DataFiles::of(data_dir).checkpoint;
@@ -144,7 +146,7 @@ pub fn rebuild(
             path: checkpoint.clone(),
             source,
         })?;
-    let state = startup::rebuild(&mut opened.log)?;
+    let state = startup::rebuild(&mut opened.log, bar)?;
     opened.log.settle()?;
     let written = checkpoint::write(&*options.disk, &checkpoint, opened.log.head()?, &state);
     written.map_err(|error| LedgerError::File {
@@ -154,8 +156,8 @@ pub fn rebuild(
     })?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
         let (rows, digest) = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
-        let digest = short(&digest);
-        Ok(format!("{:<16} {rows:>8} rows  {digest}", table.name))
+        let digest = hex(&digest);
+        Ok(format!("{:<15} {rows:>9} rows  {digest}", table.name))
     });
     lines.collect()
 }
@@ -169,6 +171,7 @@ pub fn salvage(
     from: &LedgerReader,
     to: &Path,
     workspace: &Path,
+    bar: Bar,
 ) -> Result<Salvaged, SalvageError> {
     let mut opened = options.open(to, workspace)?;
     if opened.log.head()?.seq != Seq(0) {
@@ -190,7 +193,7 @@ pub fn salvage(
     );
     written.and_then(|()| append(&mut opened.log, &mut waiting))?;
     let head = chain.head().seq;
-    let rebuilt = startup::rebuild(&mut opened.log);
+    let rebuilt = startup::rebuild(&mut opened.log, bar);
     rebuilt.map_err(|error| SalvageError::Rebuild(Box::new(error)))?;
     Ok(Salvaged {
         head,

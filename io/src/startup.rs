@@ -26,6 +26,7 @@ use crate::ledger::LedgerReader;
 use crate::ledger::SqliteLog;
 use crate::ledger::TablesState;
 use crate::ledger::{ArchiveRows, DataFiles, OpenLedger, OpenOptions};
+use crate::progress::Progress;
 
 /// Events after which a fold lets go of what the archives hold.
 const SETTLE_EVENTS: u64 = 1024;
@@ -149,10 +150,14 @@ pub(crate) fn fold_tail(
 
 fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartError> {
     let begun = Instant::now();
-    tracing::info!(%reason, events = log.head()?.seq.0, "rebuilding the projections from the ledger");
-    let state = rebuild(log)?;
+    let events = log.head()?.seq.0;
+    tracing::info!(%reason, events, "rebuilding the projections from the ledger");
+    let state = rebuild(log, Progress::hidden)?;
+    let seconds = begun.elapsed().as_secs_f64();
     tracing::info!(
-        seconds = begun.elapsed().as_secs_f64(),
+        tables = TABLES.len(),
+        events,
+        seconds,
         "the projections are rebuilt"
     );
     Ok(state)
@@ -247,25 +252,36 @@ fn settle_at_times(replay: &mut Replay, seq: Seq) {
     }
 }
 
+/// Makes a progress bar for so many steps of something.
+pub type Bar = fn(u64, &'static str) -> Progress;
+
+/// Events between two moves of a progress bar.
+const PROGRESS_EVENTS: u64 = 256;
+
 /// Throws every projection away and writes its table anew, in one transaction, from the ledger alone. A ledger that
 /// can't be believed is found out first, and nothing of it is touched.
 ///
 /// # Errors
 /// When the ledger can't be read or believed, or the store fails; the tables are then as they were.
-pub fn rebuild(log: &mut SqliteLog) -> Result<State, StartError> {
+pub fn rebuild(log: &mut SqliteLog, bar: Bar) -> Result<State, StartError> {
+    let events = log.head()?.seq.0;
+    let progress = bar(events, "events verified");
     let mut chain = ChainCheck::default();
     visit_all(
         |visit| log.read(Seq(1), visit),
         |stored| {
-            chain
-                .step_decoded(stored, tslp_migrations::decode)
-                .map(drop)
+            show(&progress, stored.seq);
+            let decoded = chain.step_decoded(stored, tslp_migrations::decode);
+            decoded.map(drop)
         },
     )?;
+    drop(progress);
+    let progress = bar(events, "events folded");
     let mut replay = Replay::default();
     let mut changes = Changes::of_archives();
     let mut rebuild = log.rebuild()?;
     rebuild.replay(|stored, rows| -> Result<(), StartError> {
+        show(&progress, stored.seq);
         replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
         rows.extend(changes.drain());
         settle_at_times(&mut replay, stored.seq);
@@ -280,6 +296,12 @@ pub fn rebuild(log: &mut SqliteLog) -> Result<State, StartError> {
     }
     rebuild.commit(state.head())?;
     Ok(state)
+}
+
+fn show(progress: &Progress, seq: Seq) {
+    if seq.0.is_multiple_of(PROGRESS_EVENTS) {
+        progress.at(seq.0);
+    }
 }
 
 /// Verifies the chain through a read-only connection, for diagnostics.

@@ -9,6 +9,7 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Audited, DiskFinding, NoticeIssued, Recorded};
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
+use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
 use tslp_core::view::{
@@ -30,10 +31,6 @@ use tslp_projections::tombstones::Tombstones;
 use tslp_projections::vault::{Location, Vault};
 
 use crate::store::{Store, Unreadable};
-
-/// Containers in containers that are followed to an artifact's bytes. Each is larger than what it holds, so that only a
-/// forged ledger gets here.
-const CONTAINERS_MAX: usize = 256;
 
 /// Everything that is folded from the ledger. Of the archives ([`tslp_projections::table::Keep::First`]) it holds what
 /// isn't [settled](State::settled).
@@ -460,7 +457,7 @@ impl StateView<'_> {
     fn resolved(&self, artifact: ArtifactHash) -> Option<(Seq, Range<usize>)> {
         let mut location = self.location(artifact)?;
         let mut range = location.start as usize..location.end as usize;
-        for _ in 0..CONTAINERS_MAX {
+        for _ in 0..CONTAINERS_FOLLOWED_MAX {
             let Some(container) = location.container else {
                 return Some((location.seq, range));
             };

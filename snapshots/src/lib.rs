@@ -10,6 +10,7 @@ pub mod script;
 
 pub mod disk;
 pub mod stage;
+pub mod store;
 
 pub mod verdicts;
 

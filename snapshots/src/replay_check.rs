@@ -1,26 +1,23 @@
 //! Replays a ledger by every road there is and compares what comes out with the live state.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use tslp_core::event::{Event, Recorded};
-use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::Seq;
+use tslp_core::event::Recorded;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::checkpoint;
+use tslp_projections::TABLES;
 use tslp_projections::part::{Part, Unfit};
 use tslp_projections::table::{Changes, Value};
-use tslp_projections::vault::Location;
-use tslp_projections::{EDITS, OUTDATED, TABLES, VAULT, edits, sources};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::deep::Deep;
 use tslp_replay::fold::Replay;
 use tslp_replay::log::Stored;
 use tslp_replay::state::{Restoring, State};
-use tslp_replay::store::{Store, Unreadable};
+use tslp_replay::store::Store;
 use tslp_replay::trace::Difference;
 
+use crate::store::MemoryStore;
 use crate::tables::Tables;
 
 /// All rows of one table.
@@ -43,7 +40,7 @@ pub fn check(ledger: &[Recorded], live: &State, tables: &Tables) {
         folded.apply(recorded, &mut Changes::discarding());
     }
     let stored = restored(ledger);
-    let archives = StoreOf::new(ledger).tables;
+    let archives = MemoryStore::of_ledger(ledger);
     for (index, table) in TABLES.iter().enumerate() {
         let live = rows(live, index);
         assert_eq!(live, rows(&folded, index), "fold of {}", table.name);
@@ -152,64 +149,13 @@ fn restored(ledger: &[Recorded]) -> State {
     replay.into_state()
 }
 
-/// A ledger and its tables, as a store that is ahead of whoever walks it.
-struct StoreOf<'l> {
-    ledger: &'l [Recorded],
-    tables: Tables,
-}
-
-impl<'l> StoreOf<'l> {
-    fn new(ledger: &'l [Recorded]) -> Self {
-        let mut state = State::default();
-        let mut tables = Tables::default();
-        for recorded in ledger {
-            let mut changes = Changes::of_archives();
-            state.apply(recorded, &mut changes);
-            // Settled at once, so that the fold puts again what it has put before.
-            state.settled(recorded.seq);
-            tables.apply(changes.into_vec());
-        }
-        Self { ledger, tables }
-    }
-}
-
-impl Store for StoreOf<'_> {
-    fn has_archives(&self) -> bool {
-        true
-    }
-
-    fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
-        let at = usize::try_from(seq.0.checked_sub(1)?).ok()?;
-        match &self.ledger.get(at)?.event {
-            Event::Content(content) => Some(content.bytes.as_slice().into()),
-            _ => None,
-        }
-    }
-
-    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
-        let row = self.tables.row(VAULT, &[Value::from(&artifact.0)]);
-        Ok(row.and_then(|row| Location::of_row(row)))
-    }
-
-    fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
-        let row = self.tables.row(OUTDATED, &[Value::from(&artifact.0)]);
-        Ok(row.and_then(|row| sources::since_of_row(row)))
-    }
-
-    fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
-        let key = [Value::from(&text.0), Value::from(until.0)];
-        let row = self.tables.row_until(EDITS, &key);
-        Ok(row.and_then(|row| edits::made_of_row(row)))
-    }
-}
-
 /// Makes every decision anew out of what is on record of its observations: what differs, and the state on record.
 #[must_use]
 pub fn deep(
     ledger: &[Recorded],
     policy: &Policy,
 ) -> (Vec<Difference>, Deep<TreeSitterGrammars, impl Store>) {
-    let store = StoreOf::new(ledger);
+    let store = MemoryStore::of_ledger(ledger);
     let mut deep = Deep::new(TreeSitterGrammars, policy.clone(), store);
     let mut differences = Vec::new();
     for recorded in ledger {

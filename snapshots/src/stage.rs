@@ -2,56 +2,37 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{AuditOutcome, Event, Recorded, ReplyOutcome};
-use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::event::{AuditOutcome, Recorded, ReplyOutcome};
+use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::table::Changes;
-use tslp_projections::vault::Location;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Answers, Batch};
 use tslp_replay::state::{State, StateView};
-use tslp_replay::store::{Nothing, Store, Unreadable};
+use tslp_replay::store::Nothing;
 
 use crate::disk::{Disk, Place};
 use crate::script::{self, Ending, Step};
+use crate::store::MemoryStore;
 use crate::tables::Tables;
 use crate::{replay_check, verdicts};
 
 /// The workspace of every story.
 pub const ROOT: &str = "/work/space";
 
-/// Content events of the story up to a fork. The engine keeps what isn't settled itself, and nothing here ever settles.
-#[derive(Default)]
-struct Stored(BTreeMap<Seq, Arc<[u8]>>);
-
-impl Store for Stored {
-    fn has_archives(&self) -> bool {
-        false
-    }
-
-    fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
-        self.0.get(&seq).cloned()
-    }
-
-    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
-        Nothing.location(artifact)
-    }
-
-    fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
-        Nothing.outdated_since(artifact)
-    }
-
-    fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
-        Nothing.made_by(text, until)
-    }
+/// When the engine lets go of what the store has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settling {
+    /// Never: the state holds every row that there is.
+    Never,
+    /// With each batch: whatever can be asked of the store, is.
+    AtOnce,
 }
 
 /// One window of the client.
@@ -64,7 +45,9 @@ struct Conversation {
 
 /// A story under way.
 pub struct Stage {
-    engine: Engine<TreeSitterGrammars, Stored>,
+    engine: Engine<TreeSitterGrammars, MemoryStore>,
+    store: MemoryStore,
+    settling: Settling,
     policy: Policy,
     disk: Disk,
     windows: BTreeMap<String, Conversation>,
@@ -111,15 +94,15 @@ impl Sent {
 /// Plays a story and tells what the model saw, what the gates said and what became true.
 ///
 /// # Panics
-/// When the story can't be read, or when replaying its events gives another state.
+/// When the story can't be read, when replaying its events gives another state, or when an engine that asks the store for
+/// what it has decides otherwise.
 #[must_use]
 pub fn play(story: &str) -> String {
-    let script = script::parse(story);
-    let mut stage = Stage::new(script.policy);
-    for step in script.steps {
-        stage.step(step);
-    }
+    let stage = played(story, Settling::Never);
     stage.check_replay();
+    let settling = played(story, Settling::AtOnce);
+    assert_eq!(settling.ledger, stage.ledger, "of the store");
+    assert_eq!(settling.seen, stage.seen, "of the store");
     format!(
         "{}\n[verdicts]\n{}\n{}",
         stage.seen,
@@ -128,10 +111,29 @@ pub fn play(story: &str) -> String {
     )
 }
 
+fn played(story: &str, settling: Settling) -> Stage {
+    let script = script::parse(story);
+    let mut stage = Stage::settling(script.policy, settling);
+    for step in script.steps {
+        stage.step(step);
+    }
+    stage
+}
+
 impl Stage {
-    /// An empty ledger and an empty disk.
+    /// An empty ledger and an empty disk; nothing ever settles.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
+        Self::settling(policy, Settling::Never)
+    }
+
+    /// An empty ledger and an empty disk.
+    #[must_use]
+    pub fn settling(policy: Policy, settling: Settling) -> Self {
+        let store = match settling {
+            Settling::Never => MemoryStore::default(),
+            Settling::AtOnce => MemoryStore::with_archives(),
+        };
         let policy = Policy {
             workspace_root: ROOT.into(),
             ..policy
@@ -141,8 +143,10 @@ impl Stage {
                 State::default(),
                 TreeSitterGrammars,
                 policy.clone(),
-                Stored::default(),
+                store.clone(),
             ),
+            store,
+            settling,
             policy,
             disk: Disk::default(),
             windows: BTreeMap::new(),
@@ -168,17 +172,20 @@ impl Stage {
     #[must_use]
     pub fn fork(&self) -> Self {
         let mut state = State::default();
-        let mut stored = Stored::default();
         for recorded in &self.ledger {
             state.apply(recorded, &mut Changes::discarding());
-            if let Event::Content(content) = &recorded.event {
-                stored
-                    .0
-                    .insert(recorded.seq, content.bytes.as_slice().into());
-            }
         }
+        let store = MemoryStore::default();
+        store.add(&self.ledger, Vec::new());
         Self {
-            engine: Engine::new(state, TreeSitterGrammars, self.policy.clone(), stored),
+            engine: Engine::new(
+                state,
+                TreeSitterGrammars,
+                self.policy.clone(),
+                store.clone(),
+            ),
+            store,
+            settling: Settling::Never,
             policy: self.policy.clone(),
             disk: self.disk.clone(),
             windows: self.windows.clone(),
@@ -404,6 +411,10 @@ impl Stage {
     }
 
     fn append(&mut self, batch: Batch) {
+        if self.settling == Settling::AtOnce {
+            self.store.add(&batch.recorded, batch.changes.clone());
+            self.engine.settled(self.engine.state().head());
+        }
         self.tables.apply(batch.changes);
         self.ledger.extend(batch.recorded);
     }

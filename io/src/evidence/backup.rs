@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 use tslp_replay::log::Head;
 
-use super::progress::Progress;
 use super::scan::Scan;
 use crate::diagnostics::doctor;
 use crate::ledger::anchor::Anchor;
 use crate::ledger::disk::sync_parent;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
+use crate::progress::Progress;
 use crate::startup::StartError;
 
 /// Why a backup didn't happen. No file that looks like one is left behind by any of them.

@@ -8,9 +8,9 @@ use tempfile::NamedTempFile;
 use tslp_replay::log::Head;
 
 use super::line::{Header, event_line};
-use super::progress::Progress;
 use super::scan::Scan;
 use crate::ledger::disk::sync_parent;
+use crate::progress::Progress;
 use crate::startup::StartError;
 
 /// Why an export didn't happen.

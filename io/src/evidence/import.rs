@@ -8,11 +8,11 @@ use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Log as _, Stored};
 
 use super::line::{self, Header};
-use super::progress::Progress;
 use crate::checkpoint;
 use crate::data_dir::{self, DataDirError};
 use crate::ledger::disk::{FileSystem, sync_parent};
 use crate::ledger::{self, Checkpoint, DataFiles, LedgerError, SqliteLog};
+use crate::progress::Progress;
 use crate::startup::{self, StartError};
 
 /// Events written in one transaction.
@@ -143,6 +143,7 @@ fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), Import
         }
     }
     append(&mut opened.log, &mut waiting)?;
+    drop(progress);
     if chain.head() != header.head {
         return Err(lines.wrong(format!(
             "the export ends at {}, but its header names {} (chain {:.12}) as the last event",
@@ -151,7 +152,7 @@ fn fill(lines: &mut Lines<'_>, header: &Header, dir: &Path) -> Result<(), Import
             header.head.chain.to_string()
         )));
     }
-    let state = startup::rebuild(&mut opened.log)?;
+    let state = startup::rebuild(&mut opened.log, Progress::of)?;
     opened.log.checkpoint(Checkpoint::Truncate)?;
     let file = DataFiles::of(dir).checkpoint;
     checkpoint::keep(&FileSystem, &file, opened.log.head()?, &state);

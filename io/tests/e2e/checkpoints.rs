@@ -112,7 +112,7 @@ fn forge(places: &Places, left_out: impl Fn(&Part) -> bool) {
         }
         std::ops::ControlFlow::Continue(())
     });
-    visited.unwrap();
+    assert_eq!(visited, Ok(std::ops::ControlFlow::Continue(())));
     let Head { seq, .. } = loaded.mark.head;
     let state = restoring
         .finish(seq)

@@ -98,6 +98,73 @@ fn rows_that_contradict_the_ledger_are_found_and_rebuilt() {
     );
 }
 
+/// Archives are checked row by row, without a copy of them in memory.
+#[test]
+fn rows_of_archives_that_contradict_the_ledger_are_found_and_rebuilt() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let state = with_history(&places, &upstream);
+    let first = "hash = (SELECT min(hash) FROM vault)";
+    for (forgery, said) in [
+        (
+            format!("DELETE FROM vault WHERE {first}"),
+            "doesn't hold what the ledger says",
+        ),
+        (
+            format!("UPDATE vault SET \"end\" = \"end\" + 1 WHERE {first}"),
+            "doesn't hold what the ledger says",
+        ),
+        (
+            "INSERT INTO vault VALUES (zeroblob(32), 'code', 1, NULL, 0, 1)".to_owned(),
+            "rows, the ledger says",
+        ),
+        (
+            "INSERT INTO outdated VALUES (zeroblob(32), 1)".to_owned(),
+            "rows, the ledger says",
+        ),
+    ] {
+        let before = rows(&places, "vault");
+        past_the_triggers(&places, &forgery);
+        let (code, report) = places.cli_json(&["verify"]);
+        assert_ne!(code, 0, "{forgery}: {report}");
+        assert!(report.to_string().contains(said), "{forgery}: {report}");
+        let tslp = Tslp::start(&places, &upstream);
+        assert_eq!(tslp.state(), state, "{forgery}");
+        assert!(tslp.log().contains(said), "{forgery}: {}", tslp.log());
+        tslp.stop();
+        assert_eq!(rows(&places, "vault"), before, "{forgery}");
+        assert_eq!(places.cli_json(&["verify"]).0, 0, "{forgery}");
+    }
+}
+
+fn rows(places: &Places, table: &str) -> i64 {
+    let connection = ledger_file::open(&places.data);
+    let count = connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
+        row.get(0)
+    });
+    count.unwrap()
+}
+
+/// Runs a statement that the triggers of the archives would refuse, and leaves the schema as it was.
+fn past_the_triggers(places: &Places, sql: &str) {
+    let connection = ledger_file::open(&places.data);
+    let triggers: Vec<(String, String)> = connection
+        .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name <> 'ledger' ORDER BY rowid")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    for (name, _) in &triggers {
+        connection
+            .execute_batch(&format!("DROP TRIGGER {name}"))
+            .unwrap();
+    }
+    connection.execute_batch(sql).unwrap();
+    for (_, made) in &triggers {
+        connection.execute_batch(made).unwrap();
+    }
+}
+
 #[test]
 fn ledger_and_vault_refuse_every_change() {
     let (places, upstream) = (Places::new(), Upstream::start());
@@ -112,6 +179,8 @@ fn ledger_and_vault_refuse_every_change() {
     refused("INSERT OR REPLACE INTO ledger SELECT * FROM ledger WHERE seq = 1");
     refused("UPDATE vault SET start = start + 1");
     refused("DELETE FROM vault");
+    refused("INSERT OR REPLACE INTO vault SELECT * FROM vault");
+    refused("UPDATE outdated SET seq = 1");
 }
 
 fn check_safe_mode(places: &Places, upstream: &Upstream) {

@@ -57,8 +57,24 @@ fn rows_that_were_changed_by_hand_are_found_and_folded_anew() {
     );
     let rebuilt = places.in_workspace(&["rebuild"]).output().unwrap();
     assert_eq!(rebuilt.status.code(), Some(0), "{rebuilt:?}");
-    assert_eq!(places.cli_json(&["verify"]).0, 0);
+    let (code, report) = places.cli_json(&["verify"]);
+    assert_eq!(code, 0);
     assert_eq!(places.cli_json(&["state"]), (0, state));
+    // What is printed can be held against what a verification prints, here or on a copy.
+    let printed = String::from_utf8(rebuilt.stdout).unwrap();
+    let again = places.in_workspace(&["rebuild"]).output().unwrap();
+    assert_eq!(again.stdout, printed.as_bytes());
+    for line in printed.lines() {
+        let [table, rows, "rows", digest] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
+        assert_eq!(digest.len(), 64, "{line}");
+        let detail = format!("{rows} rows, digest {digest}");
+        let checks = report["checks"].as_array().unwrap();
+        let check = checks.iter().find(|check| check["check"] == table);
+        assert_eq!(check.unwrap()["detail"], detail, "{table}");
+    }
+    assert_eq!(printed.lines().count(), tslp_projections::TABLES.len());
 }
 
 #[test]

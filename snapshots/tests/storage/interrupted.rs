@@ -6,6 +6,7 @@ use tslp_core::ids::Seq;
 use tslp_io::ledger::reader::ReaderFactory;
 use tslp_io::ledger::{DataFiles, LedgerReader};
 use tslp_io::maintenance::{self, SalvageError};
+use tslp_io::progress::Progress;
 use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Image, Operation, PowerLoss, SimDisk};
 
 use super::workload::{
@@ -65,7 +66,12 @@ fn rebuilding_the_tables() {
     let (image, ran) = written();
     let rebuild = |disk: &SimDisk| {
         let options = disk.open_options();
-        let lines = maintenance::rebuild(&options, Path::new(DATA_DIR), Path::new(WORKSPACE));
+        let lines = maintenance::rebuild(
+            &options,
+            Path::new(DATA_DIR),
+            Path::new(WORKSPACE),
+            Progress::hidden,
+        );
         lines.map(drop).map_err(|error| error.to_string())
     };
     cut_at_every_change(&image, rebuild, |disk, story| {
@@ -84,6 +90,7 @@ fn salvage(disk: &SimDisk, from: &LedgerReader) -> Result<Seq, SalvageError> {
         from,
         Path::new(NEW_DIR),
         Path::new(WORKSPACE),
+        Progress::hidden,
     )?;
     assert_eq!(salvaged.flaw, None);
     Ok(salvaged.head)

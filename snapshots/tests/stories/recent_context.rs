@@ -47,6 +47,34 @@ fn superseded_code_is_withheld() {
 }
 
 #[test]
+fn code_that_is_true_again_is_shown_again() {
+    check(
+        "recent_context__code_that_is_true_again_is_shown_again",
+        "The user goes back to the first version: what stood in its place is withheld from now on, and it isn't.",
+        "
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | Better:
+        | ```c:src/a.c
+        | int a(int x) { return x + 2; }
+        | ```
+        user
+        | No, as it was:
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | As you like.
+        user
+        | Thanks.
+        ",
+    );
+}
+
+#[test]
 fn broken_exchanges_leave_no_trace() {
     check(
         "recent_context__broken_exchanges_leave_no_trace",

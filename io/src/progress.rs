@@ -27,6 +27,12 @@ impl Progress {
         Self(bar)
     }
 
+    /// Nowhere.
+    #[must_use]
+    pub fn hidden(_: u64, _: &'static str) -> Self {
+        Self(ProgressBar::hidden())
+    }
+
     /// This many steps are done.
     pub fn at(&self, done: u64) {
         self.0.set_position(done);

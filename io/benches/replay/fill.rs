@@ -1,0 +1,264 @@
+//! Fills a ledger with the history of a project: the real engine decides, a client and a model are made up, the same ones
+//! in every run. What is true stays small; the history grows as far as it is asked for.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use tslp_core::decide::reply::Reply;
+use tslp_core::event::{DiskFinding, ReplyOutcome};
+use tslp_core::ids::{EpisodeId, UnixMillis};
+use tslp_core::message::{Attempt, Message, Request, Role, Tools};
+use tslp_core::policy::{AuditChoice, Policy};
+use tslp_grammars::TreeSitterGrammars;
+use tslp_io::contents::{Archives, StoredContents};
+use tslp_io::ledger::{Checkpoint, OpenOptions, SqliteLog};
+use tslp_io::startup;
+use tslp_projections::VAULT;
+use tslp_replay::engine::Engine;
+use tslp_replay::log::Log as _;
+use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding};
+
+/// Events of one transaction.
+const COMMIT_EVENTS: usize = 4096;
+
+/// Prompts of one conversation.
+const TURNS: usize = 6;
+
+/// Functions that one reply gives anew.
+const CHANGED: usize = 2;
+
+/// How large what is true becomes.
+#[derive(Clone, Copy)]
+pub(crate) struct Truth {
+    /// Files of C.
+    pub(crate) files: usize,
+    /// Functions in each of them.
+    pub(crate) functions: usize,
+}
+
+/// What a ledger holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filled {
+    pub(crate) events: u64,
+    pub(crate) artifacts: u64,
+}
+
+/// Goes on with the ledger until it has this many events.
+///
+/// # Errors
+/// When it can't be opened or written.
+pub(crate) fn fill(
+    data_dir: &Path,
+    workspace: &Path,
+    truth: Truth,
+    events: u64,
+) -> Result<Filled, Box<dyn Error>> {
+    let (opened, state) = startup::start(&OpenOptions::default(), data_dir, workspace)?;
+    let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
+    let policy = Policy {
+        audit: AuditChoice::Off,
+        workspace_root: workspace.to_string_lossy().into_owned(),
+        ..Policy::default()
+    };
+    let mut project = Project {
+        clock: i64::try_from(state.head().0)?,
+        engine: startup::engine(state, &policy, store),
+        log: opened.log,
+        waiting: Batch {
+            recorded: Vec::new(),
+            changes: Vec::new(),
+        },
+        conversation: Vec::new(),
+    };
+    let is_new = project.engine.state().state_map().is_empty();
+    for file in 0..if is_new { truth.files } else { 0 } {
+        project.paste(file, truth.functions)?;
+    }
+    let mut turn = usize::try_from(project.clock)?;
+    while project.engine.state().head().0 < events {
+        project.exchange(truth, turn)?;
+        turn += 1;
+    }
+    project.commit()?;
+    project.log.checkpoint(Checkpoint::Truncate)?;
+    let mut artifacts = 0;
+    project.log.read_table(VAULT, &mut |_| {
+        artifacts += 1;
+        ControlFlow::Continue(())
+    })?;
+    Ok(Filled {
+        events: project.log.head()?.seq.0,
+        artifacts,
+    })
+}
+
+struct Project {
+    engine: Engine<TreeSitterGrammars, StoredContents>,
+    log: SqliteLog,
+    waiting: Batch,
+    clock: i64,
+    conversation: Vec<Message>,
+}
+
+impl Project {
+    fn paste(&mut self, file: usize, functions: usize) -> Result<(), Box<dyn Error>> {
+        let code: String = (0..functions).map(|at| function(file, at, 0)).collect();
+        let path = path(file);
+        self.conversation.clear();
+        self.prompt(&format!(
+            "Here is the next file.\n\n{path}\n```c\n{code}```\n"
+        ))?;
+        self.conversation.clear();
+        Ok(())
+    }
+
+    /// The user asks for a change, and the model gives the functions anew.
+    fn exchange(&mut self, truth: Truth, turn: usize) -> Result<(), Box<dyn Error>> {
+        if self.conversation.len() >= 2 * TURNS {
+            self.conversation.clear();
+        }
+        let mut dice = Dice::of(turn);
+        let file = dice.below(truth.files);
+        let changed = [(); CHANGED].map(|()| dice.below(truth.functions));
+        let path = path(file);
+        let names = changed.map(|at| format!("`{}`", name(file, at)));
+        let asked = format!(
+            "Turn {turn}. Please change {} in {path}: {}",
+            names.join(" and "),
+            prose(&mut dice, 160)
+        );
+        let episode = self.prompt(&asked)?;
+        let mut said = prose(&mut dice, 200);
+        for at in changed {
+            let code = function(file, at, turn + 1);
+            write!(
+                said,
+                "\n\n{path}\n```c\n{code}```\n{}",
+                prose(&mut dice, 60)
+            )?;
+        }
+        self.reply(episode, &said)
+    }
+
+    fn prompt(&mut self, text: &str) -> Result<EpisodeId, Box<dyn Error>> {
+        self.conversation.push(Message::new(Role::User, text));
+        let request = Request {
+            model: String::new(),
+            messages: self.conversation.clone(),
+            session_name: None,
+            attempt: Attempt::First,
+            tools: Tools::None,
+        };
+        let at = self.tick();
+        let pending = self.engine.receive(at, request);
+        let answers = Answers {
+            findings: nothing_on_disk(&pending.checks),
+            texts: Vec::new(),
+        };
+        let composed = self.engine.compose(pending, answers);
+        self.take(composed.batch)?;
+        Ok(composed.episode)
+    }
+
+    fn reply(&mut self, episode: EpisodeId, text: &str) -> Result<(), Box<dyn Error>> {
+        self.conversation.push(Message::new(Role::Assistant, text));
+        let reply = Reply {
+            tail: text.into(),
+            finish_reason: Some("stop".into()),
+            ..Reply::default()
+        };
+        let at = self.tick();
+        let pending = self.engine.end(at, episode, reply, ReplyOutcome::Completed);
+        let findings = nothing_on_disk(&pending.checks);
+        let judged = self.engine.judge(pending, findings);
+        self.take(judged.batch)
+    }
+
+    fn take(&mut self, batch: Batch) -> Result<(), Box<dyn Error>> {
+        self.waiting.recorded.extend(batch.recorded);
+        self.waiting.changes.extend(batch.changes);
+        if self.waiting.recorded.len() >= COMMIT_EVENTS {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Box<dyn Error>> {
+        let mut transaction = self.log.begin()?;
+        for recorded in self.waiting.recorded.drain(..) {
+            transaction.record(&recorded)?;
+        }
+        for change in self.waiting.changes.drain(..) {
+            transaction.change(&change)?;
+        }
+        let head = transaction.commit()?;
+        self.log.checkpoint(Checkpoint::Passive)?;
+        self.engine.settled(head.seq);
+        Ok(())
+    }
+
+    fn tick(&mut self) -> UnixMillis {
+        self.clock += 1000;
+        UnixMillis(1_700_000_000_000 + self.clock)
+    }
+}
+
+/// No file is there yet, so nothing is STALE.
+fn nothing_on_disk(checks: &[DiskCheck]) -> Vec<Finding> {
+    let paths = checks.iter().map(|check| check.path.clone());
+    paths.map(|path| (path, DiskFinding::Missing)).collect()
+}
+
+fn path(file: usize) -> String {
+    format!("src/part{:02}/module_{file:03}.c", file % 10)
+}
+
+fn name(file: usize, at: usize) -> String {
+    format!("handle_{file:03}_{at:03}")
+}
+
+/// One function; each version differs from every other.
+fn function(file: usize, at: usize, version: usize) -> String {
+    let name = name(file, at);
+    format!(
+        "int {name}(struct slot *slot, size_t length)\n{{\n    size_t left = length;\n    if (slot == NULL || length > \
+         {version}u)\n        return -1;\n    while (left-- > 0) {{\n        slot->value += (int)left ^ 0x{at:04x};\n    \
+         }}\n    return slot->value;\n}}\n\n"
+    )
+}
+
+fn prose(dice: &mut Dice, bytes: usize) -> String {
+    const WORDS: [&str; 16] = [
+        "buffer", "before", "caller", "is", "read", "more", "than", "the", "return", "early",
+        "empty", "slot", "keep", "error", "short", "and",
+    ];
+    let mut text = String::with_capacity(bytes + 8);
+    while text.len() < bytes {
+        text.push_str(WORDS[dice.below(WORDS.len())]);
+        text.push(' ');
+    }
+    text
+}
+
+/// Numbers that look like chance and never change.
+struct Dice(u64);
+
+impl Dice {
+    fn of(seed: usize) -> Self {
+        let mut dice =
+            Self(0x9e37_79b9_7f4a_7c15 ^ (seed as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9));
+        for _ in 0..4 {
+            dice.below(2);
+        }
+        dice
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound.max(1)
+    }
+}

@@ -1,0 +1,108 @@
+//! A store in memory: the bytes of content events, and the archives' tables if it has them.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tslp_core::event::{Event, Recorded};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::Seq;
+use tslp_projections::table::{Changes, RowChange, Value};
+use tslp_projections::vault::Location;
+use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
+use tslp_replay::state::State;
+use tslp_replay::store::{Store, Unreadable};
+
+use crate::tables::Tables;
+
+/// What is stored. Clones share it.
+#[derive(Clone, Default)]
+pub struct MemoryStore(Rc<RefCell<Stored>>);
+
+#[derive(Default)]
+struct Stored {
+    contents: BTreeMap<Seq, Arc<[u8]>>,
+    archives: Option<Tables>,
+}
+
+impl MemoryStore {
+    /// An empty store that has archives; by default there are none.
+    #[must_use]
+    pub fn with_archives() -> Self {
+        let store = Self::default();
+        store.0.borrow_mut().archives = Some(Tables::default());
+        store
+    }
+
+    /// A whole ledger with its archives, by a fold that lets go of each row at once.
+    #[must_use]
+    pub fn of_ledger(ledger: &[Recorded]) -> Self {
+        let store = Self::with_archives();
+        let mut state = State::default();
+        for recorded in ledger {
+            let mut changes = Changes::of_archives();
+            state.apply(recorded, &mut changes);
+            state.settled(recorded.seq);
+            store.add(std::slice::from_ref(recorded), changes.into_vec());
+        }
+        store
+    }
+
+    /// Stores what was appended.
+    pub fn add(&self, recorded: &[Recorded], changes: Vec<RowChange>) {
+        let mut stored = self.0.borrow_mut();
+        for recorded in recorded {
+            if let Event::Content(content) = &recorded.event {
+                let bytes = content.bytes.as_slice().into();
+                stored.contents.insert(recorded.seq, bytes);
+            }
+        }
+        if let Some(archives) = &mut stored.archives {
+            archives.apply(changes);
+        }
+    }
+
+    /// All rows of one archive, by key.
+    #[must_use]
+    pub fn rows(&self, table: usize) -> Vec<Vec<Value>> {
+        let stored = self.0.borrow();
+        let archives = stored.archives.as_ref();
+        archives.map_or_else(Vec::new, |tables| tables.rows(table))
+    }
+
+    fn row<T>(
+        &self,
+        find: impl FnOnce(&Tables) -> Option<&Vec<Value>>,
+        read: impl FnOnce(&[Value]) -> Option<T>,
+    ) -> Result<Option<T>, Unreadable> {
+        let stored = self.0.borrow();
+        let row = stored.archives.as_ref().and_then(find);
+        row.map(|row| read(row).ok_or(Unreadable)).transpose()
+    }
+}
+
+impl Store for MemoryStore {
+    fn has_archives(&self) -> bool {
+        self.0.borrow().archives.is_some()
+    }
+
+    fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
+        self.0.borrow().contents.get(&seq).cloned()
+    }
+
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
+        let key = [Value::from(&artifact.0)];
+        self.row(|tables| tables.row(VAULT, &key), Location::of_row)
+    }
+
+    fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
+        let key = [Value::from(&artifact.0)];
+        self.row(|tables| tables.row(OUTDATED, &key), sources::since_of_row)
+    }
+
+    fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
+        let key = [Value::from(&text.0), Value::from(until.0)];
+        self.row(|tables| tables.row_until(EDITS, &key), edits::made_of_row)
+    }
+}
