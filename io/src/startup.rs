@@ -19,7 +19,7 @@ use tslp_replay::store::Store;
 
 use crate::VERSION;
 use crate::archive_check::{Archive, ArchiveCheck};
-use crate::checkpoint::{self, Loaded, Mark};
+use crate::checkpoint::{self, Loaded, Mark, Unusable};
 use crate::data_dir::DataDirError;
 use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
@@ -106,6 +106,7 @@ fn from_checkpoint(
         &opened.log,
     ) {
         Ok(loaded) => loaded,
+        Err(Unusable::Missing) if opened.log.head()?.seq == Seq(0) => return Ok(None),
         Err(reason) => {
             tracing::info!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
             return Ok(None);

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
@@ -92,6 +93,7 @@ fn outcome(damaged: &Image, story: &str) -> Outcome {
         Err(error) => return refused(&disk, damaged, &error, story),
     };
     assert_eq!(state.head(), head, "{story}: another head");
+    check_nothing_overwritten(damaged, story);
     if let Err(flaw) = scrub(&disk, &opened) {
         return found_behind(&disk, damaged, opened, &flaw, story);
     }
@@ -129,6 +131,32 @@ fn outcome(damaged: &Image, story: &str) -> Outcome {
     } else {
         Outcome::Intact
     }
+}
+
+/// Without a scrub the first commit looks at every page itself: it is refused, or leaves every event as it was.
+fn check_nothing_overwritten(damaged: &Image, story: &str) {
+    let disk = SimDisk::with(0, damaged);
+    let (mut opened, state) = open(&disk).unwrap();
+    let events = |opened: &OpenLedger| {
+        let mut events = Vec::new();
+        let read = opened.log.read(Seq(1), &mut |stored| {
+            if stored.seq > state.head() {
+                return ControlFlow::Break(());
+            }
+            events.push(stored);
+            ControlFlow::Continue(())
+        });
+        (events, read.is_ok())
+    };
+    let before = events(&opened);
+    let group = &groups()[groups().len() - KEPT_BACK];
+    if append(&mut opened.log, group).is_err() {
+        for name in ["ledger.db", "ledger.db-wal"] {
+            let unchanged = disk.image().bytes(&file(name)) == damaged.bytes(&file(name));
+            assert!(unchanged, "{story}: evidence changed");
+        }
+    }
+    assert!(events(&opened) == before, "{story}: overwritten");
 }
 
 /// A flaw that the start didn't meet is found before anything is written.

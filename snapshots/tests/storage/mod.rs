@@ -10,6 +10,7 @@ mod clock;
 mod errors;
 mod hostile_events;
 mod interrupted;
+mod keeper;
 mod pages;
 mod power_loss;
 mod reliability_list;
