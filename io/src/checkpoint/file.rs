@@ -96,6 +96,20 @@ impl<'d> Writing<'d> {
         Ok(())
     }
 
+    /// As [`Self::add`], and leaves the checkpoint before as it is where that fails.
+    ///
+    /// # Errors
+    /// When the disk doesn't take it.
+    pub fn with(mut self, part: &Part) -> Result<Self, NotWritten> {
+        match self.add(part) {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                self.abandon();
+                Err(error)
+            }
+        }
+    }
+
     fn end(&self) -> usize {
         header::BYTES + usize::try_from(self.sum.body_bytes).unwrap_or(usize::MAX / 2)
     }

@@ -112,58 +112,30 @@ impl Keeper {
     }
 }
 
-/// Writes one checkpoint as its parts come in; `None` once none will come, or after one that was given up.
+/// Writes one checkpoint as its parts come in; `None` once none will come.
 fn write_next(
     disk: &dyn Disk,
     path: &Path,
     reader: &LedgerReader,
     pieces: &Receiver<Piece>,
 ) -> Option<Result<Seq, NotWritten>> {
-    let mut writing: Option<Writing<'_>> = None;
-    let mut failed = None;
-    for piece in pieces {
-        match piece {
-            // What can't be written is heard to its end all the same.
-            Piece::Part(_) if failed.is_some() => {}
-            Piece::Part(part) => {
-                let begun = match writing.take() {
-                    Some(begun) => Ok(begun),
-                    None => Writing::begin(disk, path),
-                };
-                let added = begun.and_then(|mut begun| match begun.add(&part) {
-                    Ok(()) => Ok(begun),
-                    Err(error) => {
-                        begun.abandon();
-                        Err(error)
-                    }
-                });
-                match added {
-                    Ok(begun) => writing = Some(begun),
-                    Err(error) => failed = Some(error),
+    loop {
+        let first = pieces.recv().ok()?;
+        let mut writing = Writing::begin(disk, path);
+        for piece in std::iter::once(first).chain(pieces) {
+            match piece {
+                // What can't be written is heard to its end all the same.
+                Piece::Part(part) => writing = writing.and_then(|begun| begun.with(&part)),
+                Piece::Complete(seq) => {
+                    return Some(writing.and_then(|begun| finish(begun, reader, seq)));
                 }
-            }
-            Piece::Abandoned => {
-                if let Some(begun) = writing.take() {
-                    begun.abandon();
-                }
-                failed = None;
-            }
-            Piece::Complete(seq) => {
-                if let Some(error) = failed {
-                    return Some(Err(error));
-                }
-                let begun = match writing.take() {
-                    Some(begun) => Ok(begun),
-                    None => Writing::begin(disk, path),
-                };
-                return Some(begun.and_then(|begun| finish(begun, reader, seq)));
+                Piece::Abandoned => break,
             }
         }
+        if let Ok(begun) = writing {
+            begun.abandon();
+        }
     }
-    if let Some(begun) = writing {
-        begun.abandon();
-    }
-    None
 }
 
 /// Where the scrub has found something meanwhile, the next start has to look at everything itself.

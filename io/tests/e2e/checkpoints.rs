@@ -11,6 +11,7 @@ use tslp_projections::part::{Part, Unfit};
 use tslp_replay::log::Head;
 use tslp_replay::state::Restoring;
 
+use crate::durability::past_the_triggers;
 use crate::harness::{CHAT, JSON, Places, RING, RING_BETTER, Tslp, eventually, fenced, prompt};
 use crate::ledger_file::{self, damage};
 use crate::upstream::Upstream;
@@ -189,27 +190,8 @@ fn an_event_that_was_changed_before_it_is_found_behind_the_start() {
 fn an_archive_that_was_changed_is_found_behind_the_start_and_rebuilt_by_the_next() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let pages = with_history(&places, &upstream);
-    let connection = ledger_file::open(&places.data);
-    let triggers: Vec<(String, String)> = connection
-        .prepare("SELECT name, sql FROM sqlite_schema WHERE tbl_name = 'vault' AND type = 'trigger' ORDER BY rowid")
-        .unwrap()
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
-    assert!(!triggers.is_empty());
-    for (name, _) in &triggers {
-        let drop = format!("DROP TRIGGER \"{name}\"");
-        connection.execute_batch(&drop).unwrap();
-    }
-    connection
-        .execute_batch("UPDATE vault SET \"end\" = \"end\" - 1 WHERE container IS NULL")
-        .unwrap();
-    // Without them the table would count as altered.
-    for (_, sql) in &triggers {
-        connection.execute_batch(sql).unwrap();
-    }
-    drop(connection);
+    let forgery = "UPDATE vault SET \"end\" = \"end\" - 1 WHERE container IS NULL";
+    past_the_triggers(&places, forgery);
     check_found_behind(
         &places,
         &upstream,
