@@ -23,6 +23,8 @@ use crate::ledger::structure::Structure;
 use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions};
 use crate::startup::StartError;
 
+pub mod thread;
+
 /// Events read at once. Between two pages no snapshot is held, and others may go first.
 const PAGE_EVENTS: usize = 512;
 

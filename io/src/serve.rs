@@ -28,16 +28,15 @@ use crate::exit::Exit;
 use crate::ledger::disk::FileSystem;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Durability, LedgerWriter, WriterLimits};
-use crate::ledger::{
-    DataFiles, InterruptHandle, LedgerError, OpenLedger, OpenOptions, ReaderFactory,
-};
+use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
 use crate::memory;
 use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, Target};
-use crate::scrub::{Course, Scrub};
+use crate::scrub::Scrub;
+use crate::scrub::thread::Scrubbing;
 use crate::startup::{self, StartError};
 use crate::watch::Watch;
 
@@ -470,37 +469,6 @@ struct Surroundings<'s> {
     handle: &'s LoopHandle,
     audits: AuditQueue,
     last_prompt: Option<LastPromptSlot>,
-}
-
-/// The scrub's thread.
-struct Scrubbing {
-    interrupt: InterruptHandle,
-    thread: JoinHandle<()>,
-}
-
-impl Scrubbing {
-    /// It works while no request is under way, and tells the network loop of a flaw.
-    fn spawn(scrub: Scrub, requests: AuditQueue, to_loop: LoopHandle) -> io::Result<Self> {
-        let interrupt = scrub.reader().interrupt_handle();
-        let pause = move || match requests.wait_unused() {
-            true => Course::On,
-            false => Course::Over,
-        };
-        let thread = thread::Builder::new().name("scrub".into()).spawn(move || {
-            if let Err(flaw) = scrub.run(pause) {
-                to_loop.send(ToLoop::LedgerFailed {
-                    message: flaw.to_string(),
-                });
-            }
-        })?;
-        Ok(Self { interrupt, thread })
-    }
-
-    /// Nobody waits for its verdict any more.
-    fn end(self) {
-        self.interrupt.interrupt();
-        join(self.thread, "scrub");
-    }
 }
 
 fn start_engine(

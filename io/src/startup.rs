@@ -100,6 +100,7 @@ fn from_checkpoint(
     files: &DataFiles,
     opened: &OpenLedger,
 ) -> Result<Option<(State, Mark)>, StartError> {
+    let begun = Instant::now();
     let Loaded { state, mark } = match checkpoint::load(
         &*options.disk,
         &files.checkpoint,
@@ -113,7 +114,9 @@ fn from_checkpoint(
         }
     };
     let at = mark.head;
+    let loaded = begun.elapsed();
     let state = fold_tail(|from, visit| opened.log.read(from, visit), state, at.chain)?;
+    let folded = begun.elapsed() - loaded;
     let reason = match &opened.tables {
         TablesState::Rebuild { reason } => Some(reason.clone()),
         TablesState::Current => damaged_table(&opened.log, &state, &[]),
@@ -122,7 +125,15 @@ fn from_checkpoint(
         tracing::warn!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
         return Ok(None);
     }
-    tracing::info!(checkpoint = %at.seq, head = %state.head(), "started from the checkpoint");
+    let compared = begun.elapsed() - loaded - folded;
+    tracing::info!(
+        checkpoint = %at.seq,
+        head = %state.head(),
+        ?loaded,
+        ?folded,
+        ?compared,
+        "started from the checkpoint"
+    );
     Ok(Some((state, mark)))
 }
 
