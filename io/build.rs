@@ -24,7 +24,7 @@ fn main() -> io::Result<()> {
         hash = fnv(hash, name.to_string_lossy().as_bytes());
         hash = fnv(hash, &fs::read(&file)?);
     }
-    println!("cargo::rustc-env=TSLP_STATE_FINGERPRINT={hash:016x}");
+    println!("cargo::rustc-env=STATE_SOURCES_FINGERPRINT={hash:016x}");
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! How long `tslp serve` takes from its start to its `listening on` line: with a checkpoint, with a checkpoint and a tail to
-//! fold, and from the first event. `cargo bench -p tslp-io --bench start_up [-- EVENTS]`; `TSLP_BENCH_LEDGERS=DIR` keeps
+//! How long `tslp serve` takes from its start to its `listening on` line: with a checkpoint, with a checkpoint and the
+//! tail that a crash may leave, and from the first event. `cargo bench -p tslp-io --bench start_up [-- EVENTS]`; `TSLP_BENCH_LEDGERS=DIR` keeps
 //! the ledger for the next run.
 
 #[path = "replay/fill.rs"]
@@ -13,15 +13,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use tslp_core::limits::CHECKPOINT_EVENTS;
 use tslp_io::out::Out;
 
 use fill::Truth;
 
 /// Events of the ledger.
 const EVENTS: u64 = 1_000_000;
-
-/// Events that come after the checkpoint in the second case.
-const TAIL: u64 = 50_000;
 
 /// Starts of each kind; the median counts.
 const ROUNDS: usize = 7;
@@ -57,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (workspace, data) = (place.join("workspace"), place.join("data"));
     fs::create_dir_all(&workspace)?;
     let mut out = Out::stdout();
-    let tail = TAIL.min(events / 20);
+    let tail = CHECKPOINT_EVENTS.min(events / 20);
     fill::fill(&data, &workspace, TRUTH, events - tail)?;
     fs::remove_file(data.join("ledger.checkpoint")).or_else(missing)?;
     stop(start(&workspace, &data)?.1)?;
@@ -139,7 +137,8 @@ fn start(workspace: &Path, data: &Path) -> Result<(Start, Child), Box<dyn Error>
         .arg(workspace)
         .arg("--data-dir")
         .arg(data)
-        .env("TSLP_LOG_LEVEL", "warn")
+        .env_clear()
+        .env("TSLP_LOG", "warn")
         .stdout(Stdio::piped())
         .spawn()?;
     let stdout = child.stdout.take().ok_or("no output")?;

@@ -24,7 +24,7 @@ const PROGRAM_LENGTH_AT: usize = 64;
 const PROGRAM_AT: usize = 66;
 
 /// A fingerprint of the sources that make a state; see `build.rs`.
-const SOURCES: &str = env!("TSLP_STATE_FINGERPRINT");
+const SOURCES: &str = env!("STATE_SOURCES_FINGERPRINT");
 
 /// What a header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
