@@ -9,6 +9,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
@@ -210,14 +211,20 @@ impl Scrub {
     }
 
     fn look(&self, pause: impl FnMut() -> Course) -> Result<Course, Flaw> {
+        let begun = Instant::now();
         if let Some(looking) = self.structure.look() {
             self.reader.check_pages()?;
             looking.sound();
+            tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
         }
-        match self.unverified {
-            Some((mark, end)) => self.fold(mark, end, pause),
-            None => Ok(Course::On),
+        let Some((mark, end)) = self.unverified else {
+            return Ok(Course::On);
+        };
+        let course = self.fold(mark, end, pause)?;
+        if course == Course::On {
+            tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "everything behind the checkpoint is sound");
         }
+        Ok(course)
     }
 
     fn fold(
