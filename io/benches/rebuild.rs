@@ -1,4 +1,5 @@
 //! `tslp rebuild` and `tslp verify` on ledgers of different lengths with the same truth: memory must not grow with history.
+//! And what it costs to ask the archives, instead of memory.
 //! `cargo bench -p tslp-io --bench rebuild [-- EVENTS]`; `TSLP_BENCH_LEDGERS=DIR` keeps the ledgers for the next run.
 
 #[path = "replay/fill.rs"]
@@ -6,23 +7,32 @@ mod fill;
 
 use std::error::Error;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tslp_core::hash::ArtifactHash;
+use tslp_io::contents::{Archives, StoredContents};
+use tslp_io::ledger::{DataFiles, OpenOptions, ReaderFactory};
 use tslp_io::out::Out;
+use tslp_projections::VAULT;
+use tslp_replay::store::Store as _;
 
 use fill::Truth;
 
 /// Events of the longest ledger.
-const EVENTS: u64 = 1_000_000;
+const EVENTS: u64 = 1_100_000;
 
 /// What is true at the end of each ledger.
 const TRUTH: Truth = Truth {
     files: 40,
     functions: 50,
 };
+
+/// Artifacts to ask for.
+const LOOK_UPS: usize = 20_000;
 
 /// The target.
 const RSS_MIB_MAX: f64 = 64.0;
@@ -60,6 +70,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             bytes / 1_000_000,
             begun.elapsed().as_secs_f64()
         ))?;
+        let (known, unknown) = look_ups(&data)?;
+        out.line(format_args!(
+            "asking the vault for what it has {known:.1} µs, for what it hasn't {unknown:.1} µs"
+        ))?;
         for command in ["rebuild", "verify"] {
             let run = run(command, &workspace, &data)?;
             most = most.max(run.rss_mib);
@@ -81,6 +95,30 @@ fn main() -> Result<(), Box<dyn Error>> {
         "peak RSS {most:.1} MiB, at most {RSS_MIB_MAX}: {verdict}"
     ))?;
     Ok(())
+}
+
+/// Microseconds for one location that is there, in no order, and for one that isn't.
+fn look_ups(data: &Path) -> Result<(f64, f64), Box<dyn Error>> {
+    let readers = ReaderFactory::new(&DataFiles::of(data), &OpenOptions::default());
+    let mut hashes = Vec::new();
+    readers.open()?.read_table(VAULT, &mut |row| {
+        hashes.extend(row[0].as_hash().map(ArtifactHash));
+        ControlFlow::Continue(())
+    })?;
+    // So far apart that the store has none of them at hand.
+    let known = (0..LOOK_UPS).map(|at| hashes[at * 7919 % hashes.len()]);
+    let unknown = (0..LOOK_UPS as u64).map(|at| ArtifactHash::of(&at.to_le_bytes()));
+    let ask = |asked: Vec<ArtifactHash>, there: bool| -> Result<f64, Box<dyn Error>> {
+        let store = StoredContents::new(readers.open()?, Archives::Sound);
+        let begun = Instant::now();
+        for hash in asked {
+            if store.location(hash).map(|found| found.is_some()) != Ok(there) {
+                return Err(format!("{hash}: not as expected").into());
+            }
+        }
+        Ok(begun.elapsed().as_secs_f64() * 1e6 / LOOK_UPS as f64)
+    };
+    Ok((ask(known.collect(), true)?, ask(unknown.collect(), false)?))
 }
 
 /// Runs the program and watches the high-water mark of its memory.

@@ -158,6 +158,7 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
     tracing::debug!(languages, "symbols.json is sound");
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let server = Server::bind(config)?;
+    memory::give_back();
     server.announce()?;
     let handle = server.handle();
     let stop = signals.handle();

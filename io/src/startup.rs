@@ -307,6 +307,7 @@ pub fn rebuild(log: &mut SqliteLog, bar: Bar) -> Result<State, StartError> {
         }
     }
     rebuild.commit(state.head())?;
+    log.tidy_up()?;
     Ok(state)
 }
 

@@ -1,6 +1,8 @@
 //! Fills a ledger with the history of a project: the real engine decides, a client and a model are made up, the same ones
-//! in every run. What is true stays small; the history grows as far as it is asked for.
+//! in every run. What is true stays small; the history grows as far as it is asked for. Three replies of four give whole
+//! functions, the fourth is an edit.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -71,6 +73,7 @@ pub(crate) fn fill(
             changes: Vec::new(),
         },
         conversation: Vec::new(),
+        versions: HashMap::new(),
     };
     let is_new = project.engine.state().state_map().is_empty();
     for file in 0..if is_new { truth.files } else { 0 } {
@@ -100,11 +103,14 @@ struct Project {
     waiting: Batch,
     clock: i64,
     conversation: Vec<Message>,
+    /// The true version of each function that the model has given.
+    versions: HashMap<(usize, usize), usize>,
 }
 
 impl Project {
     fn paste(&mut self, file: usize, functions: usize) -> Result<(), Box<dyn Error>> {
-        let code: String = (0..functions).map(|at| function(file, at, 0)).collect();
+        let functions = (0..functions).map(|at| function(file, at, 0));
+        let code = functions.collect::<Vec<_>>().join("\n");
         let path = path(file);
         self.conversation.clear();
         self.prompt(&format!(
@@ -133,11 +139,17 @@ impl Project {
         let mut said = prose(&mut dice, 200);
         for at in changed {
             let code = function(file, at, turn + 1);
-            write!(
-                said,
-                "\n\n{path}\n```c\n{code}```\n{}",
-                prose(&mut dice, 60)
-            )?;
+            let before = self.versions.insert((file, at), turn + 1);
+            let block = match before {
+                // The second function of a reply may be the first one again.
+                Some(before) if turn.is_multiple_of(4) && before != turn + 1 => {
+                    let known = function(file, at, before);
+                    format!("<<<<<<< SEARCH\n{known}=======\n{code}>>>>>>> REPLACE\n")
+                }
+                _ => code,
+            };
+            let around = prose(&mut dice, 60);
+            write!(said, "\n\n{path}\n```c\n{block}```\n{around}")?;
         }
         self.reply(episode, &said)
     }
@@ -225,7 +237,7 @@ fn function(file: usize, at: usize, version: usize) -> String {
     format!(
         "int {name}(struct slot *slot, size_t length)\n{{\n    size_t left = length;\n    if (slot == NULL || length > \
          {version}u)\n        return -1;\n    while (left-- > 0) {{\n        slot->value += (int)left ^ 0x{at:04x};\n    \
-         }}\n    return slot->value;\n}}\n\n"
+         }}\n    return slot->value;\n}}\n"
     )
 }
 

@@ -8,7 +8,7 @@ use tslp_replay::log::Stored;
 
 use super::connection;
 use super::error::LedgerError;
-use super::sqlite_log::{Batch, SqliteLog};
+use super::sqlite_log::{Batch, Checkpoint, SqliteLog};
 use super::tables::TableError;
 
 /// Rows that wait to be written in the order of their keys, so that a page is written once and not for each row.
@@ -26,7 +26,7 @@ pub struct Rebuild<'a> {
 impl<'a> Rebuild<'a> {
     pub(super) fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
         let mut batch = log.begin()?;
-        let begun = set_cache(batch.log, CACHE_KIB).and_then(|()| make_anew(batch.log));
+        let begun = make_anew(batch.log);
         begun.map_err(|error| batch.fail(error))?;
         Ok(Self {
             batch,
@@ -34,7 +34,8 @@ impl<'a> Rebuild<'a> {
         })
     }
 
-    /// Hands every event to `fold`, in order, which says what rows they put.
+    /// Hands every event to `fold`, in order, which says what rows they put. Widens the page cache, until
+    /// [`SqliteLog::tidy_up`].
     ///
     /// # Errors
     /// The first error of `fold`, or when SQLite fails.
@@ -43,6 +44,7 @@ impl<'a> Rebuild<'a> {
         mut fold: impl FnMut(&Stored, &mut Vec<RowChange>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Self { batch, waiting } = self;
+        set_cache(batch.log, CACHE_KIB).map_err(|error| batch.fail(error))?;
         let mut failed = Ok(());
         let mut refused = None;
         let read = connection::stream(&batch.log.connection, Seq(1), &mut |stored| {
@@ -99,9 +101,20 @@ impl<'a> Rebuild<'a> {
         let sealed = (0..count).try_for_each(|table| log.tables.seal(&log.connection, table));
         sealed.map_err(|error| self.batch.fail(error))?;
         self.batch.set_applied(applied)?;
-        let narrowed = set_cache(self.batch.log, connection::CACHE_KIB);
-        narrowed.map_err(|error| self.batch.fail(error))?;
         self.batch.finish().map(drop)
+    }
+}
+
+impl SqliteLog {
+    /// After a rebuild: moves its rows out of the WAL, and lets go of the pages that it needed.
+    ///
+    /// # Errors
+    /// When SQLite fails; the log is poisoned then.
+    pub fn tidy_up(&mut self) -> Result<(), LedgerError> {
+        self.checkpoint(Checkpoint::Truncate)?;
+        set_cache(self, connection::CACHE_KIB)
+            .and_then(|()| Ok(self.connection.execute_batch("PRAGMA shrink_memory")?))
+            .map_err(|error| self.table_failed(error))
     }
 }
 

@@ -279,7 +279,7 @@ impl SqliteLog {
         error
     }
 
-    fn table_failed(&self, error: TableError) -> LedgerError {
+    pub(super) fn table_failed(&self, error: TableError) -> LedgerError {
         match error {
             TableError::Sqlite(error) => (self.database.failed("use the tables of"))(error),
             TableError::Shape { table, detail } => LedgerError::Table {

@@ -102,6 +102,22 @@ fn the_same_tree_twice_appends_nothing_and_a_change_only_itself() {
 }
 
 #[test]
+fn bytes_that_the_ledger_holds_are_not_appended_again() {
+    let places = project();
+    adopt(&places, &["."]);
+    let contents = |places: &Places| ledger_file::kinds(&places.data)["content.v1"];
+    places.write("src/add.c", "int sub(int a, int b) { return a - b; }\n");
+    adopt(&places, &["."]);
+    let before = contents(&places);
+    places.write("src/add.c", ADD);
+    places.write("src/copy.c", ADD);
+    let (_, summary) = adopt(&places, &["."]);
+    assert_eq!(summary["files_adopted"], 2, "{summary}");
+    assert_eq!(contents(&places), before);
+    assert_eq!(places.cli_json(&["verify", "--deep"]).0, 0);
+}
+
+#[test]
 fn a_file_that_no_longer_parses_takes_nothing_away() {
     let places = project();
     adopt(&places, &["."]);

@@ -127,6 +127,10 @@ fn rows_of_archives_that_contradict_the_ledger_are_found_and_rebuilt() {
         let (code, report) = places.cli_json(&["verify"]);
         assert_ne!(code, 0, "{forgery}: {report}");
         assert!(report.to_string().contains(said), "{forgery}: {report}");
+        // What is damaged is left alone: decisions are made again without it.
+        let (_, report) = places.cli_json(&["verify", "--deep"]);
+        assert_eq!(report["deep"]["differences"], json!([]), "{forgery}");
+        assert_ne!(report["deep"]["decisions"], 0, "{forgery}");
         // A start from a checkpoint leaves the archives to the scrub.
         std::fs::remove_file(places.data.join("ledger.checkpoint")).unwrap();
         let tslp = Tslp::start(&places, &upstream);

@@ -15,6 +15,7 @@ const SOURCES: &[&str] = &[
     include_str!("../../../io/tests/e2e/durability.rs"),
     include_str!("../../../io/tests/e2e/kills.rs"),
     include_str!("../../../io/tests/e2e/refusals.rs"),
+    include_str!("../../../io/src/archive_check.rs"),
     include_str!("../../../io/src/ledger/tests/opening.rs"),
     include_str!("../../../io/src/ledger/tests/tables.rs"),
     include_str!("../../../grammars/tests/extract/hostile.rs"),
