@@ -3,6 +3,7 @@
 //! The same functions run under libFuzzer (`fuzz_targets/`, see docs/fuzzing.md) and, over a few thousand generated
 //! inputs, in `cargo test`.
 
+mod checkpoint;
 mod events;
 mod text;
 
@@ -16,6 +17,7 @@ mod http;
 pub mod inputs;
 
 pub use chat::{chat_request, reply_stream};
+pub use checkpoint::checkpoint;
 pub use code::{extract_c, extract_cpp, extract_patterns};
 pub use edits::{capture_edits, capture_tags, edit_apply, tool_call};
 pub use events::{decode_event, fold_events, stories};
@@ -37,6 +39,7 @@ pub struct Target {
 /// All targets.
 pub const TARGETS: &[Target] = &[
     target("decode_event", decode_event, 4_000, &[]),
+    target("checkpoint", checkpoint, 2_000, &[]),
     target("fold_events", fold_events, 150, &[]),
     target("stories", stories, 6, &[]),
     target("capture_blocks", capture_blocks, 4_000, inputs::MARKDOWN),

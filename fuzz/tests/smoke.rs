@@ -48,7 +48,7 @@ macro_rules! smoke {
 }
 
 smoke! {
-    decode_event fold_events stories
+    decode_event checkpoint fold_events stories
     capture_blocks capture_edits capture_tags tool_call edit_apply
     mention_scan delimiters redaction rel_path
     extract_c extract_cpp extract_patterns

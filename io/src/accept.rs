@@ -8,13 +8,16 @@ use tslp_core::event::{DiskFinding, Event};
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
+use tslp_replay::log::Log as _;
 use tslp_replay::pending::{Answers, Batch};
 use tslp_replay::state::State;
 use tslp_replay::store::{Nothing, Store};
 
+use crate::checkpoint;
 use crate::config::ServeConfig;
 use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
+use crate::ledger::disk::FileSystem;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
 use crate::observer::{Look as _, Observer, SystemClock, WallClock};
 use crate::startup::{self, StartError};
@@ -81,12 +84,15 @@ pub fn accept(
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
     let mut trial = Trial::new(config, state, contents);
-    outcomes(&located, |target| {
+    let accepted = outcomes(&located, |target| {
         let (outcome, batch) = trial.act(target);
         commit(&mut opened.log, &batch)?;
         trial.engine.settled(trial.engine.state().head());
         Ok(outcome)
-    })
+    })?;
+    let file = DataFiles::of(&config.data_dir).checkpoint;
+    checkpoint::keep(&FileSystem, &file, opened.log.head()?, trial.engine.state());
+    Ok(accepted)
 }
 
 fn outcomes(

@@ -25,9 +25,12 @@ use tslp_replay::engine::Engine;
 use tslp_replay::pending::Batch;
 use tslp_replay::state::State;
 
+use crate::checkpoint;
 use crate::config::ServeConfig;
 use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
+use crate::ledger::disk::FileSystem;
+use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState};
 use crate::memory;
@@ -225,6 +228,7 @@ enum Sink {
     Writer {
         commits: Sender<Commit>,
         writer: LedgerWriter,
+        lock: Arc<DataDirLock>,
     },
 }
 
@@ -370,7 +374,9 @@ impl<'c> Adopter<'c> {
                 self.engine = startup::engine(State::default(), &self.config.policy, None);
             }
             Sink::DryRun { has_ledger: true } | Sink::New => {}
-            Sink::Writer { commits, writer } => {
+            Sink::Writer {
+                commits, writer, ..
+            } => {
                 if commits.send(rows::reduced(commit)).is_err() {
                     let stopped = writer.durable().stopped();
                     return Err(AdoptError::Writer(stopped.map_or_else(
@@ -386,10 +392,18 @@ impl<'c> Adopter<'c> {
     /// Appends what is waiting, and waits until all of it is durable.
     fn finish(mut self, walked: Summary) -> Result<Summary, AdoptError> {
         self.flush()?;
-        if let Sink::Writer { commits, writer } = self.sink {
+        if let Sink::Writer {
+            commits,
+            writer,
+            lock,
+        } = self.sink
+        {
             drop(commits);
             let written = writer.join();
-            written.map_err(|failure| AdoptError::Writer(failure.message))?;
+            let durable = written.map_err(|failure| AdoptError::Writer(failure.message))?;
+            let file = DataFiles::of(&self.config.data_dir).checkpoint;
+            checkpoint::keep(&FileSystem, &file, durable, self.engine.state());
+            drop(lock);
         }
         self.summary.add(walked);
         Ok(self.summary)
@@ -409,7 +423,11 @@ impl Sink {
         let log = opened.log;
         log.cache(COMMIT_CACHE_KIB)?;
         let writer = writer::spawn(log, queue, limits, Box::new(|_| {}))?;
-        Ok(Self::Writer { commits, writer })
+        Ok(Self::Writer {
+            commits,
+            writer,
+            lock: opened.lock,
+        })
     }
 }
 

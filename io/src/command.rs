@@ -225,6 +225,7 @@ fn subject(config: &ServeConfig) -> Subject {
         api_key: config.upstream.api_key.clone(),
         ca_file: config.upstream.ca_file.clone(),
         safe_mode: None,
+        scrub: None,
     }
 }
 

@@ -23,6 +23,7 @@ use crate::engine_thread::LastPromptSlot;
 use crate::http::error::Refusal;
 use crate::ledger::{LedgerError, ReaderFactory};
 use crate::main_loop::LoopHandle;
+use crate::scrub::Watched;
 
 /// What the diagnostics look at.
 pub struct Subject {
@@ -38,8 +39,10 @@ pub struct Subject {
     pub api_key: Option<Secret>,
     /// Certificates to trust besides the system's.
     pub ca_file: Option<PathBuf>,
-    /// Why the proxy is in safe mode, if it is.
+    /// Why the proxy is in safe mode, if it has been since it started.
     pub safe_mode: Option<String>,
+    /// What looks at the ledger behind the start, in a running proxy.
+    pub scrub: Option<Watched>,
 }
 
 /// Answers questions on a thread of its own, because checks take time.

@@ -24,6 +24,7 @@ use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
 use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};
 use crate::chat::reply::ReplyDecoder;
 use crate::chat::request::{self, BadRequest, Envelope};
+use crate::checkpoint::keeper::Keeper;
 use crate::config::secret::Secret;
 use crate::contents::StoredContents;
 use crate::http::error::Refusal;
@@ -66,6 +67,8 @@ pub struct Wiring {
     pub last_prompt: Option<LastPromptSlot>,
     /// Which files changed.
     pub watch: Watch,
+    /// Where the state goes at times.
+    pub keeper: Keeper,
     /// What time it is; every event carries it.
     pub clock: Arc<dyn WallClock>,
 }
@@ -96,6 +99,8 @@ pub struct EngineThread {
     last_transition: Seq,
     /// Bytes of prompts and replies since memory was last given back.
     worked_bytes: usize,
+    /// Whether a moment without work has been looked for in vain since the last wake.
+    rested: bool,
 }
 
 /// A reply under way.
@@ -127,6 +132,7 @@ impl EngineThread {
             running: HashMap::new(),
             last_transition: Seq(0),
             worked_bytes: 0,
+            rested: false,
         }
     }
 
@@ -138,6 +144,7 @@ impl EngineThread {
                 break;
             }
         }
+        self.keep_last();
     }
 
     /// Goes on from where the last process stopped. To be called once, before anything else.
@@ -210,8 +217,10 @@ impl EngineThread {
     /// What comes next; prompts and replies before files. The first idle moment after a lot of text was worked on goes to
     /// giving its memory back.
     fn next(&mut self) -> Option<Wake> {
+        self.rested = false;
         loop {
-            let idle = if self.worked_bytes >= GIVE_BACK_BYTES {
+            let is_due = self.wiring.keeper.is_due(self.state().head()) && !self.rested;
+            let idle = if self.worked_bytes >= GIVE_BACK_BYTES || is_due {
                 after(IDLE)
             } else {
                 never()
@@ -225,11 +234,30 @@ impl EngineThread {
                         self.wiring.watch = Watch::off();
                     }
                 },
-                recv(idle) -> _ => {
-                    memory::give_back();
-                    self.worked_bytes = 0;
-                }
+                recv(idle) -> _ => self.rest(is_due),
             }
+        }
+    }
+
+    /// Nobody wants anything: the state is kept if it is due and durable, else the next such moment will do.
+    fn rest(&mut self, is_due: bool) {
+        if self.worked_bytes >= GIVE_BACK_BYTES {
+            memory::give_back();
+            self.worked_bytes = 0;
+        }
+        self.rested = true;
+        let state = self.engine.state();
+        if is_due && self.wiring.durable.reached() >= state.head() {
+            let from_loop = &self.wiring.from_loop;
+            self.wiring.keeper.keep(state, || !from_loop.is_empty());
+        }
+    }
+
+    /// The state at an orderly end is what the next start goes on from.
+    fn keep_last(&mut self) {
+        let state = self.engine.state();
+        if self.wiring.durable.wait_for(state.head()).is_ok() {
+            self.wiring.keeper.keep(state, || false);
         }
     }
 

@@ -29,8 +29,11 @@ pub mod progress;
 pub mod accept;
 pub mod adopt;
 pub mod archive_check;
+pub mod checkpoint;
 pub mod ledger;
 pub mod maintenance;
+mod roads;
+pub mod scrub;
 pub mod startup;
 pub mod target;
 

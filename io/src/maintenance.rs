@@ -1,6 +1,7 @@
 //! `tslp verify`, `rebuild` and `salvage`: acts of the user on a ledger that no proxy is using.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::Path;
 
 use tslp_core::ids::Seq;
@@ -10,9 +11,11 @@ use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 
 use crate::archive_check::Archive;
+use crate::checkpoint;
 use crate::diagnostics::Subject;
 use crate::diagnostics::doctor::{self, Report};
-use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog};
+use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenOptions, SqliteLog};
+use crate::roads;
 use crate::startup::{self, Bar, StartError};
 
 /// Events written to a new ledger in one transaction.
@@ -78,6 +81,14 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
         };
         report.add(table.name, compared);
     }
+    match reader.chain_at(head) {
+        Ok(Some(chain)) => {
+            let file = DataFiles::of(&subject.data_dir).checkpoint;
+            roads::compare(&file, reader, &state, chain, report);
+        }
+        Ok(None) => report.add("genesis fold", Err(format!("event {head} is gone"))),
+        Err(error) => report.add("genesis fold", Err(error.to_string())),
+    }
     if reader.head().is_ok_and(|now| now.seq != head) {
         report.warn(
             "concurrency",
@@ -130,7 +141,23 @@ pub fn rebuild(
     bar: Bar,
 ) -> Result<Vec<String>, StartError> {
     let mut opened = options.open(data_dir, workspace)?;
-    startup::rebuild(&mut opened.log, bar)?;
+    let checkpoint = DataFiles::of(data_dir).checkpoint;
+    options
+        .disk
+        .remove(&checkpoint)
+        .map_err(|source| LedgerError::File {
+            action: "remove",
+            path: checkpoint.clone(),
+            source,
+        })?;
+    let state = startup::rebuild(&mut opened.log, bar)?;
+    opened.log.settle()?;
+    let written = checkpoint::write(&*options.disk, &checkpoint, opened.log.head()?, &state);
+    written.map_err(|error| LedgerError::File {
+        action: "write",
+        path: checkpoint,
+        source: io::Error::other(error),
+    })?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
         let (rows, digest) = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
         let digest = hex(&digest);

@@ -8,12 +8,14 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::state::State;
 
 use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
+use crate::checkpoint::keeper::Keeper;
 use crate::config::ServeConfig;
 use crate::config::settings::Budget;
 use crate::config::upstream::{Upstream, UpstreamUrl};
@@ -23,6 +25,7 @@ use crate::demo_model::DemoModel;
 use crate::diagnostics::{Diagnostics, Subject};
 use crate::engine_thread::{EngineThread, LastPromptSlot, Wiring};
 use crate::exit::Exit;
+use crate::ledger::disk::FileSystem;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Durability, Failure, LedgerWriter, Remedy, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
@@ -33,6 +36,8 @@ use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, Target};
 use crate::room::{self, Room, RoomWatch};
+use crate::scrub::Scrub;
+use crate::scrub::thread::Scrubbing;
 use crate::startup::{self, StartError};
 use crate::watch::Watch;
 
@@ -131,7 +136,11 @@ pub struct Server {
 struct Threads {
     audits: AuditQueue,
     engine: Option<JoinHandle<()>>,
+    /// Writes what the engine hands over last.
+    checkpoints: Option<JoinHandle<()>>,
     writer: Option<LedgerWriter>,
+    /// The writer may wait for its verdict.
+    scrub: Option<Scrubbing>,
     diagnostics: JoinHandle<()>,
     room: Room,
     /// Keeps the channel of a proxy without an engine open.
@@ -283,6 +292,14 @@ impl Server {
         if let Some(reason) = &safe_mode {
             banner.push(format!("SAFE MODE: {reason}"));
         }
+        let scrub = match &started {
+            Ok((opened, _)) => Some(Scrub::of(
+                opened,
+                &OpenOptions::default(),
+                &config.data_dir,
+            )?),
+            Err(_) => None,
+        };
         let diagnostics = Diagnostics::new(
             Subject {
                 readers: ReaderFactory::new(
@@ -295,12 +312,17 @@ impl Server {
                 api_key: config.upstream.api_key.clone(),
                 ca_file: config.upstream.ca_file.clone(),
                 safe_mode: safe_mode.clone(),
+                scrub: scrub.as_ref().map(Scrub::watched),
             },
             last_prompt.clone(),
         );
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
         let (watch, room) = room::watch(&config.data_dir, handle.clone());
-        let (engine, writer, unheard, ledger) = match started {
+        // Before anything can be written, so that the first commit waits for it.
+        let scrub = scrub
+            .map(|scrub| Scrubbing::spawn(scrub, audits.clone(), handle.clone()))
+            .transpose()?;
+        let (engine, checkpoints, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
                 let lock = Arc::clone(&opened.lock);
                 let surroundings = Surroundings {
@@ -310,12 +332,14 @@ impl Server {
                     last_prompt,
                     room: watch,
                 };
-                let (engine, writer) = start_engine(config, opened, state, surroundings)?;
+                let (engine, checkpoints, writer) =
+                    start_engine(config, opened, state, surroundings)?;
                 // Not waited for at the end: it holds nothing, and may be in the middle of a look-up.
                 Auditor::new(auditor, audits.clone(), to_engine.clone()).spawn()?;
                 ask_for_context(config, &chosen.url, to_engine)?;
                 (
                     Some(engine),
+                    Some(checkpoints),
                     Some(writer),
                     None,
                     Some(OpenLedgerGuard(lock)),
@@ -324,7 +348,7 @@ impl Server {
             Err((message, lock)) => {
                 handle.send(ToLoop::LedgerFailed { message });
                 let lock = OpenLedgerGuard(Arc::new(lock));
-                (None, None, Some(from_loop), Some(lock))
+                (None, None, None, Some(from_loop), Some(lock))
             }
         };
         Ok(Self {
@@ -335,7 +359,9 @@ impl Server {
             threads: Threads {
                 audits,
                 engine,
+                checkpoints,
                 writer,
+                scrub,
                 diagnostics,
                 _unheard: unheard,
                 room,
@@ -380,7 +406,13 @@ impl Server {
         if let Some(engine) = self.threads.engine {
             join(engine, "engine");
         }
+        if let Some(checkpoints) = self.threads.checkpoints {
+            join(checkpoints, "checkpoints");
+        }
         let written = self.threads.writer.map(LedgerWriter::join).transpose();
+        if let Some(scrub) = self.threads.scrub {
+            scrub.end();
+        }
         join(self.threads.diagnostics, "diagnostics");
         polled?;
         match written {
@@ -521,8 +553,15 @@ fn start_engine(
     opened: OpenLedger,
     state: State,
     surroundings: Surroundings<'_>,
-) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
+) -> Result<(JoinHandle<()>, JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
+    let (keeper, checkpoints) = Keeper::spawn(
+        Arc::new(FileSystem),
+        DataFiles::of(&config.data_dir).checkpoint,
+        opened.readers.open()?,
+        Arc::clone(opened.log.structure()),
+        opened.unverified.map_or(Seq(0), |mark| mark.head.seq),
+    )?;
     let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);
     let tell = handle.clone();
@@ -556,6 +595,7 @@ fn start_engine(
         audits: surroundings.audits,
         last_prompt: surroundings.last_prompt,
         watch: watch(config),
+        keeper,
         clock: Arc::new(SystemClock),
     };
     let engine = startup::engine(state, &config.policy, contents);
@@ -569,5 +609,5 @@ fn start_engine(
             });
         }
     })?;
-    Ok((engine, writer))
+    Ok((engine, checkpoints, writer))
 }

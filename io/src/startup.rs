@@ -1,5 +1,5 @@
-//! From a data directory to a state: opens the ledger, verifies every link of its chain while folding it, and puts the
-//! projections' tables right.
+//! From a data directory to a state: opens the ledger, takes the state from its checkpoint and folds what came later, or
+//! folds everything, verifying every link on the way, and puts the projections' tables right.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,6 +11,7 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::DecodeError;
 use tslp_projections::TABLES;
 use tslp_projections::table::{Changes, TableDigest, Value};
+use tslp_replay::chain::ChainHash;
 use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
@@ -19,12 +20,13 @@ use tslp_replay::store::Store;
 
 use crate::VERSION;
 use crate::archive_check::{Archive, ArchiveCheck};
+use crate::checkpoint::{self, Loaded, Mark, Unusable};
 use crate::data_dir::DataDirError;
 use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
 use crate::ledger::SqliteLog;
 use crate::ledger::TablesState;
-use crate::ledger::{ArchiveRows, OpenLedger, OpenOptions};
+use crate::ledger::{ArchiveRows, DataFiles, OpenLedger, OpenOptions};
 use crate::progress::Progress;
 
 /// Events after which a fold lets go of what the archives hold.
@@ -112,6 +114,12 @@ pub fn start(
     workspace: &Path,
 ) -> Result<(OpenLedger, State), StartError> {
     let mut opened = options.open(data_dir, workspace)?;
+    let files = DataFiles::of(data_dir);
+    if let Some((state, unverified)) = from_checkpoint(options, &files, &opened)? {
+        opened.unverified = Some(unverified);
+        opened.log.settle()?;
+        return Ok((opened, state));
+    }
     let (state, damage) = match &opened.tables {
         TablesState::Rebuild { reason } => (None, Some(reason.clone())),
         TablesState::Current => {
@@ -127,6 +135,73 @@ pub fn start(
     };
     opened.log.settle()?;
     Ok((opened, state))
+}
+
+/// The state that a checkpoint and what came after it give, and what it is the checkpoint of; `None` if there is no
+/// checkpoint to be believed, or the tables say something else.
+fn from_checkpoint(
+    options: &OpenOptions,
+    files: &DataFiles,
+    opened: &OpenLedger,
+) -> Result<Option<(State, Mark)>, StartError> {
+    let begun = Instant::now();
+    let Loaded { state, mark } = match checkpoint::load(
+        &*options.disk,
+        &files.checkpoint,
+        &opened.log,
+    ) {
+        Ok(loaded) => loaded,
+        Err(Unusable::Missing) if opened.log.head()?.seq == Seq(0) => return Ok(None),
+        Err(reason) => {
+            tracing::info!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
+            return Ok(None);
+        }
+    };
+    let at = mark.head;
+    let loaded = begun.elapsed();
+    let state = fold_tail(|from, visit| opened.log.read(from, visit), state, at.chain)?;
+    let folded = begun.elapsed() - loaded;
+    let reason = match &opened.tables {
+        TablesState::Rebuild { reason } => Some(reason.clone()),
+        TablesState::Current => damaged_table(&opened.log, &state, &[]),
+    };
+    if let Some(reason) = reason {
+        tracing::warn!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
+        return Ok(None);
+    }
+    let compared = begun.elapsed() - loaded - folded;
+    tracing::info!(
+        checkpoint = %at.seq,
+        head = %state.head(),
+        ?loaded,
+        ?folded,
+        ?compared,
+        "started from the checkpoint"
+    );
+    Ok(Some((state, mark)))
+}
+
+/// Folds what came after a checkpoint, verifying the chain from there on.
+///
+/// # Errors
+/// When it can't be read or believed.
+pub(crate) fn fold_tail(
+    read: impl FnOnce(Seq, &mut dyn FnMut(Stored) -> ControlFlow<()>) -> Result<(), LedgerError>,
+    loaded: State,
+    chain: ChainHash,
+) -> Result<State, StartError> {
+    let from = loaded.head().next();
+    let mut replay = Replay::from(loaded, chain);
+    visit_all(
+        |visit| read(from, visit),
+        |stored| {
+            replay.step(stored, tslp_migrations::decode)?;
+            settle_at_times(&mut replay, stored.seq);
+            Ok(())
+        },
+    )?;
+    replay.settle();
+    Ok(replay.into_state())
 }
 
 fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartError> {

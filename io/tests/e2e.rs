@@ -17,6 +17,8 @@ mod upstream;
 mod adopt;
 #[path = "e2e/audit.rs"]
 mod audit;
+#[path = "e2e/checkpoints.rs"]
+mod checkpoints;
 #[path = "e2e/commands.rs"]
 mod commands;
 #[path = "e2e/deep.rs"]

@@ -100,6 +100,17 @@ pub enum Invalid {
         /// One past the last byte.
         end: u32,
     },
+    /// A number that nothing ever counts up to.
+    #[error("a count of {0}")]
+    Count(u64),
+    /// A word without meaning.
+    #[error("`{word}` is no {what}")]
+    Word {
+        /// What it should be.
+        what: &'static str,
+        /// The word.
+        word: String,
+    },
     /// More older messages than messages.
     #[error("{older} of {messages} messages are older history")]
     Older {

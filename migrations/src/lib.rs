@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod checkpoint;
 mod decode;
 mod encode;
 pub mod schema;

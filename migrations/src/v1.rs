@@ -8,7 +8,7 @@ use rkyv::with::{InlineAsBox, Map};
 use rkyv::{Archive, Serialize};
 
 pub(crate) mod codes;
-mod load;
+pub(crate) mod load;
 mod store;
 
 pub(crate) use load::Load;

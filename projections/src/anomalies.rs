@@ -2,10 +2,12 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::ControlFlow;
 
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 
+use crate::part::{self, Part, Visit};
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
@@ -39,6 +41,22 @@ impl Anomalies {
             changes.put(crate::ANOMALIES, || row(anomaly));
             self.events.push(anomaly);
         }
+    }
+
+    /// All of it as plain data.
+    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        part::emit(
+            self.events.iter().copied(),
+            part::plain,
+            Part::Anomalies,
+            visit,
+        )
+    }
+
+    /// Takes back a part.
+    pub fn restore(&mut self, events: Vec<(Seq, &'static str)>) {
+        self.events.extend(events);
+        self.events.truncate(KEPT);
     }
 
     /// How many there are.

@@ -3,12 +3,16 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::ControlFlow;
 
 use tslp_core::entity::EntityId;
-use tslp_core::event::{AuditAnswered, AuditAsked, AuditStatus, Audited, Event, Recorded};
+use tslp_core::event::{
+    AuditAnswered, AuditAsked, AuditOutcome, AuditStatus, Audited, Event, Recorded,
+};
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
+use crate::part::{self, Part, Unfit, Visit};
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
@@ -30,17 +34,23 @@ pub const TABLE: Table = Table {
 };
 
 /// What is known of one version's audit.
-struct Audit {
-    entity: EntityId,
-    answer: Answer,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audit {
+    /// What the version is of.
+    pub entity: EntityId,
+    /// What was said of it.
+    pub answer: Answer,
 }
 
-#[derive(Clone, Copy)]
-enum Answer {
+/// What an audit said of one version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing yet.
     Awaited,
+    /// This.
     Given(AuditStatus),
-    /// The audit ended without saying anything of it; the outcome's word.
-    None(&'static str),
+    /// The audit ended so, without saying anything of it.
+    None(AuditOutcome),
 }
 
 impl Answer {
@@ -48,7 +58,7 @@ impl Answer {
         match self {
             Self::Awaited => "awaited",
             Self::Given(status) => status.as_str(),
-            Self::None(outcome) => outcome,
+            Self::None(outcome) => outcome.code(),
         }
     }
 
@@ -105,7 +115,7 @@ impl Audits {
             let mut verdicts = answered.verdicts.iter();
             audit.answer = verdicts
                 .find(|verdict| verdict.version == *version)
-                .map_or(Answer::None(answered.outcome.code()), |verdict| {
+                .map_or(Answer::None(answered.outcome), |verdict| {
                     Answer::Given(verdict.status)
                 });
             changes.put(crate::AUDITS, || row(answered.episode, *version, audit));
@@ -134,6 +144,27 @@ impl Audits {
         episodes
             .filter(|episode| self.under_way(*episode).is_some())
             .collect()
+    }
+
+    /// All of it as plain data.
+    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        let audits = self.episodes.iter().flat_map(|(episode, audits)| {
+            let audits = audits.iter();
+            audits.map(|(version, audit)| (*episode, *version, audit.clone()))
+        });
+        part::emit(audits, part::plain, Part::Audits, visit)
+    }
+
+    /// Takes back a part.
+    ///
+    /// # Errors
+    /// When a version stands in it twice.
+    pub fn restore(&mut self, audits: Vec<(EpisodeId, VersionId, Audit)>) -> Result<(), Unfit> {
+        for (episode, version, audit) in audits {
+            let audits = self.episodes.entry(episode).or_default();
+            part::fill(audits, [(version, audit)], "a version is audited twice")?;
+        }
+        Ok(())
     }
 
     /// All rows, by key.

@@ -3,10 +3,13 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::ControlFlow;
 
 use tslp_core::event::{DiskFinding, Event, Recorded};
+use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 
+use crate::part::{self, Part, Unfit, Visit};
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
@@ -29,7 +32,7 @@ pub const TABLE: Table = Table {
 /// Last observations.
 #[derive(Default)]
 pub struct Disk {
-    findings: BTreeMap<RelPath, (DiskFinding, u64)>,
+    findings: BTreeMap<RelPath, (DiskFinding, Seq)>,
 }
 
 impl Disk {
@@ -38,7 +41,7 @@ impl Disk {
         let Event::DiskObserved(observed) = &recorded.event else {
             return;
         };
-        let seen = (observed.finding.clone(), recorded.seq.0);
+        let seen = (observed.finding.clone(), recorded.seq);
         changes.put(crate::DISK, || row(&observed.path, &seen));
         self.findings.insert(observed.path.clone(), seen);
     }
@@ -57,6 +60,33 @@ impl Disk {
             .map(|(path, _)| path)
     }
 
+    /// All of it as plain data.
+    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        let findings = self.findings.iter();
+        part::emit(
+            findings.map(|(path, (finding, seq))| (path.clone(), finding.clone(), *seq)),
+            |(_, finding, _)| match finding {
+                DiskFinding::File(file) => file.slices.len(),
+                DiskFinding::Missing | DiskFinding::Unreadable(_) => 0,
+            },
+            Part::Disk,
+            visit,
+        )
+    }
+
+    /// Takes back a part.
+    ///
+    /// # Errors
+    /// When a path stands in it twice.
+    pub fn restore(&mut self, findings: Vec<(RelPath, DiskFinding, Seq)>) -> Result<(), Unfit> {
+        let findings = findings.into_iter();
+        part::fill(
+            &mut self.findings,
+            findings.map(|(path, finding, seq)| (path, (finding, seq))),
+            "a path was looked at last twice",
+        )
+    }
+
     /// All rows, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.findings
@@ -66,7 +96,7 @@ impl Disk {
     }
 }
 
-fn row(path: &RelPath, (finding, seq): &(DiskFinding, u64)) -> Vec<Value> {
+fn row(path: &RelPath, (finding, seq): &(DiskFinding, Seq)) -> Vec<Value> {
     let (word, whole, grammar) = match finding {
         DiskFinding::Missing => ("missing", None, None),
         DiskFinding::Unreadable(failure) => (failure.code(), None, None),
@@ -79,7 +109,7 @@ fn row(path: &RelPath, (finding, seq): &(DiskFinding, u64)) -> Vec<Value> {
         grammar.map_or(Value::Null, |grammar| {
             Value::Text(alloc::format!("{} {}", grammar.language, grammar.version))
         }),
-        Value::from(*seq),
+        Value::from(seq.0),
     ])
 }
 

@@ -4,14 +4,16 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::ControlFlow;
 
-use tslp_core::artifact::Level;
+use tslp_core::artifact::{ArtifactState, Level};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{AuditStatus, Event, Recorded, ReplyOutcome};
+use tslp_core::event::{AuditStatus, Event, History, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::reason::Reason;
 
+use crate::part::{self, Part, Unfit, Visit};
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
@@ -54,23 +56,50 @@ pub const ENTRIES_TABLE: Table = Table {
 /// Entries kept of one episode; the rest is in the ledger.
 const ENTRIES_PER_EPISODE: usize = 64;
 
-struct Episode {
-    session: SessionId,
-    at: UnixMillis,
-    model: String,
-    outcome: Option<ReplyOutcome>,
-    history: Option<&'static str>,
-    /// With the position of the first.
-    entries: VecDeque<Entry>,
-    first: u64,
+/// What one prompt and its reply were about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Episode {
+    /// Its session.
+    pub session: SessionId,
+    /// When it began.
+    pub at: UnixMillis,
+    /// The model that was asked for.
+    pub model: String,
+    /// How its reply ended, if it has.
+    pub outcome: Option<ReplyOutcome>,
+    /// What became of the conversation's history, once the prompt was composed.
+    pub history: Option<History>,
+    /// What happened.
+    pub entries: VecDeque<Entry>,
+    /// The position of the first entry.
+    pub first: u64,
 }
 
 /// One thing that happened.
-struct Entry {
-    what: &'static str,
-    entity: Option<EntityId>,
-    reason: Reason,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What: one of [`WORDS`].
+    pub what: &'static str,
+    /// What it happened to.
+    pub entity: Option<EntityId>,
+    /// Why.
+    pub reason: Reason,
 }
+
+/// All that an entry's `what` can be.
+pub const WORDS: &[&str] = &[
+    "hydrated",
+    "withheld",
+    "audit",
+    "notice",
+    Level::Unresolved.as_str(),
+    Level::Inferred.as_str(),
+    Level::Confirmed.as_str(),
+    ArtifactState::Proposed.as_str(),
+    ArtifactState::Authoritative.as_str(),
+    ArtifactState::Superseded.as_str(),
+    ArtifactState::Tombstoned.as_str(),
+];
 
 /// The last [`RECENT_EPISODES_KEPT`] episodes.
 #[derive(Default)]
@@ -100,10 +129,7 @@ impl Episodes {
             }),
             Event::PromptComposed(composed) => {
                 self.update(composed.episode, changes, |episode| {
-                    episode.history = Some(match composed.history {
-                        tslp_core::event::History::Window => "window",
-                        tslp_core::event::History::Client => "client",
-                    });
+                    episode.history = Some(composed.history);
                 });
                 for hydrated in &composed.hydrated {
                     self.note(
@@ -245,6 +271,35 @@ impl Episodes {
         remove_entries(id, &episode, changes);
     }
 
+    /// Whether no block was captured that isn't resolved yet.
+    #[must_use]
+    pub const fn is_settled(&self) -> bool {
+        self.captured.is_none()
+    }
+
+    /// All of it as plain data, once it is settled.
+    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        let episodes = self.episodes.iter();
+        part::emit(
+            episodes.map(|(id, episode)| (*id, episode.clone())),
+            |(_, episode)| episode.entries.len(),
+            Part::Episodes,
+            visit,
+        )
+    }
+
+    /// Takes back a part.
+    ///
+    /// # Errors
+    /// When an episode stands in it twice.
+    pub fn restore(&mut self, episodes: Vec<(EpisodeId, Episode)>) -> Result<(), Unfit> {
+        part::fill(
+            &mut self.episodes,
+            episodes,
+            "an episode stands there twice",
+        )
+    }
+
     /// All rows of `episodes`, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.episodes
@@ -313,7 +368,7 @@ fn row(id: EpisodeId, episode: &Episode) -> Vec<Value> {
         episode
             .outcome
             .map_or(Value::Null, |outcome| Value::Text(outcome_text(outcome))),
-        Value::from(episode.history),
+        Value::from(episode.history.map(history_code)),
     ])
 }
 
@@ -327,6 +382,13 @@ fn entry_row(id: EpisodeId, position: u64, entry: &Entry) -> Vec<Value> {
         Value::from(entity.and_then(EntityId::symbol_str)),
         Value::from(entry.reason.code()),
     ])
+}
+
+const fn history_code(history: History) -> &'static str {
+    match history {
+        History::Window => "window",
+        History::Client => "client",
+    }
 }
 
 fn outcome_text(outcome: ReplyOutcome) -> String {
@@ -348,7 +410,7 @@ impl fmt::Display for Episodes {
                 f,
                 "{id} {} {outcome} {}",
                 episode.session,
-                episode.history.unwrap_or("-")
+                episode.history.map_or("-", history_code)
             )?;
             for entry in &episode.entries {
                 match &entry.entity {

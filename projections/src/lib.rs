@@ -7,6 +7,7 @@
 
 extern crate alloc;
 
+pub mod part;
 pub mod table;
 
 pub mod edits;

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::ControlFlow;
 
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::EntityId;
@@ -15,6 +16,7 @@ use tslp_core::limits::PROPOSALS_PER_ENTITY_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
+use crate::part::{self, Part, Unfit, Visit};
 use crate::sessions::Sessions;
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
@@ -41,7 +43,7 @@ pub const TABLE: Table = Table {
 };
 
 /// A version that is PROPOSED.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposed {
     /// The version.
     pub version: Version,
@@ -197,6 +199,58 @@ impl Proposals {
     #[must_use]
     pub const fn last_version(&self) -> VersionId {
         self.last_version
+    }
+
+    /// Whether no block was captured that isn't resolved yet.
+    #[must_use]
+    pub const fn is_settled(&self) -> bool {
+        self.capture.is_none()
+    }
+
+    /// All of it as plain data, once it is settled.
+    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        visit(Part::ProposalIds(self.last_capture, self.last_version))?;
+        let proposed = self.by_version.values().cloned();
+        part::emit(
+            proposed,
+            |proposed| proposed.version.spans.len(),
+            Part::Proposals,
+            visit,
+        )?;
+        let order = self.by_entity.iter();
+        let order = order.map(|(entity, open)| (entity.clone(), open.clone()));
+        part::emit(order, |(_, open)| open.len(), Part::ProposalOrder, visit)
+    }
+
+    /// Takes back a part.
+    ///
+    /// # Errors
+    /// When a version stands in it twice.
+    pub fn restore(&mut self, proposals: Vec<Proposed>) -> Result<(), Unfit> {
+        let proposals = proposals.into_iter();
+        part::fill(
+            &mut self.by_version,
+            proposals.map(|proposed| (proposed.version.id, proposed)),
+            "a version is proposed twice",
+        )
+    }
+
+    /// Takes back a part.
+    ///
+    /// # Errors
+    /// When an entity stands in it twice.
+    pub fn restore_order(&mut self, order: Vec<(EntityId, Vec<VersionId>)>) -> Result<(), Unfit> {
+        part::fill(
+            &mut self.by_entity,
+            order,
+            "an entity's proposals are listed twice",
+        )
+    }
+
+    /// Takes back a part.
+    pub const fn restore_ids(&mut self, capture: CaptureId, version: VersionId) {
+        self.last_capture = capture;
+        self.last_version = version;
     }
 
     /// All rows, by key.

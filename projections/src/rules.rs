@@ -1,12 +1,15 @@
 //! The rules in force: what decides from the last change of rules on.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::ControlFlow;
 
 use tslp_core::event::{Event, Recorded, RulesInForce};
 
+use crate::part::{Part, Visit};
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
@@ -48,6 +51,19 @@ impl Rules {
     #[must_use]
     pub const fn in_force(&self) -> Option<&RulesInForce> {
         self.in_force.as_ref()
+    }
+
+    /// All of it as plain data.
+    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        match &self.in_force {
+            Some(rules) => visit(Part::Rules(Box::new(rules.clone()))),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Takes back a part.
+    pub fn restore(&mut self, rules: RulesInForce) {
+        self.in_force = Some(rules);
     }
 
     /// All rows, by key.

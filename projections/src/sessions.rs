@@ -16,6 +16,8 @@ use tslp_core::limits::{NOTICES_PER_PROMPT_MAX, RECENT_PAIRS, SESSIONS_KEPT};
 use tslp_core::message::Role;
 use tslp_core::view::{Exchange, OpenPrompt, Place, SessionPoint, Turn};
 
+mod parts;
+
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
@@ -61,38 +63,55 @@ const EPISODES_KEPT: u64 = 1024;
 const HYDRATION_ORDER_KEPT: usize = 64;
 
 /// One conversation.
-#[derive(Clone, Default)]
-struct Session {
-    name: Option<String>,
-    plain: bool,
-    length: u32,
-    points: VecDeque<(TranscriptHash, u32)>,
-    head: Option<TranscriptHash>,
-    tail: Option<TranscriptHash>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Session {
+    /// What the client calls it.
+    pub name: Option<String>,
+    /// Whether it consists of single prompts and replies alone.
+    pub plain: bool,
+    /// Messages after the last completed reply.
+    pub length: u32,
+    /// Where it was after its last replies, with how many messages.
+    pub points: VecDeque<(TranscriptHash, u32)>,
+    /// Where it is.
+    pub head: Option<TranscriptHash>,
+    /// The last exchange.
+    pub tail: Option<TranscriptHash>,
     /// The last reply.
-    reply: Option<MessageKey>,
-    open: Option<Open>,
-    last_episode: EpisodeId,
+    pub reply: Option<MessageKey>,
+    /// The prompt without a completed reply.
+    pub open: Option<Open>,
+    /// The last episode.
+    pub last_episode: EpisodeId,
     /// The episode before the last one.
-    before_last: EpisodeId,
-    exchanges: VecDeque<(Exchange, u32)>,
-    hydration_order: Vec<EntityId>,
+    pub before_last: EpisodeId,
+    /// The last exchanges, each with the number of messages after it.
+    pub exchanges: VecDeque<(Exchange, u32)>,
+    /// Entities in the order in which they were first hydrated.
+    pub hydration_order: Vec<EntityId>,
     /// What the last prompt's hydration held.
-    shown: Vec<(EntityId, VersionId)>,
-    notices: VecDeque<NoticeIssued>,
+    pub shown: Vec<(EntityId, VersionId)>,
+    /// What the model is still to be told.
+    pub notices: VecDeque<NoticeIssued>,
     /// How many of `notices` the open prompt shows; they are done with once its reply is complete.
-    notices_shown: usize,
+    pub notices_shown: usize,
 }
 
 /// A prompt without a completed reply.
-#[derive(Clone)]
-struct Open {
-    episode: EpisodeId,
-    transcript: TranscriptHash,
-    length: u32,
-    user_key: Option<MessageKey>,
-    user: Vec<ArtifactHash>,
-    in_flight: bool,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// The conversation up to it.
+    pub transcript: TranscriptHash,
+    /// How many messages that is.
+    pub length: u32,
+    /// Its last user message.
+    pub user_key: Option<MessageKey>,
+    /// The texts of its user messages.
+    pub user: Vec<ArtifactHash>,
+    /// Whether a reply is under way.
+    pub in_flight: bool,
 }
 
 /// All conversations that can be continued.

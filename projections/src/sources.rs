@@ -11,6 +11,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
+use crate::part::Unfit;
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
@@ -87,6 +88,62 @@ impl Sources {
             hasher.hash_one(slots[*id as usize].artifact)
         });
         id
+    }
+
+    /// What is true was promoted out of, with how many versions were, by their addresses.
+    pub fn promoted(&self) -> impl Iterator<Item = (ArtifactHash, u32)> {
+        let mut promoted: Vec<_> = self
+            .by_artifact
+            .iter()
+            .map(|id| {
+                let source = &self.slots[*id as usize];
+                (source.artifact, source.promoted)
+            })
+            .collect();
+        promoted.sort_unstable();
+        promoted.into_iter()
+    }
+
+    /// Takes back what [`Self::promoted`] gave; [`Self::restore_live`] follows for each of them that is true.
+    ///
+    /// # Errors
+    /// When bytes stand in it twice.
+    pub fn restore(&mut self, promoted: Vec<(ArtifactHash, u32)>) -> Result<(), Unfit> {
+        for (artifact, promoted) in promoted {
+            if self.find(artifact).is_some() {
+                return Err(Unfit("a source of versions stands there twice"));
+            }
+            let id = self.add(artifact);
+            self.slots[id as usize].promoted = promoted;
+        }
+        Ok(())
+    }
+
+    /// A version that was promoted out of these bytes is true. Returns their number.
+    ///
+    /// # Errors
+    /// When no such version was promoted.
+    pub fn restore_live(&mut self, artifact: ArtifactHash) -> Result<u32, Unfit> {
+        let id = self.find(artifact);
+        let id = id.ok_or(Unfit("a version was made of unknown bytes"))?;
+        let source = &mut self.slots[id as usize];
+        source.live += 1;
+        if source.live > source.promoted {
+            return Err(Unfit("more versions are true than were promoted"));
+        }
+        Ok(id)
+    }
+
+    /// Everything was taken back.
+    ///
+    /// # Errors
+    /// When nothing is true of some bytes.
+    pub fn restored(&self) -> Result<(), Unfit> {
+        let mut ids = self.by_artifact.iter();
+        if ids.any(|id| self.slots[*id as usize].live == 0) {
+            return Err(Unfit("nothing is true of what truth was promoted out of"));
+        }
+        Ok(())
     }
 
     /// By the event at `seq` a version that was promoted out of it is no longer authoritative.

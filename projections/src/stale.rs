@@ -7,6 +7,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::ControlFlow;
 
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
@@ -16,6 +17,7 @@ use tslp_core::path::RelPath;
 use tslp_core::view::Divergence;
 
 use crate::disk::Disk;
+use crate::part::{self, Part, Unfit, Visit};
 use crate::state_map::StateMap;
 use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
 
@@ -154,6 +156,46 @@ impl Stale {
         self.differing
             .iter()
             .filter_map(|(entity, difference)| Some((entity, difference.divergence()?)))
+    }
+
+    /// All of it as plain data.
+    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        let differing = self.differing.iter();
+        let differing = differing.map(|(entity, how)| (entity.clone(), how.divergence()));
+        part::emit(differing, part::plain, Part::Differing, visit)?;
+        let acknowledged = self.acknowledged.iter();
+        let acknowledged = acknowledged.map(|(entity, seen)| (entity.clone(), *seen));
+        part::emit(acknowledged, part::plain, Part::Acknowledged, visit)
+    }
+
+    /// Takes back a part.
+    ///
+    /// # Errors
+    /// When an entity stands in it twice.
+    pub fn restore_differing(
+        &mut self,
+        differing: Vec<(EntityId, Option<Divergence>)>,
+    ) -> Result<(), Unfit> {
+        let differing = differing.into_iter().map(|(entity, divergence)| {
+            let difference = divergence.map_or(Difference::Acknowledged, Difference::Diverged);
+            (entity, difference)
+        });
+        part::fill(&mut self.differing, differing, "an entity differs twice")
+    }
+
+    /// Takes back a part.
+    ///
+    /// # Errors
+    /// When an entity stands in it twice.
+    pub fn restore_acknowledged(
+        &mut self,
+        acknowledged: Vec<(EntityId, OnDisk)>,
+    ) -> Result<(), Unfit> {
+        part::fill(
+            &mut self.acknowledged,
+            acknowledged,
+            "an entity is acknowledged twice",
+        )
     }
 
     /// All rows, by key.

@@ -19,6 +19,10 @@ use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
 use tslp_core::view::Current;
 
+mod parts;
+
+pub use parts::{FileTruths, Truth};
+
 use crate::proposals::{Proposals, Proposed};
 use crate::sources::Sources;
 use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
@@ -83,7 +87,7 @@ struct Entry {
     episode: EpisodeId,
     seq: Seq,
     at: UnixMillis,
-    /// The next entry whose symbol has the same last component.
+    /// The next older entry whose symbol has the same last component.
     namesake: Option<u32>,
 }
 
@@ -106,7 +110,7 @@ pub struct StateMap {
     by_entity: HashTable<u32>,
     by_name: HashTable<u32>,
     by_path: HashTable<u32>,
-    /// Files by their base names in lower case.
+    /// Files by their base names in lower case, in the order of their paths.
     by_basename: BTreeMap<alloc::boxed::Box<str>, Vec<u32>>,
     superseded: BTreeMap<EntityId, Vec<SliceHash>>,
     hasher: DefaultHashBuilder,
@@ -166,6 +170,7 @@ impl StateMap {
             self.take(id, recorded.seq, changes);
         }
         let id = self.insert(entry);
+        self.link_name(id);
         changes.put(crate::STATE_MAP, || self.row(id));
         is_free
     }
@@ -191,7 +196,6 @@ impl StateMap {
                 .entries
                 .partition_point(|other| self.symbol_of(*other) < self.symbol_of(id));
             self.files[file].entries.insert(at, id);
-            self.link_name(id);
         }
         let hash = self.entity_hash_of(id);
         let Self {
@@ -263,10 +267,14 @@ impl StateMap {
             entries: Vec::new(),
             whole: None,
         });
-        self.by_basename
+        let Self {
+            by_basename, files, ..
+        } = self;
+        let alike = by_basename
             .entry(path.basename().to_ascii_lowercase().into())
-            .or_default()
-            .push(id);
+            .or_default();
+        let at = alike.partition_point(|other| files[*other as usize].path < *path);
+        alike.insert(at, id);
         let Self {
             by_path,
             files,
@@ -316,17 +324,28 @@ impl StateMap {
             .by_name
             .find(hash, |other| self.name_of(*other) == Some(name))
             .copied();
-        match head {
-            Some(head) => {
-                let next = self.entry(head).and_then(|entry| entry.namesake);
-                if let Some(entry) = &mut self.entries[id as usize] {
-                    entry.namesake = next;
-                }
-                if let Some(entry) = &mut self.entries[head as usize] {
+        // A look-up that is cut off must not depend on how the state came about.
+        let mut before = None;
+        let mut next = head;
+        while let Some(other) = next.filter(|other| self.is_older(id, *other)) {
+            before = Some(other);
+            next = self.entry(other).and_then(|entry| entry.namesake);
+        }
+        if let Some(entry) = &mut self.entries[id as usize] {
+            entry.namesake = next;
+        }
+        match (before, head) {
+            (Some(before), _) => {
+                if let Some(entry) = &mut self.entries[before as usize] {
                     entry.namesake = Some(id);
                 }
             }
-            None => {
+            (None, Some(head)) => {
+                if let Ok(mut slot) = self.by_name.find_entry(hash, |other| *other == head) {
+                    *slot.get_mut() = id;
+                }
+            }
+            (None, None) => {
                 let Self {
                     by_name,
                     entries,
@@ -336,6 +355,12 @@ impl StateMap {
                 by_name.insert_unique(hash, id, |id| name_hash(hasher, entries, *id));
             }
         }
+    }
+
+    /// Whether one entry became true before another; in a sound ledger no two did so at once.
+    fn is_older(&self, id: u32, other: u32) -> bool {
+        let age = |id| self.entry(id).map(|entry| entry.seq);
+        (age(id), self.sort_key(other)) < (age(other), self.sort_key(id))
     }
 
     fn unlink_name(&mut self, id: u32) {
@@ -467,7 +492,7 @@ impl StateMap {
             .map(|file| &file.path)
     }
 
-    /// Tracked files with this base name, at most `limit`.
+    /// Tracked files with this base name, in the order of their paths, at most `limit`.
     #[must_use]
     pub fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath> {
         self.files_called(basename)
@@ -477,7 +502,7 @@ impl StateMap {
             .collect()
     }
 
-    /// A tracked file whose path differs from this one in upper and lower case alone.
+    /// The first tracked file whose path differs from this one in upper and lower case alone.
     #[must_use]
     pub fn case_twin(&self, path: &RelPath) -> Option<RelPath> {
         self.files_called(path.basename())
@@ -498,7 +523,7 @@ impl StateMap {
             .map(|file| &file.path)
     }
 
-    /// Entities whose symbol's last component is `name`, at most `limit`.
+    /// Entities whose symbol's last component is `name`, those that became true last first, at most `limit`.
     #[must_use]
     pub fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId> {
         let hash = self.hasher.hash_one(name);

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::ControlFlow;
 
 use tslp_core::artifact::Transition;
 use tslp_core::entity::EntityId;
@@ -10,6 +11,7 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::TOMBSTONE_EPISODES;
 
+use crate::part::{self, Part, Unfit, Visit};
 use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
@@ -74,6 +76,27 @@ impl Tombstones {
     #[must_use]
     pub fn contains(&self, entity: &EntityId) -> bool {
         self.removed.contains_key(entity)
+    }
+
+    /// All of it as plain data.
+    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        let removed = self.removed.iter();
+        let stones =
+            removed.map(|(entity, (version, episode))| (entity.clone(), *version, *episode));
+        part::emit(stones, part::plain, Part::Tombstones, visit)
+    }
+
+    /// Takes back a part.
+    ///
+    /// # Errors
+    /// When an entity stands in it twice.
+    pub fn restore(&mut self, stones: Vec<(EntityId, VersionId, EpisodeId)>) -> Result<(), Unfit> {
+        let stones = stones.into_iter();
+        part::fill(
+            &mut self.removed,
+            stones.map(|(entity, version, episode)| (entity, (version, episode))),
+            "an entity has two tombstones",
+        )
     }
 
     /// All rows, by key.

@@ -52,6 +52,12 @@ impl Default for ChainCheck {
 }
 
 impl ChainCheck {
+    /// Goes on from an event that was verified before.
+    #[must_use]
+    pub const fn from(head: Head) -> Self {
+        Self { head }
+    }
+
     /// Verifies that the event follows and fits the chain.
     ///
     /// # Errors
@@ -112,6 +118,19 @@ pub struct Replay {
 }
 
 impl Replay {
+    /// Goes on from a state and the chain's hash at its head.
+    #[must_use]
+    pub const fn from(state: State, chain: ChainHash) -> Self {
+        let head = Head {
+            seq: state.head(),
+            chain,
+        };
+        Self {
+            state,
+            chain: ChainCheck::from(head),
+        }
+    }
+
     /// Verifies one event's link and folds it. `decode` turns kind and payload into an event.
     ///
     /// # Errors
@@ -154,6 +173,12 @@ impl Replay {
     #[must_use]
     pub const fn head(&self) -> Head {
         self.chain.head()
+    }
+
+    /// The state so far.
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        &self.state
     }
 
     /// The state at the head.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::Range;
+use core::ops::{ControlFlow, Range};
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
@@ -20,6 +20,7 @@ use tslp_projections::audits::Audits;
 use tslp_projections::disk::Disk;
 use tslp_projections::edits::Edits;
 use tslp_projections::episodes::Episodes;
+use tslp_projections::part::{Part, Unfit, Unsettled, Visit};
 use tslp_projections::proposals::{Proposals, Proposed};
 use tslp_projections::rules::Rules;
 use tslp_projections::sessions::Sessions;
@@ -85,6 +86,30 @@ impl State {
     #[must_use]
     pub const fn head(&self) -> Seq {
         self.head
+    }
+
+    /// The whole state as plain data, part by part, until `visit` breaks; but for its head, and for the archives' rows.
+    ///
+    /// # Errors
+    /// In the middle of a batch.
+    pub fn parts(&self, visit: Visit<'_>) -> Result<ControlFlow<()>, Unsettled> {
+        if !(self.proposals.is_settled() && self.episodes.is_settled()) {
+            return Err(Unsettled);
+        }
+        Ok(self.settled_parts(visit))
+    }
+
+    fn settled_parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
+        self.state_map.parts(visit)?;
+        self.proposals.parts(visit)?;
+        self.tombstones.parts(visit)?;
+        self.disk.parts(visit)?;
+        self.stale.parts(visit)?;
+        self.sessions.parts(visit)?;
+        self.episodes.parts(visit)?;
+        self.audits.parts(visit)?;
+        self.anomalies.parts(visit)?;
+        self.rules.parts(visit)
     }
 
     /// Current truth.
@@ -153,6 +178,61 @@ impl State {
             tslp_projections::EDITS => self.edits.rows(visit),
             _ => {}
         }
+    }
+}
+
+/// A state that is made again from its parts.
+#[derive(Default)]
+pub struct Restoring {
+    state: State,
+}
+
+impl Restoring {
+    /// Takes back the next part, in the order in which [`State::parts`] gave them.
+    ///
+    /// # Errors
+    /// When it doesn't fit the others.
+    pub fn take(&mut self, part: Part) -> Result<(), Unfit> {
+        let state = &mut self.state;
+        let Some(part) = state.sessions.restore(part)? else {
+            return Ok(());
+        };
+        match part {
+            Part::Sources(sources) => state.state_map.restore_sources(sources),
+            Part::Truths(truths) => state.state_map.restore_truths(truths),
+            Part::Superseded(superseded) => state.state_map.restore_superseded(superseded),
+            Part::Proposals(proposals) => state.proposals.restore(proposals),
+            Part::ProposalOrder(order) => state.proposals.restore_order(order),
+            Part::ProposalIds(capture, version) => {
+                state.proposals.restore_ids(capture, version);
+                Ok(())
+            }
+            Part::Tombstones(stones) => state.tombstones.restore(stones),
+            Part::Disk(findings) => state.disk.restore(findings),
+            Part::Differing(differing) => state.stale.restore_differing(differing),
+            Part::Acknowledged(seen) => state.stale.restore_acknowledged(seen),
+            Part::Episodes(episodes) => state.episodes.restore(episodes),
+            Part::Audits(audits) => state.audits.restore(audits),
+            Part::Anomalies(events) => {
+                state.anomalies.restore(events);
+                Ok(())
+            }
+            Part::Rules(rules) => {
+                state.rules.restore(*rules);
+                Ok(())
+            }
+            _ => Err(Unfit("a part that belongs to nothing")),
+        }
+    }
+
+    /// All parts are there: the state after the event at `head`.
+    ///
+    /// # Errors
+    /// When they aren't.
+    pub fn finish(mut self, head: Seq) -> Result<State, Unfit> {
+        self.state.state_map.restored()?;
+        self.state.head = head;
+        Ok(self.state)
     }
 }
 

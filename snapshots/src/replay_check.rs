@@ -1,15 +1,19 @@
 //! Replays a ledger by every road there is and compares what comes out with the live state.
 
+use std::ops::ControlFlow;
+
 use tslp_core::event::Recorded;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_migrations::checkpoint;
 use tslp_projections::TABLES;
+use tslp_projections::part::{Part, Unfit};
 use tslp_projections::table::{Changes, Value};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::deep::Deep;
 use tslp_replay::fold::Replay;
 use tslp_replay::log::Stored;
-use tslp_replay::state::State;
+use tslp_replay::state::{Restoring, State};
 use tslp_replay::store::Store;
 use tslp_replay::trace::Difference;
 
@@ -44,6 +48,79 @@ pub fn check(ledger: &[Recorded], live: &State, tables: &Tables) {
         assert_eq!(live, tables.rows(index), "row changes of {}", table.name);
         if table.is_archive() {
             assert_eq!(live, archives.rows(index), "settled fold of {}", table.name);
+        }
+    }
+    check_parts(ledger, live, &folded);
+}
+
+/// Compares the live state with two others, part by part and in what look-ups give: the same events folded anew, and the
+/// same events with the state taken apart and put together again in the middle of them.
+fn check_parts(ledger: &[Recorded], live: &State, folded: &State) {
+    let expected = parts(live);
+    assert_eq!(expected, parts(folded), "parts of a fold");
+    for divisor in [3, 2, 1] {
+        let mut state = State::default();
+        let mut apart = ledger.len() / divisor;
+        for (number, recorded) in ledger.iter().enumerate() {
+            if number >= apart && state.parts(&mut |_| ControlFlow::Break(())).is_ok() {
+                state = again(&state);
+                apart = usize::MAX;
+            }
+            state.apply(recorded, &mut Changes::discarding());
+        }
+        if divisor == 1 {
+            state = again(&state);
+        }
+        assert_eq!(expected, parts(&state), "parts after 1/{divisor}");
+        check_names(live, &state);
+        check_names(live, folded);
+    }
+}
+
+/// All of a state, as its parts.
+///
+/// # Panics
+/// In the middle of a batch.
+#[must_use]
+pub fn parts(state: &State) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let visited = state.parts(&mut |part| {
+        parts.push(part);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(visited, Ok(ControlFlow::Continue(())));
+    parts
+}
+
+/// A state that was stored and read back.
+///
+/// # Panics
+/// When a part doesn't come back from its stored bytes as it was, or doesn't fit the others.
+#[must_use]
+pub fn again(state: &State) -> State {
+    let mut restoring = Restoring::default();
+    for part in parts(state) {
+        let bytes = checkpoint::encode(&part).unwrap_or_else(|error| panic!("{error}"));
+        let decoded = checkpoint::decode(&bytes).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(decoded, part);
+        restoring
+            .take(decoded)
+            .unwrap_or_else(|Unfit(what)| panic!("{what}"));
+    }
+    let restored = restoring.finish(state.head());
+    restored.unwrap_or_else(|Unfit(what)| panic!("{what}"))
+}
+
+/// Look-ups that have a limit give the same in both states, whichever way these came about.
+fn check_names(one: &State, other: &State) {
+    let (one, other) = (one.state_map(), other.state_map());
+    for path in one.paths() {
+        let name = path.basename();
+        assert_eq!(one.files_named(name, 64), other.files_named(name, 64));
+        assert_eq!(one.case_twin(path), other.case_twin(path));
+        for symbol in one.symbols_of(path) {
+            let name = symbol.last_component();
+            assert_eq!(one.entities_named(name, 64), other.entities_named(name, 64));
         }
     }
 }

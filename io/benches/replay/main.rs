@@ -3,7 +3,6 @@
 
 use std::error::Error;
 use std::hint::black_box;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,8 +10,8 @@ use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_io::ledger::{DataFiles, OpenOptions, ReaderFactory};
 use tslp_io::out::Out;
+use tslp_io::startup;
 use tslp_replay::chain::ChainHash;
-use tslp_replay::fold::Replay;
 
 mod fill;
 mod turns;
@@ -109,27 +108,11 @@ fn read_and_hash(database: &Path, events: u64) -> Result<(), Box<dyn Error>> {
 
 fn fold(files: &DataFiles, events: u64) -> Result<(), Box<dyn Error>> {
     let reader = ReaderFactory::new(files, &OpenOptions::default()).open()?;
-    let mut replay = Replay::default();
-    let mut flaw = None;
-    reader.read(
-        Seq(1),
-        &mut |stored| match replay.step(&stored, tslp_migrations::decode) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                flaw = Some(error);
-                ControlFlow::Break(())
-            }
-        },
-    )?;
-    if let Some(flaw) = flaw {
-        return Err(flaw.into());
-    }
-    let seen = replay.head().seq.0;
-    let state = black_box(replay.into_state());
+    let state = black_box(startup::fold(|visit| reader.read(Seq(1), visit))?);
     if !state.anomalies().is_empty() {
         return Err("the filled ledger contradicts itself".into());
     }
-    check(seen, events)
+    check(state.head().0, events)
 }
 
 fn check(seen: u64, events: u64) -> Result<(), Box<dyn Error>> {

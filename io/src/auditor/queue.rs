@@ -48,7 +48,7 @@ pub enum Task {
     Report(Vec<EpisodeId>),
 }
 
-/// Shared by the network loop, the engine and the auditor. Nobody does I/O while holding its lock.
+/// Shared by the network loop, the engine, the auditor and the scrub. Nobody does I/O while holding its lock.
 #[derive(Clone, Default)]
 pub struct AuditQueue(Arc<Shared>);
 
@@ -104,7 +104,7 @@ pub struct InUse(AuditQueue);
 impl Drop for InUse {
     fn drop(&mut self) {
         self.0.lock().in_flight -= 1;
-        self.0.0.changed.notify_one();
+        self.0.0.changed.notify_all();
     }
 }
 
@@ -155,7 +155,7 @@ impl AuditQueue {
             return Err(CalledOff);
         }
         state.waiting.push_back(audit);
-        self.0.changed.notify_one();
+        self.0.changed.notify_all();
         Ok(())
     }
 
@@ -207,6 +207,22 @@ impl AuditQueue {
         }
     }
 
+    /// Waits until no request is under way; false once the queue is closed.
+    #[must_use]
+    pub fn wait_unused(&self) -> bool {
+        let mut state = self.lock();
+        loop {
+            if state.closed {
+                return false;
+            }
+            if state.in_flight == 0 {
+                return true;
+            }
+            let waited = self.0.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     fn call_off(&self, mut state: MutexGuard<'_, State>) {
         let waiting = std::mem::take(&mut state.waiting);
         let episodes = waiting.into_iter().map(|audit| audit.episode);
@@ -218,7 +234,7 @@ impl AuditQueue {
             }
         };
         drop(state);
-        self.0.changed.notify_one();
+        self.0.changed.notify_all();
         if let Some(Running::Talking(stream)) = running {
             // That is what stops a model. An error means that the server was quicker.
             let _ = stream.shutdown(Shutdown::Both);
@@ -310,6 +326,27 @@ mod tests {
         assert_eq!(queue.talking(stream), Err(CalledOff));
         assert_eq!(queue.over(), Err(CalledOff));
         check_next(&queue, "over");
+    }
+
+    #[test]
+    fn who_waits_for_a_moment_without_requests_gets_it_or_is_told_that_it_is_over() {
+        let queue = AuditQueue::default();
+        assert!(queue.wait_unused());
+        let busy = queue.request();
+        let waiter = {
+            let queue = queue.clone();
+            std::thread::spawn(move || queue.wait_unused())
+        };
+        drop(busy);
+        assert!(waiter.join().unwrap());
+        let busy = queue.request();
+        let waiter = {
+            let queue = queue.clone();
+            std::thread::spawn(move || queue.wait_unused())
+        };
+        queue.close();
+        assert!(!waiter.join().unwrap());
+        drop(busy);
     }
 
     #[test]

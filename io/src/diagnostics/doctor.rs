@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
 use tslp_core::extract::Grammars;
+use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::{ANOMALIES, DISK, STALE, STATE_MAP};
 
@@ -12,6 +13,7 @@ use super::{Row, Subject};
 use crate::ledger::anchor::{self, Reading};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader};
 use crate::probe::{self, Target};
+use crate::scrub::{Progress, Watched};
 use crate::startup::{self, StartError};
 
 /// Free bytes below which the disk is as good as full.
@@ -153,8 +155,16 @@ impl Report {
 #[must_use]
 pub fn examine(subject: &Subject) -> Report {
     let mut report = Report::default();
-    if let Some(reason) = &subject.safe_mode {
+    let scrub = subject.scrub.as_ref().map(Watched::progress);
+    let found = match &scrub {
+        Some(Progress::Failed(reason)) => Some(reason),
+        _ => None,
+    };
+    if let Some(reason) = subject.safe_mode.as_ref().or(found) {
         report.add("safe mode", Err(reason.clone()));
+    }
+    if let Some(progress) = scrub {
+        report.add("scrub", scrub_words(progress));
     }
     match subject.readers.open() {
         Ok(reader) => examine_ledger(subject, &reader, &mut report),
@@ -221,6 +231,17 @@ pub(crate) fn identity(reader: &LedgerReader) -> Result<String, String> {
             workspace.display()
         )),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+fn scrub_words(progress: Progress) -> Result<String, String> {
+    match progress {
+        Progress::Pages => Ok("looking at the pages of the file".into()),
+        Progress::Events { done, of } => Ok(format!("{} of {} events verified", done.0, of.0)),
+        Progress::Passed { events: Seq(0) } => Ok("every page is sound".into()),
+        Progress::Passed { events } => Ok(format!("every page and {} events are sound", events.0)),
+        Progress::Stopped => Ok("stopped".into()),
+        Progress::Failed(reason) => Err(reason),
     }
 }
 

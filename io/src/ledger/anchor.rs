@@ -299,7 +299,7 @@ mod tests {
     fn a_failed_sync_is_an_error() {
         struct Failing(Vec<u8>);
         impl Medium for Failing {
-            fn read(&mut self, _: usize) -> io::Result<Vec<u8>> {
+            fn read_at(&mut self, _: usize, _: usize) -> io::Result<Vec<u8>> {
                 Ok(self.0.clone())
             }
             fn write_at(&mut self, _: usize, _: &[u8]) -> io::Result<()> {

@@ -35,6 +35,12 @@ pub trait Disk: Debug + Send + Sync {
     /// When they can't be read.
     fn read(&self, file: &Path, bytes_max: usize) -> io::Result<Vec<u8>>;
 
+    /// Opens a file to read it alone.
+    ///
+    /// # Errors
+    /// When it is missing, or that isn't allowed.
+    fn open_to_read(&self, file: &Path) -> io::Result<Box<dyn Medium>>;
+
     /// Opens a file to read it and to write in place.
     ///
     /// # Errors
@@ -78,13 +84,21 @@ pub trait Disk: Debug + Send + Sync {
     fn lock(&self, file: &Path) -> Result<DataDirLock, LedgerError>;
 }
 
-/// A file that is read whole and written in place.
+/// A file that is read in pieces and written in place.
 pub trait Medium: Send {
+    /// Bytes from somewhere on; fewer only where the file ends.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    fn read_at(&mut self, offset: usize, bytes_max: usize) -> io::Result<Vec<u8>>;
+
     /// The first bytes.
     ///
     /// # Errors
     /// When they can't be read.
-    fn read(&mut self, bytes_max: usize) -> io::Result<Vec<u8>>;
+    fn read(&mut self, bytes_max: usize) -> io::Result<Vec<u8>> {
+        self.read_at(0, bytes_max)
+    }
 
     /// Writes in place.
     ///
@@ -100,11 +114,11 @@ pub trait Medium: Send {
 }
 
 impl Medium for File {
-    fn read(&mut self, bytes_max: usize) -> io::Result<Vec<u8>> {
+    fn read_at(&mut self, offset: usize, bytes_max: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; bytes_max];
         let mut filled = 0;
         while filled < bytes.len() {
-            match self.read_at(&mut bytes[filled..], filled as u64)? {
+            match FileExt::read_at(self, &mut bytes[filled..], (offset + filled) as u64)? {
                 0 => break,
                 count => filled += count,
             }
@@ -154,6 +168,10 @@ impl Disk for FileSystem {
             .take(bytes_max as u64)
             .read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    fn open_to_read(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
+        Ok(Box::new(File::open(file)?))
     }
 
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>> {

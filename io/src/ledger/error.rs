@@ -68,6 +68,12 @@ pub enum LedgerError {
         /// What is left of it.
         remnant: PathBuf,
     },
+    /// The file was found to be damaged after it was opened.
+    #[error("{detail}")]
+    Condemned {
+        /// What is wrong, and what to do.
+        detail: String,
+    },
     /// A newer program wrote the database.
     #[error(
         "{path} was written by a newer tslp: {source}. It was left untouched; use that version of tslp, or a newer one"
@@ -367,6 +373,13 @@ impl LedgerError {
         }
     }
 
+    /// Whether SQLite was told to stop.
+    #[must_use]
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, Self::Sqlite { source, .. }
+            if source.sqlite_error_code() == Some(ErrorCode::OperationInterrupted))
+    }
+
     /// Whether the evidence on disk must stay as it is: chat is refused, diagnostics and salvage go on.
     #[must_use]
     pub const fn asks_for_safe_mode(&self) -> bool {
@@ -374,6 +387,7 @@ impl LedgerError {
             self,
             Self::AnchorMismatch { .. }
                 | Self::AnchorMissing { .. }
+                | Self::Condemned { .. }
                 | Self::Corrupt { .. }
                 | Self::Decode { .. }
                 | Self::DatabaseMissing { .. }

@@ -16,6 +16,7 @@ use super::backup::copy_pages;
 use super::connection::{self, Access, Database, beside, pragma};
 use super::error::LedgerError;
 use super::open::file_failed;
+use super::recognise::check_pages;
 use super::schema_version::is_at_the_top;
 
 /// Takes the steps that a ledger lacks, if there are any. One that holds events is copied before.
@@ -37,6 +38,7 @@ pub(super) fn migrate(
         _ => Some(keep_copy(database, ladder, version, head)?),
     };
     let connection = database.connect(Access::Write)?;
+    check_pages(&connection, database)?;
     take(&connection, steps, ladder, head).map_err(|error| match error {
         Failure::Sqlite(error) => database.failed("migrate")(error),
         Failure::Defect(detail) => LedgerError::Migration {
@@ -247,13 +249,7 @@ fn verify(database: &Database, fresh: &Database, head: Head) -> Result<(), Ledge
             "its events can be read up to {found} only"
         )));
     }
-    let pages: String = copy
-        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-        .map_err(fresh.failed("check"))?;
-    match pages.as_str() {
-        "ok" => Ok(()),
-        flaw => Err(corrupt(flaw.replace('\n', " "))),
-    }
+    check_pages(&copy, database)
 }
 
 fn check_event(

@@ -13,6 +13,7 @@
 //! | `ledger.db` (`-wal`, `-shm`) | the ledger and the projections' tables; readable with the `sqlite3` shell |
 //! | `ledger.anchor` | position and chain hash of the last commit, to notice a lost tail or an older copy put back |
 //! | `ledger.db.before-vN` (`.anchor`) | a copy from before a migration to schema version N; may be deleted |
+//! | `ledger.checkpoint` | the state at one of its events ([`crate::checkpoint`]); may be deleted at any time |
 //! | `lock` | held by the one process that writes; names its pid |
 
 pub mod anchor;
@@ -28,6 +29,7 @@ mod rebuild;
 mod recognise;
 mod schema_version;
 mod sqlite_log;
+pub mod structure;
 pub mod tables;
 pub mod writer;
 
@@ -37,6 +39,8 @@ mod tests;
 
 pub use durable::{DurableHead, Stopped};
 pub use error::{LedgerError, Mismatch};
+pub use rusqlite::InterruptHandle;
+
 pub use open::{DataFiles, MissingAnchor, OpenLedger, OpenOptions, open};
 pub use reader::{LedgerReader, ReaderFactory};
 pub use rebuild::Rebuild;

@@ -11,6 +11,8 @@ use tslp_migrations::schema::{APPLICATION_ID, FORMAT, LADDER, Ladder};
 use tslp_projections::table::Table;
 use tslp_replay::log::Head;
 
+use crate::checkpoint::Mark;
+
 use super::anchor::{self, Anchor, Reading};
 use super::connection::{self, Access, Database, beside, set_meta};
 use super::disk::{Disk, FileSystem};
@@ -20,6 +22,7 @@ use super::migrate::{self, climb};
 use super::reader::ReaderFactory;
 use super::recognise::{as_damage, check_file, check_meta, check_schema};
 use super::sqlite_log::SqliteLog;
+use super::structure::Structure;
 use super::tables::{Tables, TablesState};
 
 /// First SQLite without the WAL-reset bug.
@@ -34,6 +37,8 @@ pub struct DataFiles {
     pub database: PathBuf,
     /// The head anchor.
     pub anchor: PathBuf,
+    /// The state at one of its events.
+    pub checkpoint: PathBuf,
     /// The lock.
     pub lock: PathBuf,
 }
@@ -46,6 +51,7 @@ impl DataFiles {
             dir: dir.to_owned(),
             database: dir.join("ledger.db"),
             anchor: dir.join("ledger.anchor"),
+            checkpoint: dir.join("ledger.checkpoint"),
             lock: dir.join("lock"),
         }
     }
@@ -94,6 +100,8 @@ pub struct OpenLedger {
     pub readers: ReaderFactory,
     /// Whether the projections' tables can be used.
     pub tables: TablesState,
+    /// The checkpoint that a start took the state from: nothing up to there is verified yet.
+    pub unverified: Option<Mark>,
     /// The data directory's lock; the log holds it, too.
     pub lock: Arc<DataDirLock>,
 }
@@ -143,6 +151,7 @@ impl OpenOptions {
             log,
             readers: ReaderFactory::new(&files, self),
             tables,
+            unverified: None,
             lock,
         })
     }
@@ -317,12 +326,14 @@ fn connect(
             detail,
         });
     }
+    let structure = Arc::new(Structure::default());
     Ok(SqliteLog {
         connection,
         database,
         tables,
         anchor,
         head,
+        structure,
         applied: None,
         poisoned: None,
         _lock: lock,

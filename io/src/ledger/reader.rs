@@ -4,17 +4,22 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, InterruptHandle, OptionalExtension};
 use tslp_core::ids::Seq;
 use tslp_migrations::schema::Ladder;
 use tslp_migrations::{ContentRef, content};
 use tslp_projections::table::Value;
+use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
+
+use crate::checkpoint::Vouch;
 
 use super::connection::{self, Access, Database, pragma, to_sql};
 use super::error::LedgerError;
 use super::open::{DataFiles, OpenOptions};
-use super::recognise::{check_format, other_workspace, recorded_workspace, stored_workspace};
+use super::recognise::{
+    check_format, check_pages, other_workspace, recorded_workspace, stored_workspace,
+};
 use super::schema_version;
 use super::tables::{ArchiveRows, TableError, Tables, TablesState};
 
@@ -56,6 +61,16 @@ impl ReaderFactory {
             database: self.database.clone(),
             tables: self.tables.clone(),
         })
+    }
+}
+
+impl Vouch for LedgerReader {
+    fn head(&self) -> Result<Head, LedgerError> {
+        Self::head(self)
+    }
+
+    fn chain_at(&self, seq: Seq) -> Result<Option<ChainHash>, LedgerError> {
+        Self::chain_at(self, seq)
     }
 }
 
@@ -195,6 +210,28 @@ impl LedgerReader {
     /// When the database can't be read.
     pub fn head(&self) -> Result<Head, LedgerError> {
         connection::head(&self.connection).map_err(self.database.failed("read"))
+    }
+
+    /// The chain's hash at one event, if there is such an event.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn chain_at(&self, seq: Seq) -> Result<Option<ChainHash>, LedgerError> {
+        connection::chain_at(&self.connection, seq).map_err(self.database.failed("read"))
+    }
+
+    /// Whether every page is laid out as it says, so that the file may be written to. Reads the whole file.
+    ///
+    /// # Errors
+    /// When it isn't, or can't be read.
+    pub fn check_pages(&self) -> Result<(), LedgerError> {
+        check_pages(&self.connection, &self.database)
+    }
+
+    /// Ends what the connection is doing, from another thread.
+    #[must_use]
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        self.connection.get_interrupt_handle()
     }
 
     /// The workspace that the ledger belongs to.

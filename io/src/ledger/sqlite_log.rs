@@ -8,6 +8,7 @@ use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
 use tslp_projections::table::{RowChange, Value};
+use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;
@@ -15,7 +16,10 @@ use super::connection::{self, Database, set_meta, to_sql};
 use super::error::LedgerError;
 use super::lock::DataDirLock;
 use super::rebuild::Rebuild;
+use super::recognise::check_pages;
+use super::structure::{Structure, Unsound};
 use super::tables::{APPLIED_SEQ, ArchiveRows, TableError, Tables, TablesState};
+use crate::checkpoint::Vouch;
 
 /// The one connection that writes.
 ///
@@ -27,6 +31,8 @@ pub struct SqliteLog {
     pub(super) tables: Tables,
     pub(super) anchor: Anchor,
     pub(super) head: Head,
+    /// Whether the file may be written to.
+    pub(super) structure: Arc<Structure>,
     /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
     pub(super) poisoned: Option<String>,
@@ -102,6 +108,7 @@ impl SqliteLog {
     /// When the log is poisoned, another program wrote to the ledger, or SQLite fails.
     pub fn begin(&mut self) -> Result<Batch<'_>, LedgerError> {
         self.check_usable()?;
+        self.check_structure()?;
         let begun = self
             .connection
             .execute_batch("BEGIN IMMEDIATE")
@@ -213,6 +220,7 @@ impl SqliteLog {
     /// When SQLite fails; the log is poisoned then.
     pub fn checkpoint(&mut self, mode: Checkpoint) -> Result<(), LedgerError> {
         self.check_usable()?;
+        self.check_structure()?;
         let run = match mode {
             Checkpoint::Passive => self.run_checkpoint("PRAGMA wal_checkpoint(PASSIVE)"),
             Checkpoint::Truncate => self.truncate_wal(),
@@ -245,6 +253,23 @@ impl SqliteLog {
                 Ok((row.get(0)?, count(1)?, count(2)?))
             })
             .map_err(self.database.failed("checkpoint"))
+    }
+
+    /// Nothing is written to a file whose pages nobody has looked at, nor to one that was found to be damaged.
+    fn check_structure(&mut self) -> Result<(), LedgerError> {
+        let checked = (self.structure).ensure(|| check_pages(&self.connection, &self.database));
+        let error = match checked {
+            Ok(()) => return Ok(()),
+            Err(Unsound::Damaged(detail)) => LedgerError::Condemned { detail },
+            Err(Unsound::Unread(error)) => error,
+        };
+        Err(self.poison(error))
+    }
+
+    /// Whether the file may be written to: for who looks at its pages meanwhile.
+    #[must_use]
+    pub const fn structure(&self) -> &Arc<Structure> {
+        &self.structure
     }
 
     fn check_usable(&self) -> Result<(), LedgerError> {
@@ -293,6 +318,16 @@ impl SqliteLog {
             AppendError::Conflict(head) => format!("it stands at {} already", head.seq),
             AppendError::Unknown(reason) => reason,
         })
+    }
+}
+
+impl Vouch for SqliteLog {
+    fn head(&self) -> Result<Head, LedgerError> {
+        Log::head(self)
+    }
+
+    fn chain_at(&self, seq: Seq) -> Result<Option<ChainHash>, LedgerError> {
+        connection::chain_at(&self.connection, seq).map_err(self.database.failed("read"))
     }
 }
 

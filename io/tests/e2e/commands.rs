@@ -19,7 +19,13 @@ fn the_commands_agree_with_the_pages() {
     let one = places.cli_json(&["recent", "--limit", "1"]);
     assert_eq!(one, (0, tslp.page("/recent?limit=1")));
     let doctor = places.cli_json(&["doctor", "--upstream", &upstream.url]);
-    assert_eq!(doctor, (0, tslp.page("/doctor")));
+    let mut page = tslp.page("/doctor");
+    // What looks at the ledger behind a start is there in a running proxy alone.
+    let checks = page["checks"].as_array_mut().unwrap();
+    let before = checks.len();
+    checks.retain(|check| check["check"] != "scrub");
+    assert_eq!(checks.len(), before - 1);
+    assert_eq!(doctor, (0, page));
     // The same is there for reading while nothing runs.
     let state = tslp.page("/state");
     tslp.stop();

@@ -289,7 +289,8 @@ impl<'p> Tslp<'p> {
             };
             let events = detail("hash chain")?.split(' ').next()?.to_owned();
             let anchored = detail("head anchor")?.ends_with(&format!("#{events}"));
-            anchored.then_some(())
+            let scrubbed = detail("scrub")?.ends_with("sound");
+            (anchored && scrubbed).then_some(())
         });
     }
 

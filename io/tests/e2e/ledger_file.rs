@@ -26,11 +26,13 @@ pub(crate) fn events(data: &Path) -> i64 {
     kinds(data).values().sum()
 }
 
-/// What the files of evidence hold; the lock and SQLite's shared memory are no evidence.
+/// What the files of evidence hold; the lock, SQLite's shared memory and the checkpoint are no evidence.
 pub(crate) fn evidence(data: &Path) -> BTreeMap<String, Vec<u8>> {
     files(data)
         .into_iter()
-        .filter(|(name, _)| name != "lock" && !name.ends_with("-shm"))
+        .filter(|(name, _)| {
+            name != "lock" && !name.ends_with("-shm") && !name.starts_with("ledger.checkpoint")
+        })
         .collect()
 }
 

@@ -31,27 +31,27 @@ fn list<T: Load>(items: &ArchivedVec<T>) -> Result<Vec<T::Core>, Invalid> {
     items.iter().map(Load::load).collect()
 }
 
-fn optional<T: Load>(item: &ArchivedOption<T>) -> Result<Option<T::Core>, Invalid> {
+pub(crate) fn optional<T: Load>(item: &ArchivedOption<T>) -> Result<Option<T::Core>, Invalid> {
     item.as_ref().map(Load::load).transpose()
 }
 
-fn text(text: &ArchivedOption<ArchivedBox<str>>) -> Option<String> {
+pub(crate) fn text(text: &ArchivedOption<ArchivedBox<str>>) -> Option<String> {
     text.as_ref().map(|text| text.to_string())
 }
 
-fn code<T: Code>(code: u8) -> Result<T, Invalid> {
+pub(crate) fn code<T: Code>(code: u8) -> Result<T, Invalid> {
     T::from_code(code).ok_or(Invalid::Code {
         what: T::NAME,
         code: code.into(),
     })
 }
 
-fn reason(word: &str) -> Result<Reason, Invalid> {
+pub(crate) fn reason(word: &str) -> Result<Reason, Invalid> {
     Reason::from_code(word).ok_or_else(|| Invalid::Reason(word.to_owned()))
 }
 
 /// A stored path was normalised before it was stored; anything else would open a way out of the workspace.
-fn path(stored: &str) -> Result<RelPath, Invalid> {
+pub(crate) fn path(stored: &str) -> Result<RelPath, Invalid> {
     let normalised = !stored.contains(['\0', '\\'])
         && stored
             .split('/')
@@ -64,7 +64,7 @@ fn path(stored: &str) -> Result<RelPath, Invalid> {
 }
 
 /// Ranges come out of the ledger ordered, so that no reader of them has to think of it.
-fn range(start: u32, end: u32) -> Result<(u32, u32), Invalid> {
+pub(crate) fn range(start: u32, end: u32) -> Result<(u32, u32), Invalid> {
     if start <= end {
         Ok((start, end))
     } else {
@@ -138,9 +138,11 @@ impl Load for super::ArchivedReplySegment {
     }
 }
 
-impl super::ArchivedReplyOutcome {
-    fn load(&self) -> event::ReplyOutcome {
-        match self {
+impl Load for super::ArchivedReplyOutcome {
+    type Core = event::ReplyOutcome;
+
+    fn load(&self) -> Result<event::ReplyOutcome, Invalid> {
+        Ok(match self {
             Self::Completed => event::ReplyOutcome::Completed,
             Self::ClientGone => event::ReplyOutcome::ClientGone,
             Self::UpstreamBroken => event::ReplyOutcome::UpstreamBroken,
@@ -149,7 +151,7 @@ impl super::ArchivedReplyOutcome {
             }
             Self::UpstreamUnreachable => event::ReplyOutcome::UpstreamUnreachable,
             Self::Interrupted => event::ReplyOutcome::Interrupted,
-        }
+        })
     }
 }
 
@@ -170,7 +172,7 @@ impl Load for super::ArchivedReplyEnded<'_> {
     fn load(&self) -> Result<Event, Invalid> {
         Ok(Event::ReplyEnded(event::ReplyEnded {
             episode: EpisodeId(self.episode.to_native()),
-            outcome: self.outcome.load(),
+            outcome: self.outcome.load()?,
             finish_reason: text(&self.finish_reason),
             key: MessageKey(self.key),
             segments: self.segments.iter().copied().map(ArtifactHash).collect(),

@@ -11,6 +11,8 @@ use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::auditor::queue::{Audit, AuditQueue, Task};
 use tslp_io::channel::{ToEngine, ToLoop};
+use tslp_io::checkpoint;
+use tslp_io::checkpoint::keeper::Keeper;
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::contents::{Archives, StoredContents};
@@ -20,6 +22,7 @@ use tslp_io::ledger::writer::{Commit, Durability, Failure, Step, Writer, WriterL
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop, Turn};
 use tslp_io::observer::Direct;
+use tslp_io::scrub::{self, Flaw, Scrub};
 use tslp_io::startup::{self, StartError};
 use tslp_io::watch::Watch;
 use tslp_replay::state::State;
@@ -61,6 +64,7 @@ pub(super) struct Process {
     audits: AuditQueue,
     auditing: Auditing,
     last_prompt: LastPromptSlot,
+    scrub: Scrub,
 }
 
 /// How far the auditor is.
@@ -83,7 +87,11 @@ impl Process {
     ) -> Result<(Self, Started), StartError> {
         let options = around.disk.open_options();
         let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
-        let folded = Started::of(&state);
+        let folded = Started {
+            from_checkpoint: opened.unverified.is_some(),
+            ..Started::of(&state)
+        };
+        let scrub = Scrub::of(&opened, &options, Path::new(DATA_DIR))?;
         let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
         let network = Network::new(around.clock.clone(), chance);
         let (to_engine, from_loop) = bounded(chance.pick(&[1, 2, 16, 256]));
@@ -134,6 +142,7 @@ impl Process {
             audits: audits.clone(),
             last_prompt: Some(Arc::clone(&last_prompt)),
             watch: Watch::off(),
+            keeper: Keeper::off(),
             clock: Arc::new(around.clock.clone()),
         };
         let look = Direct::new(
@@ -159,6 +168,7 @@ impl Process {
             audits,
             auditing: Auditing::Idle,
             last_prompt,
+            scrub,
         };
         Ok((process, folded))
     }
@@ -217,6 +227,14 @@ impl Process {
             self.writer = None;
         }
         Some(stepped)
+    }
+
+    /// Looks at everything that the start left, while the writer may go on.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn scrub(&self) -> Result<(), Flaw> {
+        self.scrub.run(|| scrub::Course::On).map(drop)
     }
 
     /// Whether the ledger takes nothing more.
@@ -318,6 +336,10 @@ fn answer(audit: &Audit, chance: &mut Chance) -> Option<String> {
 pub(super) struct Started {
     /// The last event.
     pub(super) head: Seq,
+    /// Whether it went on from a checkpoint.
+    pub(super) from_checkpoint: bool,
+    /// The whole state.
+    pub(super) kinds: Vec<(&'static str, [u8; 32])>,
     /// Rows and digest of each table that the state holds, folded.
     pub(super) digests: Vec<(u64, [u8; 32])>,
 }
@@ -328,6 +350,8 @@ impl Started {
     pub(super) fn of(state: &State) -> Self {
         Self {
             head: state.head(),
+            from_checkpoint: false,
+            kinds: checkpoint::kinds(state).unwrap_or_else(|error| panic!("{error}")),
             digests: tslp_projections::TABLES
                 .iter()
                 .enumerate()

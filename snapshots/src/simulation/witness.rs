@@ -334,6 +334,10 @@ impl Witness {
             folded.digests, started.digests,
             "after a restart the tables aren't what was decided"
         );
+        assert_eq!(
+            folded.kinds, started.kinds,
+            "after a restart the state isn't what was decided"
+        );
         let batches = std::mem::take(&mut self.batches);
         *self = Self {
             promised: started.head,

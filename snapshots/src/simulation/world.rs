@@ -237,6 +237,7 @@ impl<'t> World<'t> {
             940..=959 => self.editor(),
             960..=985 => self.time(),
             986..=990 => self.watch(),
+            991..=994 => self.keep_at_times(),
             _ => self.check_tables(),
         }
     }

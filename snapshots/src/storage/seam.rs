@@ -28,12 +28,12 @@ struct OpenFile {
 }
 
 impl Medium for OpenFile {
-    fn read(&mut self, bytes_max: usize) -> io::Result<Vec<u8>> {
+    fn read_at(&mut self, offset: usize, bytes_max: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; bytes_max];
         let read = self
             .disk
             .state()
-            .read(self.opened, &self.path, 0, &mut bytes);
+            .read(self.opened, &self.path, offset, &mut bytes);
         bytes.truncate(read.map_err(error)?);
         Ok(bytes)
     }
@@ -95,6 +95,10 @@ impl Disk for SimDisk {
 
     fn read(&self, file: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
         self.opened(file, false)?.read(bytes_max)
+    }
+
+    fn open_to_read(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
+        self.open(file)
     }
 
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>> {

@@ -3,19 +3,22 @@
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
-use tslp_io::ledger::Checkpoint;
+use tslp_io::checkpoint;
 use tslp_io::ledger::disk::Disk;
+use tslp_io::ledger::{Checkpoint, OpenLedger};
+use tslp_io::scrub::Flaw;
 use tslp_io::startup::StartError;
 use tslp_replay::log::Log;
 use tslp_snapshots::storage::{DATA_DIR, Dice, Image, SimDisk};
 
 use super::pages::{self, Parts};
 use super::seeds;
-use super::workload::{append, check_exact, check_tables, groups, last, open};
+use super::workload::{append, check_exact, check_tables, groups, keep, last, open, scrub};
 
 /// Groups that are appended after the flip, to see that the file still takes them.
 const KEPT_BACK: usize = 3;
@@ -44,6 +47,8 @@ enum Layout {
     FreePages,
     /// Some pages free, and the last commits in a WAL.
     Wal,
+    /// All in the database, and a checkpoint of the first half.
+    Checkpoint,
 }
 
 fn image(layout: Layout) -> Image {
@@ -52,9 +57,12 @@ fn image(layout: Layout) -> Image {
     let written = &groups()[..groups().len() - KEPT_BACK];
     let in_wal = if layout == Layout::Wal { 3 } else { 0 };
     for (number, group) in written.iter().enumerate() {
-        append(&mut opened.log, group).unwrap();
+        let head = append(&mut opened.log, group).unwrap();
+        if layout == Layout::Checkpoint && number == written.len() / 2 {
+            keep(&disk, head);
+        }
         if number + 1 == written.len() - in_wal {
-            if layout != Layout::Full {
+            if matches!(layout, Layout::FreePages | Layout::Wal) {
                 leave_free_pages(&disk);
             }
             opened.log.checkpoint(Checkpoint::Truncate).unwrap();
@@ -83,6 +91,10 @@ fn outcome(damaged: &Image, story: &str) -> Outcome {
         Err(error) => return refused(&disk, damaged, &error, story),
     };
     assert_eq!(state.head(), head, "{story}: another head");
+    check_nothing_overwritten(damaged, story);
+    if let Err(flaw) = scrub(&disk, &opened) {
+        return found_behind(&disk, damaged, opened, &flaw, story);
+    }
     check_exact(&opened.log, head, story);
     check_tables(&opened.log, &state, story);
     let now = disk.image();
@@ -116,6 +128,58 @@ fn outcome(damaged: &Image, story: &str) -> Outcome {
         Outcome::Rebuilt
     } else {
         Outcome::Intact
+    }
+}
+
+/// Without a scrub the first commit looks at every page itself: it is refused, or leaves every event as it was.
+fn check_nothing_overwritten(damaged: &Image, story: &str) {
+    let disk = SimDisk::with(0, damaged);
+    let (mut opened, state) = open(&disk).unwrap();
+    let events = |opened: &OpenLedger| {
+        let mut events = Vec::new();
+        let read = opened.log.read(Seq(1), &mut |stored| {
+            if stored.seq > state.head() {
+                return ControlFlow::Break(());
+            }
+            events.push(stored);
+            ControlFlow::Continue(())
+        });
+        (events, read.is_ok())
+    };
+    let before = events(&opened);
+    let group = &groups()[groups().len() - KEPT_BACK];
+    if append(&mut opened.log, group).is_err() {
+        for name in ["ledger.db", "ledger.db-wal"] {
+            let unchanged = disk.image().bytes(&file(name)) == damaged.bytes(&file(name));
+            assert!(unchanged, "{story}: evidence changed");
+        }
+    }
+    assert!(events(&opened) == before, "{story}: overwritten");
+}
+
+/// A flaw that the start didn't meet is found before anything is written.
+fn found_behind(
+    disk: &SimDisk,
+    damaged: &Image,
+    mut opened: OpenLedger,
+    flaw: &Flaw,
+    story: &str,
+) -> Outcome {
+    let group = &groups()[groups().len() - KEPT_BACK];
+    assert!(append(&mut opened.log, group).is_err(), "{story}: {flaw}");
+    drop(opened);
+    for name in ["ledger.db", "ledger.db-wal"] {
+        let unchanged = disk.image().bytes(&file(name)) == damaged.bytes(&file(name));
+        assert!(unchanged, "{story}: evidence changed");
+    }
+    match flaw {
+        Flaw::Ledger(_) => Outcome::SafeMode,
+        Flaw::Archive { .. } | Flaw::Checkpoint(_) => {
+            let (opened, state) = open(disk).unwrap_or_else(|error| panic!("{story}: {error}"));
+            check_exact(&opened.log, state.head(), story);
+            check_tables(&opened.log, &state, story);
+            Outcome::Rebuilt
+        }
     }
 }
 
@@ -239,6 +303,46 @@ fn in_the_database_below_a_wal() {
         pages::of_database,
         &DATABASE_PARTS[..6],
     );
+}
+
+#[test]
+fn in_the_database_beside_a_checkpoint() {
+    let parts: Vec<&str> = DATABASE_PARTS
+        .iter()
+        .copied()
+        .filter(|part| !part.starts_with("free"))
+        .collect();
+    check(Layout::Checkpoint, "ledger.db", pages::of_database, &parts);
+}
+
+#[test]
+fn in_the_checkpoint() {
+    let image = image(Layout::Checkpoint);
+    let name = file("ledger.checkpoint");
+    let bytes = image.bytes(&name).len();
+    let is_read = |image: &Image| checkpoint::read(&SimDisk::with(0, image), &name).is_ok();
+    assert!(is_read(&image));
+    let only = Image(
+        image
+            .0
+            .iter()
+            .filter(|(path, _)| **path == name)
+            .map(|(path, bytes)| (path.clone(), bytes.clone()))
+            .collect(),
+    );
+    for bit in 0..bytes * 8 {
+        let mut damaged = only.clone();
+        damaged.flip_bit(&name, bit / 8, (bit % 8) as u8);
+        assert!(!is_read(&damaged), "bit {bit} of {bytes} bytes");
+    }
+    for byte in (0..bytes).step_by(bytes / 40) {
+        let mut damaged = image.clone();
+        damaged.flip_bit(&name, byte, (byte % 8) as u8);
+        assert_eq!(
+            outcome(&damaged, &format!("checkpoint, byte {byte}")),
+            Outcome::Intact
+        );
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod clock;
 mod errors;
 mod hostile_events;
 mod interrupted;
+mod keeper;
 mod migrating;
 mod pages;
 mod power_loss;

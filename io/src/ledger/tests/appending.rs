@@ -187,7 +187,7 @@ fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
 struct Dead(Vec<u8>);
 
 impl Medium for Dead {
-    fn read(&mut self, _: usize) -> io::Result<Vec<u8>> {
+    fn read_at(&mut self, _: usize, _: usize) -> io::Result<Vec<u8>> {
         Ok(self.0.clone())
     }
     fn write_at(&mut self, _: usize, _: &[u8]) -> io::Result<()> {

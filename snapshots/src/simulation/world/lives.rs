@@ -90,12 +90,20 @@ impl World<'_> {
         };
         let (process, started) = Process::start(&around, &mut self.chance)
             .unwrap_or_else(|error| panic!("the proxy doesn't start: {error}"));
+        if started.from_checkpoint {
+            self.count("starts from a checkpoint");
+        }
         let lost = self.witness.restart(&started);
         if lost > 0 {
             self.count("restarts that lost what nobody was promised");
         }
         let open = self.witness.open();
         self.lives += 1;
+        if self.chance.percent(30) {
+            let scrubbed = process.scrub();
+            scrubbed.unwrap_or_else(|flaw| panic!("the scrub: {flaw}"));
+            self.count("scrubs");
+        }
         self.process = Some(process);
         self.decided("begin");
         self.witness.check_begun();
@@ -153,6 +161,10 @@ impl World<'_> {
             "a graceful end leaves something unwritten"
         );
         self.count("graceful ends");
+        self.keep();
+        if self.disk.is_off() {
+            self.disk.reboot();
+        }
         self.restart("graceful end");
     }
 

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use tslp_io::checkpoint;
 use tslp_io::ledger::{DataFiles, LedgerReader, ReaderFactory};
 use tslp_projections::TABLES;
 use tslp_projections::table::TableDigest;
+use tslp_replay::log::Head;
 use tslp_replay::state::State;
 
 use super::{Growth, World};
@@ -26,6 +28,40 @@ impl World<'_> {
             check_tables(&reader, process.state(), &folded);
             self.count("comparisons of the tables");
         }
+    }
+
+    /// The proxy has nothing to do: it may write a checkpoint, unless its disk or its power fails it.
+    pub(super) fn keep_at_times(&mut self) {
+        if self.chance.percent(60) {
+            return;
+        }
+        self.keep();
+        if self.disk.is_off() {
+            self.count("power losses in a checkpoint");
+            self.disk.reboot();
+            self.restart("the power went in a checkpoint");
+        }
+    }
+
+    /// Writes a checkpoint of what is durable, if all is.
+    pub(super) fn keep(&mut self) {
+        let (Some(process), Some(reader)) = (&self.process, self.reader()) else {
+            return;
+        };
+        let head = process.state().head();
+        if !self.unqueued.is_empty() || process.announced() != head {
+            return;
+        }
+        let Ok(Some(chain)) = reader.chain_at(head) else {
+            return;
+        };
+        let file = DataFiles::of(Path::new(DATA_DIR)).checkpoint;
+        let durable = Head { seq: head, chain };
+        let written = checkpoint::write(&self.disk, &file, durable, process.state());
+        self.count(match written {
+            Ok(()) => "checkpoints",
+            Err(_) => "failed checkpoints",
+        });
     }
 
     /// Whatever the crash left: a state that some commit made, with tables to match.
