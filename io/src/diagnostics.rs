@@ -23,7 +23,7 @@ use crate::engine_thread::LastPromptSlot;
 use crate::http::error::Refusal;
 use crate::ledger::{LedgerError, ReaderFactory};
 use crate::main_loop::LoopHandle;
-use crate::scrub::Watched;
+use crate::scrub::{Progress, Watched};
 
 /// What the diagnostics look at.
 pub struct Subject {
@@ -43,6 +43,18 @@ pub struct Subject {
     pub safe_mode: Option<String>,
     /// What looks at the ledger behind the start, in a running proxy.
     pub scrub: Option<Watched>,
+}
+
+impl Subject {
+    /// Why the proxy is in safe mode, if it is: since it started, or since the scrub has found something.
+    #[must_use]
+    pub fn flaw(&self) -> Option<String> {
+        let found = || match self.scrub.as_ref()?.progress() {
+            Progress::Failed(reason) => Some(reason),
+            _ => None,
+        };
+        self.safe_mode.clone().or_else(found)
+    }
 }
 
 /// Answers questions on a thread of its own, because checks take time.
@@ -100,8 +112,8 @@ impl Diagnostics {
     /// In safe mode nothing vouches for what the tables say, and the pages that show it say so.
     fn with_safe_mode(&self, page: DiagnosticPage, mut json: Value) -> Value {
         let shows_tables = matches!(page, DiagnosticPage::Recent { .. } | DiagnosticPage::State);
-        if let Some(reason) = self.subject.safe_mode.as_ref().filter(|_| shows_tables) {
-            json["unverified"] = reason.as_str().into();
+        if let Some(reason) = self.subject.flaw().filter(|_| shows_tables) {
+            json["unverified"] = reason.into();
         }
         json
     }

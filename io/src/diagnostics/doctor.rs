@@ -155,15 +155,10 @@ impl Report {
 #[must_use]
 pub fn examine(subject: &Subject) -> Report {
     let mut report = Report::default();
-    let scrub = subject.scrub.as_ref().map(Watched::progress);
-    let found = match &scrub {
-        Some(Progress::Failed(reason)) => Some(reason),
-        _ => None,
-    };
-    if let Some(reason) = subject.safe_mode.as_ref().or(found) {
-        report.add("safe mode", Err(reason.clone()));
+    if let Some(reason) = subject.flaw() {
+        report.add("safe mode", Err(reason));
     }
-    if let Some(progress) = scrub {
+    if let Some(progress) = subject.scrub.as_ref().map(Watched::progress) {
         report.add("scrub", scrub_words(progress));
     }
     match subject.readers.open() {

@@ -67,6 +67,8 @@ fn fold(subject: &Subject) -> Result<State, StartError> {
             event,
         };
         state.apply(&recorded, &mut Changes::discarding());
+        // A fold looks into no archive, and the pages show none.
+        state.settled(recorded.seq);
     }
     Ok(state)
 }

@@ -167,6 +167,7 @@ fn check_found_behind(places: &Places, upstream: &Upstream, flaw: &str) {
     assert_eq!(refused.json()["error"]["code"], "ledger_failed");
     let message = refused.json()["error"]["message"].to_string();
     assert!(message.contains(flaw), "{message}");
+    assert!(tslp.page("/state")["unverified"].is_string());
     tslp.kill();
     assert!(database() == before, "evidence was written to");
     assert_eq!(ledger_file::events(&places.data), events);

@@ -71,7 +71,13 @@ impl Sessions {
             Part::SessionTails(tails) => part::fill(&mut self.tails, tails, TWICE)?,
             Part::SessionReplies(replies) => part::fill(&mut self.replies, replies, TWICE)?,
             Part::SessionsOpen(open) => part::fill(&mut self.open, open, TWICE)?,
-            Part::SessionEpisodes(episodes) => part::fill(&mut self.episodes, episodes, TWICE)?,
+            Part::SessionEpisodes(episodes) => {
+                let owned = episodes
+                    .iter()
+                    .map(|(episode, session)| (*session, *episode));
+                self.episodes_of.extend(owned);
+                part::fill(&mut self.episodes, episodes, TWICE)?;
+            }
             Part::UnderWay(attempts) => {
                 if attempts.iter().any(|(_, count)| *count == 0) {
                     return Err(Unfit("a reply is under way without an attempt"));
