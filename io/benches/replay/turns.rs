@@ -25,8 +25,8 @@ const ENTITIES_PER_FILE: u64 = 25;
 /// Turns of one conversation.
 const TURNS_PER_SESSION: u64 = 20;
 
-/// Bytes of payload that an event takes beside its content, on average; for a guess at the size of messages.
-const REST_BYTES: usize = 190;
+/// Bytes of payload that an event takes beside the text of messages, on average.
+const REST_BYTES: usize = 107;
 
 /// Prompts and replies in turn; each second prompt supplies a definition anew.
 pub(crate) struct Turns {
@@ -39,8 +39,8 @@ pub(crate) struct Turns {
 
 impl Turns {
     pub(crate) fn new(bytes_per_event: usize) -> Self {
-        // Of the eight events of a turn two hold content.
-        let message_bytes = (bytes_per_event.saturating_sub(REST_BYTES) * 4).max(64);
+        // A turn has seven and a half events on average, and two texts.
+        let message_bytes = (bytes_per_event.saturating_sub(REST_BYTES) * 15 / 4).max(64);
         Self {
             turn: 0,
             message_bytes,
