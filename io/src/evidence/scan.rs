@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tslp_core::event::Event;
+use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::Seq;
+use tslp_projections::table::Changes;
 use tslp_replay::fold::{ChainCheck, ReplayError};
 use tslp_replay::log::{Head, Stored};
+use tslp_replay::state::State;
 
 use crate::ledger::anchor::{self, Reading};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader, Mismatch, ReaderFactory};
@@ -114,6 +116,26 @@ impl Scan {
         let event = tslp_migrations::decode(&stored.kind, &stored.payload)
             .map_err(|error| StartError::undecodable(&stored, error))?;
         Ok(Some((stored, event)))
+    }
+
+    /// Folds the events that are left, and shows `follow` each with the state after it. That state holds no archives: a
+    /// fold looks into none, and they grow with history.
+    ///
+    /// # Errors
+    /// As [`Self::next_event`].
+    pub fn fold(&mut self, mut follow: impl FnMut(&Recorded, &State)) -> Result<State, StartError> {
+        let mut state = State::default();
+        while let Some((stored, event)) = self.next_event()? {
+            let recorded = Recorded {
+                seq: stored.seq,
+                at: stored.at,
+                event,
+            };
+            state.apply(&recorded, &mut Changes::discarding());
+            state.settled(recorded.seq);
+            follow(&recorded, &state);
+        }
+        Ok(state)
     }
 
     /// One event by its position, verified before.

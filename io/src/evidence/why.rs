@@ -7,10 +7,8 @@ use std::convert::Infallible;
 
 use serde_json::{Value, json};
 use tslp_core::entity::EntityId;
-use tslp_core::event::Recorded;
 use tslp_projections::TOMBSTONES;
-use tslp_projections::table::{Changes, Value as Cell};
-use tslp_replay::state::State;
+use tslp_projections::table::Value as Cell;
 
 use self::story::Story;
 pub use self::story::{Chapter, What};
@@ -89,17 +87,8 @@ pub fn meant(written: &str, workspace: &str, known: &BTreeSet<EntityId>) -> Opti
 /// # Errors
 /// When the ledger can't be read or believed to its end.
 pub fn tell(scan: &mut Scan, entity: &EntityId) -> Result<Known, StartError> {
-    let mut state = State::default();
     let mut story = Story::of(entity.clone());
-    while let Some((stored, event)) = scan.next_event()? {
-        let recorded = Recorded {
-            seq: stored.seq,
-            at: stored.at,
-            event,
-        };
-        state.apply(&recorded, &mut Changes::discarding());
-        story.follow(&recorded, &state);
-    }
+    let state = scan.fold(|recorded, state| story.follow(recorded, state))?;
     let rows = |table: usize| -> Result<Vec<Vec<Cell>>, Infallible> {
         let mut rows = Vec::new();
         state.rows(table, &mut |row| rows.push(row));

@@ -244,15 +244,20 @@ fn check_killed(places: &Places, arguments: &[&str], made: &Path, whole: impl Fn
     assert_eq!(kept(&places.data).prompts.len(), before);
 }
 
-#[test]
-fn of_backup_and_export_leave_the_whole_or_nothing() {
-    let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+/// A ledger of some twenty prompts.
+fn with_history(places: &Places, upstream: &Upstream) {
+    let tslp = Tslp::start(places, upstream);
     for number in 0..20 {
         let name = format!("ring_put_{number}");
         tslp.say(&fenced("src/ring.c", &RING.replace("ring_put", &name)));
     }
     tslp.stop();
+}
+
+#[test]
+fn of_backup_and_export_leave_the_whole_or_nothing() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    with_history(&places, &upstream);
     let events = crate::ledger_file::events(&places.data);
     let copy = places.path("copies/ledger.db");
     check_killed(&places, &["backup"], &copy, |copy| {
@@ -272,12 +277,7 @@ fn of_backup_and_export_leave_the_whole_or_nothing() {
 #[test]
 fn of_import_leave_the_whole_ledger_or_none() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
-    for number in 0..20 {
-        let name = format!("ring_put_{number}");
-        tslp.say(&fenced("src/ring.c", &RING.replace("ring_put", &name)));
-    }
-    tslp.stop();
+    with_history(&places, &upstream);
     let lines = places.path("ledger.jsonl");
     let export = || places.in_workspace(&["export"]).output().unwrap().stdout;
     std::fs::write(&lines, export()).unwrap();
