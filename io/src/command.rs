@@ -378,6 +378,13 @@ fn adopt(
 
 fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
     let to = outside_workspace(config, to)?;
+    if to.starts_with(&config.data_dir) {
+        let message = format!(
+            "{} lies inside the data directory, which is to stay as it is; name another place with --to",
+            to.display()
+        );
+        return Err(Failed::new(Exit::Usage, message));
+    }
     let reader = subject(config).readers.open()?;
     let (options, bar) = (OpenOptions::default(), progress::Progress::of);
     let salvaged = maintenance::salvage(&options, &reader, &to, &config.workspace, bar)
@@ -392,7 +399,8 @@ fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
         out.line(format_args!("what follows was left behind: {flaw}"))?;
     }
     out.line(format_args!(
-        "go on with `tslp serve --data-dir {}`",
+        "go on with `tslp serve --workspace {} --data-dir {}`",
+        config.workspace.display(),
         to.display()
     ))?;
     Ok(Exit::Ok)

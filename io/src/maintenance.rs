@@ -14,7 +14,7 @@ use crate::archive_check::Archive;
 use crate::checkpoint;
 use crate::diagnostics::Subject;
 use crate::diagnostics::doctor::{self, Report};
-use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenOptions, SqliteLog};
+use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenOptions, SqliteLog, TablesState};
 use crate::roads;
 use crate::startup::{self, Bar, StartError};
 
@@ -68,7 +68,11 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
     let folded = startup::fold_checked(|visit| reader.read(Seq(1), visit), reader);
     let (state, archives) = match folded {
         Ok(folded) => folded,
-        Err(error) => return report.judge("events", Err(&error)),
+        Err(error) => {
+            report.judge("events", Err(&error));
+            let why = "not compared, since the events before them can't be believed";
+            return report.warn("tables", Err(why.into()));
+        }
     };
     let head = state.head();
     let events = format!("{} verified, decoded and folded", head.0);
@@ -80,6 +84,16 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
             None => compare(reader, &state, index),
         };
         report.add(table.name, compared);
+    }
+    match reader.tables_state() {
+        Ok(TablesState::Current) => {}
+        Ok(TablesState::Rebuild { reason }) => {
+            report.warn(
+                "tables",
+                Err(format!("{reason}: the next start rebuilds them")),
+            );
+        }
+        Err(error) => report.add("tables", Err(error.to_string())),
     }
     match reader.chain_at(head) {
         Ok(Some(chain)) => {
@@ -109,7 +123,8 @@ fn found(reader: &LedgerReader, archive: &Archive) -> Result<String, String> {
 
 fn compare(reader: &LedgerReader, state: &State, table: usize) -> Result<String, String> {
     let stored = startup::stored_digest(|visit| reader.read_table(table, visit));
-    let (stored_rows, stored_digest) = stored.map_err(|error| error.to_string())?;
+    let (stored_rows, stored_digest) =
+        stored.map_err(|error| format!("run `tslp rebuild`: {error}"))?;
     let (rows, digest) = state.digest(table);
     if (stored_rows, stored_digest) == (rows, digest) {
         return Ok(format!("{rows} rows, digest {}", hex(&digest)));
@@ -142,14 +157,6 @@ pub fn rebuild(
 ) -> Result<Vec<String>, StartError> {
     let mut opened = options.open(data_dir, workspace)?;
     let checkpoint = DataFiles::of(data_dir).checkpoint;
-    options
-        .disk
-        .remove(&checkpoint)
-        .map_err(|source| LedgerError::File {
-            action: "remove",
-            path: checkpoint.clone(),
-            source,
-        })?;
     let state = startup::rebuild(&mut opened.log, bar)?;
     opened.log.settle()?;
     let written = checkpoint::write(&*options.disk, &checkpoint, opened.log.head()?, &state);

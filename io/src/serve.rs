@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -49,6 +50,9 @@ const COMMIT_QUEUE: usize = 256;
 
 /// Questions that may wait for the diagnostics.
 const DIAGNOSTICS_QUEUE: usize = 16;
+
+/// Signals that follow the first one so soon are the same wish: many supervisors send one to the process and one to its group.
+const SAME_WISH: Duration = Duration::from_millis(500);
 
 /// Why the proxy doesn't run, or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -160,26 +164,27 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
     memory::give_back();
     tracing::debug!(languages, "symbols.json is sound");
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let mut server = Server::bind(config)?;
-    memory::give_back();
-    server.announce()?;
     let running = Running::default();
-    running.goes_on(server.handle());
     let asked_to_stop = running.clone();
     let stop = signals.handle();
     let listener = thread::Builder::new()
         .name("signals".into())
         .spawn(move || {
             let mut asked = signals.forever();
-            if asked.next().is_some() {
-                tracing::info!("stopping when the replies under way have ended; ask again to stop at once");
-                asked_to_stop.stop();
+            if asked.next().is_none() {
+                return;
             }
-            if asked.next().is_some() {
+            let first = Instant::now();
+            asked_to_stop.stop();
+            if asked.any(|_| first.elapsed() >= SAME_WISH) {
                 tracing::warn!("asked to stop twice: replies under way are broken off; the ledger survives that");
                 std::process::exit(Exit::Failure.code().into());
             }
         })?;
+    let mut server = Server::bind(config)?;
+    memory::give_back();
+    server.announce()?;
+    running.goes_on(server.handle());
     let same_address = |address| ServeConfig {
         listen: address,
         ..config.clone()
@@ -229,7 +234,15 @@ impl Running {
         let mut course = self.lock();
         course.asked = true;
         if let Some(handle) = &course.handle {
+            tracing::info!(
+                "stopping when the replies under way have ended; ask again to stop at once"
+            );
             handle.shutdown();
+        } else {
+            tracing::info!(
+                "stopping before anything is served; whatever the start was doing, the ledger survives that"
+            );
+            std::process::exit(Exit::Ok.code().into());
         }
     }
 

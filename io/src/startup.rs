@@ -43,7 +43,7 @@ pub enum StartError {
     Ledger(#[from] LedgerError),
     /// The ledger opens, and what it holds can't be believed.
     #[error(
-        "the ledger is damaged: {0}. Nothing was changed. Keep the data directory as evidence, and restore a backup or \
+        "the ledger is damaged: {0}. tslp writes nothing more to it. Keep the data directory as evidence, and restore a backup or \
          take everything before that position with `tslp salvage --to NEW_DIR`"
     )]
     Damaged(#[from] ReplayError),

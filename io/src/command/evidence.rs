@@ -1,5 +1,6 @@
 //! `tslp log`, `why`, `export`, `import` and `backup`: from arguments to an exit code.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter};
 use std::path::Path;
@@ -143,12 +144,19 @@ fn reason(code: &str) -> Result<Reason, String> {
 
 pub(super) fn why(config: &ServeConfig, written: &str, output: Output) -> Result<Exit, Failed> {
     need_ledger(config)?;
-    let known = stories::entities(&mut begin(config)?)?;
+    let mut known = BTreeSet::new();
+    let read = stories::entities(&mut begin(config)?, &mut known);
     let workspace = config.workspace.to_string_lossy();
-    let entity = stories::meant(written, &workspace, &known)
-        .ok_or_else(|| Failed::new(Exit::Failure, near::no_entity(written, &known)))?;
-    let story = stories::tell(&mut begin(config)?, &entity)?;
-    print(output, || story.json().to_string(), || story.human())
+    let Some(entity) = stories::meant(written, &workspace, &known) else {
+        read?;
+        return Err(Failed::new(Exit::Failure, near::no_entity(written, &known)));
+    };
+    let (story, flaw) = stories::tell(&mut begin(config)?, &entity);
+    let exit = print(output, || story.json().to_string(), || story.human())?;
+    match flaw {
+        Some(flaw) => Err(flaw.into()),
+        None => Ok(exit),
+    }
 }
 
 pub(super) fn export(config: &ServeConfig, to: Option<&Path>) -> Result<Exit, Failed> {

@@ -16,6 +16,10 @@ use crate::probe::{self, Target};
 use crate::scrub::{Progress, Watched};
 use crate::startup::{self, StartError};
 
+/// What to do about a ledger that nothing vouches for.
+const ADVICE: &str =
+    "restore a backup, or take the events that are there with `tslp salvage --to NEW_DIR`";
+
 /// Free bytes below which the disk is as good as full.
 const FREE_BYTES_MIN: u64 = 64 << 20;
 
@@ -61,6 +65,13 @@ pub struct Check {
 pub struct Report {
     /// In a fixed order.
     pub checks: Vec<Check>,
+    /// What the tables say of the truth, where that was asked.
+    pub truths: Option<Truths>,
+}
+
+/// How much is true, and how it stands against the disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Truths {
     /// Entities in the State Map.
     pub entities: usize,
     /// STALE entities.
@@ -91,13 +102,13 @@ impl Report {
             .iter()
             .map(|check| json!({ "check": check.name, "detail": check.detail, "status": check.health.as_str() }))
             .collect();
-        json!({
-            "checks": checks,
-            "entities": self.entities,
-            "ok": self.is_healthy(),
-            "read_failures": self.read_failures,
-            "stale": self.stale,
-        })
+        let mut page = json!({ "checks": checks, "ok": self.is_healthy() });
+        if let Some(truths) = &self.truths {
+            page["entities"] = truths.entities.into();
+            page["read_failures"] = json!(truths.read_failures);
+            page["stale"] = truths.stale.into();
+        }
+        page
     }
 
     /// The page for people.
@@ -203,11 +214,14 @@ fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report)
     );
     report.add("head anchor", head_anchor(subject, reader));
     report.add("projections", anomalies(reader));
-    match truths(reader, report) {
-        Ok(()) => report.warn("stale entities", stale_words(report)),
+    match truths(reader) {
+        Ok(truths) => {
+            report.warn("stale entities", stale_words(&truths));
+            report.warn("file reads", failure_words(&truths));
+            report.truths = Some(truths);
+        }
         Err(error) => report.add("stale entities", Err(error.to_string())),
     }
-    report.warn("file reads", failure_words(report));
 }
 
 pub(crate) fn integrity(reader: &LedgerReader) -> Result<String, String> {
@@ -253,12 +267,16 @@ pub(crate) fn head_anchor(subject: &Subject, reader: &LedgerReader) -> Result<St
     let files = DataFiles::of(&subject.data_dir);
     let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
     let Reading::Head(anchored) = anchored else {
-        return Err(format!("{} is missing or damaged", files.anchor.display()));
+        return Err(format!(
+            "{} is missing or damaged, so nothing vouches for the ledger's last events: {ADVICE}",
+            files.anchor.display()
+        ));
     };
     let head = reader.head().map_err(|error| error.to_string())?;
     if anchored.seq > head.seq {
         return Err(format!(
-            "the anchor stands at {} and the ledger ends at {}: acknowledged events were lost",
+            "the anchor stands at {} and the ledger ends at {}: acknowledged events were lost, as \
+             with a -wal file that was removed or an older copy put back: {ADVICE}",
             anchored.seq, head.seq
         ));
     }
@@ -276,7 +294,7 @@ pub(crate) fn head_anchor(subject: &Subject, reader: &LedgerReader) -> Result<St
         Ok(format!("agrees with the chain at {}", anchored.seq))
     } else {
         Err(format!(
-            "the chain at {} is not the one that was anchored",
+            "the chain at {} is not the one that was anchored: {ADVICE}",
             anchored.seq
         ))
     }
@@ -295,37 +313,38 @@ fn anomalies(reader: &LedgerReader) -> Result<String, String> {
 }
 
 /// Counts what is true, STALE and unreadable.
-fn truths(reader: &LedgerReader, report: &mut Report) -> Result<(), LedgerError> {
+fn truths(reader: &LedgerReader) -> Result<Truths, LedgerError> {
+    let mut truths = Truths::default();
     reader.read_table(STATE_MAP, &mut |_| {
-        report.entities += 1;
+        truths.entities += 1;
         ControlFlow::Continue(())
     })?;
     for row in reader.rows(STALE)? {
-        report.stale += usize::from(matches!(row.text(2), Some("superseded" | "unknown")));
+        truths.stale += usize::from(matches!(row.text(2), Some("superseded" | "unknown")));
     }
     for row in reader.rows(DISK)? {
         let finding = row.text(1).unwrap_or_default();
         if !matches!(finding, "file" | "missing") {
-            *report.read_failures.entry(finding.to_owned()).or_default() += 1;
+            *truths.read_failures.entry(finding.to_owned()).or_default() += 1;
         }
     }
-    Ok(())
+    Ok(truths)
 }
 
-fn stale_words(report: &Report) -> Result<String, String> {
-    let words = format!("{} of {} entities are STALE", report.stale, report.entities);
-    if report.stale == 0 {
+fn stale_words(truths: &Truths) -> Result<String, String> {
+    let words = format!("{} of {} entities are STALE", truths.stale, truths.entities);
+    if truths.stale == 0 {
         Ok(words)
     } else {
         Err(words)
     }
 }
 
-fn failure_words(report: &Report) -> Result<String, String> {
-    if report.read_failures.is_empty() {
+fn failure_words(truths: &Truths) -> Result<String, String> {
+    if truths.read_failures.is_empty() {
         return Ok("no failures".into());
     }
-    let failures = report
+    let failures = truths
         .read_failures
         .iter()
         .map(|(reason, count)| format!("{reason}: {count}"));

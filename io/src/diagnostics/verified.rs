@@ -57,5 +57,7 @@ pub(crate) fn page<T>(
 
 /// Folds the ledger up to its head of now, verified link by link and against the head anchor.
 fn fold(subject: &Subject) -> Result<State, StartError> {
-    Scan::begin(&subject.data_dir, &subject.readers)?.fold(|_, _| {})
+    let mut state = State::default();
+    Scan::begin(&subject.data_dir, &subject.readers)?.fold(&mut state, |_, _| {})?;
+    Ok(state)
 }

@@ -118,13 +118,16 @@ impl Scan {
         Ok(Some((stored, event)))
     }
 
-    /// Folds the events that are left, and shows `follow` each with the state after it. That state holds no archives: a
-    /// fold looks into none, and they grow with history.
+    /// Folds the events that are left into `state`, and shows `follow` each with the state after it. That state holds no
+    /// archives: a fold looks into none, and they grow with history.
     ///
     /// # Errors
-    /// As [`Self::next_event`].
-    pub fn fold(&mut self, mut follow: impl FnMut(&Recorded, &State)) -> Result<State, StartError> {
-        let mut state = State::default();
+    /// As [`Self::next_event`]; what came before is folded.
+    pub fn fold(
+        &mut self,
+        state: &mut State,
+        mut follow: impl FnMut(&Recorded, &State),
+    ) -> Result<(), StartError> {
         while let Some((stored, event)) = self.next_event()? {
             let recorded = Recorded {
                 seq: stored.seq,
@@ -133,9 +136,9 @@ impl Scan {
             };
             state.apply(&recorded, &mut Changes::discarding());
             state.settled(recorded.seq);
-            follow(&recorded, &state);
+            follow(&recorded, state);
         }
-        Ok(state)
+        Ok(())
     }
 
     /// One event by its position, verified before.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tslp_core::entity::EntityId;
 use tslp_projections::TOMBSTONES;
 use tslp_projections::table::Value as Cell;
+use tslp_replay::state::State;
 
 use self::story::Story;
 pub use self::story::{Chapter, What};
@@ -34,6 +35,8 @@ pub struct Known {
     pub now: Option<EntityState>,
     /// Whether an update removed it a short while ago.
     pub tombstoned: bool,
+    /// Of a file: what is true in it, definition by definition.
+    pub definitions: Vec<String>,
 }
 
 /// How often something happened, and the last episode and reason.
@@ -47,12 +50,11 @@ pub struct Count {
     pub last_reason: &'static str,
 }
 
-/// Every entity of the ledger.
+/// Adds every entity of the ledger.
 ///
 /// # Errors
-/// When the ledger can't be read or believed to its end.
-pub fn entities(scan: &mut Scan) -> Result<BTreeSet<EntityId>, StartError> {
-    let mut known = BTreeSet::new();
+/// When the ledger can't be read or believed to its end; those before the flaw are added.
+pub fn entities(scan: &mut Scan, known: &mut BTreeSet<EntityId>) -> Result<(), StartError> {
     while let Some((_, event)) = scan.next_event()? {
         filter::entities(&event, &mut |entity| {
             if !known.contains(entity) {
@@ -60,7 +62,7 @@ pub fn entities(scan: &mut Scan) -> Result<BTreeSet<EntityId>, StartError> {
             }
         });
     }
-    Ok(known)
+    Ok(())
 }
 
 /// The entity that a person means: by its full name, or by a bare one that only one entity bears.
@@ -82,13 +84,11 @@ pub fn meant(written: &str, workspace: &str, known: &BTreeSet<EntityId>) -> Opti
     }
 }
 
-/// Folds the ledger and tells the entity's story.
-///
-/// # Errors
-/// When the ledger can't be read or believed to its end.
-pub fn tell(scan: &mut Scan, entity: &EntityId) -> Result<Known, StartError> {
+/// Folds the ledger and tells the entity's story, up to the flaw if there is one, which comes with it.
+pub fn tell(scan: &mut Scan, entity: &EntityId) -> (Known, Option<StartError>) {
     let mut story = Story::of(entity.clone());
-    let state = scan.fold(|recorded, state| story.follow(recorded, state))?;
+    let mut state = State::default();
+    let folded = scan.fold(&mut state, |recorded, state| story.follow(recorded, state));
     let rows = |table: usize| -> Result<Vec<Vec<Cell>>, Infallible> {
         let mut rows = Vec::new();
         state.rows(table, &mut |row| rows.push(row));
@@ -97,22 +97,38 @@ pub fn tell(scan: &mut Scan, entity: &EntityId) -> Result<Known, StartError> {
     let Ok(entities) = state::from_rows(rows);
     let Ok(stones) = rows(TOMBSTONES);
     let key = tslp_projections::table::entity_key(entity);
-    Ok(Known {
+    let symbols = match entity.symbol {
+        Some(_) => Vec::new(),
+        None => state.state_map().symbols_of(&entity.path),
+    };
+    let known = Known {
         now: entities
             .into_iter()
             .find(|state| state.entity == entity.to_string()),
+        definitions: symbols
+            .iter()
+            .map(|symbol| symbol.as_str().to_owned())
+            .collect(),
         tombstoned: stones.iter().any(|row| row.starts_with(&key)),
         entity: entity.clone(),
         shown: story.shown,
         withheld: story.withheld,
         chapters: story.chapters,
-    })
+    };
+    (known, folded.err())
 }
 
 impl Known {
     /// In words: where it stands.
     fn standing(&self) -> String {
         let Some(now) = &self.now else {
+            if !self.definitions.is_empty() {
+                let definitions = self.definitions.join(", ");
+                return format!(
+                    "true definition by definition, not as one piece: {definitions}; `tslp why {}::NAME` tells of each",
+                    self.entity
+                );
+            }
             let why = if self.tombstoned {
                 ": an update removed it a short while ago"
             } else {
@@ -201,6 +217,7 @@ impl Known {
             })
         });
         json!({
+            "definitions": self.definitions,
             "entity": self.entity.to_string(),
             "now": now,
             "shown": count(&self.shown),

@@ -170,8 +170,13 @@ impl Disk for FileSystem {
         Ok(bytes)
     }
 
+    /// A pipe in place of the file has no bytes; it isn't waited for.
     fn open_to_read(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
-        Ok(Box::new(File::open(file)?))
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(file)?;
+        Ok(Box::new(file))
     }
 
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>> {

@@ -189,6 +189,8 @@ pub(super) struct ChatReply {
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
     pub(super) side: Vec<u8>,
+    /// A stream has said that it is done, though its response may not be over.
+    pub(super) said_done: bool,
     pub(super) told: Told,
     pub(super) gate: Gate,
 }

@@ -76,6 +76,7 @@ impl MainLoop {
             durable_at,
             episode,
             side: Vec::new(),
+            said_done: false,
             told: Told::NotYet,
             gate: Gate::Closed,
         };
@@ -119,7 +120,7 @@ impl MainLoop {
     }
 
     fn ledger_failed(&mut self, message: String) {
-        tracing::error!(%message, "the ledger failed; chat requests are refused from now on");
+        tracing::error!(reason = message, "chat requests are refused from now on");
         self.ledger_failure = Some(message);
         self.channels.audits.close();
         let keys: Vec<usize> = self.exchanges.values().copied().collect();

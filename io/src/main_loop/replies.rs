@@ -177,6 +177,7 @@ impl MainLoop {
             reply.side.extend_from_slice(data);
             let ends = media == Media::EventStream
                 && data.windows(DONE.len()).any(|window| window == DONE);
+            reply.said_done |= ends;
             match (media, reply.gate) {
                 (Media::EventStream, Gate::Open) if ends => hold_last_piece(reply, out),
                 // Any piece may be the last: the one before it goes.
@@ -315,7 +316,8 @@ impl MainLoop {
             if reply.durable_at > durable {
                 return;
             }
-            if reply.told == Told::Ended {
+            let may_be_over = reply.told == Told::Ended || reply.said_done;
+            if may_be_over && reply.told != Told::Looked {
                 reply.gate = Gate::LastPiece;
             } else {
                 reply.gate = Gate::Open;

@@ -1,6 +1,7 @@
 //! Starts from a checkpoint: what is believed, what isn't, and what is found behind the start.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 use tslp_core::ids::Seq;
@@ -88,6 +89,10 @@ fn one_that_is_damaged_cut_or_gone_costs_a_fold_and_nothing_else() {
     check_start(&places, &upstream, &pages, NOT_USED);
     std::fs::remove_file(file(&places)).unwrap();
     check_start(&places, &upstream, &pages, NOT_USED);
+    let pipe = Command::new("mkfifo").arg(file(&places)).status();
+    assert!(pipe.unwrap().success());
+    check_start(&places, &upstream, &pages, NOT_USED);
+    std::fs::remove_file(file(&places)).unwrap();
     std::fs::write(file(&places), sound).unwrap();
     check_start(&places, &upstream, &pages, USED);
 }

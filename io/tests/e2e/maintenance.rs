@@ -117,6 +117,11 @@ fn what_a_damaged_ledger_says_is_shown_as_what_nothing_vouches_for() {
         assert!(flaw.as_str().unwrap().contains("damaged"), "{flaw}");
         assert_eq!((code, page), (3, sound), "{name}");
     }
+    // What happened before the damage is told.
+    let output = places.in_workspace(&["why", RING_PUT]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let story = String::from_utf8(output.stdout).unwrap();
+    assert!(story.contains("from the user"), "{story}");
     // The proxy in safe mode says it, too. With a checkpoint it would start, and find out behind the start.
     std::fs::remove_file(places.data.join("ledger.checkpoint")).unwrap();
     let tslp = Tslp::start(&places, &upstream);
@@ -152,12 +157,13 @@ fn nothing_is_folded_or_salvaged_over_what_is_in_use() {
     let (code, said) = failure(places.in_workspace(&["rebuild"]));
     assert_eq!(code, 4, "{said}");
     tslp.stop();
-    let (code, said) = failure(salvaging(&places, &places.data));
-    assert_eq!(code, 1, "{said}");
-    let (code, said) = failure(salvaging(&places, &places.workspace.join("data")));
-    assert_eq!(code, 2, "{said}");
-    assert!(said.contains("--to"), "{said}");
-    assert!(!places.workspace.join("data").exists());
+    let (inside, workspace) = (places.data.join("data"), places.workspace.join("data"));
+    for to in [&places.data, &inside, &workspace] {
+        let (code, said) = failure(salvaging(&places, to));
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("--to"), "{said}");
+    }
+    assert!(!inside.exists() && !workspace.exists());
     let tslp = Tslp::start(&places, &upstream);
     assert_eq!(tslp.state()[RING_PUT]["origin"], "user");
 }

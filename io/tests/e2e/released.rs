@@ -18,7 +18,7 @@ use tslp_migrations::LAYOUTS;
 use tslp_replay::log::{Log, Stored};
 
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, fenced, prompt};
-use crate::ledger_file::{self, evidence};
+use crate::ledger_file;
 use crate::upstream::{Reply, Upstream};
 
 /// The workspace of the frozen ledger.
@@ -178,10 +178,10 @@ fn with_a_newer_schema() -> Places {
     places
 }
 
-/// All bytes of evidence. Any reader makes an empty WAL where there is none.
+/// All bytes of evidence, and the checkpoint. Any reader makes an empty WAL where there is none.
 fn bytes(places: &Places) -> BTreeMap<String, Vec<u8>> {
-    let mut files = evidence(&places.data);
-    files.retain(|_, bytes| !bytes.is_empty());
+    let mut files = ledger_file::files(&places.data);
+    files.retain(|name, bytes| name != "lock" && !name.ends_with("-shm") && !bytes.is_empty());
     files
 }
 

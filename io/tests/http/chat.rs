@@ -7,7 +7,7 @@ use tslp_core::ids::Seq;
 use tslp_io::auditor::queue::CalledOff;
 use tslp_io::channel::{Answer, ToEngine, ToLoop};
 
-use crate::harness::{Engine, OK, PATIENCE, Proxy, Upstream, audit};
+use crate::harness::{Client, Engine, OK, PATIENCE, Proxy, Upstream, audit};
 
 const STREAM_HEAD: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -141,22 +141,44 @@ fn the_end_is_told_before_the_client_can_see_it() {
 }
 
 #[test]
+fn a_reply_that_is_done_before_its_prompt_is_durable_waits_for_the_look_all_the_same() {
+    let (go, wait) = crossbeam_channel::bounded::<()>(0);
+    let upstream = Upstream::start(move |visit| {
+        visit.request();
+        visit.wire.send(STREAM_HEAD).send(chunk("data: [DONE]\n\n"));
+        wait.recv().unwrap();
+        visit.wire.send("0\r\n\r\n");
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::EchoUndurable);
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}"));
+    proxy.wait_for("bytes data: [DONE]\n\n");
+    proxy.handle.send(ToLoop::Durable(Seq(1)));
+    check_silent(&proxy, &mut client);
+    go.send(()).unwrap();
+    client.until(b"[DONE]");
+    proxy.wait_for("end Complete { status: 200 }");
+}
+
+/// A later request of another client is answered; this client has got nothing yet.
+fn check_silent(proxy: &Proxy, client: &mut Client) {
+    let other = proxy.client().send(proxy.get("/health")).message();
+    assert_eq!(other.status(), 200);
+    client.stream.set_nonblocking(true).unwrap();
+    let mut byte = [0];
+    let early = std::io::Read::read(&mut client.stream, &mut byte);
+    assert_eq!(early.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    client.stream.set_nonblocking(false).unwrap();
+}
+
+#[test]
 fn no_byte_comes_before_the_prompt_is_durable() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::EchoUndurable);
     let mut client = proxy.client();
     client.send(proxy.chat("{}"));
     proxy.wait_for("end Complete { status: 200 }");
-    // A later request of another client is answered; this one still isn't.
-    assert_eq!(
-        proxy.client().send(proxy.get("/health")).message().status(),
-        200
-    );
-    client.stream.set_nonblocking(true).unwrap();
-    let mut byte = [0];
-    let early = std::io::Read::read(&mut client.stream, &mut byte);
-    assert_eq!(early.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
-    client.stream.set_nonblocking(false).unwrap();
+    check_silent(&proxy, &mut client);
     proxy.handle.send(ToLoop::Durable(Seq(1)));
     assert_eq!(client.message().text(), "{}");
     // The connection lives on.

@@ -195,7 +195,7 @@ fn reply(event: &ReplyEnded) -> String {
     let _ = write!(
         text,
         ", {}",
-        plural(event.segments.len(), "piece", "pieces")
+        plural(event.segments.len(), "piece on record", "pieces on record")
     );
     for call in &event.tool_calls {
         let _ = write!(text, ", calls {}", call.name);
