@@ -45,7 +45,9 @@ fn run(disk: &SimDisk) -> (Run, Option<Failure>) {
     };
     for group in groups() {
         run.tried = last(group);
-        if sender.send(commit(group)).is_err() {
+        // A writer that has nothing more to commit looks at the WAL, and a move begins.
+        let sent = sender.send(commit(group));
+        if sent.is_err() || writer.durable().wait_for(run.tried).is_err() {
             break;
         }
     }
@@ -90,6 +92,11 @@ fn a_move_that_fails_stops_the_writer_and_says_so() {
             disk.fail(Fault::nth(nth, operation, effect).of("ledger.db").lasting());
             let (ran, failure) = run(&disk);
             let story = format!("{operation:?} {nth}, {effect:?}, {failure:?}");
+            assert!(
+                disk.struck()
+                    .iter()
+                    .all(|(_, file, _)| file.ends_with("ledger.db"))
+            );
             assert!(!disk.struck().is_empty(), "{story}");
             let failure = failure.unwrap_or_else(|| panic!("{story}"));
             assert_eq!(failure.remedy, remedy, "{story}");
