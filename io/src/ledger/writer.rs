@@ -327,9 +327,7 @@ impl Writer {
             Err(TryRecvError::Disconnected) => return Ok(None),
             Err(TryRecvError::Empty) => {}
         }
-        if self.look_at_wal()?.pages_pending >= self.limits.checkpoint_pages_busy {
-            self.begin_move()?;
-        }
+        self.bound_wal()?;
         if let Some(mover) = self.mover.as_mut().filter(|mover| mover.is_at_work()) {
             let moved = select! {
                 recv(self.commits) -> commit => return Ok(commit.ok()),
@@ -388,6 +386,11 @@ impl Writer {
         if self.groups_since_look < GROUPS_PER_LOOK {
             return Ok(());
         }
+        self.bound_wal()
+    }
+
+    /// Begins a move when the WAL is long, and waits for it when it is far too long.
+    fn bound_wal(&mut self) -> Result<(), LedgerError> {
         let wal = self.look_at_wal()?;
         let busy = self.limits.checkpoint_pages_busy;
         if wal.pages_pending >= busy {
