@@ -100,7 +100,7 @@ impl Default for WriterLimits {
             group_events_max: 4096,
             group_bytes_max: 8 << 20,
             checkpoint_pages: 1024,
-            checkpoint_pages_busy: 16 * 1024,
+            checkpoint_pages_busy: 4 * 1024,
             truncate_bytes: 16 << 20,
             idle: Duration::from_millis(50),
         }
