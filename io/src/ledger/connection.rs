@@ -59,21 +59,26 @@ impl Database {
 
     /// Makes everything durable that was written to the database and its WAL, by whatever process.
     pub(crate) fn sync(&self) -> Result<(), LedgerError> {
-        for file in [beside(&self.path, "-wal"), self.path.clone()] {
-            let synced = match self.disk.bytes(&file) {
-                Ok(None) => Ok(()),
-                Ok(Some(_)) => self.disk.open(&file).and_then(|mut file| file.sync()),
-                Err(error) => Err(error),
-            };
-            synced
-                .and_then(|()| self.disk.sync_name(&file))
-                .map_err(|source| LedgerError::File {
-                    action: "sync",
-                    path: file.clone(),
-                    source,
-                })?;
-        }
-        Ok(())
+        let wal = beside(&self.path, "-wal");
+        let synced = match self.disk.bytes(&wal) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => self.disk.open(&wal).and_then(|mut file| file.sync()),
+            Err(error) => Err(error),
+        };
+        synced
+            .and_then(|()| self.disk.sync_name(&wal))
+            .map_err(|source| not_synced(&wal, source))?;
+        self.sync_pages()?;
+        self.disk
+            .sync_name(&self.path)
+            .map_err(|source| not_synced(&self.path, source))
+    }
+
+    /// Makes the pages durable that were moved into the database, by whatever connection.
+    pub(crate) fn sync_pages(&self) -> Result<(), LedgerError> {
+        self.disk
+            .sync_open_database(&self.path)
+            .map_err(|source| not_synced(&self.path, source))
     }
 
     /// The size of the WAL file in bytes.
@@ -95,6 +100,27 @@ impl Database {
         let path = self.path.clone();
         move |error| LedgerError::sqlite(&path, action, error)
     }
+}
+
+fn not_synced(path: &Path, source: std::io::Error) -> LedgerError {
+    LedgerError::File {
+        action: "sync",
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Runs a checkpoint: whether another one kept it from that, the pages in the WAL, and those of them that are moved.
+pub(super) fn run_checkpoint(
+    connection: &Connection,
+    pragma: &str,
+) -> rusqlite::Result<(bool, u64, u64)> {
+    connection.query_row(pragma, [], |row| {
+        let count = |column| -> rusqlite::Result<u64> {
+            Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
+        };
+        Ok((row.get(0)?, count(1)?, count(2)?))
+    })
 }
 
 fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {

@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use super::error::LedgerError;
+use super::kept_open;
 use super::lock::DataDirLock;
 
 /// Everything that the ledger does with files, but for what SQLite does through its own layer, [`vfs`](Self::vfs).
@@ -46,6 +47,14 @@ pub trait Disk: Debug + Send + Sync {
     /// # Errors
     /// When it is missing, or either isn't allowed.
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>>;
+
+    /// Makes durable what was written to a database file by whatever means, while SQLite has it open.
+    ///
+    /// # Errors
+    /// When it may not be.
+    fn sync_open_database(&self, file: &Path) -> io::Result<()> {
+        self.open(file)?.sync()
+    }
 
     /// Makes an empty file for this user alone, in place of what may be there.
     ///
@@ -182,6 +191,10 @@ impl Disk for FileSystem {
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
         let file = OpenOptions::new().read(true).write(true).open(file)?;
         Ok(Box::new(file))
+    }
+
+    fn sync_open_database(&self, file: &Path) -> io::Result<()> {
+        kept_open::sync(file)
     }
 
     fn create(&self, file: &Path) -> io::Result<Box<dyn Medium>> {

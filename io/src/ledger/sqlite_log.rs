@@ -15,6 +15,7 @@ use super::anchor::Anchor;
 use super::connection::{self, Database, set_meta, to_sql};
 use super::error::LedgerError;
 use super::lock::DataDirLock;
+use super::mover::Moved;
 use super::rebuild::Rebuild;
 use super::recognise::check_pages;
 use super::structure::{Structure, Unsound};
@@ -219,8 +220,7 @@ impl SqliteLog {
     /// # Errors
     /// When SQLite fails; the log is poisoned then.
     pub fn checkpoint(&mut self, mode: Checkpoint) -> Result<(), LedgerError> {
-        self.check_usable()?;
-        self.check_structure()?;
+        self.check_movable()?;
         let run = match mode {
             Checkpoint::Passive => self.run_checkpoint("PRAGMA wal_checkpoint(PASSIVE)"),
             Checkpoint::Truncate => self.truncate_wal(),
@@ -229,6 +229,17 @@ impl SqliteLog {
             Ok(_) | Err(LedgerError::Busy { .. }) => Ok(()),
             Err(error) => Err(self.poison(error)),
         }
+    }
+
+    /// Whether pages may be moved into the database file.
+    pub(super) fn check_movable(&mut self) -> Result<(), LedgerError> {
+        self.check_usable()?;
+        self.check_structure()
+    }
+
+    /// Takes the end of a move that another connection made: its failure is this log's.
+    pub(super) fn moved_elsewhere(&mut self, moved: Moved) -> Result<(), LedgerError> {
+        moved.map_err(|error| self.poison(error))
     }
 
     /// Truncating waits for readers; nothing is worth that.
@@ -245,13 +256,7 @@ impl SqliteLog {
     }
 
     fn run_checkpoint(&self, pragma: &str) -> Result<(bool, u64, u64), LedgerError> {
-        self.connection
-            .query_row(pragma, [], |row| {
-                let count = |column| -> rusqlite::Result<u64> {
-                    Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
-                };
-                Ok((row.get(0)?, count(1)?, count(2)?))
-            })
+        connection::run_checkpoint(&self.connection, pragma)
             .map_err(self.database.failed("checkpoint"))
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded, select};
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 use tslp_projections::table::RowChange;
@@ -14,7 +14,8 @@ use tslp_replay::log::{Head, Log};
 
 use super::durable::{DurableHead, WriterFigures};
 use super::error::LedgerError;
-use super::sqlite_log::{Checkpoint, SqliteLog};
+use super::mover::{Moved, Mover};
+use super::sqlite_log::{Checkpoint, SqliteLog, WalState};
 
 /// Events and the rows that they change: durable together or not at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,7 +100,7 @@ impl Default for WriterLimits {
             group_events_max: 4096,
             group_bytes_max: 8 << 20,
             checkpoint_pages: 1024,
-            checkpoint_pages_busy: 16 * 1024,
+            checkpoint_pages_busy: 4 * 1024,
             truncate_bytes: 16 << 20,
             idle: Duration::from_millis(50),
         }
@@ -108,6 +109,10 @@ impl Default for WriterLimits {
 
 /// How many groups a busy writer commits between two looks at the WAL.
 const GROUPS_PER_LOOK: u64 = 16;
+
+/// How many times [`WriterLimits::checkpoint_pages_busy`] the WAL may hold while pages are moved beside the writer; from
+/// there on it waits for them.
+const BUSY_TIMES_MAX: u64 = 4;
 
 /// The queue to a writer. A full one blocks whoever sends. When all senders are gone, the writer finishes and stops;
 /// when the writer has failed, sending fails.
@@ -161,7 +166,9 @@ pub fn spawn(
     announce: Box<dyn FnMut(Durability) + Send>,
 ) -> Result<LedgerWriter, LedgerError> {
     let path = log.database.path.clone();
+    let mover = Mover::start(&log.database)?;
     let mut writer = Writer::new(log, commits, limits, announce)?;
+    writer.mover = Some(mover);
     let durable = Arc::clone(writer.durable());
     let figures = Arc::clone(&writer.figures);
     let thread = std::thread::Builder::new()
@@ -190,6 +197,8 @@ pub fn spawn(
 
 /// Takes commits and makes them durable. [`spawn`] gives it a thread; without one it is asked to [`step`](Self::step).
 pub struct Writer {
+    /// Moves pages while groups are committed; without it they are moved between two. Ends before the log gives its lock back.
+    mover: Option<Mover>,
     log: SqliteLog,
     commits: Receiver<Commit>,
     limits: WriterLimits,
@@ -248,6 +257,7 @@ impl Writer {
         log.settle()?;
         let durable = Arc::new(DurableHead::new(log.head()?.seq));
         Ok(Self {
+            mover: None,
             log,
             commits,
             limits,
@@ -277,7 +287,7 @@ impl Writer {
 
     fn try_step(&mut self) -> Result<Step, LedgerError> {
         let Ok(commit) = self.commits.try_recv() else {
-            if self.look_at_wal()? >= self.limits.checkpoint_pages {
+            if self.look_at_wal()?.pages_pending >= self.limits.checkpoint_pages {
                 self.checkpoint_idle()?;
             }
             return Ok(Step::Idle);
@@ -296,6 +306,9 @@ impl Writer {
             let head = self.commit_group(commit)?;
             self.announcer.reached(head.seq);
         }
+        if let Some(moved) = self.mover.as_mut().and_then(Mover::wait) {
+            self.log.moved_elsewhere(moved)?;
+        }
         // A proxy that is stopped at once needn't wait until every page was looked at.
         if self.log.structure().is_sound() {
             self.log.checkpoint(Checkpoint::Truncate)?;
@@ -308,20 +321,22 @@ impl Writer {
         self.groups_since_look += 1;
         match self.commits.try_recv() {
             Ok(commit) => {
-                if self.groups_since_look >= GROUPS_PER_LOOK {
-                    self.relieve_wal()?;
-                }
+                self.relieve_wal()?;
                 return Ok(Some(commit));
             }
             Err(TryRecvError::Disconnected) => return Ok(None),
             Err(TryRecvError::Empty) => {}
         }
-        let pending = self.look_at_wal()?;
-        if pending >= self.limits.checkpoint_pages_busy {
-            self.checkpoint(Checkpoint::Passive)?;
-            return Ok(self.commits.recv().ok());
+        self.bound_wal()?;
+        if let Some(mover) = self.mover.as_mut().filter(|mover| mover.is_at_work()) {
+            let moved = select! {
+                recv(self.commits) -> commit => return Ok(commit.ok()),
+                recv(mover.ends()) -> moved => moved,
+            };
+            let moved = mover.ended(moved.ok());
+            self.end_move(moved)?;
         }
-        if pending < self.limits.checkpoint_pages {
+        if self.look_at_wal()?.pages_pending < self.limits.checkpoint_pages {
             return Ok(self.commits.recv().ok());
         }
         match self.commits.recv_timeout(self.limits.idle) {
@@ -365,10 +380,43 @@ impl Writer {
 
     /// Under a load that never pauses the WAL must not grow without bound.
     fn relieve_wal(&mut self) -> Result<(), LedgerError> {
-        if self.look_at_wal()? >= self.limits.checkpoint_pages_busy {
-            self.checkpoint(Checkpoint::Passive)?;
+        if let Some(moved) = self.mover.as_mut().and_then(Mover::poll) {
+            return self.end_move(moved);
+        }
+        if self.groups_since_look < GROUPS_PER_LOOK {
+            return Ok(());
+        }
+        self.bound_wal()
+    }
+
+    /// Begins a move when the WAL is long, and waits for it when it is far too long.
+    fn bound_wal(&mut self) -> Result<(), LedgerError> {
+        let wal = self.look_at_wal()?;
+        let busy = self.limits.checkpoint_pages_busy;
+        if wal.pages_pending >= busy {
+            self.begin_move()?;
+        }
+        if wal.pages >= busy.saturating_mul(BUSY_TIMES_MAX)
+            && let Some(moved) = self.mover.as_mut().and_then(Mover::wait)
+        {
+            return self.end_move(moved);
         }
         Ok(())
+    }
+
+    fn begin_move(&mut self) -> Result<(), LedgerError> {
+        let Some(mover) = &mut self.mover else {
+            return self.checkpoint(Checkpoint::Passive);
+        };
+        self.log.check_movable()?;
+        mover.begin();
+        Ok(())
+    }
+
+    /// What was appended during a move is moved at once: only when nothing is left in the WAL the next commit starts it anew.
+    fn end_move(&mut self, moved: Moved) -> Result<(), LedgerError> {
+        self.log.moved_elsewhere(moved)?;
+        self.checkpoint(Checkpoint::Passive)
     }
 
     fn checkpoint_idle(&mut self) -> Result<(), LedgerError> {
@@ -386,10 +434,12 @@ impl Writer {
         self.look_at_wal().map(drop)
     }
 
-    fn look_at_wal(&mut self) -> Result<u64, LedgerError> {
+    fn look_at_wal(&mut self) -> Result<WalState, LedgerError> {
         self.groups_since_look = 0;
-        let pending = self.log.wal()?.pages_pending;
-        self.figures.wal_pages_pending.store(pending, Relaxed);
-        Ok(pending)
+        let wal = self.log.wal()?;
+        self.figures
+            .wal_pages_pending
+            .store(wal.pages_pending, Relaxed);
+        Ok(wal)
     }
 }

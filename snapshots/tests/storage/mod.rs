@@ -12,6 +12,7 @@ mod hostile_events;
 mod interrupted;
 mod keeper;
 mod migrating;
+mod moving;
 mod pages;
 mod power_loss;
 mod reliability_list;

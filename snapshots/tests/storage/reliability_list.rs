@@ -9,6 +9,7 @@ const SOURCES: &[&str] = &[
     include_str!("hostile_events.rs"),
     include_str!("interrupted.rs"),
     include_str!("migrating.rs"),
+    include_str!("moving.rs"),
     include_str!("power_loss.rs"),
     include_str!("rollback.rs"),
     include_str!("simulated_disk.rs"),

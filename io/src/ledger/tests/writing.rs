@@ -1,5 +1,7 @@
 //! The writer thread: groups, announcements, failures.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -198,4 +200,47 @@ fn a_panic_on_the_writer_thread_lets_waiters_go() {
     let stopped = writer.durable().wait_for(Seq(2)).unwrap_err();
     assert!(stopped.0.contains("panicked"), "{stopped}");
     assert!(writer.join().is_err());
+}
+
+/// Each group's commit and then, at once, the next: no idle moment comes.
+fn under_a_load_that_never_pauses(limits: WriterLimits, last: u64) -> (Fixture, u64, u64) {
+    let fixture = Fixture::new();
+    let wal = fixture.wal();
+    let (sender, receiver) = queued((1..=1000).map(commit));
+    let longest = Arc::new(AtomicU64::new(0));
+    let seen = Arc::clone(&longest);
+    let announce = Box::new(move |durability| {
+        if let Durability::Reached(_) = durability {
+            seen.fetch_max(std::fs::metadata(&wal).unwrap().len(), Relaxed);
+        }
+    });
+    let writer = spawn(fixture.open().log, receiver, limits, announce).unwrap();
+    let figures = writer.figures().clone();
+    for seq in 1001..=last {
+        sender.send(commit(seq)).unwrap();
+    }
+    drop(sender);
+    assert_eq!(writer.join().unwrap().seq, Seq(last));
+    let checkpoints = figures.checkpoints.load(Relaxed);
+    (fixture, longest.load(Relaxed), checkpoints)
+}
+
+#[test]
+fn the_wal_stays_bounded_under_a_load_that_never_pauses() {
+    let limits = WriterLimits {
+        group_events_max: 1,
+        checkpoint_pages_busy: 50,
+        idle: Duration::from_secs(3600),
+        ..WriterLimits::default()
+    };
+    let (fixture, longest, checkpoints) = under_a_load_that_never_pauses(limits, 1200);
+    // Four times the limit, and what 16 groups add before the next look: a group here changes fewer than 20 pages.
+    let bound = (4 * 50 + 2 * 16 * 20) * (4096 + 24);
+    assert!(longest <= bound, "{longest} of {bound} bytes");
+    assert!(checkpoints > 3, "{checkpoints}");
+    let opened = fixture.open();
+    assert_eq!(verified(&opened.log).seq, Seq(1200));
+    let reader = opened.readers.open().unwrap();
+    assert_eq!(reader.integrity_check().unwrap(), Vec::<String>::new());
+    assert_eq!(reader.rows(ORDER).unwrap().len(), 1200);
 }

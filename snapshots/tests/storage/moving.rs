@@ -1,0 +1,130 @@
+//! The WAL is moved on a thread beside the writer: what goes wrong there stops the writer, and nothing acknowledged is lost.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tslp_core::event::Recorded;
+use tslp_io::ledger::writer::{self, Commit, Durability, Failure, Remedy, WriterLimits};
+use tslp_migrations::decode;
+use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
+
+use super::workload::{Group, Run, check_survived, groups, last, open};
+
+fn commit(group: &Group) -> Commit {
+    let recorded = group.stored.iter().map(|stored| Recorded {
+        seq: stored.seq,
+        at: stored.at,
+        event: decode(&stored.kind, &stored.payload).unwrap(),
+    });
+    Commit {
+        recorded: recorded.collect(),
+        changes: group.changes.clone(),
+    }
+}
+
+/// Commits the story group by group, with a move begun after each, up to the first failure or the end.
+fn run(disk: &SimDisk) -> (Run, Option<Failure>) {
+    let (opened, state) = open(disk).unwrap();
+    let limits = WriterLimits {
+        group_events_max: 1,
+        checkpoint_pages_busy: 1,
+        idle: Duration::from_secs(3600),
+        ..WriterLimits::default()
+    };
+    let (tell, announced) = mpsc::channel();
+    let announce = Box::new(move |durability| {
+        // Nobody listens any more once this function has returned.
+        let _ = tell.send(durability);
+    });
+    let (sender, queue) = writer::queue(1);
+    let writer = writer::spawn(opened.log, queue, limits, announce).unwrap();
+    let mut run = Run {
+        acknowledged: state.head(),
+        tried: state.head(),
+        failure: None,
+    };
+    for group in groups() {
+        run.tried = last(group);
+        // A writer that has nothing more to commit looks at the WAL, and a move begins.
+        let sent = sender.send(commit(group));
+        if sent.is_err() || writer.durable().wait_for(run.tried).is_err() {
+            break;
+        }
+    }
+    drop(sender);
+    let ended = writer.join().err();
+    let mut announced_failure = None;
+    for durability in announced {
+        match durability {
+            Durability::Reached(seq) => run.acknowledged = seq,
+            Durability::Failed(failure) => announced_failure = Some(failure),
+        }
+    }
+    assert_eq!(announced_failure, ended);
+    run.failure = ended.as_ref().map(ToString::to_string);
+    (run, ended)
+}
+
+#[test]
+fn what_was_moved_beside_the_writer_is_whole() {
+    let disk = SimDisk::new(0);
+    let (ran, failure) = run(&disk);
+    assert_eq!(failure, None);
+    assert_eq!(ran.acknowledged, last(groups().last().unwrap()));
+    let after = SimDisk::with(1, &disk.image_after(PowerLoss::Synced));
+    check_survived(&after, &ran, "power loss");
+    check_survived(&disk, &ran, "moved");
+}
+
+#[test]
+fn a_move_that_fails_stops_the_writer_and_says_so() {
+    for (operation, effect, remedy) in [
+        (Operation::Write, Effect::Error, Remedy::Restart),
+        (Operation::Write, Effect::Short, Remedy::Restart),
+        (Operation::Write, Effect::Full, Remedy::Room),
+        (Operation::Sync, Effect::Error, Remedy::Restart),
+        (Operation::Sync, Effect::Forgotten, Remedy::Restart),
+    ] {
+        for nth in 1..4 {
+            let disk = SimDisk::new(nth);
+            // A ledger that is there already; from now on only moves write to the database itself.
+            drop(open(&disk).unwrap());
+            disk.fail(Fault::nth(nth, operation, effect).of("ledger.db").lasting());
+            let (ran, failure) = run(&disk);
+            let story = format!("{operation:?} {nth}, {effect:?}, {failure:?}");
+            assert!(
+                disk.struck()
+                    .iter()
+                    .all(|(_, file, _)| file.ends_with("ledger.db"))
+            );
+            assert!(!disk.struck().is_empty(), "{story}");
+            let failure = failure.unwrap_or_else(|| panic!("{story}"));
+            assert_eq!(failure.remedy, remedy, "{story}");
+            disk.heal();
+            let after = SimDisk::with(nth, &disk.image_after(PowerLoss::Synced));
+            check_survived(&after, &ran, &format!("{story}, power loss"));
+            let after = SimDisk::with(nth, &disk.image_after(PowerLoss::scattered(nth)));
+            check_survived(&after, &ran, &format!("{story}, scattered"));
+            check_survived(&disk, &ran, &story);
+        }
+    }
+}
+
+#[test]
+fn the_power_goes_while_pages_are_moved() {
+    let mut cuts = 0;
+    for nth in 1.. {
+        let disk = SimDisk::new(nth);
+        drop(open(&disk).unwrap());
+        let loss = Effect::PowerLoss(PowerLoss::scattered(nth));
+        disk.fail(Fault::nth(nth, Operation::Change, loss).of("ledger.db"));
+        let (ran, failure) = run(&disk);
+        if !disk.is_off() {
+            break;
+        }
+        cuts += 1;
+        disk.reboot();
+        check_survived(&disk, &ran, &format!("change {nth}, {failure:?}"));
+    }
+    assert!(cuts > 10, "{cuts}");
+}
