@@ -69,7 +69,7 @@ const COMMIT_CACHE_KIB: i64 = 2048;
 const CHECKPOINT_PAGES: u64 = 2048;
 
 /// Source after which memory may have to be given back, wherever it was freed.
-const GIVE_BACK_BYTES: usize = 1 << 20;
+const GIVE_BACK_BYTES: usize = 4 << 20;
 
 /// Resident memory up to which nothing is given back: what was freed is soon needed again.
 const GIVE_BACK_ABOVE_BYTES: u64 = 41 << 20;

@@ -11,6 +11,9 @@ use tslp_core::path::RelPath;
 /// Files that may wait. Those behind a large one are enough to be busy with until there is room for it.
 const WAITING_FILES_MAX: usize = 64;
 
+/// Files below which more are asked for: whoever finds them needn't wake up for each.
+const WAITING_FILES_MIN: usize = WAITING_FILES_MAX / 2;
+
 /// Memory of a parse per byte of source: syntax trees take about 18 times their source, then there is the source itself.
 const PARSE_MEMORY_PER_BYTE: usize = 20;
 
@@ -31,7 +34,10 @@ pub(super) struct Room {
 pub(super) struct Queue {
     room: Room,
     state: Mutex<State>,
-    changed: Condvar,
+    /// Few files wait, or nobody wants more.
+    wanted: Condvar,
+    /// There is a file to take, room for one, or none will come.
+    ready: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -77,15 +83,18 @@ impl Queue {
         Arc::new(Self {
             room,
             state: Mutex::default(),
-            changed: Condvar::new(),
+            wanted: Condvar::new(),
+            ready: Condvar::new(),
         })
     }
 
     /// Puts a file of so many bytes behind the others; waits while there are too many. Breaks when nobody wants it.
     pub(super) fn put(&self, path: RelPath, bytes: usize) -> ControlFlow<()> {
         let mut state = self.lock();
-        while state.waiting.len() >= WAITING_FILES_MAX && !state.abandoned {
-            state = self.wait(state);
+        if state.waiting.len() >= WAITING_FILES_MAX {
+            while state.waiting.len() > WAITING_FILES_MIN && !state.abandoned {
+                state = wait(&self.wanted, state);
+            }
         }
         if state.abandoned {
             return ControlFlow::Break(());
@@ -97,20 +106,22 @@ impl Queue {
             path,
             bytes,
         });
-        self.changed.notify_all();
+        drop(state);
+        self.ready.notify_one();
         ControlFlow::Continue(())
     }
 
     /// No more files will come.
     pub(super) fn end(&self) {
         self.lock().ended = true;
-        self.changed.notify_all();
+        self.ready.notify_all();
     }
 
     /// Nobody decides about files any more.
     pub(super) fn abandon(&self) {
         self.lock().abandoned = true;
-        self.changed.notify_all();
+        self.ready.notify_all();
+        self.wanted.notify_all();
     }
 
     /// The first file that there is room for; waits for one. `None` when no more will come.
@@ -123,15 +134,16 @@ impl Queue {
             if let Some(place) = self.first_with_room(&state) {
                 let found = state.waiting.remove(place)?;
                 let share = self.share(&mut state, &found);
-                // One more may be put.
-                self.changed.notify_all();
+                if state.waiting.len() <= WAITING_FILES_MIN {
+                    self.wanted.notify_one();
+                }
                 return Some(Job {
                     number: found.number,
                     path: found.path,
                     share,
                 });
             }
-            state = self.wait(state);
+            state = wait(&self.ready, state);
         }
     }
 
@@ -171,11 +183,10 @@ impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
-        let woken = self.changed.wait(state);
-        woken.unwrap_or_else(PoisonError::into_inner)
-    }
+fn wait<'s>(changed: &Condvar, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+    changed.wait(state).unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Share {
@@ -190,7 +201,8 @@ impl Share {
         state.parsing -= std::mem::take(&mut self.parsing);
         state.kept = state.kept - self.kept + kept;
         self.kept = kept;
-        self.queue.changed.notify_all();
+        drop(state);
+        self.queue.ready.notify_all();
     }
 }
 
@@ -200,7 +212,8 @@ impl Drop for Share {
         state.parsing -= self.parsing;
         state.kept -= self.kept;
         state.decided = state.decided.max(self.number + 1);
-        self.queue.changed.notify_all();
+        drop(state);
+        self.queue.ready.notify_all();
     }
 }
 
