@@ -8,14 +8,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 
-/// Files that may wait. Those behind a large one are enough to be busy with until there is room for it.
-const WAITING_FILES_MAX: usize = 64;
+/// Files that may wait: those before a large one are enough to be busy with while it is parsed.
+const WAITING_FILES_MAX: usize = 256;
 
 /// Files below which more are asked for: whoever finds them needn't wake up for each.
 const WAITING_FILES_MIN: usize = WAITING_FILES_MAX / 2;
 
 /// Memory of a parse per byte of source: syntax trees take about 18 times their source, then there is the source itself.
 const PARSE_MEMORY_PER_BYTE: usize = 20;
+
+/// Memory of a parse from which on a file is begun ahead of its turn: what is parsed meanwhile comes before it, and needn't
+/// be kept.
+const AHEAD_PARSE_BYTES: usize = 4 << 20;
 
 /// Memory per byte of source that is expected to be kept until a file is decided about.
 const KEPT_MEMORY_PER_BYTE: usize = 2;
@@ -150,11 +154,15 @@ impl Queue {
     /// What was parsed of later files is kept until the one that all wait for is decided about, so that one needs room to
     /// be parsed only.
     fn first_with_room(&self, state: &State) -> Option<usize> {
-        state.waiting.iter().position(|file| {
+        let has_room = |file: &Found| {
             let (parsing, kept) = self.memory_of(file);
             state.parsing + parsing <= self.room.parsing
                 && (file.number == state.decided || state.kept + kept <= self.room.kept)
-        })
+        };
+        let is_large = |file: &Found| self.memory_of(file).0 >= AHEAD_PARSE_BYTES;
+        let mut waiting = state.waiting.iter();
+        let large = waiting.position(|file| is_large(file) && has_room(file));
+        large.or_else(|| state.waiting.iter().position(has_room))
     }
 
     fn share(self: &Arc<Self>, state: &mut State, file: &Found) -> Share {
