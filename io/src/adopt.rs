@@ -1,11 +1,11 @@
 //! `tslp adopt`: takes a tree of files as the write-head's word, in memory that doesn't grow with the tree.
 //!
 //! One thread walks, as many as there are cores read and parse, one decides and folds, one appends. Channels between
-//! them are bounded, and so is the memory of what is read and not yet decided about ([`budget`]). Files are decided about
+//! them are bounded, and so is the memory of what is read and not yet decided about ([`queue`]). Files are decided about
 //! in the order of the walk, so the same tree gives the same ledger.
 
-mod budget;
 mod progress;
+mod queue;
 mod reading;
 mod rows;
 mod summary;
@@ -37,19 +37,22 @@ use crate::memory;
 use crate::observer::{FileReader, SystemClock, WallClock};
 use crate::startup::{self, StartError};
 use crate::target::Target;
-use budget::Budget;
-use reading::{Job, Looked};
+use queue::{Queue, Room};
+use reading::Looked;
 use walk::Seen;
 
 pub use progress::Progress;
 pub use reading::Skip;
 pub use summary::Summary;
 
-/// Memory of files that are being read, parsed, or wait to be decided about. One file at the parser's bound takes 20 MiB.
-const IN_FLIGHT_BYTES_MAX: usize = 21 << 20;
+/// Memory of files that are being read and parsed, of which one at the parser's bound takes 20 MiB, and of those that wait
+/// to be decided about.
+const ROOM: Room = Room {
+    parsing: 20 << 20,
+    kept: 3 << 20,
+};
 
-/// Files that may wait to be read, and looked at files that may wait to be decided about: small ones are read while a
-/// ledger is still being folded.
+/// Looked at files that may wait to be decided about: small ones are read while a ledger is still being folded.
 const FILES_QUEUE: usize = 1024;
 
 /// Events or bytes of code after which what was decided goes to the writer.
@@ -66,13 +69,13 @@ const COMMIT_CACHE_KIB: i64 = 2048;
 const CHECKPOINT_PAGES: u64 = 2048;
 
 /// Source after which memory may have to be given back, wherever it was freed.
-const GIVE_BACK_BYTES: usize = 1 << 20;
+const GIVE_BACK_BYTES: usize = 4 << 20;
 
 /// Resident memory up to which nothing is given back: what was freed is soon needed again.
-const GIVE_BACK_ABOVE_BYTES: u64 = 42 << 20;
+const GIVE_BACK_ABOVE_BYTES: u64 = 41 << 20;
 
 /// All of what may be in flight fits on top of that within 64 MiB.
-const _: () = assert!(GIVE_BACK_ABOVE_BYTES + IN_FLIGHT_BYTES_MAX as u64 <= 64 << 20);
+const _: () = assert!(GIVE_BACK_ABOVE_BYTES + (ROOM.parsing + ROOM.kept) as u64 <= 64 << 20);
 
 /// Whether anything is appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,31 +122,29 @@ pub fn adopt(
     mode: Mode,
     progress: &Progress,
 ) -> Result<Summary, AdoptError> {
-    let budget = Budget::new(IN_FLIGHT_BYTES_MAX);
-    let (to_workers, jobs) = bounded(FILES_QUEUE);
+    let queue = Queue::new(ROOM);
     let (to_engine, looked) = bounded(FILES_QUEUE);
     thread::scope(|scope| {
         let walker = thread::Builder::new()
             .name("walk".into())
-            .spawn_scoped(scope, || {
-                send_jobs(config, targets, &budget, to_workers, progress)
-            })?;
+            .spawn_scoped(scope, || find(config, targets, &queue, progress))?;
         let mut workers = Vec::new();
         for reader in readers(config)? {
-            let (jobs, to_engine) = (jobs.clone(), to_engine.clone());
+            let (queue, to_engine) = (&queue, to_engine.clone());
             workers.push(
                 thread::Builder::new()
                     .name("read".into())
-                    .spawn_scoped(scope, move || work(&reader, &jobs, &to_engine))?,
+                    .spawn_scoped(scope, move || work(&reader, queue, &to_engine))?,
             );
         }
         // Whoever waits for the other end must see that it is gone.
-        drop((jobs, to_engine));
+        drop(to_engine);
         // A ledger is opened and folded while the first files are read.
         let decided = Adopter::start(config, mode).and_then(|mut adopter| {
             adopter.decide_all(looked, progress)?;
             Ok(adopter)
         });
+        queue.abandon();
         let walked = walker.join().map_err(|_| AdoptError::Defect)?;
         for worker in workers {
             worker.join().map_err(|_| AdoptError::Defect)?;
@@ -161,16 +162,10 @@ fn readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
         .map_err(AdoptError::Workspace)
 }
 
-/// The walking thread: hands out files as far as there is memory for them.
-fn send_jobs(
-    config: &ServeConfig,
-    targets: &[Target],
-    budget: &Arc<Budget>,
-    to_workers: Sender<Job>,
-    progress: &Progress,
-) -> Summary {
+/// The walking thread: finds files, as far as somebody reads them.
+fn find(config: &ServeConfig, targets: &[Target], queue: &Queue, progress: &Progress) -> Summary {
+    let _ending = Ending(queue);
     let mut skipped = Summary::default();
-    let mut number = 0;
     walk::walk(&config.workspace, targets, &mut |seen| match seen {
         Seen::Skipped { name, why } => {
             skipped.skip(&name, why);
@@ -182,27 +177,25 @@ fn send_jobs(
         }
         Seen::File { path, bytes } => {
             progress.found();
-            let file_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-            let share = budget.take(reading::memory_of(file_bytes));
-            let job = Job {
-                number,
-                path,
-                share,
-            };
-            number += 1;
-            match to_workers.send(job) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
+            queue.put(path, usize::try_from(bytes).unwrap_or(usize::MAX))
         }
     });
     skipped
 }
 
-fn work(reader: &FileReader, jobs: &Receiver<Job>, to_engine: &Sender<Looked>) {
-    for job in jobs {
+/// Says that no more files will come, however the walk ends.
+struct Ending<'q>(&'q Queue);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+fn work(reader: &FileReader, queue: &Arc<Queue>, to_engine: &Sender<Looked>) {
+    while let Some(job) = queue.take() {
         if to_engine.send(reading::look(reader, job)).is_err() {
-            return;
+            return queue.abandon();
         }
     }
 }

@@ -11,12 +11,9 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 
-use super::budget::Share;
+use super::queue::{Job, Share};
 use crate::memory;
 use crate::observer::{FileReader, Hashes};
-
-/// Memory of a parse per byte of source: syntax trees take about 18 times their source, then there is the source itself.
-const PARSE_MEMORY_PER_BYTE: usize = 20;
 
 /// Memory of what is kept of one definition: its name, place, figures and hash.
 const KEPT_MEMORY_PER_DEFINITION: usize = 400;
@@ -114,15 +111,6 @@ impl Skip {
     }
 }
 
-/// A file to read.
-#[derive(Debug)]
-pub(super) struct Job {
-    /// Its place in the order of all files.
-    pub(super) number: u64,
-    pub(super) path: RelPath,
-    pub(super) share: Share,
-}
-
 /// A file that was read, as far as it could be.
 #[derive(Debug)]
 pub(super) struct Looked {
@@ -145,15 +133,6 @@ pub(super) enum Content {
     Code(DiskFile, Box<FoundCode>),
 }
 
-/// Memory that reading and parsing a file of this size takes.
-pub(super) fn memory_of(file_bytes: usize) -> usize {
-    if file_bytes <= PARSE_BYTES_MAX {
-        file_bytes * PARSE_MEMORY_PER_BYTE
-    } else {
-        file_bytes
-    }
-}
-
 /// Reads and parses a file.
 pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
     let Job {
@@ -161,8 +140,8 @@ pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
         path,
         mut share,
     } = job;
-    if share.bytes() >= LARGE_PARSE_BYTES {
-        let room = super::GIVE_BACK_ABOVE_BYTES.saturating_sub(share.bytes() as u64);
+    if share.parsing() >= LARGE_PARSE_BYTES {
+        let room = super::GIVE_BACK_ABOVE_BYTES.saturating_sub(share.parsing() as u64);
         memory::give_back_above(room);
     }
     // A parser that panics costs its file and nothing else.
@@ -171,7 +150,7 @@ pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
     if bytes >= GIVE_BACK_BYTES {
         memory::give_back_above(super::GIVE_BACK_ABOVE_BYTES);
     }
-    share.shrink_to(content.memory());
+    share.parsed(content.memory());
     Looked {
         number,
         path,

@@ -1,0 +1,307 @@
+//! Files that wait to be read, handed out as far as there is memory for them. A large one that has to wait for room lets
+//! smaller ones pass, so that no core is idle meanwhile.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use tslp_core::limits::PARSE_BYTES_MAX;
+use tslp_core::path::RelPath;
+
+/// Files that may wait: those before a large one are enough to be busy with while it is parsed.
+const WAITING_FILES_MAX: usize = 256;
+
+/// Files below which more are asked for: whoever finds them needn't wake up for each.
+const WAITING_FILES_MIN: usize = WAITING_FILES_MAX / 2;
+
+/// Memory of a parse per byte of source: syntax trees take about 18 times their source, then there is the source itself.
+const PARSE_MEMORY_PER_BYTE: usize = 20;
+
+/// Memory of a parse from which on a file is begun ahead of its turn: what is parsed meanwhile comes before it, and needn't
+/// be kept.
+const AHEAD_PARSE_BYTES: usize = 4 << 20;
+
+/// Memory per byte of source that is expected to be kept until a file is decided about.
+const KEPT_MEMORY_PER_BYTE: usize = 2;
+
+/// Bounds of memory, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// Of files that are being read and parsed. Who wants more than that gets all of it.
+    pub(super) parsing: usize,
+    /// Of files that are parsed and wait to be decided about.
+    pub(super) kept: usize,
+}
+
+/// The queue, shared by who finds files, who reads them, and who decides about them.
+#[derive(Debug)]
+pub(super) struct Queue {
+    room: Room,
+    state: Mutex<State>,
+    /// Few files wait, or nobody wants more.
+    wanted: Condvar,
+    /// There is a file to take, room for one, or none will come.
+    ready: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: VecDeque<Found>,
+    /// Files that were found so far.
+    found: u64,
+    /// Files that were decided about: all with lower numbers.
+    decided: u64,
+    parsing: usize,
+    kept: usize,
+    ended: bool,
+    abandoned: bool,
+}
+
+#[derive(Debug)]
+struct Found {
+    number: u64,
+    path: RelPath,
+    bytes: usize,
+}
+
+/// A file to read.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// Its place in the order of all files.
+    pub(super) number: u64,
+    pub(super) path: RelPath,
+    pub(super) share: Share,
+}
+
+/// The memory that a file takes. Dropped when the file is decided about, which is done in the order of the numbers.
+#[derive(Debug)]
+pub(super) struct Share {
+    queue: Arc<Queue>,
+    number: u64,
+    parsing: usize,
+    kept: usize,
+}
+
+impl Queue {
+    pub(super) fn new(room: Room) -> Arc<Self> {
+        Arc::new(Self {
+            room,
+            state: Mutex::default(),
+            wanted: Condvar::new(),
+            ready: Condvar::new(),
+        })
+    }
+
+    /// Puts a file of so many bytes behind the others; waits while there are too many. Breaks when nobody wants it.
+    pub(super) fn put(&self, path: RelPath, bytes: usize) -> ControlFlow<()> {
+        let mut state = self.lock();
+        if state.waiting.len() >= WAITING_FILES_MAX {
+            while state.waiting.len() > WAITING_FILES_MIN && !state.abandoned {
+                state = wait(&self.wanted, state);
+            }
+        }
+        if state.abandoned {
+            return ControlFlow::Break(());
+        }
+        let number = state.found;
+        state.found += 1;
+        state.waiting.push_back(Found {
+            number,
+            path,
+            bytes,
+        });
+        drop(state);
+        self.ready.notify_one();
+        ControlFlow::Continue(())
+    }
+
+    /// No more files will come.
+    pub(super) fn end(&self) {
+        self.lock().ended = true;
+        self.ready.notify_all();
+    }
+
+    /// Nobody decides about files any more.
+    pub(super) fn abandon(&self) {
+        self.lock().abandoned = true;
+        self.ready.notify_all();
+        self.wanted.notify_all();
+    }
+
+    /// The first file that there is room for; waits for one. `None` when no more will come.
+    pub(super) fn take(self: &Arc<Self>) -> Option<Job> {
+        let mut state = self.lock();
+        loop {
+            if state.abandoned || (state.ended && state.waiting.is_empty()) {
+                return None;
+            }
+            if let Some(place) = self.first_with_room(&state) {
+                let found = state.waiting.remove(place)?;
+                let share = self.share(&mut state, &found);
+                if state.waiting.len() <= WAITING_FILES_MIN {
+                    self.wanted.notify_one();
+                }
+                return Some(Job {
+                    number: found.number,
+                    path: found.path,
+                    share,
+                });
+            }
+            state = wait(&self.ready, state);
+        }
+    }
+
+    /// What was parsed of later files is kept until the one that all wait for is decided about, so that one needs room to
+    /// be parsed only.
+    fn first_with_room(&self, state: &State) -> Option<usize> {
+        let has_room = |file: &Found| {
+            let (parsing, kept) = self.memory_of(file);
+            state.parsing + parsing <= self.room.parsing
+                && (file.number == state.decided || state.kept + kept <= self.room.kept)
+        };
+        let is_large = |file: &Found| self.memory_of(file).0 >= AHEAD_PARSE_BYTES;
+        let mut waiting = state.waiting.iter();
+        let large = waiting.position(|file| is_large(file) && has_room(file));
+        large.or_else(|| state.waiting.iter().position(has_room))
+    }
+
+    fn share(self: &Arc<Self>, state: &mut State, file: &Found) -> Share {
+        let (parsing, kept) = self.memory_of(file);
+        state.parsing += parsing;
+        state.kept += kept;
+        Share {
+            queue: Arc::clone(self),
+            number: file.number,
+            parsing,
+            kept,
+        }
+    }
+
+    /// Memory while it is parsed, and until it is decided about.
+    fn memory_of(&self, file: &Found) -> (usize, usize) {
+        let (parsing, kept) = if file.bytes <= PARSE_BYTES_MAX {
+            let kept = file.bytes * KEPT_MEMORY_PER_BYTE;
+            (file.bytes * PARSE_MEMORY_PER_BYTE, kept)
+        } else {
+            (file.bytes, 0)
+        };
+        (parsing.min(self.room.parsing), kept)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn wait<'s>(changed: &Condvar, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+    changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Share {
+    /// How much parsing takes.
+    pub(super) const fn parsing(&self) -> usize {
+        self.parsing
+    }
+
+    /// The file is parsed, and so many bytes are kept.
+    pub(super) fn parsed(&mut self, kept: usize) {
+        let mut state = self.queue.lock();
+        state.parsing -= std::mem::take(&mut self.parsing);
+        state.kept = state.kept - self.kept + kept;
+        self.kept = kept;
+        drop(state);
+        self.queue.ready.notify_all();
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        state.parsing -= self.parsing;
+        state.kept -= self.kept;
+        state.decided = state.decided.max(self.number + 1);
+        drop(state);
+        self.queue.ready.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Room for one file of 10 bytes, and for what is kept of 10 bytes.
+    fn queue(sizes: &[usize]) -> Arc<Queue> {
+        let queue = Queue::new(Room {
+            parsing: 10 * PARSE_MEMORY_PER_BYTE,
+            kept: 10 * KEPT_MEMORY_PER_BYTE,
+        });
+        for &bytes in sizes {
+            let path = RelPath::from_normalised("a.c");
+            assert!(queue.put(path, bytes).is_continue());
+        }
+        queue
+    }
+
+    fn next(queue: &Arc<Queue>) -> Option<usize> {
+        queue.first_with_room(&queue.lock())
+    }
+
+    #[test]
+    fn small_files_pass_one_that_waits_for_room() {
+        let queue = queue(&[4, 8, 5]);
+        let first = queue.take().unwrap();
+        let passed = queue.take().unwrap();
+        assert_eq!((first.number, passed.number), (0, 2));
+        assert_eq!(next(&queue), None);
+        drop(first);
+        assert_eq!(next(&queue), None);
+    }
+
+    #[test]
+    fn the_file_that_all_wait_for_needs_room_to_be_parsed_only() {
+        let queue = queue(&[4, 10, 5, 6]);
+        let mut first = queue.take().unwrap();
+        let mut passed = queue.take().unwrap();
+        first.share.parsed(0);
+        passed.share.parsed(10 * KEPT_MEMORY_PER_BYTE);
+        assert_eq!(next(&queue), None, "the first is not decided about yet");
+        drop(first);
+        let awaited = queue.take().unwrap();
+        assert_eq!(awaited.number, 1);
+        drop(awaited);
+        assert_eq!(next(&queue), None, "the third is not decided about yet");
+        drop(passed);
+        assert_eq!(queue.take().unwrap().number, 3);
+        let state = queue.lock();
+        assert_eq!((state.parsing, state.kept, state.decided), (0, 0, 4));
+    }
+
+    #[test]
+    fn more_than_there_is_means_all_of_it() {
+        let queue = queue(&[1000, 1]);
+        let large = queue.take().unwrap();
+        assert_eq!(large.share.parsing(), 10 * PARSE_MEMORY_PER_BYTE);
+        assert_eq!(next(&queue), None);
+    }
+
+    #[test]
+    fn whoever_waits_learns_that_it_is_over() {
+        let queue = queue(&[]);
+        let reader = thread::spawn({
+            let queue = Arc::clone(&queue);
+            move || queue.take().is_none()
+        });
+        queue.end();
+        assert!(reader.join().unwrap());
+        let full = self::queue(&[1; WAITING_FILES_MAX]);
+        let finder = thread::spawn({
+            let full = Arc::clone(&full);
+            move || full.put(RelPath::from_normalised("b.c"), 1).is_break()
+        });
+        full.abandon();
+        assert!(finder.join().unwrap());
+        assert!(full.take().is_none());
+    }
+}
