@@ -97,7 +97,12 @@ fn a_move_that_fails_stops_the_writer_and_says_so() {
                     .iter()
                     .all(|(_, file, _)| file.ends_with("ledger.db"))
             );
-            assert!(!disk.struck().is_empty(), "{story}");
+            if disk.struck().is_empty() {
+                // How often pages are moved is up to the threads; once it is in any case.
+                assert!(nth > 1 && failure.is_none(), "{story}");
+                check_survived(&disk, &ran, &story);
+                continue;
+            }
             let failure = failure.unwrap_or_else(|| panic!("{story}"));
             assert_eq!(failure.remedy, remedy, "{story}");
             disk.heal();
