@@ -12,6 +12,7 @@ use tslp_replay::log::{Head, Stored};
 
 use super::disk::Disk;
 use super::error::LedgerError;
+use super::tables::TableError;
 
 /// Page cache of one connection in KiB: the working set is the end of the ledger and a few projection pages.
 pub(super) const CACHE_KIB: i64 = 512;
@@ -99,6 +100,18 @@ impl Database {
     ) -> impl Fn(rusqlite::Error) -> LedgerError + use<> {
         let path = self.path.clone();
         move |error| LedgerError::sqlite(&path, action, error)
+    }
+
+    /// Names this file in an error of a projection's table.
+    pub(super) fn table_failed(&self, action: &'static str, error: TableError) -> LedgerError {
+        match error {
+            TableError::Sqlite(error) => LedgerError::sqlite(&self.path, action, error),
+            TableError::Shape { table, detail } => LedgerError::Table {
+                path: self.path.clone(),
+                table: table.to_owned(),
+                detail,
+            },
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::recognise::{
     check_format, check_pages, other_workspace, recorded_workspace, stored_workspace,
 };
 use super::schema_version;
-use super::tables::{ArchiveRows, TableError, Tables, TablesState};
+use super::tables::{ArchiveRows, Tables, TablesState};
 
 /// Makes readers; each thread opens its own.
 #[derive(Clone, Debug)]
@@ -152,7 +152,7 @@ impl LedgerReader {
     ) -> Result<(), LedgerError> {
         self.tables
             .read_all(&self.connection, table, visit)
-            .map_err(|error| self.table_failed(error))
+            .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 
     /// The last row of a projection's table whose key isn't beyond this one, and differs from it in the key's last column
@@ -167,7 +167,7 @@ impl LedgerReader {
     ) -> Result<Option<Vec<Value>>, LedgerError> {
         self.tables
             .row_until(&self.connection, table, key)
-            .map_err(|error| self.table_failed(error))
+            .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 
     /// Whether the projections' tables can be used as they are.
@@ -178,18 +178,7 @@ impl LedgerReader {
         let head = self.head()?.seq;
         self.tables
             .state(&self.connection, head)
-            .map_err(|error| self.table_failed(error))
-    }
-
-    fn table_failed(&self, error: TableError) -> LedgerError {
-        match error {
-            TableError::Sqlite(error) => (self.database.failed("read the tables of"))(error),
-            TableError::Shape { table, detail } => LedgerError::Table {
-                path: self.database.path.clone(),
-                table: table.to_owned(),
-                detail,
-            },
-        }
+            .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 
     /// Hands every event from `from` on, in order, to `visit` until it breaks.
@@ -306,12 +295,12 @@ impl ArchiveRows for LedgerReader {
     fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
         self.tables
             .row(&self.connection, table, key)
-            .map_err(|error| self.table_failed(error))
+            .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 
     fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
         self.tables
             .count(&self.connection, table, until)
-            .map_err(|error| self.table_failed(error))
+            .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 }

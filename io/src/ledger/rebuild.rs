@@ -113,7 +113,7 @@ impl SqliteLog {
         self.checkpoint(Checkpoint::Truncate)?;
         set_cache(self, connection::CACHE_KIB)
             .and_then(|()| Ok(self.connection.execute_batch("PRAGMA shrink_memory")?))
-            .map_err(|error| self.table_failed(error))
+            .map_err(|error| self.database.table_failed("use the tables of", error))
     }
 }
 

@@ -176,7 +176,7 @@ impl SqliteLog {
     pub fn tables_state(&self) -> Result<TablesState, LedgerError> {
         self.tables
             .state(&self.connection, self.head.seq)
-            .map_err(|error| self.table_failed(error))
+            .map_err(|error| self.database.table_failed("use the tables of", error))
     }
 
     /// Starts to rebuild all projection tables in one transaction, and makes them anew, empty; what was there stays until
@@ -199,7 +199,7 @@ impl SqliteLog {
     ) -> Result<(), LedgerError> {
         self.tables
             .read_all(&self.connection, table, visit)
-            .map_err(|error| self.table_failed(error))
+            .map_err(|error| self.database.table_failed("use the tables of", error))
     }
 
     /// How long the WAL is.
@@ -291,17 +291,6 @@ impl SqliteLog {
         self.poisoned.get_or_insert_with(|| error.to_string());
         error
     }
-
-    pub(super) fn table_failed(&self, error: TableError) -> LedgerError {
-        match error {
-            TableError::Sqlite(error) => (self.database.failed("use the tables of"))(error),
-            TableError::Shape { table, detail } => LedgerError::Table {
-                path: self.database.path.clone(),
-                table: table.to_owned(),
-                detail,
-            },
-        }
-    }
 }
 
 /// How long a lock of another program is waited for.
@@ -340,13 +329,13 @@ impl ArchiveRows for SqliteLog {
     fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
         self.tables
             .row(&self.connection, table, key)
-            .map_err(|error| self.table_failed(error))
+            .map_err(|error| self.database.table_failed("use the tables of", error))
     }
 
     fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
         self.tables
             .count(&self.connection, table, until)
-            .map_err(|error| self.table_failed(error))
+            .map_err(|error| self.database.table_failed("use the tables of", error))
     }
 }
 
@@ -542,10 +531,7 @@ impl Batch<'_> {
     }
 
     pub(super) fn fail(&mut self, error: TableError) -> LedgerError {
-        let error = match error {
-            TableError::Sqlite(error) => (self.log.database.failed("write to"))(error),
-            shape @ TableError::Shape { .. } => self.log.table_failed(shape),
-        };
+        let error = self.log.database.table_failed("write to", error);
         self.log.poison(error)
     }
 }
