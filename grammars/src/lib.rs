@@ -1,10 +1,12 @@
 //! Definitions of source texts: the implementation of [`tslp_core::extract::Grammars`].
 //!
 //! C and C++ are read by tree-sitter, other languages by [`patterns`]. A language with a grammar is one file ([`c`], [`cpp`]) and one row of the table in [`language`]. All of them share one bounded
-//! parse ([`parse`]) and one cursor walk ([`walk`]) that finds definitions, counts structure and sees comments in a
+//! parse ([`parse`]), in memory of its own ([`arena`]), and one cursor walk ([`walk`]) that finds definitions, counts structure and sees comments in a
 //! single pass. Nothing is built before the first text of a language arrives.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
+
+pub mod arena;
 
 mod language;
 
@@ -125,6 +127,8 @@ fn extract_from(
     if readable.depth > parse::NESTING_MAX {
         return Err(ExtractError::Unparsable);
     }
-    let tree = parse::bounded(language, readable.text(source))?;
-    Ok(walk::walk(language, &tree, source, readable))
+    arena::within(|| {
+        let tree = parse::bounded(language, readable.text(source))?;
+        Ok(walk::walk(language, &tree, source, readable))
+    })
 }

@@ -2,8 +2,9 @@
 //!
 //! One thread walks, as many as there are cores read and parse, one decides and folds, one appends. Channels between
 //! them are bounded, and so is the memory of what is read and not yet decided about ([`queue`]). Files are decided about
-//! in the order of the walk, so the same tree gives the same ledger.
+//! in the order of the walk, where large ones step back ([`order`]), so the same tree gives the same ledger.
 
+mod order;
 mod progress;
 mod queue;
 mod reading;
@@ -33,10 +34,10 @@ use crate::ledger::disk::FileSystem;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState};
-use crate::memory;
 use crate::observer::{FileReader, SystemClock, WallClock};
 use crate::startup::{self, StartError};
 use crate::target::Target;
+use order::Order;
 use queue::{Queue, Room};
 use reading::Looked;
 use walk::Seen;
@@ -67,15 +68,6 @@ const COMMIT_CACHE_KIB: i64 = 2048;
 
 /// Pages waiting in the WAL from which on they are moved at once.
 const CHECKPOINT_PAGES: u64 = 2048;
-
-/// Source after which memory may have to be given back, wherever it was freed.
-const GIVE_BACK_BYTES: usize = 4 << 20;
-
-/// Resident memory up to which nothing is given back: what was freed is soon needed again.
-const GIVE_BACK_ABOVE_BYTES: u64 = 41 << 20;
-
-/// All of what may be in flight fits on top of that within 64 MiB.
-const _: () = assert!(GIVE_BACK_ABOVE_BYTES + (ROOM.parsing + ROOM.kept) as u64 <= 64 << 20);
 
 /// Whether anything is appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +158,7 @@ fn readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
 fn find(config: &ServeConfig, targets: &[Target], queue: &Queue, progress: &Progress) -> Summary {
     let _ending = Ending(queue);
     let mut skipped = Summary::default();
+    let mut order = Order::new(ROOM);
     walk::walk(&config.workspace, targets, &mut |seen| match seen {
         Seen::Skipped { name, why } => {
             skipped.skip(&name, why);
@@ -177,9 +170,12 @@ fn find(config: &ServeConfig, targets: &[Target], queue: &Queue, progress: &Prog
         }
         Seen::File { path, bytes } => {
             progress.found();
-            queue.put(path, usize::try_from(bytes).unwrap_or(usize::MAX))
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            order.put(path, bytes).try_for_each(|next| queue.put(next))
         }
     });
+    // Nobody wants the rest when this breaks.
+    let _ = order.end().try_for_each(|next| queue.put(next));
     skipped
 }
 
@@ -207,7 +203,6 @@ struct Adopter<'c> {
     sink: Sink,
     waiting: Commit,
     waiting_bytes: usize,
-    freed_bytes: usize,
     summary: Summary,
 }
 
@@ -248,7 +243,6 @@ impl<'c> Adopter<'c> {
             sink,
             waiting: Commit::default(),
             waiting_bytes: 0,
-            freed_bytes: 0,
             summary: Summary::default(),
         })
     }
@@ -303,11 +297,6 @@ impl<'c> Adopter<'c> {
             self.summary.skip(path.as_str(), skip);
         }
         drop(share);
-        self.freed_bytes += bytes;
-        if self.freed_bytes >= GIVE_BACK_BYTES {
-            memory::give_back_above(GIVE_BACK_ABOVE_BYTES);
-            self.freed_bytes = 0;
-        }
         Ok(())
     }
 

@@ -1,11 +1,43 @@
-//! Gives memory back to the system after a parse: syntax trees take about 18 times their source, and the allocator keeps
-//! what was freed unless it is asked.
+//! Where memory comes from, and when it goes back to the system: syntax trees take about 18 times their source, and an
+//! allocator keeps what was freed unless it is asked.
 
-/// Asks the allocator to return what it holds free. Takes up to a few milliseconds; for idle moments.
+#![expect(unsafe_code, reason = "glibc offers this through C alone")]
+
+use tslp_grammars::arena;
+
+/// Gives parsers memory of their own, and has large pieces mapped one by one, so that they go back as soon as they are freed.
+///
+/// # Safety
+/// For the first line of a program: see [`arena::install`].
+pub unsafe fn prepare() {
+    map_large_pieces();
+    // SAFETY: the caller's.
+    unsafe { arena::install() };
+}
+
+/// A parse's blocks and larger pieces. glibc would move its limit up to 32 MiB as such are freed.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn map_large_pieces() {
+    let bytes = libc::c_int::try_from(arena::BLOCK_BYTES).unwrap_or(libc::c_int::MAX);
+    // SAFETY: mallopt takes no pointer; it refuses what it doesn't know, which changes nothing.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, bytes);
+    }
+}
+
+/// Other allocators have limits of their own.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn map_large_pieces() {}
+
+/// Returns what is held free. Takes up to a few milliseconds; for idle moments.
 pub fn give_back() {
+    arena::give_back();
+    trim();
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn trim() {
     // SAFETY: malloc_trim takes no pointer and may be called from any thread at any time.
-    #[expect(unsafe_code, reason = "glibc offers this through C alone")]
     unsafe {
         libc::malloc_trim(0);
     }
@@ -13,35 +45,4 @@ pub fn give_back() {
 
 /// Other allocators return memory by themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn give_back() {}
-
-/// As [`give_back`], once the process holds more than so many bytes of memory: a page that is given back costs again when
-/// it is needed again.
-pub fn give_back_above(resident_bytes: u64) {
-    if resident().is_none_or(|resident| resident > resident_bytes) {
-        give_back();
-    }
-}
-
-/// Bytes of memory that the process holds, where the system tells.
-fn resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn the_system_tells_how_much_the_process_holds() {
-        let held = vec![1_u8; 32 << 20];
-        let resident = resident().expect("Linux tells");
-        assert!(resident >= held.len() as u64, "{resident}");
-    }
-}
+fn trim() {}

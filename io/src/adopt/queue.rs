@@ -8,8 +8,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 
-/// Files that may wait: those before a large one are enough to be busy with while it is parsed.
-const WAITING_FILES_MAX: usize = 256;
+use super::order::Sized;
+
+/// Files that may wait: those before a large one, which is begun as soon as it is seen, keep all cores busy meanwhile.
+const WAITING_FILES_MAX: usize = 512;
 
 /// Files below which more are asked for: whoever finds them needn't wake up for each.
 const WAITING_FILES_MIN: usize = WAITING_FILES_MAX / 2;
@@ -17,8 +19,8 @@ const WAITING_FILES_MIN: usize = WAITING_FILES_MAX / 2;
 /// Memory of a parse per byte of source: syntax trees take about 18 times their source, then there is the source itself.
 const PARSE_MEMORY_PER_BYTE: usize = 20;
 
-/// Memory of a parse from which on a file is begun ahead of its turn: what is parsed meanwhile comes before it, and needn't
-/// be kept.
+/// Memory of a parse from which on a file counts as large: it is begun ahead of its turn, so that what is parsed meanwhile
+/// comes before it and needn't be kept.
 const AHEAD_PARSE_BYTES: usize = 4 << 20;
 
 /// Memory per byte of source that is expected to be kept until a file is decided about.
@@ -31,6 +33,28 @@ pub(super) struct Room {
     pub(super) parsing: usize,
     /// Of files that are parsed and wait to be decided about.
     pub(super) kept: usize,
+}
+
+impl Room {
+    /// Memory of a file of so many bytes while it is parsed, and until it is decided about.
+    fn memory_of(self, bytes: usize) -> (usize, usize) {
+        let (parsing, kept) = if bytes <= PARSE_BYTES_MAX {
+            (bytes * PARSE_MEMORY_PER_BYTE, bytes * KEPT_MEMORY_PER_BYTE)
+        } else {
+            (bytes, 0)
+        };
+        (parsing.min(self.parsing), kept)
+    }
+
+    /// Whether a file is so large that it is begun ahead of its turn.
+    pub(super) fn is_large(self, bytes: usize) -> bool {
+        self.memory_of(bytes).0 >= AHEAD_PARSE_BYTES
+    }
+
+    /// Whether a file can be parsed while another one is.
+    pub(super) fn fits_beside(self, bytes: usize, other: usize) -> bool {
+        self.memory_of(bytes).0 + self.memory_of(other).0 <= self.parsing
+    }
 }
 
 /// The queue, shared by who finds files, who reads them, and who decides about them.
@@ -93,7 +117,7 @@ impl Queue {
     }
 
     /// Puts a file of so many bytes behind the others; waits while there are too many. Breaks when nobody wants it.
-    pub(super) fn put(&self, path: RelPath, bytes: usize) -> ControlFlow<()> {
+    pub(super) fn put(&self, (path, bytes): Sized) -> ControlFlow<()> {
         let mut state = self.lock();
         if state.waiting.len() >= WAITING_FILES_MAX {
             while state.waiting.len() > WAITING_FILES_MIN && !state.abandoned {
@@ -155,18 +179,23 @@ impl Queue {
     /// be parsed only.
     fn first_with_room(&self, state: &State) -> Option<usize> {
         let has_room = |file: &Found| {
-            let (parsing, kept) = self.memory_of(file);
+            let (parsing, kept) = self.room.memory_of(file.bytes);
             state.parsing + parsing <= self.room.parsing
                 && (file.number == state.decided || state.kept + kept <= self.room.kept)
         };
-        let is_large = |file: &Found| self.memory_of(file).0 >= AHEAD_PARSE_BYTES;
-        let mut waiting = state.waiting.iter();
-        let large = waiting.position(|file| is_large(file) && has_room(file));
-        large.or_else(|| state.waiting.iter().position(has_room))
+        let waiting = || state.waiting.iter();
+        // Begun ahead of its turn, once nothing before it would have to wait for it.
+        let large = waiting().position(|file| self.room.is_large(file.bytes));
+        let ahead = large.filter(|&place| {
+            let large = &state.waiting[place];
+            let mut before = waiting().take(place);
+            has_room(large) && before.all(|file| self.room.fits_beside(file.bytes, large.bytes))
+        });
+        ahead.or_else(|| waiting().position(has_room))
     }
 
     fn share(self: &Arc<Self>, state: &mut State, file: &Found) -> Share {
-        let (parsing, kept) = self.memory_of(file);
+        let (parsing, kept) = self.room.memory_of(file.bytes);
         state.parsing += parsing;
         state.kept += kept;
         Share {
@@ -175,17 +204,6 @@ impl Queue {
             parsing,
             kept,
         }
-    }
-
-    /// Memory while it is parsed, and until it is decided about.
-    fn memory_of(&self, file: &Found) -> (usize, usize) {
-        let (parsing, kept) = if file.bytes <= PARSE_BYTES_MAX {
-            let kept = file.bytes * KEPT_MEMORY_PER_BYTE;
-            (file.bytes * PARSE_MEMORY_PER_BYTE, kept)
-        } else {
-            (file.bytes, 0)
-        };
-        (parsing.min(self.room.parsing), kept)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -198,11 +216,6 @@ fn wait<'s>(changed: &Condvar, state: MutexGuard<'s, State>) -> MutexGuard<'s, S
 }
 
 impl Share {
-    /// How much parsing takes.
-    pub(super) const fn parsing(&self) -> usize {
-        self.parsing
-    }
-
     /// The file is parsed, and so many bytes are kept.
     pub(super) fn parsed(&mut self, kept: usize) {
         let mut state = self.queue.lock();
@@ -239,7 +252,7 @@ mod tests {
         });
         for &bytes in sizes {
             let path = RelPath::from_normalised("a.c");
-            assert!(queue.put(path, bytes).is_continue());
+            assert!(queue.put((path, bytes)).is_continue());
         }
         queue
     }
@@ -282,8 +295,30 @@ mod tests {
     fn more_than_there_is_means_all_of_it() {
         let queue = queue(&[1000, 1]);
         let large = queue.take().unwrap();
-        assert_eq!(large.share.parsing(), 10 * PARSE_MEMORY_PER_BYTE);
+        assert_eq!(large.share.parsing, 10 * PARSE_MEMORY_PER_BYTE);
         assert_eq!(next(&queue), None);
+    }
+
+    /// Bytes of a large file, and room for one and a half of them.
+    const LARGE: usize = AHEAD_PARSE_BYTES / PARSE_MEMORY_PER_BYTE + 1;
+
+    #[test]
+    fn a_large_file_is_begun_once_nothing_before_it_would_wait_for_it() {
+        let queue = Queue::new(Room {
+            parsing: LARGE * PARSE_MEMORY_PER_BYTE * 3 / 2,
+            kept: LARGE * KEPT_MEMORY_PER_BYTE * 4,
+        });
+        for bytes in [1, LARGE * 2 / 3, 2, 3, LARGE] {
+            let path = RelPath::from_normalised("a.c");
+            assert!(queue.put((path, bytes)).is_continue());
+        }
+        let first = queue.take().unwrap();
+        let beside = queue.take().unwrap();
+        assert_eq!((first.number, beside.number), (0, 1));
+        drop(first);
+        assert_eq!(queue.take().unwrap().number, 2, "no room for it yet");
+        drop(beside);
+        assert_eq!(queue.take().unwrap().number, 4);
     }
 
     #[test]
@@ -298,7 +333,7 @@ mod tests {
         let full = self::queue(&[1; WAITING_FILES_MAX]);
         let finder = thread::spawn({
             let full = Arc::clone(&full);
-            move || full.put(RelPath::from_normalised("b.c"), 1).is_break()
+            move || full.put((RelPath::from_normalised("b.c"), 1)).is_break()
         });
         full.abandon();
         assert!(finder.join().unwrap());

@@ -12,17 +12,10 @@ use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 
 use super::queue::{Job, Share};
-use crate::memory;
 use crate::observer::{FileReader, Hashes};
 
 /// Memory of what is kept of one definition: its name, place, figures and hash.
 const KEPT_MEMORY_PER_DEFINITION: usize = 400;
-
-/// Memory of a parse from which on room is made for it beforehand.
-const LARGE_PARSE_BYTES: usize = 4 << 20;
-
-/// Source from which on a parse leaves enough free memory behind to give it back at once.
-const GIVE_BACK_BYTES: usize = 128 << 10;
 
 /// Why no code of a file is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,16 +133,9 @@ pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
         path,
         mut share,
     } = job;
-    if share.parsing() >= LARGE_PARSE_BYTES {
-        let room = super::GIVE_BACK_ABOVE_BYTES.saturating_sub(share.parsing() as u64);
-        memory::give_back_above(room);
-    }
     // A parser that panics costs its file and nothing else.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
         .unwrap_or((0, Content::unreadable(ReadFailure::Failed)));
-    if bytes >= GIVE_BACK_BYTES {
-        memory::give_back_above(super::GIVE_BACK_ABOVE_BYTES);
-    }
     share.parsed(content.memory());
     Looked {
         number,
