@@ -1,5 +1,8 @@
 //! `tslp adopt` on real C and C++, beside the bare reading and extraction of the same files on as many cores, in one run.
 //! `cargo bench -p tslp-io --bench adopt [-- FOLDER]`; without a folder the sources in cargo's registry are used.
+//!
+//! The peer is tree-sitter as it comes, with the system's allocator. The same with the parsers' memory of `tslp` stands
+//! beside it, so that nobody takes what that gains for the ledger's merit.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -36,6 +39,25 @@ struct Cost {
     cpu: Duration,
 }
 
+/// Where the parsers of the bare extraction take their memory from.
+#[derive(Clone, Copy)]
+enum Memory {
+    System,
+    Arenas,
+}
+
+impl Memory {
+    const ALL: [Self; 2] = [Self::System, Self::Arenas];
+
+    /// The argument by which this program is told to do nothing but extract.
+    const fn argument(self) -> &'static str {
+        match self {
+            Self::System => "--extract-with-the-systems-memory",
+            Self::Arenas => "--extract-in-arenas",
+        }
+    }
+}
+
 /// One run of the program.
 struct Run {
     cost: Cost,
@@ -44,6 +66,12 @@ struct Run {
 }
 
 fn main() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, how, workspace] = arguments.as_slice()
+        && let Some(memory) = Memory::ALL.into_iter().find(|it| it.argument() == how)
+    {
+        return extraction(memory, Path::new(workspace));
+    }
     // `cargo test --all-targets` runs this file, too; only `cargo bench` measures.
     if !std::env::args().any(|argument| argument == "--bench") {
         return Ok(());
@@ -65,10 +93,12 @@ fn main() -> Outcome<()> {
     if bytes < CORPUS_BYTES_MIN {
         out.line("the corpus is smaller than 20 MB: name a folder with more C or C++")?;
     }
-    let (mut bare, mut first, mut again) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut bare, mut in_arenas) = (Vec::new(), Vec::new());
+    let (mut first, mut again) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let data = dir.path().join(format!("data{round}"));
-        bare.push(extraction(&workspace, &files, cores));
+        bare.push(bare_extraction(Memory::System, &workspace)?);
+        in_arenas.push(bare_extraction(Memory::Arenas, &workspace)?);
         first.push(adopt(&workspace, &data)?);
         again.push(adopt(&workspace, &data)?);
         let ledger = std::fs::metadata(data.join("ledger.db"))?.len();
@@ -90,6 +120,7 @@ fn main() -> Outcome<()> {
     };
     let costs = |runs: &[Run]| median(runs.iter().map(|run| run.cost).collect());
     row("reading and extraction alone", bare)?;
+    row("the same in arenas", median(in_arenas))?;
     let (ratio, cpu_ratio) = row("tslp adopt, a new ledger", costs(&first))?;
     row("tslp adopt again, all true already", costs(&again))?;
     let runs = first.iter().chain(&again);
@@ -116,8 +147,8 @@ fn registry() -> PathBuf {
     home.unwrap_or_default().join("registry/src")
 }
 
-/// Copies sources, so that nothing but them lies in the workspace. Names them with their sizes.
-fn corpus(from: &Path, workspace: &Path) -> Outcome<Vec<(RelPath, u64)>> {
+/// C and C++ beneath a folder with their sizes in bytes, in a fixed order.
+fn sources(from: &Path) -> Outcome<Vec<(RelPath, u64)>> {
     let mut folders = vec![from.to_owned()];
     let mut sources = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -136,9 +167,14 @@ fn corpus(from: &Path, workspace: &Path) -> Outcome<Vec<(RelPath, u64)>> {
             }
         }
     }
+    Ok(sources)
+}
+
+/// Copies sources, so that nothing but them lies in the workspace. Names them with their sizes.
+fn corpus(from: &Path, workspace: &Path) -> Outcome<Vec<(RelPath, u64)>> {
     let mut total = 0;
     let mut taken = Vec::new();
-    for (name, bytes) in sources {
+    for (name, bytes) in sources(from)? {
         // Over the parser's bound nothing is extracted, and nothing would be compared.
         if bytes > 1 << 20 || total + bytes > CORPUS_BYTES_MAX {
             continue;
@@ -152,26 +188,48 @@ fn corpus(from: &Path, workspace: &Path) -> Outcome<Vec<(RelPath, u64)>> {
     Ok(taken)
 }
 
-/// Reads and extracts every file, nothing else.
-fn extraction(workspace: &Path, files: &[(RelPath, u64)], cores: usize) -> Cost {
-    let next = AtomicUsize::new(0);
+/// Lets this program, as a process of its own, do nothing but extract.
+fn bare_extraction(memory: Memory, workspace: &Path) -> Outcome<Cost> {
     let (start, before) = (Instant::now(), cpu_time());
-    thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                while let Some((path, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let bytes = std::fs::read(workspace.join(path.as_str())).unwrap_or_default();
-                    if let Some(language) = TreeSitterGrammars.language_of_path(path) {
-                        let _ = std::hint::black_box(TreeSitterGrammars.extract(language, &bytes));
-                    }
-                }
-            });
-        }
-    });
-    Cost {
+    let status = Command::new(std::env::current_exe()?)
+        .arg(memory.argument())
+        .arg(workspace)
+        .status()?;
+    if !status.success() {
+        return Err("the bare extraction failed".into());
+    }
+    Ok(Cost {
         time: start.elapsed(),
         cpu: cpu_time() - before,
+    })
+}
+
+/// Reads and extracts every file, nothing else, on all cores.
+#[expect(
+    unsafe_code,
+    reason = "the parsers' memory is for the process to decide"
+)]
+fn extraction(memory: Memory, workspace: &Path) -> Outcome<()> {
+    if matches!(memory, Memory::Arenas) {
+        // SAFETY: no parser was made yet, and there is no other thread.
+        unsafe { tslp_grammars::arena::install() };
     }
+    let files = sources(workspace)?;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some((name, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let bytes = std::fs::read(workspace.join(name.as_str())).unwrap_or_default();
+            if let Some(language) = TreeSitterGrammars.language_of_path(name) {
+                let _ = std::hint::black_box(TreeSitterGrammars.extract(language, &bytes));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    Ok(())
 }
 
 /// Processor time of this process, and of the children that it waited for.

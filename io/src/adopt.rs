@@ -334,7 +334,11 @@ impl<'c> Adopter<'c> {
     }
 
     fn flush(&mut self) -> Result<(), AdoptError> {
-        let commit = std::mem::take(&mut self.waiting);
+        let next = Commit {
+            recorded: Vec::with_capacity(self.waiting.recorded.len()),
+            changes: Vec::with_capacity(self.waiting.changes.len()),
+        };
+        let commit = std::mem::replace(&mut self.waiting, next);
         self.waiting_bytes = 0;
         if commit.recorded.is_empty() {
             return Ok(());

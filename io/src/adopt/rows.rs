@@ -11,11 +11,25 @@ use crate::ledger::writer::Commit;
 
 /// Only the last change of each row is written, and of a row that comes and goes in the commit none at all: a proposal
 /// that is promoted at once never needs its row. What is left stands table by table.
-pub(super) fn reduced(mut commit: Commit) -> Commit {
-    let mut is_kept = kept(&commit).into_iter();
-    commit.changes.retain(|_| is_kept.next().unwrap_or(true));
-    commit.changes.sort_by_key(|change| change.table);
-    commit
+pub(super) fn reduced(commit: Commit) -> Commit {
+    let is_kept = kept(&commit);
+    let Commit {
+        recorded,
+        mut changes,
+    } = commit;
+    let places = changes.iter().enumerate();
+    let mut order: Vec<(usize, usize)> = places
+        .filter(|(place, _)| is_kept[*place])
+        .map(|(place, change)| (change.table, place))
+        .collect();
+    order.sort_unstable();
+    // Rows are moved once, and never copied.
+    let mut taken = |place: usize| RowChange {
+        table: changes[place].table,
+        change: std::mem::replace(&mut changes[place].change, Change::Put(Vec::new())),
+    };
+    let changes = order.into_iter().map(|(_, place)| taken(place)).collect();
+    Commit { recorded, changes }
 }
 
 /// For each change whether it is written.
