@@ -26,7 +26,7 @@ impl Language for C {
     }
 
     fn version(&self) -> &'static str {
-        "0.24.2+2"
+        "0.24.2+3"
     }
 
     fn grammar(&self) -> tree_sitter::Language {

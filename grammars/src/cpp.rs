@@ -27,7 +27,7 @@ impl Language for Cpp {
     }
 
     fn version(&self) -> &'static str {
-        "0.23.4+2"
+        "0.23.4+3"
     }
 
     fn grammar(&self) -> tree_sitter::Language {

@@ -5,6 +5,18 @@ use tslp_core::slice::Span;
 /// A placeholder is short; a longer comment isn't worth being looked at.
 pub(crate) const PLACEHOLDER_BYTES_MAX: usize = 512;
 
+/// What the words of a text say of its language, as far as they stand where C++ has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Looks {
+    /// No words of C++ occur.
+    #[default]
+    C,
+    /// Words of C++ occur, which C may use as names.
+    MaybeCpp,
+    /// Statements begin as none of C does.
+    Cpp,
+}
+
 /// A source text made readable for a grammar. Every byte keeps its place.
 #[derive(Debug, Default)]
 pub(crate) struct Readable {
@@ -26,8 +38,8 @@ pub(crate) struct Readable {
     pub(crate) depth: u32,
     /// Whether the source ends in the middle of something.
     pub(crate) breaks_off: bool,
-    /// Whether words of C++ occur.
-    pub(crate) looks_cpp: bool,
+    /// What its words say of its language.
+    pub(crate) looks: Looks,
 }
 
 impl Readable {

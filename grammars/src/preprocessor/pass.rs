@@ -9,7 +9,7 @@ use super::conditionals::{Conditionals, conditionals, is_never};
 use super::ending;
 use super::lex::{self, Directive, Kind, Lexed, Token};
 use crate::parse::TOKENS_MAX;
-use crate::readable::{PLACEHOLDER_BYTES_MAX, Readable};
+use crate::readable::{Looks, PLACEHOLDER_BYTES_MAX, Readable};
 
 /// What kind of text a bracket encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,15 +305,28 @@ impl<'a> Pass<'a> {
             _ => {}
         }
         if self.state.at_start && self.cpp_groups == 0 {
-            self.readable.looks_cpp |= matches!(
-                token.text(self.source),
-                b"namespace" | b"class" | b"template"
-            );
+            let seen = self.looks_like_cpp(index, token.text(self.source));
+            self.readable.looks = self.readable.looks.max(seen);
         }
         let continues = matches!(token.text(self.source), b"else" | b"do" | b"try");
         let next = self.passed(index);
         self.state.at_start = continues;
         next
+    }
+
+    /// What a statement's first word says of the language. `class = 1;` is C, and `class A` never is.
+    fn looks_like_cpp(&self, index: usize, word: &[u8]) -> Looks {
+        let is_word = || {
+            let next = self.token(index + 1);
+            next.is_some_and(|next| matches!(next.kind, Kind::Word | Kind::Upper))
+        };
+        let fits = match word {
+            b"class" => is_word(),
+            b"namespace" => is_word() || self.is(index + 1, b'{'),
+            b"template" => self.is(index + 1, b'<'),
+            _ => return Looks::C,
+        };
+        if fits { Looks::Cpp } else { Looks::MaybeCpp }
     }
 
     fn mark(&mut self, index: usize, token: Token, mark: u8) -> usize {

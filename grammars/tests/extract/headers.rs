@@ -33,6 +33,15 @@ fn the_grammar_that_reads_better_is_used_and_named() {
     check("class A { public: int x; };\n", "cpp");
     check("namespace a { int f(); }\n", "cpp");
     check("template <class T> T f(T t);\n", "cpp");
+    check("namespace { int g; }\n", "cpp");
+    check(
+        "class A { public: int x( };\nint f(int a) { return a; }\n",
+        "cpp",
+    );
+    check(
+        "static int f(int *class) {\nclass[0] = 1;\nclass = 0;\nreturn 0;\n}\n",
+        "c",
+    );
     check("std::string f(const std::string &s);\n", "cpp");
 }
 
