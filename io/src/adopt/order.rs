@@ -17,14 +17,14 @@ const PASSING: usize = 4;
 const HELD_MAX: usize = 64;
 
 /// A file and its size in bytes.
-pub(super) type Sized = (RelPath, usize);
+pub(super) type SizedFile = (RelPath, usize);
 
 /// Puts files in order.
 #[derive(Debug)]
 pub(super) struct Order {
     room: Room,
     /// A large file and what came after it and finds no room beside it, in the order of the walk.
-    held: VecDeque<Sized>,
+    held: VecDeque<SizedFile>,
     /// Source that has passed the first of them.
     passed: usize,
 }
@@ -43,7 +43,7 @@ impl Order {
         &mut self,
         path: RelPath,
         bytes: usize,
-    ) -> impl Iterator<Item = Sized> + use<> {
+    ) -> impl Iterator<Item = SizedFile> + use<> {
         let holds_back = match self.held.front() {
             None => self.room.is_large(bytes),
             Some((_, large)) => !self.room.fits_beside(bytes, *large),
@@ -73,7 +73,7 @@ impl Order {
     }
 
     /// The rest, when the walk is over.
-    pub(super) fn end(&mut self) -> impl Iterator<Item = Sized> + use<> {
+    pub(super) fn end(&mut self) -> impl Iterator<Item = SizedFile> + use<> {
         std::mem::take(&mut self.held).into_iter()
     }
 }

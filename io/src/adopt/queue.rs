@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 
-use super::order::Sized;
+use super::order::SizedFile;
 
 /// Files that may wait: those before a large one, which is begun as soon as it is seen, keep all cores busy meanwhile.
 const WAITING_FILES_MAX: usize = 512;
@@ -117,7 +117,7 @@ impl Queue {
     }
 
     /// Puts a file of so many bytes behind the others; waits while there are too many. Breaks when nobody wants it.
-    pub(super) fn put(&self, (path, bytes): Sized) -> ControlFlow<()> {
+    pub(super) fn put(&self, (path, bytes): SizedFile) -> ControlFlow<()> {
         let mut state = self.lock();
         if state.waiting.len() >= WAITING_FILES_MAX {
             while state.waiting.len() > WAITING_FILES_MIN && !state.abandoned {
