@@ -122,8 +122,8 @@ const HASHED_AT_ONCE: usize = 16 << 10;
 fn canonical_pieces(text: &[u8], beginning: Beginning, put: &mut dyn FnMut(&[u8])) {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let trimmed = || lines(text).map(trim_end);
-    let first_counts = beginning == Beginning::Line
-        || trimmed().next().is_some_and(|line| indentation(line) > 0);
+    let first_counts =
+        beginning == Beginning::Line || trimmed().next().is_some_and(|line| indentation(line) > 0);
     let common = common_indentation(trimmed().skip(usize::from(!first_counts)));
     let mut line_ends = 0;
     for (index, line) in trimmed().enumerate() {
