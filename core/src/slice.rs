@@ -238,6 +238,25 @@ mod tests {
         check_same("\n  a\n    b\n", "\na\n  b\n");
     }
 
+    /// A decision, and a limit: what stands inside a literal is cut as all else is (docs/external-truth.md).
+    #[test]
+    fn blanks_inside_a_literal_are_cut_as_all_others() {
+        check_same("let t = `x\n  y`;\n", "let t = `x  \n  y`;\n");
+        check_same("s = R\"(\nx)\";", "s = R\"(\r\nx)\";");
+        check_different_files(
+            "let t = `one\n    two\n      three`;\n",
+            "let t = `one\ntwo\n  three`;\n",
+        );
+        check_different(
+            "let t = `one\n    two\n  three`;\n",
+            "let t = `one\n  two\n  three`;\n",
+        );
+        check_different(
+            "function f() {\n  return `x\n    y`;\n}\n",
+            "function f() {\n  return `x\n  y`;\n}\n",
+        );
+    }
+
     /// The hashes of these files stand in ledgers of older rules.
     #[test]
     fn a_file_is_its_own_slice_unless_its_first_line_alone_is_unindented() {
