@@ -91,7 +91,7 @@ pub enum Completeness {
 pub enum DiskVerdict {
     /// Disk holds the same, holds no such file, or the user has acknowledged the difference.
     Agrees,
-    /// Disk holds something else.
+    /// Disk holds something else, of the entity or of its file as a whole.
     Stale,
     /// Disk could not be read.
     Unreadable,

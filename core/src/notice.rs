@@ -27,6 +27,9 @@ pub fn body(reason: Reason, entity: Option<&EntityId>, other: Option<&EntityId>)
         Reason::PasteWithoutPath => String::from(
             "The user's code could not be linked to a file, because nothing names its path.\nIt has NOT modified the State Map.",
         ),
+        Reason::Stale if other.is_some() => format!(
+            "The last change to {known} was not accepted: {name} was STALE, the file on disk differed from the authoritative version.\nIt has NOT modified the State Map. If it still differs, the user can paste the file, or say \"@tslp accept {name}\" to take it as it is on disk, or \"@tslp confirm {known}\" to take the change all the same.",
+        ),
         Reason::Stale => format!(
             "{name} is STALE: the file on disk differs from the authoritative version.\nIts code is withheld until the user pastes or accepts the current one. Do not guess it.",
         ),

@@ -57,28 +57,48 @@ pub fn joined(source: &[u8], spans: &[Span]) -> Vec<u8> {
     text
 }
 
-/// Hash of the canonical form of `spans` of `source`.
+/// Hash of the canonical form of a symbol: of its definitions, which stand in these `spans` of `source`.
 #[must_use]
 pub fn hash_of_spans(source: &[u8], spans: &[Span]) -> SliceHash {
     match spans {
-        [span] => hash_of(span.of(source)),
+        [span] => hash_of_slice(span.of(source)),
         spans => {
             let mut hasher = blake3::Hasher::new();
             for span in spans {
-                hasher.update(&hash_of(span.of(source)).0);
+                hasher.update(&hash_of_slice(span.of(source)).0);
             }
             SliceHash(*hasher.finalize().as_bytes())
         }
     }
 }
 
-/// Hash of the canonical form of `text`. Takes no memory to speak of, however long the text and however many its lines.
+/// Hash of the canonical form of one definition's text, which begins at the definition's first byte.
 #[must_use]
-pub fn hash_of(text: &[u8]) -> SliceHash {
+pub fn hash_of_slice(text: &[u8]) -> SliceHash {
+    hash_of(text, Beginning::Definition)
+}
+
+/// Hash of the canonical form of a whole file, by which the file entity is compared.
+#[must_use]
+pub fn hash_of_whole(text: &[u8]) -> SliceHash {
+    hash_of(text, Beginning::Line)
+}
+
+/// What a text begins with, which says whether its first line's indentation is there to be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beginning {
+    /// A definition's first byte: the line's own indentation stands before it, out of sight.
+    Definition,
+    /// A line.
+    Line,
+}
+
+/// Takes no memory to speak of, however long the text and however many its lines.
+fn hash_of(text: &[u8], beginning: Beginning) -> SliceHash {
     let mut hasher = blake3::Hasher::new();
     // Lines are short; hashing is fast on long pieces.
     let mut waiting = Vec::with_capacity(text.len().min(HASHED_AT_ONCE));
-    canonical_pieces(text, &mut |piece| {
+    canonical_pieces(text, beginning, &mut |piece| {
         for piece in piece.chunks(HASHED_AT_ONCE) {
             if waiting.len() + piece.len() > HASHED_AT_ONCE {
                 hasher.update(&waiting);
@@ -96,17 +116,19 @@ const HASHED_AT_ONCE: usize = 16 << 10;
 /// Hands out the canonical form piece by piece: LF line ends, trailing blanks cut from each line, indentation common to all
 /// lines removed, no blank lines at the end, no byte order mark.
 ///
-/// The first line's own indentation is not counted for the common part, because a slice starts at its definition's
-/// first byte while its other lines keep the file's indentation.
-fn canonical_pieces(text: &[u8], put: &mut dyn FnMut(&[u8])) {
+/// A definition's first line is not counted for the common part unless it is indented, because its other lines keep the
+/// file's indentation. Of a whole file all lines count: what its definitions would lose beneath an unindented first line
+/// (`def g():`) is their structure.
+fn canonical_pieces(text: &[u8], beginning: Beginning, put: &mut dyn FnMut(&[u8])) {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let trimmed = || lines(text).map(trim_end);
-    let first_is_indented = trimmed().next().is_some_and(|line| indentation(line) > 0);
-    let common = common_indentation(trimmed().skip(usize::from(!first_is_indented)));
+    let first_counts =
+        beginning == Beginning::Line || trimmed().next().is_some_and(|line| indentation(line) > 0);
+    let common = common_indentation(trimmed().skip(usize::from(!first_counts)));
     let mut line_ends = 0;
     for (index, line) in trimmed().enumerate() {
         line_ends += usize::from(index > 0);
-        let cut = if index == 0 && !first_is_indented {
+        let cut = if index == 0 && !first_counts {
             0
         } else {
             common.min(indentation(line))
@@ -167,26 +189,28 @@ fn common_indentation<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
 mod tests {
     use super::*;
 
-    fn canonical(text: &[u8]) -> Vec<u8> {
+    fn canonical(text: &[u8], beginning: Beginning) -> Vec<u8> {
         let mut out = Vec::new();
-        canonical_pieces(text, &mut |piece| out.extend_from_slice(piece));
+        canonical_pieces(text, beginning, &mut |piece| out.extend_from_slice(piece));
         out
     }
 
     fn check_same(a: &str, b: &str) {
-        assert_eq!(
-            hash_of(a.as_bytes()),
-            hash_of(b.as_bytes()),
-            "{a:?} and {b:?}"
-        );
+        for hash in [hash_of_slice, hash_of_whole] {
+            assert_eq!(hash(a.as_bytes()), hash(b.as_bytes()), "{a:?} and {b:?}");
+        }
     }
 
     fn check_different(a: &str, b: &str) {
-        assert_ne!(
-            hash_of(a.as_bytes()),
-            hash_of(b.as_bytes()),
-            "{a:?} and {b:?}"
-        );
+        for hash in [hash_of_slice, hash_of_whole] {
+            assert_ne!(hash(a.as_bytes()), hash(b.as_bytes()), "{a:?} and {b:?}");
+        }
+    }
+
+    fn check_different_files(a: &str, b: &str) {
+        let (a, b) = (a.as_bytes(), b.as_bytes());
+        assert_eq!(hash_of_slice(a), hash_of_slice(b));
+        assert_ne!(hash_of_whole(a), hash_of_whole(b));
     }
 
     #[test]
@@ -199,11 +223,55 @@ mod tests {
             "int f() {\n  return 1;\n}",
             "    int f() {\n      return 1;\n    }",
         );
-        check_same(
+        check_same("\u{feff}int x;", "int x;");
+    }
+
+    /// A Python function whose body lost its indentation was called the same file.
+    #[test]
+    fn beneath_an_unindented_first_line_a_file_has_no_common_indentation() {
+        check_different_files("def g():\n    return 1\n", "def g():\nreturn 1\n");
+        check_different_files("def g():\n    return 1\n", "def g():\n  return 1\n");
+        check_different_files(
             "int f() {\n      return 1;\n    }",
             "int f() {\n  return 1;\n}",
         );
-        check_same("\u{feff}int x;", "int x;");
+        check_same("\n  a\n    b\n", "\na\n  b\n");
+    }
+
+    /// A decision, and a limit: what stands inside a literal is cut as all else is (docs/external-truth.md).
+    #[test]
+    fn blanks_inside_a_literal_are_cut_as_all_others() {
+        check_same("let t = `x\n  y`;\n", "let t = `x  \n  y`;\n");
+        check_same("s = R\"(\nx)\";", "s = R\"(\r\nx)\";");
+        check_different_files(
+            "let t = `one\n    two\n      three`;\n",
+            "let t = `one\ntwo\n  three`;\n",
+        );
+        check_different(
+            "let t = `one\n    two\n  three`;\n",
+            "let t = `one\n  two\n  three`;\n",
+        );
+        check_different(
+            "function f() {\n  return `x\n    y`;\n}\n",
+            "function f() {\n  return `x\n  y`;\n}\n",
+        );
+    }
+
+    /// The hashes of these files stand in ledgers of older rules.
+    #[test]
+    fn a_file_is_its_own_slice_unless_its_first_line_alone_is_unindented() {
+        let check = |text: &str| {
+            assert_eq!(
+                hash_of_whole(text.as_bytes()),
+                hash_of_slice(text.as_bytes()),
+                "{text:?}"
+            );
+        };
+        check("");
+        check("int f() {\n  return 1;\n}\n");
+        check("import os\n\ndef g():\n    return 1\n");
+        check("\n    def g():\n        return 1\n");
+        check("  a\n    b\n");
     }
 
     #[test]
@@ -216,8 +284,10 @@ mod tests {
     #[test]
     fn long_texts_are_hashed_in_pieces_as_if_in_one() {
         let check = |text: &[u8]| {
-            let whole = SliceHash(*blake3::hash(&canonical(text)).as_bytes());
-            assert_eq!(hash_of(text), whole);
+            for beginning in [Beginning::Definition, Beginning::Line] {
+                let at_once = blake3::hash(&canonical(text, beginning));
+                assert_eq!(hash_of(text, beginning), SliceHash(*at_once.as_bytes()));
+            }
         };
         check(b"");
         check(b"\n\n  \n");
@@ -225,8 +295,9 @@ mod tests {
         check(&b"  int x;\n".repeat(10_000));
         check(&[b'x'; 3 * HASHED_AT_ONCE + 1]);
         check(&[&[b'\n'; 5 * HASHED_AT_ONCE][..], b"x"].concat());
-        assert_eq!(canonical(b"\n\n  a\n\n   b  \n\n"), b"\n\na\n\n b");
-        assert_eq!(canonical(b"  \n \n"), b"");
+        let whole = |text| canonical(text, Beginning::Line);
+        assert_eq!(whole(b"\n\n  a\n\n   b  \n\n"), b"\n\na\n\n b");
+        assert_eq!(whole(b"  \n \n"), b"");
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn read(path: &RelPath, bytes: &[u8]) -> Contents {
                 .collect()
         });
     Contents {
-        whole: slice::hash_of(bytes),
+        whole: slice::hash_of_whole(bytes),
         slices,
         definitions: extraction.as_ref().map_or(0, |extraction| {
             u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX)

@@ -246,7 +246,7 @@ fn admit(
     in_prompt: &BTreeSet<ArtifactHash>,
     tokens_left: u32,
 ) -> Result<(String, u32), Reason> {
-    if let Some(divergence) = view.divergence(entity) {
+    if let Some(divergence) = divergence_within(view, entity) {
         return Err(match divergence {
             Divergence::Unknown => Reason::Stale,
             Divergence::Superseded => Reason::DiskHoldsSuperseded,
@@ -269,6 +269,19 @@ fn admit(
         return Err(Reason::OverBudget);
     }
     Ok((text, tokens))
+}
+
+/// How disk diverges from an entity or, of a whole file, from a definition that its text would show as well: no prompt
+/// shows code and says that it is withheld.
+fn divergence_within(view: &dyn View, entity: &EntityId) -> Option<Divergence> {
+    let own = view.divergence(entity);
+    if own.is_some() || entity.symbol.is_some() {
+        return own;
+    }
+    let symbols = view.symbols_of(&entity.path).into_iter();
+    symbols
+        .map(|symbol| EntityId::symbol(entity.path.clone(), symbol))
+        .find_map(|part| view.divergence(&part))
 }
 
 /// The law's template (spec §8.2), to the letter; what a pattern confirmed (§4.1, step 2) isn't said to be read by AST.
@@ -335,21 +348,22 @@ fn notices_to_show(
     pending.split_off(surplus)
 }
 
-/// Of disk, and of what waits for a grant, only what is so now is said: by now it may be settled.
+/// Of disk, and of what waits, only what is so now is said: by now it may be settled.
 fn still_matters(view: &dyn View, notice: &NoticeIssued) -> bool {
-    let tells_of_disk = matches!(
-        notice.reason,
-        Reason::Stale | Reason::DiskHoldsSuperseded | Reason::DiskUnreadable
-    );
     let Some(entity) = &notice.entity else {
         return true;
     };
-    let is_settled = match notice.reason {
-        Reason::GrantMissing => view
+    let is_settled = match (notice.reason, &notice.other) {
+        (Reason::GrantMissing, _) => view
             .proposals_for(entity)
             .iter()
             .all(|proposal| proposal.refused_for() != Some(Reason::GrantMissing)),
-        _ => tells_of_disk && view.divergence(entity).is_none(),
+        // That it was not accepted stays so, whatever disk holds by now.
+        (Reason::Stale, Some(part)) => view.proposals_for(part).is_empty(),
+        (Reason::Stale | Reason::DiskHoldsSuperseded | Reason::DiskUnreadable, _) => {
+            view.divergence(entity).is_none()
+        }
+        _ => false,
     };
     !is_settled
 }

@@ -32,7 +32,7 @@ pub struct FoundCode {
     pub code: String,
     /// Its address.
     pub artifact: ArtifactHash,
-    /// Hash of its canonical form.
+    /// Hash of its canonical form as a whole file.
     pub whole: SliceHash,
     /// Where it stands verbatim in the message's text.
     pub verbatim: Option<Range<usize>>,
@@ -198,7 +198,7 @@ impl Reading<'_> {
         FoundCode {
             format: block.format,
             artifact: ArtifactHash::of(block.code.as_bytes()),
-            whole: slice::hash_of(block.code.as_bytes()),
+            whole: slice::hash_of_whole(block.code.as_bytes()),
             verbatim: block.verbatim,
             edit: None,
             language: block.language,
@@ -275,7 +275,7 @@ impl Reading<'_> {
         let unapplied = FoundCode {
             format: block.format,
             artifact: ArtifactHash::of(text.as_bytes()),
-            whole: slice::hash_of(text.as_bytes()),
+            whole: slice::hash_of_whole(text.as_bytes()),
             verbatim: block.verbatim,
             language: block.language,
             evidence: block.evidence,
@@ -327,7 +327,7 @@ impl Reading<'_> {
         }
         FoundCode {
             artifact: ArtifactHash::of(code.as_bytes()),
-            whole: slice::hash_of(code.as_bytes()),
+            whole: slice::hash_of_whole(code.as_bytes()),
             verbatim: None,
             edit: found_edit(Ok(applied)),
             errors_before: match &extraction {
@@ -393,7 +393,7 @@ pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode 
     FoundCode {
         format: Format::Disk,
         artifact: ArtifactHash::of(code.as_bytes()),
-        whole: slice::hash_of(code.as_bytes()),
+        whole: slice::hash_of_whole(code.as_bytes()),
         verbatim: None,
         edit: None,
         language: None,

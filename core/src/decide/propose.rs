@@ -82,7 +82,7 @@ pub fn propose(judging: Judging<'_>, found: &FoundCode, containers: &Containers)
         }
         Some(first) => base.refuse(&mut recorder, &versions, reports, first),
     }
-    if let Some(complaint) = complaint(found, &resolution, recorder.refused()) {
+    if let Some(complaint) = complaint(view, found, &resolution, recorder.refused()) {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
             session,
@@ -148,6 +148,7 @@ impl Recorder<'_> {
 
 /// What the next prompt should say of this block.
 fn complaint(
+    view: &dyn View,
     found: &FoundCode,
     resolution: &Resolution,
     refused: Option<&PromotionRefused>,
@@ -168,10 +169,22 @@ fn complaint(
         });
     }
     let refused = refused?;
-    Some(Complaint {
-        reason: refused.report.conclusion?,
-        entity: Some(refused.entity.clone()),
-        other: refused.rename_of.clone(),
+    let reason = refused.report.conclusion?;
+    let file = stale_file(view, &refused.entity).filter(|_| reason == Reason::Stale);
+    Some(match file {
+        Some(file) => Complaint {
+            reason,
+            entity: Some(file),
+            other: Some(refused.entity.clone()),
+        },
+        None => Complaint {
+            reason,
+            entity: Some(refused.entity.clone()),
+            other: refused
+                .rename_of
+                .clone()
+                .filter(|_| reason != Reason::Stale),
+        },
     })
 }
 
@@ -476,13 +489,16 @@ pub(super) fn base_since(view: &dyn View, proposal: &Proposal) -> BaseVerdict {
     }
 }
 
-/// What disk says of an entity that is to become this slice.
+/// What disk says of an entity that is to become this slice. A part of a file takes the file's place as a whole (see
+/// [`promote::supersede_older_whole`]), so that nothing becomes part of a file that is STALE as a whole: of what else
+/// changed there nobody has heard yet.
 pub(super) fn disk_verdict(view: &dyn View, entity: &EntityId, slice: SliceHash) -> DiskVerdict {
     match (view.divergence(entity), view.disk(&entity.path)) {
         (Some(Divergence::Unreadable), _) | (None, Some(DiskFinding::Unreadable(_))) => {
             DiskVerdict::Unreadable
         }
         (Some(_), _) => DiskVerdict::Stale,
+        (None, _) if stale_file(view, entity).is_some() => DiskVerdict::Stale,
         (None, Some(DiskFinding::File(_))) if view.current(entity).is_none() => {
             match observe::slice_on_disk(view, entity) {
                 Some(on_disk) if on_disk != slice => DiskVerdict::Unacknowledged,
@@ -491,4 +507,13 @@ pub(super) fn disk_verdict(view: &dyn View, entity: &EntityId, slice: SliceHash)
         }
         (None, _) => DiskVerdict::Agrees,
     }
+}
+
+/// The file as a whole, if that is STALE and this part of it isn't.
+pub(super) fn stale_file(view: &dyn View, part: &EntityId) -> Option<EntityId> {
+    let file = EntityId::file(part.path.clone());
+    let is_stale = part.symbol.is_some()
+        && view.divergence(part).is_none()
+        && view.divergence(&file).is_some();
+    is_stale.then_some(file)
 }

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use super::Recorder;
 use super::found_code::FoundCode;
 use super::promote;
-use super::propose::{base_since, disk_verdict};
+use super::propose::{base_since, disk_verdict, stale_file};
 use crate::artifact::Origin;
 use crate::entity::EntityId;
-use crate::event::Event;
+use crate::event::{Event, NoticeIssued};
 use crate::gate::{GateReport, LateGrant};
 use crate::ids::{EpisodeId, SessionId};
 use crate::mention::Mentions;
@@ -52,7 +52,13 @@ pub fn verify(
                 .any(|found| is_replacement(found, &proposal.entity));
         if is_verified && !promoted.contains(&proposal.entity) {
             let block = promote::with_its_parts(view, proposal);
-            grant(&mut recorder, view, episode, block, &mut promoted);
+            grant(
+                &mut recorder,
+                view,
+                (episode, session),
+                block,
+                &mut promoted,
+            );
         }
     }
     let paths: BTreeSet<&RelPath> = promoted.iter().map(|entity| &entity.path).collect();
@@ -63,11 +69,12 @@ pub fn verify(
     recorder.into_events()
 }
 
-/// Promotes what only lacked a grant, if disk still agrees with all of it.
+/// Promotes what only lacked a grant, if disk still agrees with all of it; of a file that is STALE as a whole it is said
+/// that this keeps its parts out.
 fn grant(
     recorder: &mut Recorder<'_>,
     view: &dyn View,
-    episode: EpisodeId,
+    (episode, session): (EpisodeId, SessionId),
     block: Vec<Proposal>,
     promoted: &mut BTreeSet<EntityId>,
 ) {
@@ -80,6 +87,20 @@ fn grant(
         })
         .collect();
     if !granted.iter().all(|report| report.passed) {
+        let blocked = block.iter().zip(&granted).find_map(|(proposal, report)| {
+            let file = stale_file(view, &proposal.entity);
+            let file = file.filter(|_| report.conclusion == Some(Reason::Stale))?;
+            Some((file, proposal.entity.clone()))
+        });
+        if let Some((file, part)) = blocked {
+            recorder.push(Event::NoticeIssued(NoticeIssued {
+                episode,
+                session,
+                reason: Reason::Stale,
+                entity: Some(file),
+                other: Some(part),
+            }));
+        }
         return;
     }
     for (proposal, report) in block.into_iter().zip(granted) {

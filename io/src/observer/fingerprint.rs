@@ -35,7 +35,7 @@ impl Fingerprint {
     pub(super) fn of(raw: ArtifactHash, bytes: &[u8], extraction: Option<&Extraction>) -> Self {
         Self {
             raw,
-            whole: slice::hash_of(bytes),
+            whole: slice::hash_of_whole(bytes),
             parsed: extraction.map(|extraction| Parsed::of(bytes, extraction)),
         }
     }

@@ -159,6 +159,25 @@ fn indented_as_a_whole_and_indented_anew() {
 }
 
 #[test]
+fn a_file_of_one_function_indented_anew() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let file = "def g():\n    return 1\n";
+    places.write("g.py", file);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&format!("```python:g.py\n{file}```\n"));
+    let check = |on_disk: &str, function: &str, whole: &str| {
+        places.write("g.py", on_disk);
+        tslp.say("look at g.py and `g()`");
+        let state = tslp.state();
+        assert_eq!(state["g.py::g"]["disk"], function, "{on_disk:?}");
+        assert_eq!(state["g.py"]["disk"], whole, "{on_disk:?}");
+    };
+    check(&file.replace("    ", "\t"), "same", "unknown");
+    check(&file.replace("    ", ""), "unknown", "unknown");
+    check(file, "same", "same");
+}
+
+#[test]
 fn invalid_utf8_in_the_function_and_elsewhere() {
     check("unknown", |file, _| {
         let mut bytes = RING.as_bytes().to_vec();

@@ -65,6 +65,32 @@ fn pasting_what_the_file_holds_clears_it() {
     assert_eq!(entity["origin"], "user");
 }
 
+/// A change of a function that disk held as it was true took the file's place, and an include that somebody had added was
+/// never acknowledged.
+#[test]
+fn an_edit_elsewhere_keeps_changes_of_its_file_out_until_it_is_accepted() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    let before = tslp.artifact(RING_PUT);
+    places.write("src/ring.c", &format!("#include <assert.h>\n{RING}"));
+    let improve = |how: &str| {
+        upstream.will_say(fenced("src/ring.c", RING_BETTER));
+        tslp.say(how);
+        tslp.artifact(RING_PUT)
+    };
+    assert_eq!(improve("improve `ring_put`"), before);
+    assert_eq!(tslp.state()[RING_PUT]["stale"], false);
+    assert_eq!(tslp.state()["src/ring.c"]["stale"], true);
+    assert_eq!(
+        tslp.last_episode()["artifact_states"],
+        json!([{"entity": RING_PUT, "state": "PROPOSED", "reason": "stale"}])
+    );
+    let accepted = improve("@tslp accept src/ring.c\nimprove `ring_put`");
+    assert_ne!(accepted, before);
+}
+
 #[test]
 fn nothing_by_the_model_is_promoted_over_an_edited_file() {
     let (places, upstream) = (Places::new(), Upstream::start());

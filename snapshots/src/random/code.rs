@@ -60,7 +60,7 @@ impl Function {
     /// What the State Map calls the definition.
     #[must_use]
     pub fn slice(self) -> SliceHash {
-        slice::hash_of(self.text().as_bytes())
+        slice::hash_of_slice(self.text().as_bytes())
     }
 
     /// The function as an entity of a file.

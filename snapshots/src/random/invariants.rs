@@ -277,6 +277,24 @@ impl Law {
             agrees || is_acknowledged,
             "the model built on what disk contradicts: {moved:?}"
         );
+        if entity.symbol.is_some() {
+            self.check_file_around(moved, disk);
+        }
+    }
+
+    /// No part of the model's enters a file that disk contradicts as a whole: the user hasn't acknowledged the rest.
+    fn check_file_around(&self, moved: &Transitioned, disk: &Disk) {
+        let file = EntityId::file(moved.entity.path.clone());
+        let standing = self.authoritative.get(&file);
+        let Some(standing) = standing.or_else(|| self.replaced.get(&file)) else {
+            return;
+        };
+        let seen = on_disk(disk, &file);
+        assert!(
+            seen == self.slices.get(standing).copied()
+                || self.acknowledged.get(&file) == Some(&seen),
+            "the model changed a part of a STALE file: {moved:?}"
+        );
     }
 
     /// Every block is exactly the authoritative slice, and nothing in it is contradicted by disk.
@@ -312,14 +330,26 @@ impl Law {
                 code.trim_end_matches('\n')
             );
             assert_eq!(*block, expected);
-            assert_eq!(
-                slice::hash_of_spans(source, &current.spans),
-                current.slice,
-                "{entity}"
-            );
+            let canonical = match &entity.symbol {
+                Some(_) => slice::hash_of_spans(source, &current.spans),
+                None => slice::hash_of_whole(source),
+            };
+            assert_eq!(canonical, current.slice, "{entity}");
             self.check_against_disk(disk, entity, current.slice);
+            if entity.symbol.is_none() {
+                self.check_parts_against_disk(disk, entity);
+            }
         }
         check_order(text);
+    }
+
+    /// A file that is shown holds no definition that is withheld.
+    fn check_parts_against_disk(&self, disk: &Disk, file: &EntityId) {
+        for (part, shown) in self.truths() {
+            if part.path == file.path && part.symbol.is_some() {
+                self.check_against_disk(disk, part, shown);
+            }
+        }
     }
 
     fn check_against_disk(&self, disk: &Disk, entity: &EntityId, shown: SliceHash) {
@@ -371,7 +401,7 @@ fn on_disk(disk: &Disk, entity: &EntityId) -> Option<SliceHash> {
         return None;
     };
     match &entity.symbol {
-        None => Some(slice::hash_of(text.as_bytes())),
+        None => Some(slice::hash_of_whole(text.as_bytes())),
         Some(symbol) => {
             let extraction = extraction_of(&entity.path, text.as_bytes())?;
             extraction.slices(text.as_bytes()).get(symbol).copied()

@@ -268,7 +268,7 @@ pub(super) fn is_sound(name: &str, hash: tslp_core::hash::SliceHash) -> bool {
                 name: NAMES[0],
                 variant,
             };
-            name == "renamed_one" && slice::hash_of(function.named(name).as_bytes()) == hash
+            name == "renamed_one" && slice::hash_of_slice(function.named(name).as_bytes()) == hash
         })
 }
 

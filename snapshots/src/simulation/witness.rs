@@ -406,7 +406,7 @@ fn is_collapsed(name: &str, slice: SliceHash) -> bool {
     let found = NAMES.into_iter().find(|known| *known == name);
     found.is_some_and(|name| {
         let text = Function { name, variant: 0 }.collapsed();
-        tslp_core::slice::hash_of(text.as_bytes()) == slice
+        tslp_core::slice::hash_of_slice(text.as_bytes()) == slice
     })
 }
 

@@ -107,6 +107,36 @@ fn stale_meanwhile() {
 }
 
 #[test]
+fn stale_file_meanwhile() {
+    check(
+        "audits__stale_file_meanwhile",
+        "The file got an include while the audit ran: the function is the same, but its file is STALE as a whole.",
+        "
+        policy profile strict
+        disk src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        | ```
+        | Make `a` add 10.
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 10; }
+        | ```
+        disk src/a.c
+        | #include <assert.h>
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        audit
+        | {\"entity\": \"src/a.c::a\", \"status\": \"completed\"}
+        ",
+    );
+}
+
+#[test]
 fn block_as_a_whole() {
     check(
         "audits__block_as_a_whole",

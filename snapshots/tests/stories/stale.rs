@@ -325,3 +325,243 @@ fn second_repeated_is_stale() {
         ",
     );
 }
+
+#[test]
+fn a_body_that_lost_its_indentation() {
+    check(
+        "stale__a_body_that_lost_its_indentation",
+        "A Python function is the whole file, and its body loses its indentation on disk: the file is STALE as the function is, and no code is shown.",
+        "
+        disk g.py
+        | def g():
+        |     return 1
+        user
+        | ```python:g.py
+        | def g():
+        |     return 1
+        | ```
+        model
+        | Fine.
+        disk g.py
+        | def g():
+        | return 1
+        user
+        | Look at g.py and `g()`
+        ",
+    );
+}
+
+#[test]
+fn a_blank_behind_a_line_end_that_was_escaped() {
+    check(
+        "stale__a_blank_behind_a_line_end_that_was_escaped",
+        "A blank behind a macro's backslash cuts the macro off, and is no difference of the file as a whole: the file isn't shown where its macro is withheld.",
+        "
+        disk a.h
+        | int a;
+        | #define M(x) \\
+        |   f(x)
+        user
+        | ```c:a.h
+        | int a;
+        | #define M(x) \\
+        |   f(x)
+        | ```
+        model
+        | Fine.
+        disk a.h
+        | int a;
+        | #define M(x) \\\x20
+        |   f(x)
+        user
+        | Look at a.h and `M()`
+        model
+        | Fine.
+        user
+        | Look at a.h alone
+        ",
+    );
+}
+
+#[test]
+fn an_include_that_nobody_acknowledged() {
+    after_paste(
+        "stale__an_include_that_nobody_acknowledged",
+        "Disk gets an include. The function is the same and is shown, but the model's change of it would take the file's place: refused, until the user accepts the file.",
+        "
+        disk src/a.c
+        | #include <assert.h>
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        user
+        | Change `a()`
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 7; }
+        | ```
+        user
+        | And now?
+        model
+        | You must decide.
+        user
+        | @tslp accept src/a.c
+        | Change `a()` then
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 8; }
+        | ```
+        user
+        | And now?
+        ",
+    );
+}
+
+#[test]
+fn a_new_function_for_a_stale_file() {
+    after_paste(
+        "stale__a_new_function_for_a_stale_file",
+        "The model brings a new function, and another one as an edit, into a file that it was told is STALE: refused; pasting the file resolves it.",
+        "
+        disk src/a.c
+        | int a(int x) { return x + 100; }
+        | int b(int x) { return x + 2; }
+        user
+        | Add a function c to src/a.c
+        model
+        | ```c:src/a.c
+        | int c(int x) { return x * x; }
+        | ```
+        user
+        | Then as an edit
+        model
+        | src/a.c
+        | ```
+        | <<<<<<< SEARCH
+        | int b(int x) { return x + 2; }
+        | =======
+        | int b(int x) { return x + 2; }
+        | int c(int x) { return x * x; }
+        | >>>>>>> REPLACE
+        | ```
+        user
+        | This is my file:
+        | ```c:src/a.c
+        | int a(int x) { return x + 100; }
+        | int b(int x) { return x + 2; }
+        | ```
+        model
+        | ```c:src/a.c
+        | int c(int x) { return x * x; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn confirmed_over_a_stale_file() {
+    after_paste(
+        "stale__confirmed_over_a_stale_file",
+        "The user confirms the model's change of a part over the STALE file: an explicit act, which the file as a whole gives way to.",
+        "
+        disk src/a.c
+        | #include <assert.h>
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        user
+        | Change `a()`
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 7; }
+        | ```
+        user
+        | @tslp confirm src/a.c::a
+        | What is in src/a.c?
+        ",
+    );
+}
+
+#[test]
+fn a_part_pasted_into_a_stale_file() {
+    after_paste(
+        "stale__a_part_pasted_into_a_stale_file",
+        "The user pastes a part of a STALE file: true at once, and the file as a whole gives way to its parts.",
+        "
+        disk src/a.c
+        | #include <assert.h>
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 3; }
+        | ```
+        | What is in src/a.c?
+        ",
+    );
+}
+
+#[test]
+fn functions_of_a_file_that_is_not_known_whole() {
+    check(
+        "stale__functions_of_a_file_that_is_not_known_whole",
+        "Only functions are known of the file: one that disk holds as it is true can be changed, whatever else changed there.",
+        "
+        disk src/a.c
+        | #include <stdio.h>
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        | int c(int x) { return x + 3; }
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        | ```
+        model
+        | Fine.
+        disk src/a.c
+        | #include <assert.h>
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 200; }
+        | int c(int x) { return x + 3; }
+        user
+        | Change `a()`
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 7; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn editor_writes_the_whole_file() {
+    after_paste(
+        "stale__editor_writes_the_whole_file",
+        "The model's whole file is true and not written yet, so its next part is refused; once the editor has written it, STALE is over by itself and the part becomes true.",
+        "
+        user
+        | Change `a()` in src/a.c
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 7; }
+        | int b(int x) { return x + 2; }
+        | ```
+        user
+        | Now change `b()`
+        model
+        | ```c:src/a.c
+        | int b(int x) { return x + 8; }
+        | ```
+        disk src/a.c
+        | int a(int x) { return x + 7; }
+        | int b(int x) { return x + 2; }
+        user
+        | I saved it. Change `b()`
+        model
+        | ```c:src/a.c
+        | int b(int x) { return x + 9; }
+        | ```
+        user
+        | What is in src/a.c?
+        ",
+    );
+}

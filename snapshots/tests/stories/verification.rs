@@ -198,3 +198,49 @@ fn namesake_in_another_file() {
         ",
     );
 }
+
+#[test]
+fn over_a_stale_file() {
+    check(
+        "verification__over_a_stale_file",
+        "Going on from a proposal for a part whose file became STALE as a whole: nothing becomes true, and the notice says which file; once it is accepted, going on from the next proposal takes that.",
+        "
+        policy profile strict
+        policy audit off
+        disk src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        | ```
+        | Keep this.
+        model
+        | Kept.
+        user
+        | Make `a()` add 10.
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 10; }
+        | ```
+        disk src/a.c
+        | #include <assert.h>
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        user
+        | Now change `a()` to take a long.
+        model
+        | I can't.
+        user
+        | @tslp accept src/a.c
+        | Now change `a()` to take a long.
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 11; }
+        | ```
+        user
+        | Make `a()` take a long.
+        ",
+    );
+}
