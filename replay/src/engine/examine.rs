@@ -1,6 +1,7 @@
 //! What stands in a message: code, directives, names.
 
 use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -9,16 +10,17 @@ use tslp_core::decide::compose;
 use tslp_core::decide::direct::Order;
 use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
 use tslp_core::decide::promote::Containers;
-use tslp_core::decide::receive::Received;
+use tslp_core::decide::receive::{Received, Said};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::write_head::Place;
 use tslp_core::directive;
+use tslp_core::entity::EntityId;
 use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::mention::{self, Mentions};
-use tslp_core::message::{Request, Role, ToolCall};
+use tslp_core::message::{Message, Request, Role, ToolCall};
 use tslp_core::path::RelPath;
 use tslp_core::view::View;
 
@@ -39,7 +41,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let pastes = self.pastes(request, texts, received);
         let orders = self.orders(at, request, texts, received, work);
         let prompt = prompt_text(request, texts);
-        let mentions = self.mentions(&prompt, &pastes);
+        let repeated = self.repeated(request, texts, received, &pastes);
+        let mentions = self.mentions(&prompt, &pastes, &repeated);
         let mut checks = Checks::default();
         for paste in &pastes {
             checks.add_code(&self.view(), &paste.found);
@@ -128,10 +131,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 continue;
             }
             let containers = Containers::new([(ArtifactHash::of(text.as_bytes()), text.len())]);
-            let place = if index >= current_from {
-                Place::CurrentPrompt
-            } else {
-                Place::Context
+            let place = match received.said {
+                Said::Now if index >= current_from => Place::CurrentPrompt,
+                Said::Again if index >= current_from => Place::Again,
+                _ => Place::Context,
             };
             pastes.extend(
                 self.find(text, &[], MessageEnd::Whole)
@@ -146,15 +149,46 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         pastes
     }
 
+    /// The code in the current prompt's words, if they were said before: it may not be true any more.
+    fn repeated(
+        &self,
+        request: &Request,
+        texts: &[Cow<'_, str>],
+        received: &Received,
+        pastes: &[Paste],
+    ) -> Vec<FoundCode> {
+        let current_from = request.current_from();
+        let is_user = |message: &Message| message.role == Role::User;
+        match received.said {
+            Said::Now => Vec::new(),
+            _ if received.new_user_messages.contains(&current_from) => {
+                pastes.iter().map(|paste| paste.found.clone()).collect()
+            }
+            _ if request.messages.get(current_from).is_some_and(is_user) => {
+                self.find(&texts[current_from], &[], MessageEnd::Whole)
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
-    /// file.
-    fn mentions(&self, prompt: &str, pastes: &[Paste]) -> Mentions {
+    /// file; code that is repeated asks for what is true of it by now.
+    fn mentions(&self, prompt: &str, pastes: &[Paste], repeated: &[FoundCode]) -> Mentions {
         let mut mentions = mention::scan(prompt, &self.policy.workspace_root, &self.view());
-        mentions.files.retain(|path| {
-            pastes
-                .iter()
-                .all(|paste| paste.found.usable_path() != Some(path))
-        });
+        let pasted = pastes.iter().map(|paste| &paste.found);
+        let places: BTreeSet<&RelPath> = pasted
+            .chain(repeated)
+            .filter_map(FoundCode::usable_path)
+            .collect();
+        mentions.files.retain(|path| !places.contains(path));
+        for found in repeated {
+            let Some(path) = found.usable_path() else {
+                continue;
+            };
+            let symbols = found.symbols().into_iter();
+            let entities = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol.clone()));
+            mentions.symbols.extend(entities);
+        }
         mentions
     }
 
@@ -169,13 +203,19 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> Vec<Order> {
         let current_from = request.current_from();
         let mut orders = Vec::new();
+        if received.said == Said::Before {
+            return orders;
+        }
         for index in received
             .new_user_messages
             .iter()
             .filter(|index| **index >= current_from)
         {
+            if capture::quotes_a_conversation(&texts[*index]) {
+                continue;
+            }
             for directive in directive::directives(&texts[*index]) {
-                orders.push(self.order(at, received.episode, directive, work));
+                orders.push(self.order(at, received.episode, directive, received.said, work));
             }
         }
         orders
