@@ -110,7 +110,8 @@ fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -
         events: recorder.into_events(),
         episode,
         session,
-        is_own: is_own(view, conversation, &belonging),
+        // Between words that were answered and the request's end stands what an agent's tools gave.
+        is_own: said != Said::Before && is_own(view, conversation, &belonging),
         said,
         new_user_messages,
     }

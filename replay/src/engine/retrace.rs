@@ -116,7 +116,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             index < prompt.older as usize || said != Said::Before || is_new(content)
         };
         Standing {
-            is_own: self.is_own(prompt, older, is_covered),
+            is_own: said != Said::Before && self.is_own(prompt, older, is_covered),
             said,
             new_user_messages: users
                 .filter(|(index, message)| acts(*index, message.content))
