@@ -204,15 +204,24 @@ fn a_paste_of_a_new_turn_acts_again() {
     );
 }
 
+/// Disk is what the user said, without any code in the conversation.
+const KNOWN: &str = "
+    policy profile strict
+    disk src/a.c
+    | int add(int a, int b) { return a + b; }
+    user
+    | @tslp accept src/a.c
+    model
+    | Noted.
+";
+
 #[test]
 fn asking_for_a_change_confirms_once() {
     check(
         "loops__asking_for_a_change_confirms_once",
         "In profile strict a proposal waits for the user's next prompt: the loop's next step, with the same words, is none.",
         &format!(
-            "
-            policy profile strict
-            {PASTED}
+            "{KNOWN}
             tools
             user
             | Change `add` so that it is faster.
@@ -412,9 +421,7 @@ fn a_regenerated_confirmation() {
         "loops__a_regenerated_confirmation",
         "What waits when a confirmation is sent again came after it: it isn't what the user confirmed.",
         &format!(
-            "{PASTED}
-            disk src/a.c
-            | int add(int a, int b) {{ return 7; }}
+            "{KNOWN}
             user
             | Improve `add`.
             model
@@ -424,7 +431,7 @@ fn a_regenerated_confirmation() {
             | ```
             user
             | @tslp confirm src/a.c::add
-            | Now improve `add`.
+            | What if it overflows?
             model
             | src/a.c
             | ```c
