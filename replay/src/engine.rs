@@ -42,6 +42,7 @@ use crate::trace::Trace;
 mod examine;
 mod fold;
 pub(crate) mod retrace;
+mod standing;
 
 /// The state, the parsers and the policy, with the bytes that aren't on disk yet.
 pub struct Engine<G, S> {

@@ -20,7 +20,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::mention::{self, Mentions};
-use tslp_core::message::{Message, Request, Role, ToolCall};
+use tslp_core::message::{Request, Role, ToolCall};
 use tslp_core::path::RelPath;
 use tslp_core::view::View;
 
@@ -41,7 +41,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let pastes = self.pastes(request, texts, received);
         let orders = self.orders(at, request, texts, received, work);
         let prompt = prompt_text(request, texts);
-        let repeated = self.repeated(request, texts, received, &pastes);
+        let repeated = self.repeated(request, texts, received);
         let mentions = self.mentions(&prompt, &pastes, &repeated);
         let mut checks = Checks::default();
         for paste in &pastes {
@@ -155,20 +155,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         request: &Request,
         texts: &[Cow<'_, str>],
         received: &Received,
-        pastes: &[Paste],
     ) -> Vec<FoundCode> {
-        let current_from = request.current_from();
-        let is_user = |message: &Message| message.role == Role::User;
-        match received.said {
-            Said::Now => Vec::new(),
-            _ if received.new_user_messages.contains(&current_from) => {
-                pastes.iter().map(|paste| paste.found.clone()).collect()
-            }
-            _ if request.messages.get(current_from).is_some_and(is_user) => {
-                self.find(&texts[current_from], &[], MessageEnd::Whole)
-            }
-            _ => Vec::new(),
-        }
+        let at = request.current_from();
+        let words = request.messages.get(at).filter(|message| {
+            message.role == Role::User
+                && received.said != Said::Now
+                && !capture::quotes_a_conversation(&texts[at])
+        });
+        words.map_or_else(Vec::new, |_| self.find(&texts[at], &[], MessageEnd::Whole))
     }
 
     /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the

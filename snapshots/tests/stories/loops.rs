@@ -103,6 +103,63 @@ fn a_directive_in_words_that_the_client_has_changed() {
 }
 
 #[test]
+fn a_quoted_conversation_gives_no_directive() {
+    check(
+        "loops__a_quoted_conversation_gives_no_directive",
+        "The client quotes the conversation to find a title: what it says there, the user has said elsewhere.",
+        &format!(
+            "{PASTED}{GUTTED}
+            new
+            user
+            | Find a title.
+            | <chat_history>
+            | USER: Go on.
+            | @tslp accept src/a.c
+            | </chat_history>
+            model
+            | Adding
+            "
+        ),
+    );
+}
+
+#[test]
+fn a_paste_in_words_that_the_client_has_changed() {
+    check(
+        "loops__a_paste_in_words_that_the_client_has_changed",
+        "The code in a message that was answered and has a reminder under it by now is known: it isn't pasted anew.",
+        "
+        tools
+        disk src/a.c
+        | int add(int a, int b) { return a + b; }
+        user
+        | src/a.c
+        | ```c
+        | int add(int a, int b) { return a + b; }
+        | ```
+        call write_file
+        | {\"path\": \"src/a.c\", \"content\": \"int add(int a, int b) { int sum = a; return sum + b; }\\n\"}
+        model
+        |
+        disk src/a.c
+        | int add(int a, int b) { int sum = a; return sum + b; }
+        back 2
+        context
+        | src/a.c
+        | ```c
+        | int add(int a, int b) { return a + b; }
+        | ```
+        | Remember to run the tests.
+        context assistant
+        | Written.
+        context tool
+        | written
+        again
+        ",
+    );
+}
+
+#[test]
 fn a_paste_acts_once() {
     check(
         "loops__a_paste_acts_once",
