@@ -103,7 +103,8 @@ pub fn recordable(text: &str) -> Cow<'_, str> {
 }
 
 /// How a message is recognised when a client sends it again; `text` is as the ledger may hold it. White space around
-/// it doesn't count, because clients trim replies before they send them back.
+/// it doesn't count, because clients trim replies before they send them back, and neither does white space between the
+/// JSON tokens of arguments, because clients read them and write them anew.
 #[must_use]
 pub fn key_of(role: Role, text: &str, tool_calls: &[ToolCall]) -> MessageKey {
     let mut hasher = blake3::Hasher::new();
@@ -115,9 +116,21 @@ pub fn key_of(role: Role, text: &str, tool_calls: &[ToolCall]) -> MessageKey {
     part(text.trim().as_bytes());
     for call in tool_calls {
         part(call.name.as_bytes());
-        part(call.arguments.as_bytes());
+        part(tokens_of(&call.arguments).as_bytes());
     }
     MessageKey(*hasher.finalize().as_bytes())
+}
+
+/// JSON text without the white space between its tokens.
+fn tokens_of(json: &str) -> String {
+    let (mut is_string, mut is_escaped) = (false, false);
+    let is_token = |c: &char| {
+        let stays = is_string || !matches!(c, ' ' | '\t' | '\n' | '\r');
+        is_string ^= *c == '"' && !is_escaped;
+        is_escaped = is_string && *c == '\\' && !is_escaped;
+        stays
+    };
+    json.chars().filter(is_token).collect()
 }
 
 /// A chat request as the engine needs it.
@@ -181,5 +194,23 @@ mod tests {
         );
         assert_ne!(key(Role::Assistant, "hello"), hello);
         assert_ne!(key(Role::User, "hello!"), hello);
+    }
+
+    #[test]
+    fn arguments_written_anew_keep_their_key() {
+        let key = |arguments: &str| {
+            let call = ToolCall {
+                name: "edit".into(),
+                arguments: arguments.into(),
+            };
+            key_of(Role::Assistant, "", &[call])
+        };
+        let written = key(r#"{"path":"a b.c","text":"\"  x\\"}"#);
+        assert_eq!(
+            key("{ \"path\": \"a b.c\",\n\t\"text\": \"\\\"  x\\\\\" }\r\n"),
+            written
+        );
+        assert_ne!(key(r#"{"path":"ab.c","text":"\"  x\\"}"#), written);
+        assert_ne!(key(r#"{"path":"a b.c","text":"\" x\\"}"#), written);
     }
 }

@@ -150,6 +150,8 @@ pub trait View {
     fn in_flight(&self) -> Vec<EpisodeId>;
     /// The session of an episode that is among the recent ones.
     fn session_of(&self, episode: EpisodeId) -> Option<SessionId>;
+    /// Whether these words were the session's prompt before, in a conversation of this many messages with them.
+    fn was_prompted(&self, session: SessionId, length: u32, words: ArtifactHash) -> bool;
     /// Whether the session consists of single user prompts and replies alone, without context of the client's own.
     fn is_plain(&self, session: SessionId) -> bool;
     /// The last completed exchanges, oldest first, at most [`crate::limits::RECENT_PAIRS`].

@@ -476,6 +476,23 @@ impl Sessions {
         })
     }
 
+    /// Whether these words were the session's prompt before, in a conversation of this many messages with them: they
+    /// are its open prompt, or were answered there within the last exchanges. An agent's loop has an exchange for each
+    /// of its steps, all with the same words.
+    #[must_use]
+    pub fn was_prompted(&self, session: SessionId, length: u32, words: ArtifactHash) -> bool {
+        let Some(session) = self.sessions.get(&session) else {
+            return false;
+        };
+        let says = |user: &[ArtifactHash]| user.last() == Some(&words);
+        let open = session.open.as_ref();
+        let is_open = open.is_some_and(|open| open.length == length && says(&open.user));
+        let answered = length.saturating_add(1);
+        let was_answered = session.points.iter().any(|(_, at)| *at == answered);
+        let is_recent = |(exchange, at): &(Exchange, u32)| *at >= answered && says(&exchange.user);
+        is_open || (was_answered && session.exchanges.iter().any(is_recent))
+    }
+
     /// Episodes whose reply is still under way.
     #[must_use]
     pub fn in_flight(&self) -> Vec<EpisodeId> {

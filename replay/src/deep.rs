@@ -111,10 +111,10 @@ impl<G: Grammars, S: Store> Deep<G, S> {
         let at = head.at;
         match &head.event {
             Event::PromptReceived(prompt) => {
-                let is_own = self.engine.is_own(prompt, Turn::First);
+                let standing = self.engine.standing(prompt, Turn::First, &step);
                 self.observe_until(head, &mut step);
                 let differences = self.engine.retraced(step, |engine| {
-                    engine.retrace_prompt(at, prompt, Turn::First, is_own);
+                    engine.retrace_prompt(at, prompt, Turn::First, standing);
                 });
                 self.remember(prompt.clone());
                 differences
@@ -124,9 +124,9 @@ impl<G: Grammars, S: Store> Deep<G, S> {
                     return self.rest(step);
                 };
                 let mut differences = looks(&mut self.engine, &mut step, composed.episode);
-                let is_own = self.engine.is_own(prompt, Turn::Retry);
+                let standing = self.engine.standing(prompt, Turn::Retry, &[]);
                 differences.extend(self.engine.retraced(step, |engine| {
-                    engine.retrace_prompt(at, prompt, Turn::Retry, is_own);
+                    engine.retrace_prompt(at, prompt, Turn::Retry, standing);
                 }));
                 differences
             }

@@ -15,7 +15,7 @@ use tslp_core::decide::direct::{self, Order};
 use tslp_core::decide::found_code::{FoundCode, Reading};
 use tslp_core::decide::observe;
 use tslp_core::decide::propose::{self, Judging};
-use tslp_core::decide::receive;
+use tslp_core::decide::receive::{self, Said};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::verify;
 use tslp_core::decide::write_head;
@@ -42,6 +42,7 @@ use crate::trace::Trace;
 mod examine;
 mod fold;
 pub(crate) mod retrace;
+mod standing;
 
 /// The state, the parsers and the policy, with the bytes that aren't on disk yet.
 pub struct Engine<G, S> {
@@ -147,9 +148,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.observe(at, received.episode, answers.findings, &mut work);
         let ids = (received.episode, received.session);
         let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
-        self.decide(at, &mut work, |engine, _| {
-            verify::verify(&engine.view(), ids, &prompt, &mentions, &supplied)
-        });
+        if received.said == Said::Now {
+            self.decide(at, &mut work, |engine, _| {
+                verify::verify(&engine.view(), ids, &prompt, &mentions, &supplied)
+            });
+        }
         for paste in &pastes {
             let found = {
                 let view = self.view();
@@ -215,7 +218,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// The user gives a directive on the command line.
     pub fn command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
         let mut work = Work::new();
-        let order = self.order(at, EpisodeId::OUTSIDE, directive, &mut work);
+        let order = self.order(at, EpisodeId::OUTSIDE, directive, Said::Now, &mut work);
         let reads: Vec<RelPath> = order.accepts().cloned().into_iter().collect();
         let mut checks = Checks::default();
         if let Some(entity) = &order.entity {
@@ -436,9 +439,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         at: UnixMillis,
         episode: EpisodeId,
         directive: Directive,
+        said: Said,
         work: &mut Work,
     ) -> Order {
-        let order = direct::order(&self.view(), &self.policy, &directive);
+        let order = direct::order(&self.view(), &self.policy, &directive, said);
         let given = DirectiveGiven {
             episode,
             verb: directive.verb,

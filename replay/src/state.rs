@@ -317,6 +317,10 @@ impl View for StateView<'_> {
         self.state.sessions.of(episode)
     }
 
+    fn was_prompted(&self, session: SessionId, length: u32, words: ArtifactHash) -> bool {
+        self.state.sessions.was_prompted(session, length, words)
+    }
+
     fn is_plain(&self, session: SessionId) -> bool {
         self.state.sessions.is_plain(session)
     }

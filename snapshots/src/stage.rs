@@ -238,6 +238,16 @@ impl Stage {
         }
     }
 
+    /// Whether the user's last message in the window in front was answered.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        let window = self.windows.get(&self.in_front);
+        let messages = window.map_or(&[][..], |window| &window.messages);
+        let behind = messages.rsplit(|message| message.role == Role::User).next();
+        let is_reply = |message: &Message| message.role == Role::Assistant;
+        behind.is_some_and(|behind| behind.len() < messages.len() && behind.iter().any(is_reply))
+    }
+
     /// From here on no byte of what was recorded can be read: the store has lost it.
     pub fn lose_contents(&mut self) {
         self.engine.forget_contents(self.engine.state().head());

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::Recorder;
 use super::found_code;
 use super::promote::{self, Containers};
+use super::receive::Said;
 use super::write_head::{self, Place};
 use crate::artifact::{Origin, Transition};
 use crate::directive::{Directive, Verb};
@@ -27,6 +28,8 @@ pub struct Order {
     pub verb: Verb,
     /// What to do it to; `None` if what was written names nothing.
     pub entity: Option<EntityId>,
+    /// When the user said so.
+    pub said: Said,
 }
 
 impl Order {
@@ -43,7 +46,7 @@ pub type FileText = Option<Result<String, ReadFailure>>;
 
 /// What a directive is about.
 #[must_use]
-pub fn order(view: &dyn View, policy: &Policy, directive: &Directive) -> Order {
+pub fn order(view: &dyn View, policy: &Policy, directive: &Directive, said: Said) -> Order {
     let (path, symbol) = match directive.target.split_once("::") {
         Some((path, symbol)) => (path, Some(Symbol::new(symbol))),
         None => (directive.target.as_str(), None),
@@ -54,6 +57,7 @@ pub fn order(view: &dyn View, policy: &Policy, directive: &Directive) -> Order {
     Order {
         verb: directive.verb,
         entity,
+        said,
     }
 }
 
@@ -70,8 +74,15 @@ pub fn carry_out(
     let (mut events, reason) = match (order.verb, &order.entity) {
         (Verb::Unknown, _) => (Vec::new(), Some(Reason::UnknownDirective)),
         (_, None) => (Vec::new(), Some(Reason::NothingToDo)),
-        (Verb::Accept, Some(entity)) => accept(view, grammars, (episode, session), entity, file),
+        (Verb::Accept, Some(entity)) => {
+            let accepted = (entity, order.said);
+            accept(view, grammars, (episode, session), accepted, file)
+        }
         (Verb::Reject, Some(entity)) => reject(view, episode, entity),
+        // What waits by now may be another proposal than the one that was confirmed.
+        (Verb::Confirm, Some(_)) if order.said == Said::Again => {
+            (Vec::new(), Some(Reason::NothingToDo))
+        }
         (Verb::Confirm, Some(entity)) => confirm(view, episode, entity),
     };
     events.extend(reason.map(|reason| {
@@ -93,7 +104,7 @@ fn accept(
     view: &dyn View,
     grammars: &dyn Grammars,
     (episode, session): (EpisodeId, SessionId),
-    entity: &EntityId,
+    (entity, said): (&EntityId, Said),
     file: FileText,
 ) -> Outcome {
     let text = match file {
@@ -102,6 +113,10 @@ fn accept(
         Some(Ok(text)) => text,
     };
     let found = found_code::of_file(grammars, entity.path.clone(), &text);
+    if said == Said::Again && view.artifact_is_current(found.artifact).is_none() {
+        // Nothing of these bytes was ever true: disk has changed since the user accepted it.
+        return (Vec::new(), Some(Reason::NothingToDo));
+    }
     let place = Place::Disk(entity.symbol.clone());
     let events = write_head::write_head(
         view,

@@ -25,8 +25,21 @@ pub struct Received {
     pub session: SessionId,
     /// Whether every older message is a prompt or reply of this very session.
     pub is_own: bool,
+    /// When the user said the current prompt's words.
+    pub said: Said,
     /// User messages whose code may be a new paste: their indices in the request.
     pub new_user_messages: Vec<usize>,
+}
+
+/// When the user said the words of the current prompt, which clients send again with each step of an agent's loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Now, or for the first time as far as the ledger knows: the words act.
+    Now,
+    /// Before, and another reply is asked for: the words act again only where nothing has come of the time since.
+    Again,
+    /// Before, and they have acted: a reply stands behind them, or the request is a retry.
+    Before,
 }
 
 /// Records a prompt. `texts` are its messages' texts as the ledger may hold them ([`Message::recordable`]), in order.
@@ -41,6 +54,7 @@ pub fn receive(view: &dyn View, request: &Request, texts: &[Cow<'_, str>]) -> Re
             episode: open.episode,
             session: open.session,
             is_own: is_own(view, &conversation, &Belonging::Continues(open.session)),
+            said: Said::Before,
             new_user_messages: Vec::new(),
         };
     }
@@ -49,6 +63,7 @@ pub fn receive(view: &dyn View, request: &Request, texts: &[Cow<'_, str>]) -> Re
 
 fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -> Received {
     let belonging = belonging(view, request, conversation);
+    let said = said(view, conversation, &belonging);
     let episode = view.next_episode();
     let (session, fork) = match belonging {
         Belonging::Continues(session) => (session, None),
@@ -60,12 +75,12 @@ fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -
     let mut new_user_messages = Vec::new();
     let mut older = 0;
     for spoken in &conversation.messages {
-        let is_known_context = spoken.time == Time::Older
-            && (spoken.text.is_empty() || view.holds(ArtifactHash::of(spoken.text.as_bytes())));
-        if is_known_context {
+        let is_known = || spoken.text.is_empty() || view.holds(spoken.content());
+        if spoken.time == Time::Older && is_known() {
             continue;
         }
-        if spoken.role == Role::User {
+        let has_acted = spoken.time == Time::Now && said == Said::Before && is_known();
+        if spoken.role == Role::User && !has_acted {
             new_user_messages.push(spoken.index);
         }
         older += u32::from(spoken.time == Time::Older);
@@ -95,7 +110,9 @@ fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -
         events: recorder.into_events(),
         episode,
         session,
-        is_own: is_own(view, conversation, &belonging),
+        // Between words that were answered and the request's end stands what an agent's tools gave.
+        is_own: said != Said::Before && is_own(view, conversation, &belonging),
+        said,
         new_user_messages,
     }
 }
@@ -130,10 +147,17 @@ struct Spoken<'r> {
     key: MessageKey,
 }
 
+impl Spoken<'_> {
+    /// Its text's address in the Vault.
+    fn content(&self) -> ArtifactHash {
+        ArtifactHash::of(self.text.as_bytes())
+    }
+}
+
 /// A request's messages as a chain of hashes, system messages left out.
 struct Conversation<'r> {
     messages: Vec<Spoken<'r>>,
-    /// After each older reply: the hash so far and the count of messages.
+    /// After each reply: the hash so far and the count of messages.
     after_replies: Vec<(TranscriptHash, u32)>,
     whole: TranscriptHash,
 }
@@ -173,7 +197,7 @@ impl<'r> Conversation<'r> {
             text,
             key,
         });
-        if time == Time::Older && message.role == Role::Assistant {
+        if message.role == Role::Assistant {
             self.after_replies.push((self.whole, self.length()));
         }
     }
@@ -183,10 +207,15 @@ impl<'r> Conversation<'r> {
     }
 
     fn older(&self) -> usize {
-        self.messages
-            .iter()
-            .filter(|spoken| spoken.time == Time::Older)
-            .count()
+        self.messages.len() - self.current().len()
+    }
+
+    /// The messages of the current prompt.
+    fn current(&self) -> &[Spoken<'r>] {
+        let from = self
+            .messages
+            .partition_point(|spoken| spoken.time == Time::Older);
+        &self.messages[from..]
     }
 }
 
@@ -196,6 +225,17 @@ enum Belonging {
     Continues(SessionId),
     Forks(Fork),
     Starts,
+}
+
+impl Belonging {
+    /// The session whose conversation this is, or branches off.
+    const fn session(&self) -> Option<SessionId> {
+        match self {
+            Self::Continues(session) => Some(*session),
+            Self::Forks(fork) => Some(fork.session),
+            Self::Starts => None,
+        }
+    }
 }
 
 fn belonging(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -> Belonging {
@@ -221,15 +261,18 @@ fn belonging(view: &dyn View, request: &Request, conversation: &Conversation<'_>
 
 /// Clients that rebuild their context in front of the history each turn still keep the last exchange in it.
 fn session_by_tail(view: &dyn View, conversation: &Conversation<'_>) -> Option<SessionId> {
-    conversation.messages.windows(2).rev().find_map(|pair| {
-        let [user, reply] = pair else { return None };
-        let is_exchange = user.role == Role::User && reply.role == Role::Assistant;
-        is_exchange
-            .then(|| {
-                view.session_with_tail(tail_of(user.key, reply.key))
-                    .or_else(|| session_by_reply(view, user, reply))
-            })
-            .flatten()
+    let mut exchanges = Vec::new();
+    let mut user = None;
+    for spoken in &conversation.messages {
+        match (spoken.role, user) {
+            (Role::User, _) => user = Some(spoken),
+            (Role::Assistant, Some(user)) => exchanges.push((user, spoken)),
+            _ => {}
+        }
+    }
+    exchanges.into_iter().rev().find_map(|(user, reply)| {
+        view.session_with_tail(tail_of(user.key, reply.key))
+            .or_else(|| session_by_reply(view, user, reply))
     })
 }
 
@@ -240,6 +283,36 @@ fn session_by_reply(view: &dyn View, user: &Spoken<'_>, reply: &Spoken<'_>) -> O
     let beginning = user.text.trim().as_bytes();
     let begins = said.trim_ascii_start().starts_with(beginning);
     (begins && !beginning.is_empty()).then_some(session)
+}
+
+fn said(view: &dyn View, conversation: &Conversation<'_>, belonging: &Belonging) -> Said {
+    let current = conversation.current();
+    let Some(words) = current.first().filter(|first| first.role == Role::User) else {
+        return Said::Now;
+    };
+    let is_known = view.holds(words.content());
+    if is_answered(current.iter().map(|spoken| spoken.role), is_known) {
+        return Said::Before;
+    }
+    let is_of_session = conversation.older() > 0 && is_covered(view, conversation);
+    let was_said = |session| view.was_prompted(session, conversation.length(), words.content());
+    match belonging.session() {
+        Some(session) if is_of_session && was_said(session) => Said::Again,
+        _ => Said::Now,
+    }
+}
+
+/// Whether a reply stands behind the words that the current prompt begins with. Where a message of the model's ends the
+/// request, a client may have begun the reply itself; then the words are new.
+#[must_use]
+pub fn is_answered(current: impl Iterator<Item = Role>, is_known: bool) -> bool {
+    let mut behind = current.skip(1).peekable();
+    while let Some(role) = behind.next() {
+        if role == Role::Assistant && (is_known || behind.peek().is_some()) {
+            return true;
+        }
+    }
+    false
 }
 
 /// How a prompt's older messages are treated; `is_own` says whether every one of them is a prompt or reply of this very
@@ -264,10 +337,10 @@ fn is_own(view: &dyn View, conversation: &Conversation<'_>, belonging: &Belongin
 
 /// Whether the ledger knows every older message as one of a session's own.
 fn is_covered(view: &dyn View, conversation: &Conversation<'_>) -> bool {
-    match conversation.after_replies.last() {
-        None => conversation.older() == 0,
-        Some((transcript, length)) => {
-            *length as usize == conversation.older() && view.session_at(*transcript).is_some()
-        }
-    }
+    let older = conversation.older();
+    let mut points = conversation.after_replies.iter();
+    older == 0
+        || points.any(|(transcript, length)| {
+            *length as usize == older && view.session_at(*transcript).is_some()
+        })
 }

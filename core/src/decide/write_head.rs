@@ -10,18 +10,21 @@ use super::promote::{self, Containers, Finding};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
-use crate::event::{Event, Extent, NoticeIssued};
+use crate::event::{DiskFinding, Event, Extent, NoticeIssued};
 use crate::gate::{self, Completeness, Thresholds};
 use crate::ids::{EpisodeId, SessionId};
 use crate::reason::Reason;
-use crate::view::View;
+use crate::view::{Divergence, View};
 
 /// Where in the request a block of the user's stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the current prompt: an explicit act, also when it repeats something old.
     CurrentPrompt,
-    /// In an older message that the ledger didn't know: context that the client sends along.
+    /// In a prompt that is sent again for another reply: it counts where disk still stands as it may have stood when it
+    /// was said.
+    Again,
+    /// In an older message that the ledger didn't know, or one that was answered: context that the client sends along.
     Context,
     /// On disk, which the user accepted: all of the file, or one symbol of it.
     Disk(Option<Symbol>),
@@ -94,7 +97,8 @@ fn decide(
     let finding = finding(episode, found, containers, resolution);
     let versions = promote::record(&mut recorder, &finding, &new);
     if counts {
-        let omitted = omitted(view, found, resolution);
+        let mut omitted = omitted(view, found, resolution);
+        omitted.retain(|entity| *place != Place::Again || is_behind(view, entity));
         make_true(&mut recorder, &finding, &versions, omitted);
     } else if let Some(reason) = complaint(view, found, resolution)
         && (reason != Reason::NoDefinition || is_expected(view, found, place))
@@ -183,10 +187,26 @@ fn says_something_new(
     let same_as_truth = view
         .current(entity)
         .is_some_and(|current| current.slice == candidate.slice);
-    if same_as_truth {
-        return counts && view.divergence(entity).is_some();
+    match place {
+        Place::Again if same_as_truth => false,
+        _ if same_as_truth => counts && view.divergence(entity).is_some(),
+        Place::Disk(_) => true,
+        Place::Again => {
+            let is_on_disk = observe::slice_on_disk(view, entity) == Some(candidate.slice);
+            (is_on_disk || is_behind(view, entity)) && !quotes_the_model(view, session, candidate)
+        }
+        Place::CurrentPrompt | Place::Context => !quotes_the_model(view, session, candidate),
     }
-    matches!(place, Place::Disk(_)) || !quotes_the_model(view, session, candidate)
+}
+
+/// Whether disk holds nothing that came later than the user's words: there is no such file, or it holds a version that
+/// was true before the one that is.
+fn is_behind(view: &dyn View, entity: &EntityId) -> bool {
+    match view.disk(&entity.path) {
+        None | Some(DiskFinding::Missing) => true,
+        Some(DiskFinding::File(_)) => view.divergence(entity) == Some(Divergence::Superseded),
+        Some(DiskFinding::Unreadable(_)) => false,
+    }
 }
 
 /// What the model proposed in this conversation doesn't become the user's by being quoted. It does where the user has

@@ -1,6 +1,7 @@
 //! What stands in a message: code, directives, names.
 
 use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -9,10 +10,11 @@ use tslp_core::decide::compose;
 use tslp_core::decide::direct::Order;
 use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
 use tslp_core::decide::promote::Containers;
-use tslp_core::decide::receive::Received;
+use tslp_core::decide::receive::{Received, Said};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::write_head::Place;
 use tslp_core::directive;
+use tslp_core::entity::EntityId;
 use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
@@ -39,7 +41,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let pastes = self.pastes(request, texts, received);
         let orders = self.orders(at, request, texts, received, work);
         let prompt = prompt_text(request, texts);
-        let mentions = self.mentions(&prompt, &pastes);
+        let repeated = self.repeated(request, texts, received);
+        let mentions = self.mentions(&prompt, &pastes, &repeated);
         let mut checks = Checks::default();
         for paste in &pastes {
             checks.add_code(&self.view(), &paste.found);
@@ -128,10 +131,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 continue;
             }
             let containers = Containers::new([(ArtifactHash::of(text.as_bytes()), text.len())]);
-            let place = if index >= current_from {
-                Place::CurrentPrompt
-            } else {
-                Place::Context
+            let place = match received.said {
+                Said::Now if index >= current_from => Place::CurrentPrompt,
+                Said::Again if index >= current_from => Place::Again,
+                _ => Place::Context,
             };
             pastes.extend(
                 self.find(text, &[], MessageEnd::Whole)
@@ -146,15 +149,40 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         pastes
     }
 
-    /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
-    /// file.
-    fn mentions(&self, prompt: &str, pastes: &[Paste]) -> Mentions {
-        let mut mentions = mention::scan(prompt, &self.policy.workspace_root, &self.view());
-        mentions.files.retain(|path| {
-            pastes
-                .iter()
-                .all(|paste| paste.found.usable_path() != Some(path))
+    /// The code in the current prompt's words, if they were said before: it may not be true any more.
+    fn repeated(
+        &self,
+        request: &Request,
+        texts: &[Cow<'_, str>],
+        received: &Received,
+    ) -> Vec<FoundCode> {
+        let at = request.current_from();
+        let words = request.messages.get(at).filter(|message| {
+            message.role == Role::User
+                && received.said != Said::Now
+                && !capture::quotes_a_conversation(&texts[at])
         });
+        words.map_or_else(Vec::new, |_| self.find(&texts[at], &[], MessageEnd::Whole))
+    }
+
+    /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
+    /// file; code that is repeated asks for what is true of it by now.
+    fn mentions(&self, prompt: &str, pastes: &[Paste], repeated: &[FoundCode]) -> Mentions {
+        let mut mentions = mention::scan(prompt, &self.policy.workspace_root, &self.view());
+        let pasted = pastes.iter().map(|paste| &paste.found);
+        let places: BTreeSet<&RelPath> = pasted
+            .chain(repeated)
+            .filter_map(FoundCode::usable_path)
+            .collect();
+        mentions.files.retain(|path| !places.contains(path));
+        for found in repeated {
+            let Some(path) = found.usable_path() else {
+                continue;
+            };
+            let symbols = found.symbols().into_iter();
+            let entities = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol.clone()));
+            mentions.symbols.extend(entities);
+        }
         mentions
     }
 
@@ -169,13 +197,19 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> Vec<Order> {
         let current_from = request.current_from();
         let mut orders = Vec::new();
+        if received.said == Said::Before {
+            return orders;
+        }
         for index in received
             .new_user_messages
             .iter()
             .filter(|index| **index >= current_from)
         {
+            if capture::quotes_a_conversation(&texts[*index]) {
+                continue;
+            }
             for directive in directive::directives(&texts[*index]) {
-                orders.push(self.order(at, received.episode, directive, work));
+                orders.push(self.order(at, received.episode, directive, received.said, work));
             }
         }
         orders

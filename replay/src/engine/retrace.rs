@@ -19,13 +19,14 @@ use tslp_core::event::{
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, UnixMillis};
-use tslp_core::message::{Attempt, Message, Request, Role, ToolCall};
+use tslp_core::message::{Attempt, Message, Request, ToolCall};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::view::View;
 
 use super::Engine;
+use super::standing::Standing;
 use crate::pending::{Answers, Finding, PendingAudit, PendingPrompt, Work};
 use crate::store::Store;
 use crate::trace::{Cause, Difference, Trace};
@@ -70,32 +71,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.fold_recorded(recorded, &mut Work::on_record());
     }
 
-    /// Whether a prompt's older messages are all of its session's own; to be asked before it is folded.
-    pub(crate) fn is_own(&self, prompt: &PromptReceived, turn: Turn) -> bool {
-        let sessions = self.state.sessions();
-        let current = prompt.messages.get(prompt.older as usize..);
-        let current = current.unwrap_or_default();
-        let length = u32::try_from(current.len()).unwrap_or(u32::MAX);
-        let older = prompt.length.saturating_sub(length);
-        let is_first = turn == Turn::First;
-        if is_first && prompt.fork.is_some() {
-            return false;
-        }
-        if is_first && !sessions.knows(prompt.session) {
-            return older == 0;
-        }
-        let keys = current.iter().map(|message| message.key);
-        sessions.is_plain(prompt.session)
-            && (older == 0 || sessions.leads_to(prompt.transcript, older, keys))
-    }
-
     /// A prompt, from the examination of its messages to its composition.
     pub(crate) fn retrace_prompt(
         &mut self,
         at: UnixMillis,
         prompt: &PromptReceived,
         turn: Turn,
-        is_own: bool,
+        standing: Standing,
     ) {
         let budget = self.trace.iter().flat_map(|trace| &trace.queue);
         let budget = budget
@@ -116,13 +98,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             .zip(&texts)
             .map(|(message, text)| Message::new(message.role, text))
             .collect();
-        let is_new = |index: &usize| turn == Turn::First && messages[*index].role == Role::User;
         let received = Received {
             events: Vec::new(),
             episode: prompt.episode,
             session: prompt.session,
-            is_own,
-            new_user_messages: (0..messages.len()).filter(is_new).collect(),
+            is_own: standing.is_own,
+            said: standing.said,
+            new_user_messages: standing.new_user_messages,
         };
         let request = Request {
             model: prompt.model.clone(),

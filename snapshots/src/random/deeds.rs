@@ -2,6 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use tslp_core::event::{AuditOutcome, Event};
+use tslp_core::message::Role;
 use tslp_core::view::View as _;
 use tslp_projections::table::Value;
 
@@ -170,6 +171,20 @@ impl Player {
         self.stage
             .step(Step::User(format!("@tslp {verb} {target}")));
         Ok(())
+    }
+
+    /// The client is an agent that goes on with its loop: what the user said before changes nothing any more.
+    pub(super) fn loop_on(&mut self) {
+        if !self.stage.is_answered() {
+            return;
+        }
+        let before = self.state_map();
+        self.stage.step(Step::Context {
+            role: Role::Tool,
+            text: "done".into(),
+        });
+        self.stage.step(Step::Again);
+        self.check_unchanged(&before, false, "another step of the loop");
     }
 
     /// The user asks for the next change of something, which verifies what was proposed for it.

@@ -3,6 +3,7 @@
 use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::Origin;
 use tslp_core::entity::Symbol;
+use tslp_core::event::Event;
 use tslp_core::gate::Profile;
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
@@ -104,7 +105,8 @@ impl Player {
                 let window = u.choose(&["A", "B"])?;
                 self.stage.step(Step::Client((*window).into()));
             }
-            _ => match u.int_in_range(0..=2_u8)? {
+            _ => match u.int_in_range(0..=3_u8)? {
+                3 => self.loop_on(),
                 0 => self.stage.step(Step::New),
                 1 => {
                     self.stage.step(Step::Back(1));
@@ -137,17 +139,32 @@ impl Player {
                 .current(&entity)
                 .is_some_and(|current| current.slice == function.slice());
             assert!(
-                is_true || quoted,
+                is_true || quoted || self.was_prompted(),
                 "the user's paste of {entity} didn't win:\n{text}"
             );
             assert!(
                 self.stage.view().divergence(&entity).is_none()
                     || self.stage.disk().at(&entity.path) == Some(&Place::Locked)
-                    || quoted,
+                    || quoted
+                    || self.was_prompted(),
                 "pasting {entity} didn't settle it"
             );
         }
         Ok(())
+    }
+
+    /// Whether the last prompt's conversation, word for word, had a prompt before: the same turn again, or another
+    /// window that has come to the same point.
+    fn was_prompted(&self) -> bool {
+        let ledger = self.stage.ledger().iter();
+        let mut transcripts: Vec<_> = ledger
+            .filter_map(|recorded| match &recorded.event {
+                Event::PromptReceived(prompt) => Some(prompt.transcript),
+                _ => None,
+            })
+            .collect();
+        let last = transcripts.pop();
+        last.is_some_and(|last| transcripts.contains(&last))
     }
 
     /// Quoting the model's open proposal doesn't make it the user's, unless disk holds it or contradicts the truth.

@@ -12,6 +12,7 @@ mod tombstones;
 mod stale;
 
 mod hydration;
+mod loops;
 mod mentions;
 mod recent_context;
 mod sessions;

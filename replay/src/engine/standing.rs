@@ -1,0 +1,101 @@
+//! How a prompt on record stands to the conversations before it: what [`receive`] found out when it came in.
+
+use alloc::vec::Vec;
+
+use tslp_core::decide::receive::{self, Said};
+use tslp_core::event::{Event, MessageRef, PromptReceived, Recorded};
+use tslp_core::extract::Grammars;
+use tslp_core::hash::ArtifactHash;
+use tslp_core::message::Role;
+
+use super::Engine;
+use super::retrace::Turn;
+use crate::store::Store;
+
+/// How a prompt stands to the conversations on record.
+pub(crate) struct Standing {
+    /// Whether its older messages are all of its session's own.
+    pub(super) is_own: bool,
+    /// When the user said its words.
+    pub(super) said: Said,
+    /// User messages whose code may be a new paste, by their place on record.
+    pub(super) new_user_messages: Vec<usize>,
+}
+
+impl<G: Grammars, S: Store> Engine<G, S> {
+    /// How a prompt stands to the conversations on record; to be asked before it is folded. `step` is on record of it.
+    pub(crate) fn standing(
+        &self,
+        prompt: &PromptReceived,
+        turn: Turn,
+        step: &[Recorded],
+    ) -> Standing {
+        let current = prompt.messages.get(prompt.older as usize..);
+        let current = current.unwrap_or_default();
+        let length = u32::try_from(current.len()).unwrap_or(u32::MAX);
+        let older = prompt.length.saturating_sub(length);
+        let is_of_session = || {
+            let keys = current.iter().map(|message| message.key);
+            let sessions = self.state.sessions();
+            sessions.leads_to(prompt.transcript, older, keys)
+        };
+        if turn == Turn::Retry {
+            let is_plain = self.state.sessions().is_plain(prompt.session);
+            return Standing {
+                is_own: is_plain && (older == 0 || is_of_session()),
+                said: Said::Before,
+                new_user_messages: Vec::new(),
+            };
+        }
+        let is_new = |content: ArtifactHash| {
+            let mut events = step.iter().map(|recorded| &recorded.event);
+            events.any(|event| matches!(event, Event::Content(new) if new.hash == content))
+        };
+        let is_covered = older == 0 || is_of_session();
+        let said = self.said(prompt, current, is_new, older > 0 && is_covered);
+        let messages = prompt.messages.iter().enumerate();
+        let users = messages.filter(|(_, message)| message.role == Role::User);
+        let acts = |index: usize, content| {
+            index < prompt.older as usize || said != Said::Before || is_new(content)
+        };
+        Standing {
+            is_own: said != Said::Before && self.is_own(prompt, older, is_covered),
+            said,
+            new_user_messages: users
+                .filter(|(index, message)| acts(*index, message.content))
+                .map(|(index, _)| index)
+                .collect(),
+        }
+    }
+
+    fn is_own(&self, prompt: &PromptReceived, older: u32, is_covered: bool) -> bool {
+        let sessions = self.state.sessions();
+        match prompt.fork {
+            Some(_) => false,
+            None if !sessions.knows(prompt.session) => older == 0,
+            None => sessions.is_plain(prompt.session) && is_covered,
+        }
+    }
+
+    fn said(
+        &self,
+        prompt: &PromptReceived,
+        current: &[MessageRef],
+        is_new: impl Fn(ArtifactHash) -> bool,
+        is_of_session: bool,
+    ) -> Said {
+        let Some(words) = current.first().filter(|first| first.role == Role::User) else {
+            return Said::Now;
+        };
+        let roles = current.iter().map(|message| message.role);
+        if receive::is_answered(roles, !is_new(words.content)) {
+            return Said::Before;
+        }
+        let session = prompt.fork.map_or(prompt.session, |fork| fork.session);
+        let sessions = self.state.sessions();
+        match is_of_session && sessions.was_prompted(session, prompt.length, words.content) {
+            true => Said::Again,
+            false => Said::Now,
+        }
+    }
+}
