@@ -1,0 +1,313 @@
+//! Code in older messages that isn't true any more: superseded, removed, or contradicted by disk (spec §15.6).
+//!
+//! It is told by its structure: a block goes if anything that it defines is, in canonical form, a version that is no
+//! longer authoritative, or one whose entity is STALE.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+
+use super::found_code::{self, Reading};
+use crate::capture::{self, Block};
+use crate::edit::{Edit, Hunk};
+use crate::entity::{EntityId, Symbol};
+use crate::extract::LanguageId;
+use crate::hash::{ArtifactHash, SliceHash};
+use crate::limits::{
+    NAMESAKES_COMPARED_MAX, OLDER_CODE_BYTES_MAX, OLDER_DEFINITIONS_KEPT, WORDS_LOOKED_UP_MAX,
+};
+use crate::message::ToolCall;
+use crate::path::RelPath;
+use crate::slice;
+use crate::view::Former;
+
+/// What a text defines: each symbol with the hash of its canonical form.
+type Definitions = Arc<Vec<(Symbol, SliceHash)>>;
+
+/// What older messages' code defines, as far as it was read lately: clients send their whole history with each prompt.
+#[derive(Debug, Default)]
+pub struct ReadCode(RefCell<Generations>);
+
+#[derive(Debug, Default)]
+struct Generations {
+    young: BTreeMap<(ArtifactHash, LanguageId), Definitions>,
+    old: BTreeMap<(ArtifactHash, LanguageId), Definitions>,
+    weight: usize,
+}
+
+impl ReadCode {
+    fn get(&self, key: (ArtifactHash, LanguageId)) -> Option<Definitions> {
+        let mut generations = self.0.borrow_mut();
+        if let Some(known) = generations.young.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let known = generations.old.remove(&key)?;
+        generations.put(key, &known);
+        Some(known)
+    }
+
+    fn put(&self, key: (ArtifactHash, LanguageId), definitions: &Definitions) {
+        self.0.borrow_mut().put(key, definitions);
+    }
+}
+
+impl Generations {
+    fn put(&mut self, key: (ArtifactHash, LanguageId), definitions: &Definitions) {
+        if self.weight > OLDER_DEFINITIONS_KEPT {
+            self.old = core::mem::take(&mut self.young);
+            self.weight = 0;
+        }
+        self.weight += 1 + definitions.len();
+        self.young.insert(key, Arc::clone(definitions));
+    }
+}
+
+/// Takes out of older messages what isn't true any more.
+pub struct Outdated<'r> {
+    reading: Reading<'r>,
+    known: &'r ReadCode,
+    /// What disk contradicts, as the State Map holds it.
+    stale: Vec<(EntityId, SliceHash)>,
+    /// Bytes that may still be parsed for this prompt.
+    left: Cell<usize>,
+}
+
+/// Some code of an older message.
+struct Code<'t> {
+    text: &'t str,
+    path: Option<&'t RelPath>,
+    tag: Option<&'t str>,
+}
+
+impl<'r> Outdated<'r> {
+    /// Judges by the state as `reading` sees it.
+    #[must_use]
+    pub fn new(reading: Reading<'r>, known: &'r ReadCode) -> Self {
+        let stale = reading.view.stale().into_iter();
+        let stale = stale.filter_map(|entity| {
+            let slice = reading.view.current(&entity)?.slice;
+            Some((entity, slice))
+        });
+        Self {
+            reading,
+            known,
+            stale: stale.collect(),
+            left: Cell::new(OLDER_CODE_BYTES_MAX),
+        }
+    }
+
+    /// The text with a marker in the place of each block that is outdated; `None` if there is none.
+    #[must_use]
+    pub fn withheld(&self, text: &str) -> Option<String> {
+        let mut out = String::new();
+        let mut copied = 0;
+        for block in capture::blocks(text) {
+            if !self.is_outdated(&block) {
+                continue;
+            }
+            out.push_str(&text[copied..block.outer.start]);
+            out.push_str(&marker(block.path.as_deref()));
+            out.push('\n');
+            copied = block.outer.end;
+        }
+        if copied == 0 {
+            return None;
+        }
+        out.push_str(&text[copied..]);
+        Some(out)
+    }
+
+    /// The same for a tool's result, which may be a file's bare text; `call` is what asked for it.
+    #[must_use]
+    pub fn withheld_result(&self, text: &str, call: Option<&ToolCall>) -> Option<String> {
+        let written = call.and_then(|call| capture::path_of_call(&call.arguments));
+        let path = self.path(written.as_deref());
+        let code = Code {
+            text: &capture::unnumbered(text),
+            path: path.as_ref(),
+            tag: None,
+        };
+        match self.is_code_outdated(&code) {
+            true => Some(marker(written.as_deref())),
+            false => self.withheld(text),
+        }
+    }
+
+    /// A tool call's arguments with a marker in the place of the texts that hold what is outdated; `None` if none does.
+    #[must_use]
+    pub fn withheld_arguments(&self, call: &ToolCall) -> Option<String> {
+        let written = capture::path_of_call(&call.arguments);
+        let path = self.path(written.as_deref());
+        let blocks = capture::tool_call(&call.name, &call.arguments);
+        let is_outdated = blocks.iter().any(|block| self.is_outdated(block));
+        capture::with_other_texts(&call.arguments, &mut |text| {
+            let code = Code {
+                text,
+                path: path.as_ref(),
+                tag: None,
+            };
+            (is_outdated || self.is_code_outdated(&code)).then(|| marker(written.as_deref()))
+        })
+    }
+
+    fn is_outdated(&self, block: &Block<'_>) -> bool {
+        let path = self.path(block.path.as_deref());
+        let is_outdated = |text: &str| {
+            self.is_code_outdated(&Code {
+                text,
+                path: path.as_ref(),
+                tag: block.language.as_deref(),
+            })
+        };
+        match &block.edit {
+            None => is_outdated(&block.code),
+            Some(edit) => {
+                let artifact = ArtifactHash::of(block.code.as_bytes());
+                self.reading.view.artifact_is_current(artifact) == Some(false)
+                    || edit
+                        .as_ref()
+                        .is_ok_and(|edit| texts_of(edit).into_iter().any(is_outdated))
+            }
+        }
+    }
+
+    fn path(&self, written: Option<&str>) -> Option<RelPath> {
+        found_code::usable_path(self.reading.view, self.reading.root, written?).ok()
+    }
+
+    fn is_code_outdated(&self, code: &Code<'_>) -> bool {
+        let view = self.reading.view;
+        if code.text.trim().is_empty() {
+            return false;
+        }
+        let artifact = ArtifactHash::of(code.text.as_bytes());
+        let is_current = view.artifact_is_current(artifact);
+        if is_current == Some(false) {
+            return true;
+        }
+        let whole = slice::hash_of(code.text.as_bytes());
+        let definitions = self.definitions(code, artifact);
+        let defines = |slice| definitions.iter().any(|(_, defined)| *defined == slice);
+        let mut stale = self.stale.iter();
+        stale.any(|(entity, slice)| {
+            (*slice == whole || defines(*slice)) && self.is_meant(code.path, entity, *slice)
+        }) || definitions
+            .iter()
+            .any(|(symbol, slice)| self.is_former(code.path, symbol, *slice))
+            || (is_current.is_none() && !defines(whole) && self.was_whole(code.path, whole))
+    }
+
+    /// Whether code of this file, or of an unknown one, may be the STALE entity's: unless its own file holds it as true.
+    fn is_meant(&self, path: Option<&RelPath>, entity: &EntityId, slice: SliceHash) -> bool {
+        path.is_none_or(|path| {
+            let own = EntityId {
+                path: path.clone(),
+                symbol: entity.symbol.clone(),
+            };
+            own == *entity || self.slice(&own) != Some(slice)
+        })
+    }
+
+    /// Whether a definition was true once and is no longer. What is true in another file stays, unless the file that the
+    /// code names has left it behind.
+    fn is_former(&self, path: Option<&RelPath>, symbol: &Symbol, slice: SliceHash) -> bool {
+        let own = path.map(|path| EntityId::symbol(path.clone(), symbol.clone()));
+        let here = own.and_then(|own| self.slice(&own));
+        if here == Some(slice) {
+            return false;
+        }
+        let view = self.reading.view;
+        let mut namesakes = view
+            .entities_named(symbol.last_component(), NAMESAKES_COMPARED_MAX)
+            .into_iter();
+        let is_true = namesakes.any(|entity| self.slice(&entity) == Some(slice));
+        if is_true && path.is_none() {
+            return false;
+        }
+        match view.former(slice) {
+            Former::Never => false,
+            Former::Unreadable => true,
+            Former::Of(entity) => !is_true || here.is_some() || path == Some(&entity.path),
+        }
+    }
+
+    /// Whether the text as a whole was true once and is no longer.
+    fn was_whole(&self, path: Option<&RelPath>, whole: SliceHash) -> bool {
+        let own = path.map(|path| EntityId::file(path.clone()));
+        if own.and_then(|own| self.slice(&own)) == Some(whole) {
+            return false;
+        }
+        match self.reading.view.former(whole) {
+            Former::Never => false,
+            Former::Unreadable => true,
+            Former::Of(entity) => self.slice(&entity) != Some(whole),
+        }
+    }
+
+    fn slice(&self, entity: &EntityId) -> Option<SliceHash> {
+        Some(self.reading.view.current(entity)?.slice)
+    }
+
+    fn definitions(&self, code: &Code<'_>, artifact: ArtifactHash) -> Definitions {
+        let Some(language) = self.language(code) else {
+            return Definitions::default();
+        };
+        let key = (artifact, language);
+        if let Some(known) = self.known.get(key) {
+            return known;
+        }
+        let Some(left) = self.left.get().checked_sub(code.text.len()) else {
+            return Definitions::default();
+        };
+        self.left.set(left);
+        let bytes = code.text.as_bytes();
+        let extraction = self.reading.grammars.extract(language, bytes).ok();
+        let slices = extraction.iter().flat_map(|found| found.slices(bytes));
+        let definitions =
+            Definitions::new(slices.map(|(symbol, slice)| (symbol.clone(), slice)).collect());
+        self.known.put(key, &definitions);
+        definitions
+    }
+
+    /// The language by the file, by the fence, or by what is known under the first name in it that is.
+    fn language(&self, code: &Code<'_>) -> Option<LanguageId> {
+        let grammars = self.reading.grammars;
+        let by_path = code.path.and_then(|path| grammars.language_of_path(path));
+        let by_tag = || grammars.language_of_tag(code.tag?);
+        by_path.or_else(by_tag).or_else(|| {
+            words(code.text)
+                .take(WORDS_LOOKED_UP_MAX)
+                .find_map(|word| {
+                    let known = self.reading.view.entities_named(word, 1).pop()?;
+                    grammars.language_of_path(&known.path)
+                })
+        })
+    }
+}
+
+/// The pieces of code that an edit is written with.
+fn texts_of(edit: &Edit) -> Vec<&str> {
+    let hunks = match edit {
+        Edit::Create(text) => return Vec::from([text.as_str()]),
+        Edit::Delete => return Vec::new(),
+        Edit::Change(hunks) | Edit::Move { hunks, .. } => hunks,
+    };
+    let texts = hunks.iter().flat_map(|hunk| match hunk {
+        Hunk::Replace { old, new, .. } => [Some(old.as_str()), Some(new.as_str())],
+        Hunk::Insert { text, .. } | Hunk::Append(text) => [Some(text.as_str()), None],
+    });
+    texts.flatten().collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words.filter(|word| !word.is_empty())
+}
+
+fn marker(path: Option<&str>) -> String {
+    let name = path.unwrap_or("this file");
+    format!("(code of {name} withheld: it is no longer current)")
+}
