@@ -195,10 +195,8 @@ pub trait View {
     /// are current again.
     fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool>;
 
-    /// Whether a version with this canonical form was authoritative once and then no longer.
+    /// Whether a version with this canonical form was authoritative and ceased to be.
     fn former(&self, slice: SliceHash) -> Former;
-    /// All entities that disk contradicts, sorted.
-    fn stale(&self) -> Vec<EntityId>;
 
     /// Whether an update by the user left the entity out within the last episodes (spec §9.2).
     fn is_tombstoned(&self, entity: &EntityId) -> bool;

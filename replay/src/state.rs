@@ -400,11 +400,6 @@ impl View for StateView<'_> {
         }
     }
 
-    fn stale(&self) -> Vec<EntityId> {
-        let stale = self.state.stale.iter();
-        stale.map(|(entity, _)| entity.clone()).collect()
-    }
-
     fn is_tombstoned(&self, entity: &EntityId) -> bool {
         self.state.tombstones.contains(entity)
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tslp_core::event::{Event, Recorded};
 use tslp_core::entity::EntityId;
+use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::Seq;
 use tslp_projections::table::{Changes, RowChange, Value};

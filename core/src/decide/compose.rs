@@ -390,11 +390,7 @@ fn preface(
     sections.join("\n\n")
 }
 
-fn recent_context(
-    view: &dyn View,
-    outdated: &Outdated<'_>,
-    session: SessionId,
-) -> Option<String> {
+fn recent_context(view: &dyn View, outdated: &Outdated<'_>, session: SessionId) -> Option<String> {
     let exchanges = view.recent(session);
     if exchanges.is_empty() {
         return None;

@@ -69,8 +69,6 @@ impl Generations {
 pub struct Outdated<'r> {
     reading: Reading<'r>,
     known: &'r ReadCode,
-    /// What disk contradicts, as the State Map holds it.
-    stale: Vec<(EntityId, SliceHash)>,
     /// Bytes that may still be parsed for this prompt.
     left: Cell<usize>,
 }
@@ -82,19 +80,24 @@ struct Code<'t> {
     tag: Option<&'t str>,
 }
 
+/// What is known of a definition in canonical form.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// It is authoritative, and disk doesn't contradict it.
+    True,
+    /// It was authoritative once, or disk contradicts it.
+    Outdated,
+    /// It never was.
+    Unknown,
+}
+
 impl<'r> Outdated<'r> {
     /// Judges by the state as `reading` sees it.
     #[must_use]
-    pub fn new(reading: Reading<'r>, known: &'r ReadCode) -> Self {
-        let stale = reading.view.stale().into_iter();
-        let stale = stale.filter_map(|entity| {
-            let slice = reading.view.current(&entity)?.slice;
-            Some((entity, slice))
-        });
+    pub const fn new(reading: Reading<'r>, known: &'r ReadCode) -> Self {
         Self {
             reading,
             known,
-            stale: stale.collect(),
             left: Cell::new(OLDER_CODE_BYTES_MAX),
         }
     }
@@ -179,71 +182,81 @@ impl<'r> Outdated<'r> {
     }
 
     fn is_code_outdated(&self, code: &Code<'_>) -> bool {
-        let view = self.reading.view;
         if code.text.trim().is_empty() {
             return false;
         }
         let artifact = ArtifactHash::of(code.text.as_bytes());
-        let is_current = view.artifact_is_current(artifact);
-        if is_current == Some(false) {
-            return true;
+        let definitions = self.definitions(code, artifact);
+        let mut all_true = !definitions.is_empty();
+        for (symbol, slice) in definitions.iter() {
+            match self.standing(code.path, symbol, *slice) {
+                Standing::Outdated => return true,
+                Standing::True => {}
+                Standing::Unknown => all_true = false,
+            }
+        }
+        // Bytes may be true in one place and no longer in another.
+        match self.reading.view.artifact_is_current(artifact) {
+            Some(true) => return false,
+            Some(false) if !all_true => return true,
+            _ => {}
         }
         let whole = slice::hash_of(code.text.as_bytes());
-        let definitions = self.definitions(code, artifact);
-        let defines = |slice| definitions.iter().any(|(_, defined)| *defined == slice);
-        let mut stale = self.stale.iter();
-        stale.any(|(entity, slice)| {
-            (*slice == whole || defines(*slice)) && self.is_meant(code.path, entity, *slice)
-        }) || definitions
-            .iter()
-            .any(|(symbol, slice)| self.is_former(code.path, symbol, *slice))
-            || (is_current.is_none() && !defines(whole) && self.was_whole(code.path, whole))
+        let defines_it = definitions.iter().any(|(_, slice)| *slice == whole);
+        !defines_it && self.was_whole(code.path, whole)
     }
 
-    /// Whether code of this file, or of an unknown one, may be the STALE entity's: unless its own file holds it as true.
-    fn is_meant(&self, path: Option<&RelPath>, entity: &EntityId, slice: SliceHash) -> bool {
-        path.is_none_or(|path| {
-            let own = EntityId {
-                path: path.clone(),
-                symbol: entity.symbol.clone(),
-            };
-            own == *entity || self.slice(&own) != Some(slice)
-        })
-    }
-
-    /// Whether a definition was true once and is no longer. What is true in another file stays, unless the file that the
-    /// code names has left it behind.
-    fn is_former(&self, path: Option<&RelPath>, symbol: &Symbol, slice: SliceHash) -> bool {
-        let own = path.map(|path| EntityId::symbol(path.clone(), symbol.clone()));
-        let here = own.and_then(|own| self.slice(&own));
-        if here == Some(slice) {
-            return false;
-        }
+    /// How a definition stands. What is true in another file stays, unless the file that the code names has left it
+    /// behind.
+    fn standing(&self, path: Option<&RelPath>, symbol: &Symbol, slice: SliceHash) -> Standing {
         let view = self.reading.view;
-        let mut namesakes = view
-            .entities_named(symbol.last_component(), NAMESAKES_COMPARED_MAX)
-            .into_iter();
-        let is_true = namesakes.any(|entity| self.slice(&entity) == Some(slice));
+        let own = path.map(|path| EntityId::symbol(path.clone(), symbol.clone()));
+        let here = own.as_ref().and_then(|own| self.slice(own));
+        if let Some(own) = own.filter(|_| here == Some(slice)) {
+            return self.standing_of_true(&own);
+        }
+        let namesakes = view.entities_named(symbol.last_component(), NAMESAKES_COMPARED_MAX);
+        let mut elsewhere = namesakes
+            .iter()
+            .filter(|entity| self.slice(entity) == Some(slice))
+            .map(|entity| self.standing_of_true(entity))
+            .peekable();
+        let is_true = elsewhere.peek().is_some();
+        if elsewhere.any(|standing| standing == Standing::Outdated) {
+            return Standing::Outdated;
+        }
         if is_true && path.is_none() {
-            return false;
+            return Standing::True;
         }
         match view.former(slice) {
-            Former::Never => false,
-            Former::Unreadable => true,
-            Former::Of(entity) => !is_true || here.is_some() || path == Some(&entity.path),
+            Former::Never => Standing::Unknown,
+            Former::Of(entity) if is_true && here.is_none() && path != Some(&entity.path) => {
+                Standing::Unknown
+            }
+            Former::Of(_) | Former::Unreadable => Standing::Outdated,
         }
     }
 
-    /// Whether the text as a whole was true once and is no longer.
-    fn was_whole(&self, path: Option<&RelPath>, whole: SliceHash) -> bool {
-        let own = path.map(|path| EntityId::file(path.clone()));
-        if own.and_then(|own| self.slice(&own)) == Some(whole) {
-            return false;
+    fn standing_of_true(&self, entity: &EntityId) -> Standing {
+        match self.reading.view.divergence(entity) {
+            None => Standing::True,
+            Some(_) => Standing::Outdated,
         }
-        match self.reading.view.former(whole) {
+    }
+
+    /// Whether the text as a whole was true once and is no longer, or is true and STALE.
+    fn was_whole(&self, path: Option<&RelPath>, whole: SliceHash) -> bool {
+        let view = self.reading.view;
+        let own = path.map(|path| EntityId::file(path.clone()));
+        if let Some(own) = own.filter(|own| self.slice(own) == Some(whole)) {
+            return view.divergence(&own).is_some();
+        }
+        match view.former(whole) {
             Former::Never => false,
             Former::Unreadable => true,
-            Former::Of(entity) => self.slice(&entity) != Some(whole),
+            Former::Of(entity) => {
+                self.slice(&entity) != Some(whole) || view.divergence(&entity).is_some()
+            }
         }
     }
 
@@ -266,8 +279,11 @@ impl<'r> Outdated<'r> {
         let bytes = code.text.as_bytes();
         let extraction = self.reading.grammars.extract(language, bytes).ok();
         let slices = extraction.iter().flat_map(|found| found.slices(bytes));
-        let definitions =
-            Definitions::new(slices.map(|(symbol, slice)| (symbol.clone(), slice)).collect());
+        let definitions = Definitions::new(
+            slices
+                .map(|(symbol, slice)| (symbol.clone(), slice))
+                .collect(),
+        );
         self.known.put(key, &definitions);
         definitions
     }
@@ -278,12 +294,10 @@ impl<'r> Outdated<'r> {
         let by_path = code.path.and_then(|path| grammars.language_of_path(path));
         let by_tag = || grammars.language_of_tag(code.tag?);
         by_path.or_else(by_tag).or_else(|| {
-            words(code.text)
-                .take(WORDS_LOOKED_UP_MAX)
-                .find_map(|word| {
-                    let known = self.reading.view.entities_named(word, 1).pop()?;
-                    grammars.language_of_path(&known.path)
-                })
+            words(code.text).take(WORDS_LOOKED_UP_MAX).find_map(|word| {
+                let known = self.reading.view.entities_named(word, 1).pop()?;
+                grammars.language_of_path(&known.path)
+            })
         })
     }
 }

@@ -494,11 +494,7 @@ mod tests {
             }],
             ..Outgoing::default()
         };
-        check(
-            body,
-            &outgoing,
-            &body.replace(r#""x""#, r#""y""#),
-        );
+        check(body, &outgoing, &body.replace(r#""x""#, r#""y""#));
     }
 
     #[test]

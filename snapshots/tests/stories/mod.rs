@@ -13,6 +13,7 @@ mod stale;
 
 mod hydration;
 mod mentions;
+mod older_code;
 mod recent_context;
 mod sessions;
 
