@@ -54,14 +54,33 @@ pub fn with_other_texts(
     other: &mut dyn FnMut(&str) -> Option<String>,
 ) -> Option<String> {
     let mut value: Value = serde_json::from_str(arguments).ok()?;
-    replace_texts(&mut value, None, other).then(|| value.to_string())
+    let changed = replace_texts(&mut value, None, &mut |key, text| match key {
+        // Some models encode their arguments, or a list in them, once more.
+        None | Some("edits" | "replacements") => with_other_texts(text, other),
+        Some(key) if holds_code(key, text) => other(text),
+        Some(_) => None,
+    });
+    changed.then(|| value.to_string())
+}
+
+/// A tool's result with other texts in the place of some, if it is JSON; `other` is asked about every text in it. `None`
+/// if it changes none.
+pub fn with_other_strings(
+    result: &str,
+    other: &mut dyn FnMut(&str) -> Option<String>,
+) -> Option<String> {
+    if !result.trim_start().starts_with(['{', '[', '"']) {
+        return None;
+    }
+    let mut value: Value = serde_json::from_str(result).ok()?;
+    replace_texts(&mut value, None, &mut |_, text| other(text)).then(|| value.to_string())
 }
 
 /// Whether anything was replaced in the value that stands under this key.
 fn replace_texts(
     value: &mut Value,
     key: Option<&str>,
-    other: &mut dyn FnMut(&str) -> Option<String>,
+    other: &mut dyn FnMut(Option<&str>, &str) -> Option<String>,
 ) -> bool {
     match value {
         Value::Object(object) => object.iter_mut().fold(false, |changed, (key, value)| {
@@ -70,15 +89,7 @@ fn replace_texts(
         Value::Array(values) => values.iter_mut().fold(false, |changed, value| {
             replace_texts(value, key, other) | changed
         }),
-        Value::String(text) => {
-            let new = match key {
-                // Some models encode their arguments, or a list in them, once more.
-                None | Some("edits" | "replacements") => with_other_texts(text, other),
-                Some(key) if holds_code(key, text) => other(text),
-                Some(_) => None,
-            };
-            new.map(|new| *text = new).is_some()
-        }
+        Value::String(text) => other(key, text).map(|new| *text = new).is_some(),
         _ => false,
     }
 }

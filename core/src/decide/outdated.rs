@@ -74,13 +74,14 @@ pub struct Outdated<'r> {
 }
 
 /// Some code of an older message.
+#[derive(Clone, Copy)]
 struct Code<'t> {
     text: &'t str,
     path: Option<&'t RelPath>,
     tag: Option<&'t str>,
 }
 
-/// What is known of a definition in canonical form.
+/// What is known of definitions in canonical form.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     /// It is authoritative, and disk doesn't contradict it.
@@ -128,15 +129,20 @@ impl<'r> Outdated<'r> {
     pub fn withheld_result(&self, text: &str, call: Option<&ToolCall>) -> Option<String> {
         let written = call.and_then(|call| capture::path_of_call(&call.arguments));
         let path = self.path(written.as_deref());
+        let unnumbered = capture::unnumbered(text);
         let code = Code {
-            text: &capture::unnumbered(text),
+            text: &unnumbered,
             path: path.as_ref(),
             tag: None,
         };
-        match self.is_code_outdated(&code) {
-            true => Some(marker(written.as_deref())),
-            false => self.withheld(text),
+        if self.is_code_outdated(&code) {
+            return Some(marker(written.as_deref()));
         }
+        let in_json = capture::with_other_strings(text, &mut |text| {
+            self.is_code_outdated(&Code { text, ..code })
+                .then(|| marker(written.as_deref()))
+        });
+        in_json.or_else(|| self.withheld(text))
     }
 
     /// A tool call's arguments with a marker in the place of the texts that hold what is outdated; `None` if none does.
@@ -158,23 +164,21 @@ impl<'r> Outdated<'r> {
 
     fn is_outdated(&self, block: &Block<'_>) -> bool {
         let path = self.path(block.path.as_deref());
-        let is_outdated = |text: &str| {
-            self.is_code_outdated(&Code {
-                text,
-                path: path.as_ref(),
-                tag: block.language.as_deref(),
-            })
+        let code = |text| Code {
+            text,
+            path: path.as_ref(),
+            tag: block.language.as_deref(),
         };
-        match &block.edit {
-            None => is_outdated(&block.code),
-            Some(edit) => {
-                let artifact = ArtifactHash::of(block.code.as_bytes());
-                self.reading.view.artifact_is_current(artifact) == Some(false)
-                    || edit
-                        .as_ref()
-                        .is_ok_and(|edit| texts_of(edit).into_iter().any(is_outdated))
-            }
-        }
+        let Some(edit) = &block.edit else {
+            return self.is_code_outdated(&code(&block.code));
+        };
+        let artifact = ArtifactHash::of(block.code.as_bytes());
+        self.reading.view.artifact_is_current(artifact) == Some(false)
+            || edit.iter().flat_map(texts_of).any(|text| {
+                let artifact = ArtifactHash::of(text.as_bytes());
+                let code = code(text);
+                self.all(&code, &self.definitions(&code, artifact)) == Standing::Outdated
+            })
     }
 
     fn path(&self, written: Option<&str>) -> Option<RelPath> {
@@ -187,23 +191,32 @@ impl<'r> Outdated<'r> {
         }
         let artifact = ArtifactHash::of(code.text.as_bytes());
         let definitions = self.definitions(code, artifact);
-        let mut all_true = !definitions.is_empty();
-        for (symbol, slice) in definitions.iter() {
-            match self.standing(code.path, symbol, *slice) {
-                Standing::Outdated => return true,
-                Standing::True => {}
-                Standing::Unknown => all_true = false,
-            }
-        }
+        let all = self.all(code, &definitions);
         // Bytes may be true in one place and no longer in another.
-        match self.reading.view.artifact_is_current(artifact) {
-            Some(true) => return false,
-            Some(false) if !all_true => return true,
+        match (all, self.reading.view.artifact_is_current(artifact)) {
+            (Standing::Outdated, _) | (Standing::Unknown, Some(false)) => return true,
+            (_, Some(true)) => return false,
             _ => {}
         }
         let whole = slice::hash_of(code.text.as_bytes());
         let defines_it = definitions.iter().any(|(_, slice)| *slice == whole);
         !defines_it && self.was_whole(code.path, whole)
+    }
+
+    /// How definitions stand together: none makes nothing true.
+    fn all(&self, code: &Code<'_>, definitions: &[(Symbol, SliceHash)]) -> Standing {
+        let mut all = match definitions {
+            [] => Standing::Unknown,
+            _ => Standing::True,
+        };
+        for (symbol, slice) in definitions {
+            match self.standing(code.path, symbol, *slice) {
+                Standing::True => {}
+                Standing::Unknown => all = Standing::Unknown,
+                Standing::Outdated => return Standing::Outdated,
+            }
+        }
+        all
     }
 
     /// How a definition stands. What is true in another file stays, unless the file that the code names has left it

@@ -494,7 +494,11 @@ mod tests {
             }],
             ..Outgoing::default()
         };
-        check(body, &outgoing, &body.replace(r#""x""#, r#""y""#));
+        check(
+            body,
+            &outgoing,
+            &body.replace(r#"content\":\"x"#, r#"content\":\"y"#),
+        );
     }
 
     #[test]

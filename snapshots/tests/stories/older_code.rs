@@ -139,13 +139,17 @@ fn results_of_tools() {
         |      2\t
         |      3\tint sub(int a, int b) { return a - b; }
         context assistant
+        | In JSON, too.
+        context tool
+        | {\"output\": \"int add(int a, int b) { return a + b; }\\n\", \"status\": 0}
+        context assistant
         | Yes.
         user
         | Once more: `add`?
         ";
     check(
         "older_code__results_of_tools",
-        "A file's bare text, or its numbered lines, in a tool's older result.",
+        "A file's bare text, its numbered lines, or a text in JSON, in a tool's older result.",
         &story,
     );
 }
