@@ -61,7 +61,11 @@ pub const OLDER_CODE_BYTES_MAX: usize = 4 << 20;
 pub const OLDER_DEFINITIONS_KEPT: usize = 16_384;
 
 /// Words of a text without path and language that are looked up to find its language.
-pub const WORDS_LOOKED_UP_MAX: usize = 4096;
+pub const WORDS_LOOKED_UP_MAX: usize = 1024;
+
+/// Files looked at because older messages hold code of them; those of the newest messages come first. A look at a file that
+/// didn't change costs some microseconds.
+pub const OLDER_FILES_LOOKED_AT_MAX: usize = 64;
 
 /// Entities of one name whose hashes a definition in an older message is compared with.
 pub const NAMESAKES_COMPARED_MAX: usize = 64;

@@ -128,6 +128,53 @@ pub fn compose(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Compose
     }
 }
 
+/// The files that code in older messages may be true of; disk decides whether it is, so it is asked first.
+#[must_use]
+pub fn older_files(
+    outdated: &Outdated<'_>,
+    view: &dyn View,
+    (request, session): (&Request, SessionId),
+    history: History,
+) -> BTreeSet<RelPath> {
+    let mut files = BTreeSet::new();
+    let messages = &request.messages;
+    match history {
+        History::Client => {
+            let examples = capture::examples(messages);
+            for index in (examples..request.current_from()).rev() {
+                add_files_of_message(outdated, messages, index, &mut files);
+            }
+        }
+        History::Window => {
+            for Exchange { user, assistant } in view.recent(session).iter().rev() {
+                outdated.add_files(&recent_text(view, assistant), &mut files);
+                outdated.add_files(&recent_text(view, user), &mut files);
+            }
+        }
+    }
+    outdated.add_files(&receive::system_text(request), &mut files);
+    files
+}
+
+fn add_files_of_message(
+    outdated: &Outdated<'_>,
+    messages: &[Message],
+    index: usize,
+    files: &mut BTreeSet<RelPath>,
+) {
+    let message = &messages[index];
+    for part in &message.parts {
+        match message.role {
+            Role::System => {}
+            Role::Tool => outdated.add_files_of_result(part, call_of(messages, index), files),
+            _ => outdated.add_files(part, files),
+        }
+    }
+    for call in &message.tool_calls {
+        outdated.add_files_of_call(call, files);
+    }
+}
+
 /// Entities that may be hydrated for this prompt, in the order of admission, each with its reason.
 #[must_use]
 pub fn candidates(
@@ -410,6 +457,16 @@ fn recent_context(view: &dyn View, outdated: &Outdated<'_>, session: SessionId) 
 
 /// One message of the window: code that is no longer true withheld, delimiters defused, cut hard at its cap.
 fn recent_message(view: &dyn View, outdated: &Outdated<'_>, pieces: &[ArtifactHash]) -> String {
+    let text = recent_text(view, pieces);
+    let text = clean(&text, outdated.withheld(&text)).unwrap_or(text);
+    let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
+    while !text.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    String::from(text[..cut].trim_end())
+}
+
+fn recent_text(view: &dyn View, pieces: &[ArtifactHash]) -> String {
     let mut text = String::new();
     for piece in pieces {
         let bytes = view.content(*piece).unwrap_or_default();
@@ -418,12 +475,7 @@ fn recent_message(view: &dyn View, outdated: &Outdated<'_>, pieces: &[ArtifactHa
             break;
         }
     }
-    let text = clean(&text, outdated.withheld(&text)).unwrap_or(text);
-    let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
-    while !text.is_char_boundary(cut) {
-        cut -= 1;
-    }
-    String::from(text[..cut].trim_end())
+    text
 }
 
 /// A text as an older message may say it: without injected blocks, delimiters defused, and code that isn't true any

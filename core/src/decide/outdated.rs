@@ -3,7 +3,7 @@
 //! It is told by its structure: a block goes if anything that it defines is, in canonical form, a version that is no
 //! longer authoritative, or one whose entity is STALE.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -17,7 +17,8 @@ use crate::entity::{EntityId, Symbol};
 use crate::extract::LanguageId;
 use crate::hash::{ArtifactHash, SliceHash};
 use crate::limits::{
-    NAMESAKES_COMPARED_MAX, OLDER_CODE_BYTES_MAX, OLDER_DEFINITIONS_KEPT, WORDS_LOOKED_UP_MAX,
+    NAMESAKES_COMPARED_MAX, OLDER_CODE_BYTES_MAX, OLDER_DEFINITIONS_KEPT,
+    OLDER_FILES_LOOKED_AT_MAX, WORDS_LOOKED_UP_MAX,
 };
 use crate::message::ToolCall;
 use crate::path::RelPath;
@@ -160,6 +161,67 @@ impl<'r> Outdated<'r> {
             };
             (is_outdated || self.is_code_outdated(&code)).then(|| marker(written.as_deref()))
         })
+    }
+
+    /// Adds the files that the text's code may be true of, as far as there is room: what disk holds of them decides
+    /// whether it is.
+    pub fn add_files(&self, text: &str, files: &mut BTreeSet<RelPath>) {
+        for block in capture::blocks(text) {
+            let path = self.path(block.path.as_deref());
+            self.add_files_of(&block.code, path, block.language.as_deref(), files);
+        }
+    }
+
+    /// The same for a tool's result; `call` is what asked for it.
+    pub fn add_files_of_result(
+        &self,
+        text: &str,
+        call: Option<&ToolCall>,
+        files: &mut BTreeSet<RelPath>,
+    ) {
+        let path = self.path_of_call(call);
+        self.add_files_of(&capture::unnumbered(text), path, None, files);
+        self.add_files(text, files);
+    }
+
+    /// The same for a call's arguments.
+    pub fn add_files_of_call(&self, call: &ToolCall, files: &mut BTreeSet<RelPath>) {
+        if let Some(path) = self.path_of_call(Some(call)) {
+            self.add_files_of("", Some(path), None, files);
+        }
+    }
+
+    fn path_of_call(&self, call: Option<&ToolCall>) -> Option<RelPath> {
+        let written = capture::path_of_call(&call?.arguments);
+        self.path(written.as_deref())
+    }
+
+    fn add_files_of(
+        &self,
+        text: &str,
+        path: Option<RelPath>,
+        tag: Option<&str>,
+        files: &mut BTreeSet<RelPath>,
+    ) {
+        let view = self.reading.view;
+        let mut add = |path: RelPath| {
+            if files.len() < OLDER_FILES_LOOKED_AT_MAX {
+                files.insert(path);
+            }
+        };
+        if let Some(path) = path.filter(|path| view.tracks(path)) {
+            add(path);
+            return;
+        }
+        let path = None;
+        let code = Code { text, path, tag };
+        let definitions = self.definitions(&code, ArtifactHash::of(text.as_bytes()));
+        for (symbol, slice) in definitions.iter() {
+            view.entities_named(symbol.last_component(), NAMESAKES_COMPARED_MAX)
+                .into_iter()
+                .filter(|entity| self.slice(entity) == Some(*slice))
+                .for_each(|entity| add(entity.path));
+        }
     }
 
     fn is_outdated(&self, block: &Block<'_>) -> bool {

@@ -1,6 +1,7 @@
 //! What stands in a message: code, directives, names.
 
 use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -8,8 +9,9 @@ use tslp_core::capture;
 use tslp_core::decide::compose;
 use tslp_core::decide::direct::Order;
 use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
+use tslp_core::decide::outdated::Outdated;
 use tslp_core::decide::promote::Containers;
-use tslp_core::decide::receive::Received;
+use tslp_core::decide::receive::{self, Received};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::write_head::Place;
 use tslp_core::directive;
@@ -47,6 +49,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for (entity, _) in compose::candidates(&self.view(), received.session, &mentions) {
             checks.add(&self.view(), &entity.path);
         }
+        for path in self.older_files(request, received) {
+            checks.add(&self.view(), &path);
+        }
         let reads: Vec<RelPath> = accepted(&orders).cloned().collect();
         for path in &reads {
             checks.add(&self.view(), path);
@@ -62,6 +67,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             orders,
         };
         (checks.into_vec(), reads, examined)
+    }
+
+    fn older_files(&self, request: &Request, received: &Received) -> BTreeSet<RelPath> {
+        let view = self.view();
+        let outdated = Outdated::new(self.reading(&view), &self.read);
+        let history = receive::history(&self.policy, request.tools, received.is_own);
+        compose::older_files(&outdated, &view, (request, received.session), history)
     }
 
     /// Finds the code in a reply that is recorded, and says what to look at.

@@ -312,3 +312,21 @@ fn true_in_another_file() {
         ",
     );
 }
+
+#[test]
+fn files_behind_older_code_are_looked_at() {
+    let story = pasted("")
+        + "
+        disk src/a.c
+        | int add(int a, int b) { return a + b + 1; }
+        |
+        | int sub(int a, int b) { return a - b; }
+        user
+        | Go on.
+        ";
+    check(
+        "older_code__files_behind_older_code_are_looked_at",
+        "The prompt names nothing, but its history holds code of a file: what disk holds of it is asked before it goes out.",
+        &story,
+    );
+}
