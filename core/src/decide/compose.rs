@@ -128,53 +128,6 @@ pub fn compose(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Compose
     }
 }
 
-/// The files that code in older messages may be true of; disk decides whether it is, so it is asked first.
-#[must_use]
-pub fn older_files(
-    outdated: &Outdated<'_>,
-    view: &dyn View,
-    (request, session): (&Request, SessionId),
-    history: History,
-) -> BTreeSet<RelPath> {
-    let mut files = BTreeSet::new();
-    let messages = &request.messages;
-    match history {
-        History::Client => {
-            let examples = capture::examples(messages);
-            for index in (examples..request.current_from()).rev() {
-                add_files_of_message(outdated, messages, index, &mut files);
-            }
-        }
-        History::Window => {
-            for Exchange { user, assistant } in view.recent(session).iter().rev() {
-                outdated.add_files(&recent_text(view, assistant), &mut files);
-                outdated.add_files(&recent_text(view, user), &mut files);
-            }
-        }
-    }
-    outdated.add_files(&receive::system_text(request), &mut files);
-    files
-}
-
-fn add_files_of_message(
-    outdated: &Outdated<'_>,
-    messages: &[Message],
-    index: usize,
-    files: &mut BTreeSet<RelPath>,
-) {
-    let message = &messages[index];
-    for part in &message.parts {
-        match message.role {
-            Role::System => {}
-            Role::Tool => outdated.add_files_of_result(part, call_of(messages, index), files),
-            _ => outdated.add_files(part, files),
-        }
-    }
-    for call in &message.tool_calls {
-        outdated.add_files_of_call(call, files);
-    }
-}
-
 /// Entities that may be hydrated for this prompt, in the order of admission, each with its reason.
 #[must_use]
 pub fn candidates(
@@ -466,7 +419,8 @@ fn recent_message(view: &dyn View, outdated: &Outdated<'_>, pieces: &[ArtifactHa
     String::from(text[..cut].trim_end())
 }
 
-fn recent_text(view: &dyn View, pieces: &[ArtifactHash]) -> String {
+/// A message of the window as it was recorded, as far as it is looked at.
+pub(super) fn recent_text(view: &dyn View, pieces: &[ArtifactHash]) -> String {
     let mut text = String::new();
     for piece in pieces {
         let bytes = view.content(*piece).unwrap_or_default();
@@ -549,7 +503,7 @@ fn older_message(outdated: &Outdated<'_>, messages: &[Message], index: usize) ->
 }
 
 /// The call that a tool's result answers: results stand behind their calls, in the same order.
-fn call_of(messages: &[Message], result: usize) -> Option<&ToolCall> {
+pub(super) fn call_of(messages: &[Message], result: usize) -> Option<&ToolCall> {
     let before = &messages[..result];
     let asked = before
         .iter()

@@ -11,19 +11,22 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 use super::found_code::{self, Reading};
+use super::{compose, receive};
 use crate::capture::{self, Block};
 use crate::edit::{Edit, Hunk};
 use crate::entity::{EntityId, Symbol};
+use crate::event::History;
 use crate::extract::LanguageId;
 use crate::hash::{ArtifactHash, SliceHash};
+use crate::ids::SessionId;
 use crate::limits::{
     NAMESAKES_COMPARED_MAX, OLDER_CODE_BYTES_MAX, OLDER_DEFINITIONS_KEPT,
     OLDER_FILES_LOOKED_AT_MAX, WORDS_LOOKED_UP_MAX,
 };
-use crate::message::ToolCall;
+use crate::message::{Message, Request, Role, ToolCall};
 use crate::path::RelPath;
 use crate::slice;
-use crate::view::Former;
+use crate::view::{Exchange, Former};
 
 /// What a text defines: each symbol with the hash of its canonical form.
 type Definitions = Arc<Vec<(Symbol, SliceHash)>>;
@@ -374,6 +377,55 @@ impl<'r> Outdated<'r> {
                 grammars.language_of_path(&known.path)
             })
         })
+    }
+}
+
+/// The files that code in older messages may be true of; disk decides whether it is, so it is asked first.
+#[must_use]
+pub fn files(
+    outdated: &Outdated<'_>,
+    (request, session): (&Request, SessionId),
+    history: History,
+) -> BTreeSet<RelPath> {
+    let view = outdated.reading.view;
+    let mut files = BTreeSet::new();
+    let messages = &request.messages;
+    match history {
+        History::Client => {
+            let examples = capture::examples(messages);
+            for index in (examples..request.current_from()).rev() {
+                add_files_of_message(outdated, messages, index, &mut files);
+            }
+        }
+        History::Window => {
+            for Exchange { user, assistant } in view.recent(session).iter().rev() {
+                outdated.add_files(&compose::recent_text(view, assistant), &mut files);
+                outdated.add_files(&compose::recent_text(view, user), &mut files);
+            }
+        }
+    }
+    outdated.add_files(&receive::system_text(request), &mut files);
+    files
+}
+
+fn add_files_of_message(
+    outdated: &Outdated<'_>,
+    messages: &[Message],
+    index: usize,
+    files: &mut BTreeSet<RelPath>,
+) {
+    let message = &messages[index];
+    for part in &message.parts {
+        match message.role {
+            Role::System => {}
+            Role::Tool => {
+                outdated.add_files_of_result(part, compose::call_of(messages, index), files)
+            }
+            _ => outdated.add_files(part, files),
+        }
+    }
+    for call in &message.tool_calls {
+        outdated.add_files_of_call(call, files);
     }
 }
 

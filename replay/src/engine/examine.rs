@@ -9,7 +9,7 @@ use tslp_core::capture;
 use tslp_core::decide::compose;
 use tslp_core::decide::direct::Order;
 use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
-use tslp_core::decide::outdated::Outdated;
+use tslp_core::decide::outdated::{self, Outdated};
 use tslp_core::decide::promote::Containers;
 use tslp_core::decide::receive::{self, Received};
 use tslp_core::decide::reply::Reply;
@@ -73,7 +73,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let view = self.view();
         let outdated = Outdated::new(self.reading(&view), &self.read);
         let history = receive::history(&self.policy, request.tools, received.is_own);
-        compose::older_files(&outdated, &view, (request, received.session), history)
+        outdated::files(&outdated, (request, received.session), history)
     }
 
     /// Finds the code in a reply that is recorded, and says what to look at.
