@@ -52,6 +52,28 @@ pub const NOTICES_PER_PROMPT_MAX: usize = 12;
 /// forged ledger gets here.
 pub const CONTAINERS_FOLLOWED_MAX: usize = 256;
 
+/// Bytes of older messages' code that are parsed for one prompt, at most; what is known from the prompt before costs
+/// nothing. More than any local model's context holds, and half a second.
+pub const OLDER_CODE_BYTES_MAX: usize = 4 << 20;
+
+/// Definitions of older messages' code that are kept at hand, twice: in the generation that is filling and in the one
+/// before; 100 bytes each.
+pub const OLDER_DEFINITIONS_KEPT: usize = 16_384;
+
+/// Words of a text without path and language that are looked up to find its language.
+pub const WORDS_LOOKED_UP_MAX: usize = 1024;
+
+/// Files looked at because older messages hold code of them; those of the newest messages come first. A look at a file that
+/// didn't change costs some microseconds.
+pub const OLDER_FILES_LOOKED_AT_MAX: usize = 64;
+
+/// Entities of one name whose hashes a definition in an older message is compared with.
+pub const NAMESAKES_COMPARED_MAX: usize = 64;
+
+/// Bytes of a message that are looked at for the Recent Context window, before it is cut: a block of code that the cut
+/// falls into is judged as a whole.
+pub const RECENT_MESSAGE_READ_BYTES: usize = 64 << 10;
+
 /// Text of a reply without a line end that is recorded all the same.
 pub const REPLY_LINE_BYTES_MAX: usize = 64 << 10;
 

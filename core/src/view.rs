@@ -125,6 +125,17 @@ pub enum Divergence {
     Unreadable,
 }
 
+/// What is known of a canonical form's past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Former {
+    /// No version with it ever ceased to be authoritative.
+    Never,
+    /// One did, of this entity first. Some version with it may be authoritative again.
+    Of(EntityId),
+    /// It can't be looked up.
+    Unreadable,
+}
+
 /// The state that decisions are made on.
 pub trait View {
     /// The id that the next episode gets.
@@ -185,6 +196,9 @@ pub trait View {
     /// authoritative; `None` if none ever was. Once none is any more the count begins anew: bytes that become true again
     /// are current again.
     fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool>;
+
+    /// Whether a version with this canonical form was authoritative and ceased to be.
+    fn former(&self, slice: SliceHash) -> Former;
 
     /// Whether an update by the user left the entity out within the last episodes (spec §9.2).
     fn is_tombstoned(&self, entity: &EntityId) -> bool;

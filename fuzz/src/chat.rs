@@ -21,6 +21,7 @@ pub fn chat_request(data: &[u8]) {
             .map(|index| OutgoingMessage {
                 index: *index,
                 rewritten: Vec::new(),
+                arguments: Vec::new(),
             })
             .collect(),
     };

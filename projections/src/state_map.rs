@@ -23,6 +23,7 @@ mod parts;
 
 pub use parts::{FileTruths, Truth};
 
+use crate::former::Former;
 use crate::proposals::{Proposals, Proposed};
 use crate::sources::Sources;
 use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
@@ -107,6 +108,7 @@ pub struct StateMap {
     free: Vec<u32>,
     files: Vec<File>,
     sources: Sources,
+    former: Former,
     by_entity: HashTable<u32>,
     by_name: HashTable<u32>,
     by_path: HashTable<u32>,
@@ -246,6 +248,18 @@ impl StateMap {
         self.unlink_name(id);
         let entry = self.entries[id as usize].take()?;
         self.sources.leave(entry.source, seq, changes);
+        let Self { former, files, .. } = self;
+        let path = &files[entry.path as usize].path;
+        let symbol = entry.symbol.clone();
+        former.leave(
+            entry.slice,
+            || EntityId {
+                path: path.clone(),
+                symbol,
+            },
+            seq,
+            changes,
+        );
         let file = &mut self.files[entry.path as usize];
         if entry.symbol.is_none() {
             file.whole = None;
@@ -548,9 +562,16 @@ impl StateMap {
         &self.sources
     }
 
+    /// What was true once.
+    #[must_use]
+    pub const fn former(&self) -> &Former {
+        &self.former
+    }
+
     /// Lets go of what the store gives from now on.
     pub fn settled(&mut self, durable: Seq) {
         self.sources.settled(durable);
+        self.former.settled(durable);
     }
 
     fn sorted(&self) -> Vec<u32> {

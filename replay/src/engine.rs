@@ -14,16 +14,17 @@ use tslp_core::decide::compose::{self, Composed, Prompt};
 use tslp_core::decide::direct::{self, Order};
 use tslp_core::decide::found_code::{FoundCode, Reading};
 use tslp_core::decide::observe;
+use tslp_core::decide::outdated::ReadCode;
 use tslp_core::decide::propose::{self, Judging};
 use tslp_core::decide::receive::{self, Said};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::verify;
 use tslp_core::decide::write_head;
 use tslp_core::directive::{Directive, Verb};
-use tslp_core::entity::Symbol;
+use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, ReplyOutcome};
 use tslp_core::extract::Grammars;
-use tslp_core::hash::ArtifactHash;
+use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::{self, Message, Request};
 use tslp_core::path::RelPath;
@@ -54,13 +55,15 @@ pub struct Engine<G, S> {
     program: Option<String>,
     /// Whether the rules may differ from those on record.
     undeclared: bool,
+    /// What is known of older messages' code.
+    read: ReadCode,
     /// What is on record of the step under way, if a ledger is being retraced: then that is folded.
     trace: Option<Trace>,
 }
 
 impl<G: Grammars, S: Store> Engine<G, S> {
     /// Goes on from a state; `store` gives what the state doesn't hold.
-    pub const fn new(state: State, grammars: G, policy: Policy, store: S) -> Self {
+    pub fn new(state: State, grammars: G, policy: Policy, store: S) -> Self {
         Self {
             state,
             grammars,
@@ -71,6 +74,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             },
             program: None,
             undeclared: false,
+            read: ReadCode::default(),
             trace: None,
         }
     }
@@ -189,6 +193,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 history: receive::history(policy, request.tools, received.is_own),
                 mentions: &mentions,
                 seen: seen.as_ref(),
+                grammars: &engine.grammars,
+                read: &engine.read,
             };
             let Composed { events, outgoing } = compose::compose(&engine.view(), policy, &prompt);
             (events, outgoing)
@@ -495,6 +501,10 @@ impl<S: Store> Store for Overlay<S> {
 
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
         self.stored.outdated_since(artifact)
+    }
+
+    fn former(&self, slice: SliceHash) -> Result<Option<(EntityId, Seq)>, Unreadable> {
+        self.stored.former(slice)
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {

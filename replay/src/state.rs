@@ -7,13 +7,13 @@ use core::ops::{ControlFlow, Range};
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Audited, DiskFinding, NoticeIssued, Recorded};
-use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
+use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
 use tslp_core::view::{
-    Current, Divergence, Exchange, OpenPrompt, Proposal, SessionPoint, Turn, View,
+    Current, Divergence, Exchange, Former, OpenPrompt, Proposal, SessionPoint, Turn, View,
 };
 use tslp_projections::anomalies::Anomalies;
 use tslp_projections::audits::Audits;
@@ -176,6 +176,7 @@ impl State {
             tslp_projections::RULES => self.rules.rows(visit),
             tslp_projections::OUTDATED => self.state_map.sources().outdated_rows(visit),
             tslp_projections::EDITS => self.edits.rows(visit),
+            tslp_projections::FORMER => self.state_map.former().rows(visit),
             _ => {}
         }
     }
@@ -239,7 +240,7 @@ impl Restoring {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 13] = [
+        let sections: [(&str, &dyn fmt::Display); 14] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -253,6 +254,7 @@ impl fmt::Display for State {
             ("rules", &self.rules),
             ("outdated", self.state_map.sources()),
             ("edits", &self.edits),
+            ("former", self.state_map.former()),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");
@@ -389,6 +391,17 @@ impl View for StateView<'_> {
                 .is_some_and(|current| current.artifact == artifact)
         };
         Some(is_current && !self.state.stale.iter().any(|(entity, _)| diverged(entity)))
+    }
+
+    fn former(&self, slice: SliceHash) -> Former {
+        if let Some(entity) = self.state.state_map.former().entity(slice) {
+            return Former::Of(entity.clone());
+        }
+        match self.store.former(slice) {
+            Ok(Some((entity, since))) if since <= self.state.head => Former::Of(entity),
+            Ok(_) => Former::Never,
+            Err(Unreadable) => Former::Unreadable,
+        }
     }
 
     fn is_tombstoned(&self, entity: &EntityId) -> bool {

@@ -353,6 +353,13 @@ impl Stage {
             for (_, text) in &message.rewritten {
                 let _ = writeln!(self.seen, "message {} rewritten:\n{text}", message.index);
             }
+            for (call, text) in &message.arguments {
+                let _ = writeln!(
+                    self.seen,
+                    "message {} call {call} rewritten:\n{text}",
+                    message.index
+                );
+            }
         }
     }
 

@@ -17,7 +17,8 @@ mod ends;
 mod line;
 mod section;
 
-pub use tool_call::tool_call;
+pub use quoted::unnumbered;
+pub use tool_call::{path_of_call, tool_call, with_other_strings, with_other_texts};
 
 use alloc::borrow::Cow;
 use alloc::string::String;

@@ -38,6 +38,68 @@ pub fn tool_call(name: &str, arguments: &str) -> Vec<Block<'static>> {
     }
 }
 
+/// The path that a call's arguments name, whatever the call does.
+#[must_use]
+pub fn path_of_call(arguments: &str) -> Option<String> {
+    let object = parsed(arguments)?;
+    let mut named = PATH.iter().filter_map(|key| object.get(*key)?.as_str());
+    let path = named.find(|path| !path.trim().is_empty())?;
+    Some(path.trim().to_string())
+}
+
+/// The arguments of a call with other texts in the place of some that hold code, as JSON again; `other` is asked about
+/// each of them. `None` if it changes none.
+pub fn with_other_texts(
+    arguments: &str,
+    other: &mut dyn FnMut(&str) -> Option<String>,
+) -> Option<String> {
+    let mut value: Value = serde_json::from_str(arguments).ok()?;
+    let changed = replace_texts(&mut value, None, &mut |key, text| match key {
+        // Some models encode their arguments, or a list in them, once more.
+        None | Some("edits" | "replacements") => with_other_texts(text, other),
+        Some(key) if holds_code(key, text) => other(text),
+        Some(_) => None,
+    });
+    changed.then(|| value.to_string())
+}
+
+/// A tool's result with other texts in the place of some, if it is JSON; `other` is asked about every text in it. `None`
+/// if it changes none.
+pub fn with_other_strings(
+    result: &str,
+    other: &mut dyn FnMut(&str) -> Option<String>,
+) -> Option<String> {
+    if !result.trim_start().starts_with(['{', '[', '"']) {
+        return None;
+    }
+    let mut value: Value = serde_json::from_str(result).ok()?;
+    replace_texts(&mut value, None, &mut |_, text| other(text)).then(|| value.to_string())
+}
+
+/// Whether anything was replaced in the value that stands under this key.
+fn replace_texts(
+    value: &mut Value,
+    key: Option<&str>,
+    other: &mut dyn FnMut(Option<&str>, &str) -> Option<String>,
+) -> bool {
+    match value {
+        Value::Object(object) => object.iter_mut().fold(false, |changed, (key, value)| {
+            replace_texts(value, Some(key), other) | changed
+        }),
+        Value::Array(values) => values.iter_mut().fold(false, |changed, value| {
+            replace_texts(value, key, other) | changed
+        }),
+        Value::String(text) => other(key, text).map(|new| *text = new).is_some(),
+        _ => false,
+    }
+}
+
+fn holds_code(key: &str, text: &str) -> bool {
+    const TEXT: [&str; 3] = ["diff", "insert_text", "text"];
+    let keys = CONTENT.iter().chain(&OLD).chain(&NEW).chain(&PATCH);
+    keys.chain(&TEXT).any(|known| *known == key) || SHELL.contains(&key) && holds_patch(text)
+}
+
 fn parsed(arguments: &str) -> Option<Map<String, Value>> {
     match serde_json::from_str(arguments) {
         Ok(Value::Object(object)) => Some(object),

@@ -6,20 +6,23 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::found_code::Reading;
+use super::outdated::{Outdated, ReadCode};
 use super::receive;
 use crate::capture;
 use crate::delimiter::{self, RECENT_CLOSE, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
 use crate::directive;
 use crate::entity::EntityId;
 use crate::event::{Dropped, Event, History, Hydrated, NoticeIssued, PromptComposed};
-use crate::extract::Proof;
+use crate::extract::{Grammars, Proof};
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, SessionId};
 use crate::limits::{
     BYTES_PER_TOKEN, HYDRATION_CANDIDATES_MAX, NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX,
+    RECENT_MESSAGE_READ_BYTES,
 };
 use crate::mention::Mentions;
-use crate::message::{Message, Request, Role};
+use crate::message::{Message, Request, Role, ToolCall};
 use crate::notice;
 use crate::path::RelPath;
 use crate::policy::{Placement, Policy};
@@ -45,6 +48,8 @@ pub struct OutgoingMessage {
     /// Text parts that differ from what the client sent, by their index among the message's text parts. Empty: the
     /// message goes out byte for byte.
     pub rewritten: Vec<(usize, String)>,
+    /// Arguments that differ from what the client sent, by their call's index among the message's tool calls.
+    pub arguments: Vec<(usize, String)>,
 }
 
 /// The decision and its text.
@@ -71,12 +76,22 @@ pub struct Prompt<'r> {
     /// The blocks of code that the model sees in the client's own messages anyway, where `request` doesn't hold all
     /// messages that went along.
     pub seen: Option<&'r BTreeSet<ArtifactHash>>,
+    /// The parsers.
+    pub grammars: &'r dyn Grammars,
+    /// What is known of older messages' code.
+    pub read: &'r ReadCode,
 }
 
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
 #[must_use]
 pub fn compose(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
-    let messages = outgoing_messages(view, prompt);
+    let reading = Reading {
+        view,
+        grammars: prompt.grammars,
+        root: &policy.workspace_root,
+    };
+    let outdated = Outdated::new(reading, prompt.read);
+    let messages = outgoing_messages(&outdated, prompt);
     let found;
     let in_prompt = match prompt.seen {
         Some(seen) => seen,
@@ -93,7 +108,7 @@ pub fn compose(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Compose
         .map(Event::NoticeIssued)
         .collect();
     let notices = notices_to_show(view, prompt.session, hydration.notices);
-    let preface = preface(view, prompt, &hydration.blocks, &notices);
+    let preface = preface(view, &outdated, prompt, &hydration.blocks, &notices);
     events.push(Event::PromptComposed(PromptComposed {
         episode: prompt.episode,
         history: prompt.history,
@@ -104,7 +119,12 @@ pub fn compose(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Compose
     }));
     Composed {
         events,
-        outgoing: place(policy.placement, prompt.request, preface, messages),
+        outgoing: place(
+            policy.placement,
+            system(&outdated, prompt.request),
+            preface,
+            messages,
+        ),
     }
 }
 
@@ -371,6 +391,7 @@ fn still_matters(view: &dyn View, notice: &NoticeIssued) -> bool {
 /// Code, then notices, then recent context.
 fn preface(
     view: &dyn View,
+    outdated: &Outdated<'_>,
     prompt: &Prompt<'_>,
     blocks: &[String],
     notices: &[NoticeIssued],
@@ -378,12 +399,12 @@ fn preface(
     let mut sections: Vec<String> = blocks.to_vec();
     sections.extend(notices.iter().map(notice::block));
     if prompt.history == History::Window {
-        sections.extend(recent_context(view, prompt.session));
+        sections.extend(recent_context(view, outdated, prompt.session));
     }
     sections.join("\n\n")
 }
 
-fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {
+fn recent_context(view: &dyn View, outdated: &Outdated<'_>, session: SessionId) -> Option<String> {
     let exchanges = view.recent(session);
     if exchanges.is_empty() {
         return None;
@@ -393,7 +414,7 @@ fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {
         for (speaker, pieces) in [("User", user), ("Assistant", assistant)] {
             text.push_str(&format!(
                 "\n{speaker}:\n{}\n",
-                recent_message(view, &pieces)
+                recent_message(view, outdated, &pieces)
             ));
         }
     }
@@ -402,16 +423,9 @@ fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {
 }
 
 /// One message of the window: code that is no longer true withheld, delimiters defused, cut hard at its cap.
-fn recent_message(view: &dyn View, pieces: &[ArtifactHash]) -> String {
-    let mut text = String::new();
-    for piece in pieces {
-        let bytes = view.content(*piece).unwrap_or_default();
-        text.push_str(&String::from_utf8_lossy(&bytes));
-        if text.len() > 2 * RECENT_MESSAGE_BYTES_MAX {
-            break;
-        }
-    }
-    let text = clean(view, &text).unwrap_or(text);
+fn recent_message(view: &dyn View, outdated: &Outdated<'_>, pieces: &[ArtifactHash]) -> String {
+    let text = recent_text(view, pieces);
+    let text = clean(&text, outdated.withheld(&text)).unwrap_or(text);
     let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
     while !text.is_char_boundary(cut) {
         cut -= 1;
@@ -419,10 +433,22 @@ fn recent_message(view: &dyn View, pieces: &[ArtifactHash]) -> String {
     String::from(text[..cut].trim_end())
 }
 
+/// A message of the window as it was recorded, as far as it is looked at.
+pub(super) fn recent_text(view: &dyn View, pieces: &[ArtifactHash]) -> String {
+    let mut text = String::new();
+    for piece in pieces {
+        let bytes = view.content(*piece).unwrap_or_default();
+        text.push_str(&String::from_utf8_lossy(&bytes));
+        if text.len() > RECENT_MESSAGE_READ_BYTES {
+            break;
+        }
+    }
+    text
+}
+
 /// A text as an older message may say it: without injected blocks, delimiters defused, and code that isn't true any
-/// more replaced by a one-line marker. `None` if nothing changes.
-fn clean(view: &dyn View, text: &str) -> Option<String> {
-    let withheld = withhold_outdated(view, text);
+/// more replaced by a one-line marker, as in `withheld`. `None` if nothing changes.
+fn clean(text: &str, withheld: Option<String>) -> Option<String> {
     let safe = safe(withheld.as_deref().unwrap_or(text));
     safe.or(withheld)
 }
@@ -442,29 +468,8 @@ fn safe(text: &str) -> Option<String> {
 const ONLY_DIRECTIVES: &str =
     "(A directive to the state ledger; what came of it stands in the state notices.)";
 
-fn withhold_outdated(view: &dyn View, text: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut copied = 0;
-    for block in capture::blocks(text) {
-        if view.artifact_is_current(ArtifactHash::of(block.code.as_bytes())) != Some(false) {
-            continue;
-        }
-        out.push_str(&text[copied..block.outer.start]);
-        let name = block.path.as_deref().unwrap_or("this file");
-        out.push_str(&format!(
-            "(code of {name} withheld: it is no longer current)\n"
-        ));
-        copied = block.outer.end;
-    }
-    if copied == 0 {
-        return None;
-    }
-    out.push_str(&text[copied..]);
-    Some(out)
-}
-
 /// The client's messages that go along.
-fn outgoing_messages(view: &dyn View, prompt: &Prompt<'_>) -> Vec<OutgoingMessage> {
+fn outgoing_messages(outdated: &Outdated<'_>, prompt: &Prompt<'_>) -> Vec<OutgoingMessage> {
     let current_from = prompt.request.current_from();
     let first = match prompt.history {
         History::Window => current_from,
@@ -479,19 +484,45 @@ fn outgoing_messages(view: &dyn View, prompt: &Prompt<'_>) -> Vec<OutgoingMessag
         .skip(first)
         .filter(|(_, message)| message.role != Role::System)
         .map(|(index, message)| {
-            let is_history = index < current_from && index >= examples;
-            OutgoingMessage {
-                index,
-                rewritten: rewritten(message, |part| {
-                    if is_history {
-                        clean(view, part)
-                    } else {
-                        safe(part)
-                    }
-                }),
+            if index < current_from && index >= examples {
+                older_message(outdated, &prompt.request.messages, index)
+            } else {
+                OutgoingMessage {
+                    index,
+                    rewritten: rewritten(message, safe),
+                    arguments: Vec::new(),
+                }
             }
         })
         .collect()
+}
+
+fn older_message(outdated: &Outdated<'_>, messages: &[Message], index: usize) -> OutgoingMessage {
+    let message = &messages[index];
+    let call = call_of(messages, index);
+    let calls = message.tool_calls.iter().enumerate();
+    OutgoingMessage {
+        index,
+        rewritten: rewritten(message, |part| {
+            let withheld = match message.role {
+                Role::Tool => outdated.withheld_result(part, call),
+                _ => outdated.withheld(part),
+            };
+            clean(part, withheld)
+        }),
+        arguments: calls
+            .filter_map(|(call, made)| Some((call, outdated.withheld_arguments(made)?)))
+            .collect(),
+    }
+}
+
+/// The call that a tool's result answers: results stand behind their calls, in the same order.
+pub(super) fn call_of(messages: &[Message], result: usize) -> Option<&ToolCall> {
+    let before = &messages[..result];
+    let asked = before
+        .iter()
+        .rposition(|message| message.role != Role::Tool)?;
+    before[asked].tool_calls.get(result - asked - 1)
 }
 
 fn rewritten(message: &Message, rewrite: impl Fn(&str) -> Option<String>) -> Vec<(usize, String)> {
@@ -521,14 +552,18 @@ fn artifacts_in(request: &Request, messages: &[OutgoingMessage]) -> BTreeSet<Art
     artifacts
 }
 
+/// The client's own system messages, as one.
+fn system(outdated: &Outdated<'_>, request: &Request) -> String {
+    let system = receive::system_text(request);
+    clean(&system, outdated.withheld(&system)).unwrap_or(system)
+}
+
 fn place(
     placement: Placement,
-    request: &Request,
+    system: String,
     preface: String,
     messages: Vec<OutgoingMessage>,
 ) -> Outgoing {
-    let system = receive::system_text(request);
-    let system = safe(&system).unwrap_or(system);
     match placement {
         Placement::System if system.is_empty() => Outgoing {
             system: preface,

@@ -10,6 +10,7 @@ pub mod found_code;
 pub mod found_edit;
 pub mod namesakes;
 pub mod observe;
+pub mod outdated;
 pub mod promote;
 pub mod propose;
 pub mod receive;

@@ -288,7 +288,8 @@ impl Body<'_> {
 
     fn message(&self, request: &Request, message: &OutgoingMessage, prefix: &str) -> String {
         let raw = self.messages[message.index];
-        if message.rewritten.is_empty() && prefix.is_empty() {
+        let is_unchanged = message.rewritten.is_empty() && message.arguments.is_empty();
+        if is_unchanged && prefix.is_empty() {
             return raw.get().to_owned();
         }
         let read = &request.messages[message.index];
@@ -302,7 +303,7 @@ impl Body<'_> {
                 None => parts.push(prefix.to_owned()),
             }
         }
-        replace_texts(raw, &parts).unwrap_or_else(|_| {
+        replace_texts(raw, &parts, &message.arguments).unwrap_or_else(|_| {
             let role = string(read.role.as_str());
             format!(
                 "{{\"role\":{role},\"content\":{}}}",
@@ -312,16 +313,48 @@ impl Body<'_> {
     }
 }
 
-/// The message with other texts in its text parts; everything else stays byte for byte. It can't fail for a message
+/// The message with other texts in its text parts, and other arguments in its calls; everything else stays byte for byte. It can't fail for a message
 /// that was read: what is nested deeper than a parser goes is only passed over.
-fn replace_texts(raw: &RawValue, texts: &[String]) -> Result<String, serde_json::Error> {
+fn replace_texts(
+    raw: &RawValue,
+    texts: &[String],
+    arguments: &[(usize, String)],
+) -> Result<String, serde_json::Error> {
     let Fields(mut fields) = object(raw)?;
-    if !fields.iter().any(|(name, _)| name == "content") {
+    if !texts.is_empty() && !fields.iter().any(|(name, _)| name == "content") {
         fields.push(("content".into(), serde_json::from_str("null")?));
     }
-    write_object(&fields, |name, value| {
-        (name == "content").then(|| replace_content(value, texts))
+    write_object(&fields, |name, value| match name {
+        "content" => Some(replace_content(value, texts)),
+        "tool_calls" if !arguments.is_empty() => Some(replace_arguments(value, arguments)),
+        _ => None,
     })
+}
+
+fn replace_arguments(
+    raw: &RawValue,
+    arguments: &[(usize, String)],
+) -> Result<String, serde_json::Error> {
+    let calls: Vec<&RawValue> = serde_json::from_str(raw.get())?;
+    let mut written = Vec::with_capacity(calls.len());
+    for (index, call) in calls.into_iter().enumerate() {
+        let new = arguments.iter().find(|(call, _)| *call == index);
+        written.push(match new {
+            None => call.get().to_owned(),
+            Some((_, text)) => {
+                let Fields(fields) = object(call)?;
+                write_object(&fields, |name, function| {
+                    (name == "function").then(|| {
+                        let Fields(fields) = object(function)?;
+                        write_object(&fields, |name, _| {
+                            (name == "arguments").then(|| Ok(string(text)))
+                        })
+                    })
+                })?
+            }
+        });
+    }
+    Ok(format!("[{}]", written.join(",")))
 }
 
 fn replace_content(raw: &RawValue, texts: &[String]) -> Result<String, serde_json::Error> {
@@ -380,6 +413,7 @@ mod tests {
         OutgoingMessage {
             index,
             rewritten: Vec::new(),
+            arguments: Vec::new(),
         }
     }
 
@@ -438,6 +472,7 @@ mod tests {
                 OutgoingMessage {
                     index: 0,
                     rewritten: vec![(1, "c".into())],
+                    arguments: Vec::new(),
                 },
                 unchanged(1),
             ],
@@ -447,6 +482,23 @@ mod tests {
             .replace("\"b\"", "\"c\"")
             .replace(r#"{"role":"user"}"#, r#"{"role":"user","content":"p"}"#);
         check(&body, &outgoing, &expected);
+    }
+
+    #[test]
+    fn arguments_of_calls_are_replaced_in_their_place() {
+        let body = r#"{"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"a","arguments":"{}"}},{"id":"2","type":"function","function":{"arguments":"{\"content\":\"x\"}","name":"b"},"z":1.50}]}]}"#;
+        let outgoing = Outgoing {
+            messages: vec![OutgoingMessage {
+                arguments: vec![(1, r#"{"content":"y"}"#.into())],
+                ..unchanged(0)
+            }],
+            ..Outgoing::default()
+        };
+        check(
+            body,
+            &outgoing,
+            &body.replace(r#"content\":\"x"#, r#"content\":\"y"#),
+        );
     }
 
     #[test]

@@ -9,8 +9,9 @@ use tslp_core::capture;
 use tslp_core::decide::compose;
 use tslp_core::decide::direct::Order;
 use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
+use tslp_core::decide::outdated::{self, Outdated};
 use tslp_core::decide::promote::Containers;
-use tslp_core::decide::receive::{Received, Said};
+use tslp_core::decide::receive::{self, Received, Said};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::write_head::Place;
 use tslp_core::directive;
@@ -50,6 +51,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for (entity, _) in compose::candidates(&self.view(), received.session, &mentions) {
             checks.add(&self.view(), &entity.path);
         }
+        for path in self.older_files(request, received) {
+            checks.add(&self.view(), &path);
+        }
         let reads: Vec<RelPath> = accepted(&orders).cloned().collect();
         for path in &reads {
             checks.add(&self.view(), path);
@@ -65,6 +69,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             orders,
         };
         (checks.into_vec(), reads, examined)
+    }
+
+    fn older_files(&self, request: &Request, received: &Received) -> BTreeSet<RelPath> {
+        let view = self.view();
+        let outdated = Outdated::new(self.reading(&view), &self.read);
+        let history = receive::history(&self.policy, request.tools, received.is_own);
+        outdated::files(&outdated, (request, received.session), history)
     }
 
     /// Finds the code in a reply that is recorded, and says what to look at.

@@ -14,6 +14,7 @@ mod stale;
 mod hydration;
 mod loops;
 mod mentions;
+mod older_code;
 mod recent_context;
 mod sessions;
 
