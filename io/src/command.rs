@@ -226,6 +226,7 @@ fn subject(config: &ServeConfig) -> Subject {
         ca_file: config.upstream.ca_file.clone(),
         safe_mode: None,
         scrub: None,
+        watch: None,
     }
 }
 

@@ -24,6 +24,7 @@ use crate::http::error::Refusal;
 use crate::ledger::{LedgerError, ReaderFactory};
 use crate::main_loop::LoopHandle;
 use crate::scrub::{Progress, Watched};
+use crate::watch::coverage::Coverage;
 
 /// What the diagnostics look at.
 pub struct Subject {
@@ -43,6 +44,8 @@ pub struct Subject {
     pub safe_mode: Option<String>,
     /// What looks at the ledger behind the start, in a running proxy.
     pub scrub: Option<Watched>,
+    /// How much of the workspace is watched, in a running proxy that watches.
+    pub watch: Option<Coverage>,
 }
 
 impl Subject {

@@ -313,6 +313,10 @@ impl Server {
             )?),
             Err(_) => None,
         };
+        let events = match &started {
+            Ok(_) => watch(config),
+            Err(_) => Watch::off(),
+        };
         let diagnostics = Diagnostics::new(
             Subject {
                 readers: ReaderFactory::new(
@@ -326,6 +330,7 @@ impl Server {
                 ca_file: config.upstream.ca_file.clone(),
                 safe_mode: safe_mode.clone(),
                 scrub: scrub.as_ref().map(Scrub::watched),
+                watch: config.etv.watch.then(|| events.coverage.clone()),
             },
             last_prompt.clone(),
         );
@@ -343,6 +348,7 @@ impl Server {
                     handle: &handle,
                     audits: audits.clone(),
                     last_prompt,
+                    events,
                     room: watch,
                 };
                 let (engine, checkpoints, writer) =
@@ -558,6 +564,7 @@ struct Surroundings<'s> {
     handle: &'s LoopHandle,
     audits: AuditQueue,
     last_prompt: Option<LastPromptSlot>,
+    events: Watch,
     room: RoomWatch,
 }
 
@@ -607,7 +614,7 @@ fn start_engine(
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
         last_prompt: surroundings.last_prompt,
-        watch: watch(config),
+        watch: surroundings.events,
         keeper,
         clock: Arc::new(SystemClock),
     };
