@@ -16,7 +16,8 @@ use crate::contents::Archives;
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::doctor::{self, Health, Report};
-use crate::diagnostics::verified::{self, Page};
+use crate::diagnostics::state::RecordedAt;
+use crate::diagnostics::verified::{self, AsOf, Page};
 use crate::diagnostics::{Subject, recent, state};
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
@@ -89,12 +90,21 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (config, _) = prepare(&flags.0)?;
             show_doctor(&config, output)
         }
-        Command::State { flags, output } => {
+        Command::State {
+            check,
+            flags,
+            output,
+        } => {
             let (config, _) = prepare(&flags.0)?;
+            let as_of = match check {
+                true => AsOf::Now(&config),
+                false => AsOf::Recorded,
+            };
             show_page(
                 &config,
+                as_of,
                 output,
-                |rows| state::from_rows(rows),
+                |rows, at| state::from_rows(rows, at),
                 state::json,
                 state::human,
             )
@@ -107,8 +117,9 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (config, _) = prepare(&flags.0)?;
             show_page(
                 &config,
+                AsOf::Recorded,
                 output,
-                |rows| recent::from_rows(rows, limit),
+                |rows, _| recent::from_rows(rows, limit),
                 recent::json,
                 recent::human,
             )
@@ -243,13 +254,14 @@ fn upstream(place: &Upstream) -> Option<UpstreamUrl> {
 /// and the exit code say so.
 fn show_page<T>(
     config: &ServeConfig,
+    as_of: AsOf<'_>,
     output: Output,
-    make: impl Fn(verified::Source<'_>) -> Result<Vec<T>, StartError>,
+    make: impl Fn(verified::Source<'_>, RecordedAt<'_>) -> Result<Vec<T>, StartError>,
     json: impl FnOnce(&[T]) -> serde_json::Value,
     human: impl FnOnce(&[T]) -> String,
 ) -> Result<Exit, Failed> {
     let Page { page, flaw } = if has_ledger(config) {
-        verified::page(&subject(config), make)?
+        verified::page(&subject(config), as_of, make)?
     } else {
         Page {
             page: Vec::new(),
