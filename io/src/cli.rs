@@ -140,6 +140,9 @@ pub enum Command {
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
     },
     /// Take a whole tree of files as true, as if you had pasted each; may be interrupted and repeated
     Adopt {
@@ -464,9 +467,15 @@ mod tests {
                 with(&format!("backup {}", to.display()), &flags.0, None)
             }
             Command::Config { flags, output } => with("config", &flags.0, Some(*output)),
-            Command::Accept { targets, flags } => {
-                with(&format!("accept {}", targets.join("+")), &flags.0, None)
-            }
+            Command::Accept {
+                targets,
+                flags,
+                output,
+            } => with(
+                &format!("accept {}", targets.join("+")),
+                &flags.0,
+                Some(*output),
+            ),
             Command::Adopt {
                 paths,
                 dry_run,

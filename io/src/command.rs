@@ -6,6 +6,8 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use crate::adopt::{AdoptError, Mode, Progress};
 use crate::cli::{self, Command, Output};
 use crate::config::layers::{Flags, Layers, Source};
@@ -19,6 +21,7 @@ use crate::diagnostics::doctor::{self, Health, Report};
 use crate::diagnostics::state::RecordedAt;
 use crate::diagnostics::verified::{self, AsOf, Page};
 use crate::diagnostics::{Subject, recent, state};
+use crate::evidence::log::sentence::visible;
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::Out;
@@ -152,9 +155,13 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (_, layers) = prepare(&flags.0)?;
             print(output, || page::json(&layers), || page::human(&layers))
         }
-        Command::Accept { targets, flags } => {
+        Command::Accept {
+            targets,
+            flags,
+            output,
+        } => {
             let (config, _) = prepare(&flags.0)?;
-            accept(&config, &targets)
+            accept(&config, &targets, output)
         }
         Command::Adopt {
             paths,
@@ -337,14 +344,23 @@ fn show_deep(config: &ServeConfig, mut report: Report, output: Output) -> Result
     })
 }
 
-fn accept(config: &ServeConfig, targets: &[String]) -> Result<Exit, Failed> {
+fn accept(config: &ServeConfig, targets: &[String], output: Output) -> Result<Exit, Failed> {
     let current_dir = Surroundings::of_process().current_dir;
     let outcomes = accept::accept(config, &current_dir, targets)
         .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
-    let mut out = Out::stdout();
-    for (target, outcome) in &outcomes {
-        out.line(format_args!("{target}: {}", outcome.words()))?;
-    }
+    let json = || {
+        let targets = outcomes.iter().map(|(target, outcome)| {
+            json!({ "outcome": outcome.code(), "target": target, "words": outcome.words() })
+        });
+        json!({ "targets": targets.collect::<Vec<_>>() }).to_string()
+    };
+    let human = || {
+        let lines = outcomes
+            .iter()
+            .map(|(target, outcome)| format!("{}: {}", visible(target), outcome.words()));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    print(output, json, human)?;
     Ok(if outcomes.iter().all(|(_, outcome)| outcome.is_fine()) {
         Exit::Ok
     } else {

@@ -42,6 +42,9 @@ const IDLE: Duration = Duration::from_millis(50);
 /// Changed files that are looked at before anything else may come: a prompt waits for them.
 const LOOKS_AT_ONCE: usize = 8;
 
+/// STALE files of which the log speaks at one time.
+const STALE_LINES_MAX: usize = 64;
+
 /// What the model was last given to see; kept only if `debug` is on.
 #[derive(Clone, Debug)]
 pub struct LastPrompt {
@@ -106,6 +109,8 @@ pub struct EngineThread {
     rested: bool,
     /// Tracked files that changed between prompts and weren't looked at yet.
     changed: BTreeSet<RelPath>,
+    /// Files that people were told are STALE.
+    told_stale: BTreeSet<RelPath>,
 }
 
 /// A reply under way.
@@ -139,6 +144,7 @@ impl EngineThread {
             worked_bytes: 0,
             rested: false,
             changed: BTreeSet::new(),
+            told_stale: BTreeSet::new(),
         }
     }
 
@@ -452,13 +458,37 @@ impl EngineThread {
         paths.into_iter().zip(self.observer.check(checks)).collect()
     }
 
+    /// Says once of a file that it became STALE, and what to do.
+    fn tell_of_stale(&mut self, path: &RelPath) {
+        let stale = self.engine.stale_in(path);
+        if stale == 0 {
+            self.told_stale.remove(path);
+            return;
+        }
+        if self.told_stale.len() < STALE_LINES_MAX && self.told_stale.insert(path.clone()) {
+            tracing::warn!(
+                "{path} changed on disk: {stale} of its entities are STALE and withheld from the model; \
+                 the line `@tslp accept {path}` in a prompt takes what it holds now"
+            );
+            if self.told_stale.len() == STALE_LINES_MAX {
+                tracing::warn!("more STALE files are only shown by `tslp state`");
+            }
+        }
+    }
+
     /// Hands a batch to the writer. When the writer has stopped, the loop has been told by the writer itself.
     fn commit(&mut self, batch: Batch) {
         let Some(last) = batch.last() else { return };
         for recorded in &batch.recorded {
-            if let Event::Transitioned(moved) = &recorded.event {
-                self.last_transition = last;
-                self.wiring.watch.follow(&moved.entity.path);
+            match &recorded.event {
+                Event::Transitioned(moved) => {
+                    self.last_transition = last;
+                    self.wiring.watch.follow(&moved.entity.path);
+                }
+                Event::DiskObserved(observed) => {
+                    self.tell_of_stale(&observed.path);
+                }
+                _ => {}
             }
         }
         let commit = Commit {

@@ -362,7 +362,10 @@ fn preface(
     notices: &[NoticeIssued],
 ) -> String {
     let mut sections: Vec<String> = blocks.to_vec();
-    sections.extend(notices.iter().map(notice::block));
+    sections.extend(notices.iter().map(|notice| {
+        let seen = |entity: &EntityId| view.disk(&entity.path);
+        notice::block(notice, notice.entity.as_ref().and_then(seen))
+    }));
     if prompt.history == History::Window {
         sections.extend(recent_context(view, prompt.session));
     }

@@ -259,7 +259,17 @@ fn doctor_counts_read_failures_with_their_reasons() {
         .iter()
         .find(|check| check["check"] == "file reads")
         .unwrap();
-    assert_eq!(reads["detail"], "escapes_workspace: 1, not_a_file: 1");
+    let detail = reads["detail"].as_str().unwrap();
+    assert!(
+        detail.starts_with("escapes_workspace: 1, not_a_file: 1; at the last look: "),
+        "{detail}"
+    );
+    let named = doctor["unreadable"].as_object().unwrap();
+    assert_eq!(named.len(), 2, "{doctor}");
+    for (path, reason) in named {
+        let reason = reason.as_str().unwrap();
+        assert!(detail.contains(&format!("{path} ({reason})")), "{detail}");
+    }
 }
 
 #[test]
@@ -319,4 +329,41 @@ fn with_file_events_a_folder_that_goes_and_comes_back_shows_without_a_prompt() {
     crate::harness::eventually(watched);
     places.write("src/ring.c", &by_hand());
     disk("unknown");
+}
+
+#[test]
+fn what_can_not_be_accepted_is_said_to_the_model_and_leaves_no_warning() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    std::fs::create_dir_all(places.workspace.join("src")).unwrap();
+    std::fs::write(places.workspace.join("latin.c"), b"int f; // \xe9\n").unwrap();
+    tslp.say("@tslp accept src\n@tslp accept latin.c\nHello.");
+    let seen = upstream.next().system();
+    for notice in [
+        "The user could not accept src: it is no file; `tslp adopt src` on the command line takes a folder.",
+        "The user could not accept latin.c: the file is not UTF-8.",
+    ] {
+        assert!(seen.contains(notice), "{seen}");
+    }
+    tslp.at_rest();
+    assert_eq!(tslp.page("/doctor")["read_failures"], json!({}));
+}
+
+#[test]
+fn a_file_that_becomes_stale_is_said_so_once_in_the_log_with_what_to_do() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    places.write("src/ring.c", &by_hand());
+    tslp.say("explain `ring_put`");
+    places.write("src/ring.c", &by_hand().replace("value", "other"));
+    tslp.say("explain `ring_put` again");
+    tslp.at_rest();
+    let log = tslp.stop();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("STALE")).collect();
+    assert_eq!(lines.len(), 1, "{log}");
+    for words in ["src/ring.c changed on disk", "`@tslp accept src/ring.c`"] {
+        assert!(lines[0].contains(words), "{log}");
+    }
 }

@@ -246,10 +246,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 _ => None,
             })
             .collect();
+        // The first of these as older rules said it.
+        let says_unreadable = |reason| {
+            matches!(
+                reason,
+                Reason::DiskUnreadable | Reason::FileUnreadable | Reason::NotText
+            )
+        };
         let is_unreadable = |path: &RelPath| {
             queue().any(|recorded| {
                 matches!(&recorded.event, Event::NoticeIssued(notice)
-                    if notice.reason == Reason::DiskUnreadable
+                    if says_unreadable(notice.reason)
                         && notice.entity.as_ref().is_some_and(|entity| entity.path == *path))
             })
         };
