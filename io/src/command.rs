@@ -7,6 +7,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::adopt::{AdoptError, Mode, Progress};
 use crate::cli::{self, Command, Output};
@@ -76,16 +79,11 @@ impl From<LedgerError> for Failed {
 fn carry_out(command: Command) -> Result<Exit, Failed> {
     match command {
         Command::Serve { flags } => {
-            let (config, _) = prepare(&flags.0)?;
+            let (config, _) = prepare_to(&flags.0, Course::Stay)?;
             serve::serve(&config).map_err(|error| Failed::new(error.exit(), error))
         }
         Command::Demo { flags } => {
-            let mut layers = layers(&flags.0)?;
-            // The tour tells its own story; the log stays quiet unless somebody asks for it.
-            if layers.source("log_level") == Some(&Source::Default) {
-                "warn".clone_into(&mut layers.settings.log.level);
-            }
-            start_logging(&layers)?;
+            start_logging(&layers(&flags.0)?, Course::Act)?;
             demo_tour::run(&mut Out::stdout())
                 .map_err(|error| Failed::new(Exit::CheckFailed, error))
         }
@@ -144,7 +142,7 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             evidence::export(&config, to.as_deref())
         }
         Command::Import { file, to, flags } => {
-            start_logging(&layers(&flags.0)?)?;
+            start_logging(&layers(&flags.0)?, Course::Act)?;
             evidence::import(&file, &to)
         }
         Command::Backup { to, flags } => {
@@ -208,11 +206,24 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
     }
 }
 
+/// What a command is about to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Course {
+    /// Stay, and log what happens.
+    Stay,
+    /// Do one thing and tell what came of it: the log stays quiet unless somebody asks for it.
+    Act,
+}
+
 /// Reads the whole configuration and starts the log.
 fn prepare(flags: &Flags) -> Result<(ServeConfig, Layers), Failed> {
+    prepare_to(flags, Course::Act)
+}
+
+fn prepare_to(flags: &Flags, course: Course) -> Result<(ServeConfig, Layers), Failed> {
     let loaded = ServeConfig::load(flags, &Surroundings::of_process());
     let (config, layers) = loaded.map_err(|error| Failed::new(Exit::Usage, error))?;
-    start_logging(&layers)?;
+    start_logging(&layers, course)?;
     Ok((config, layers))
 }
 
@@ -221,8 +232,12 @@ fn layers(flags: &Flags) -> Result<Layers, Failed> {
         .map_err(|error| Failed::new(Exit::Usage, error))
 }
 
-fn start_logging(layers: &Layers) -> Result<(), Failed> {
-    logging::start(&layers.settings.log).map_err(|error| Failed::new(Exit::Failure, error))?;
+fn start_logging(layers: &Layers, course: Course) -> Result<(), Failed> {
+    let mut log = layers.settings.log.clone();
+    if course == Course::Act && layers.source("log_level") == Some(&Source::Default) {
+        "warn".clone_into(&mut log.level);
+    }
+    logging::start(&log).map_err(|error| Failed::new(Exit::Failure, error))?;
     for warning in &layers.warnings {
         tracing::warn!("{warning}");
     }
@@ -381,6 +396,7 @@ fn adopt(
         .collect::<Result<_, _>>()
         .map_err(|error| Failed::new(Exit::Failure, error))?;
     let progress = Progress::on_terminal();
+    say_when_interrupted(mode)?;
     let adopted = adopt::adopt(config, &targets, mode, &progress);
     progress.clear();
     let summary = adopted.map_err(|error| {
@@ -403,6 +419,28 @@ fn adopt(
     } else {
         Exit::Ok
     })
+}
+
+/// Interrupted, the process ends as it would anyway, and says what that means for the work so far.
+fn say_when_interrupted(mode: Mode) -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            let Some(signal) = signals.forever().next() else {
+                return;
+            };
+            let words = match mode {
+                Mode::Append => "interrupted: what was adopted so far is kept, and the same command goes on from there",
+                Mode::DryRun => "interrupted: nothing was recorded",
+            };
+            // Whoever interrupts may have closed standard error; the process ends either way.
+            let _ = writeln!(io::stderr(), "\n{words}");
+            if emulate_default_handler(signal).is_err() {
+                std::process::exit(Exit::Failure.code().into());
+            }
+        })?;
+    Ok(())
 }
 
 fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {

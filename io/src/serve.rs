@@ -193,6 +193,7 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
         let address = server.address();
         match server.run() {
             Ok(Ended::Asked) => break Ok(Exit::Ok),
+            Ok(Ended::AskedInSafeMode) => break Ok(Exit::LedgerDamaged),
             Ok(Ended::RoomAgain(chosen)) => {
                 match Server::bind_with(&same_address(address), Some(chosen)) {
                     Ok(again) => {
@@ -255,6 +256,8 @@ impl Running {
 pub(crate) enum Ended {
     /// Somebody asked for it.
     Asked,
+    /// Somebody asked for it, and there was no ledger to write to.
+    AskedInSafeMode,
     /// The ledger's disk was full and has room again; the model is still the same.
     RoomAgain(Chosen),
 }
@@ -435,7 +438,8 @@ impl Server {
         join(self.threads.diagnostics, "diagnostics");
         polled?;
         match written {
-            Ok(_) => Ok(Ended::Asked),
+            Ok(Some(_)) => Ok(Ended::Asked),
+            Ok(None) => Ok(Ended::AskedInSafeMode),
             Err(_) if self.threads.room.is_found() => Ok(Ended::RoomAgain(self.chosen)),
             Err(failure) => Err(ServeError::Writer(failure.message)),
         }

@@ -1,6 +1,7 @@
 //! What the model is given to see: true code that the prompt names, notices, recent context (spec §8, engine: "Prompt
 //! assembly").
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -379,10 +380,13 @@ fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {
     }
     let mut text = String::from(RECENT_OPEN);
     for Exchange { user, assistant } in exchanges {
-        for (speaker, pieces) in [("User", user), ("Assistant", assistant)] {
+        for (name, speaker, pieces) in [
+            ("User", Role::User, user),
+            ("Assistant", Role::Assistant, assistant),
+        ] {
             text.push_str(&format!(
-                "\n{speaker}:\n{}\n",
-                recent_message(view, &pieces)
+                "\n{name}:\n{}\n",
+                recent_message(view, speaker, &pieces)
             ));
         }
     }
@@ -391,7 +395,7 @@ fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {
 }
 
 /// One message of the window: code that is no longer true withheld, delimiters defused, cut hard at its cap.
-fn recent_message(view: &dyn View, pieces: &[ArtifactHash]) -> String {
+fn recent_message(view: &dyn View, speaker: Role, pieces: &[ArtifactHash]) -> String {
     let mut text = String::new();
     for piece in pieces {
         let bytes = view.content(*piece).unwrap_or_default();
@@ -400,7 +404,7 @@ fn recent_message(view: &dyn View, pieces: &[ArtifactHash]) -> String {
             break;
         }
     }
-    let text = clean(view, &text).unwrap_or(text);
+    let text = clean(view, speaker, &text).unwrap_or(text);
     let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
     while !text.is_char_boundary(cut) {
         cut -= 1;
@@ -410,15 +414,19 @@ fn recent_message(view: &dyn View, pieces: &[ArtifactHash]) -> String {
 
 /// A text as an older message may say it: without injected blocks, delimiters defused, and code that isn't true any
 /// more replaced by a one-line marker. `None` if nothing changes.
-fn clean(view: &dyn View, text: &str) -> Option<String> {
+fn clean(view: &dyn View, speaker: Role, text: &str) -> Option<String> {
     let withheld = withhold_outdated(view, text);
-    let safe = safe(withheld.as_deref().unwrap_or(text));
+    let safe = safe(speaker, withheld.as_deref().unwrap_or(text));
     safe.or(withheld)
 }
 
-/// A text without directives and injected blocks and with delimiters defused. `None` if nothing changes.
-fn safe(text: &str) -> Option<String> {
-    let prose = directive::stripped(text);
+/// A text without injected blocks, delimiters defused, and the user's without directives. What a tool printed is no
+/// directive, however it begins. `None` if nothing changes.
+fn safe(speaker: Role, text: &str) -> Option<String> {
+    let prose = match speaker {
+        Role::User => directive::stripped(text),
+        _ => Cow::Borrowed(text),
+    };
     let stripped = delimiter::strip_blocks(&prose);
     let defused = delimiter::defused(&stripped);
     if defused.trim().is_empty() && !prose.trim().eq(text.trim()) {
@@ -473,9 +481,9 @@ fn outgoing_messages(view: &dyn View, prompt: &Prompt<'_>) -> Vec<OutgoingMessag
                 index,
                 rewritten: rewritten(message, |part| {
                     if is_history {
-                        clean(view, part)
+                        clean(view, message.role, part)
                     } else {
-                        safe(part)
+                        safe(message.role, part)
                     }
                 }),
             }
@@ -517,7 +525,7 @@ fn place(
     messages: Vec<OutgoingMessage>,
 ) -> Outgoing {
     let system = receive::system_text(request);
-    let system = safe(&system).unwrap_or(system);
+    let system = safe(Role::System, &system).unwrap_or(system);
     match placement {
         Placement::System if system.is_empty() => Outgoing {
             system: preface,

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, state_block};
 use crate::upstream::Upstream;
 
-const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: the file on disk differs from the authoritative version.\nIts code is withheld until the user pastes or accepts the current one. Do not guess it.\n[END NOTICE]";
+const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: the file on disk differs from the authoritative version.\nIts code is withheld until the user pastes the current one or says `@tslp accept src/ring.c::ring_put`. Do not guess it.\n[END NOTICE]";
 
 /// The same function after a person edited it.
 fn by_hand() -> String {
@@ -142,7 +142,10 @@ fn a_missing_file_is_not_stale_and_an_unreadable_one_is_withheld_and_counted() {
     std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
     tslp.say("explain `ring_put`");
     let system = upstream.next().system();
-    assert!(system.contains("can't be read"), "{system}");
+    assert!(
+        system.contains("a link that can't be followed within the workspace"),
+        "{system}"
+    );
     let doctor = tslp.page("/doctor");
     let failures = doctor["read_failures"].as_object().unwrap();
     assert_eq!(
@@ -211,11 +214,11 @@ fn what_is_no_file_keeps_nobody_waiting() {
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.unwrap().success());
     tslp.say("explain `ring_put`");
-    assert!(upstream.next().system().contains("can't be read"));
+    assert!(upstream.next().system().contains("is not a file"));
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     tslp.say("explain `ring_put`");
-    assert!(upstream.next().system().contains("can't be read"));
+    assert!(upstream.next().system().contains("is not a file"));
 }
 
 #[test]
@@ -360,7 +363,7 @@ fn a_file_that_becomes_stale_is_said_so_once_in_the_log_with_what_to_do() {
     places.write("src/ring.c", &by_hand().replace("value", "other"));
     tslp.say("explain `ring_put` again");
     tslp.at_rest();
-    let log = tslp.stop();
+    let log = tslp.log();
     let lines: Vec<&str> = log.lines().filter(|line| line.contains("STALE")).collect();
     assert_eq!(lines.len(), 1, "{log}");
     for words in ["src/ring.c changed on disk", "`@tslp accept src/ring.c`"] {
