@@ -216,3 +216,37 @@ pub fn human(episodes: &[Episode]) -> String {
     }
     lines.join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_only_proposed_is_dropped_and_what_was_true_is_removed() {
+        let check = |what: &str, reason: Reason, expected: &str| {
+            let entry = Entry {
+                what: what.to_owned(),
+                entity: Some("src/a.c::f".to_owned()),
+                reason: reason.code().to_owned(),
+            };
+            let episode = Episode {
+                id: 1,
+                session: 1,
+                at: String::new(),
+                model: String::new(),
+                outcome: None,
+                history: None,
+                entries: vec![entry],
+                audits: Vec::new(),
+            };
+            let page = human(&[episode]);
+            assert_eq!(page.lines().nth(1), Some(expected));
+        };
+        let dropped = "  dropped       the proposal for src/a.c::f  (stale)";
+        check("TOMBSTONED", Reason::Stale, dropped);
+        let removed = "  removed       src/a.c::f  (omitted_by_update)";
+        check("TOMBSTONED", Reason::OmittedByUpdate, removed);
+        let promoted = "  AUTHORITATIVE src/a.c::f  (replaced)";
+        check("AUTHORITATIVE", Reason::Replaced, promoted);
+    }
+}
