@@ -252,6 +252,7 @@ impl EngineThread {
                     Ok(changed) => self.note(&changed),
                     Err(_) => {
                         tracing::warn!("file events have ended; files are checked before each prompt all the same");
+                        self.wiring.watch.coverage.fail("file events have ended".into());
                         self.wiring.watch = Watch::off();
                     }
                 },
@@ -484,6 +485,10 @@ impl EngineThread {
                 Event::Transitioned(moved) => {
                     self.last_transition = last;
                     self.wiring.watch.follow(&moved.entity.path);
+                    let path = &moved.entity.path;
+                    if self.told_stale.contains(path) && self.engine.stale_in(path) == 0 {
+                        self.told_stale.remove(path);
+                    }
                 }
                 Event::DiskObserved(observed) => {
                     self.tell_of_stale(&observed.path);

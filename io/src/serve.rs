@@ -558,7 +558,9 @@ fn watch(config: &ServeConfig) -> Watch {
     }
     Watch::start(&config.workspace).unwrap_or_else(|error| {
         tracing::warn!(%error, "the system gives no file events; files are checked before each prompt all the same");
-        Watch::off()
+        let watch = Watch::off();
+        watch.coverage.fail(format!("the system gives no file events: {error}"));
+        watch
     })
 }
 

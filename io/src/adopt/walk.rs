@@ -191,3 +191,29 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_without_rights_is_named_as_it_stands_in_the_workspace() {
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let error = ignore::Error::WithDepth {
+            depth: 1,
+            err: Box::new(ignore::Error::WithPath {
+                path: "/work/space/src/closed".into(),
+                err: Box::new(ignore::Error::Io(denied)),
+            }),
+        };
+        let Seen::Skipped { name, why } = refused(Path::new("/work/space"), &error) else {
+            panic!("it was taken");
+        };
+        assert_eq!(
+            (name.as_str(), why),
+            ("src/closed", Skip::Unreadable(ReadFailure::Denied))
+        );
+    }
+}

@@ -13,7 +13,7 @@ pub struct Counts {
     pub watched: usize,
     /// Folders that are there and can't be watched.
     pub refused: usize,
-    /// Why the first of those can't, and what to do.
+    /// Why one of those can't, and what to do; or why nothing is watched at all.
     pub reason: Option<String>,
 }
 
@@ -22,6 +22,14 @@ impl Coverage {
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.lock().clone()
+    }
+
+    /// Nothing is watched, or no more.
+    pub(crate) fn fail(&self, reason: String) {
+        *self.lock() = Counts {
+            reason: Some(reason),
+            ..Counts::default()
+        };
     }
 
     /// New counts. Gives what to warn of: folders that can't be watched, where all could be before.
@@ -46,11 +54,17 @@ impl Counts {
         let Self {
             watched, refused, ..
         } = self;
-        if *refused == 0 {
-            return Ok(format!("{watched} folders are watched"));
-        }
+        let reason = match &self.reason {
+            None if *refused == 0 => return Ok(format!("{watched} folders are watched")),
+            None => "the system refuses",
+            Some(reason) => reason,
+        };
         let of = watched + refused;
-        let reason = self.reason.as_deref().unwrap_or("the system refuses");
+        if of == 0 {
+            return Err(format!(
+                "no folder is watched: {reason}; files are checked before each prompt all the same"
+            ));
+        }
         Err(format!(
             "{refused} of {of} folders aren't watched: {reason}; files are checked before each prompt all the same"
         ))
