@@ -112,10 +112,14 @@ fn recent_limit(query: Option<&str>) -> Result<usize, Refusal> {
 
 fn wanted(query: Option<&str>) -> Result<Wanted, Refusal> {
     let text = |name| parameter(query, name).map(|text| percent_decoded(&text.replace('+', " ")));
+    let limit = limit(query)?;
+    if limit == Some(0) {
+        return Err(Refusal::malformed("limit must be above 0"));
+    }
     Ok(Wanted {
         path: text("path").unwrap_or_default(),
         after: text("after"),
-        limit: limit(query)?,
+        limit,
     })
 }
 

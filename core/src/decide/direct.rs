@@ -119,15 +119,13 @@ fn accept(
 ) -> Outcome {
     let text = match file {
         None => return (Vec::new(), Some(Reason::FileMissing)),
-        Some(Err(_)) => {
-            let is_seen = matches!(view.disk(&entity.path), Some(DiskFinding::File(_)));
-            let reason = if is_seen {
-                Reason::NotText
-            } else {
-                Reason::FileUnreadable
-            };
-            return (Vec::new(), Some(reason));
+        // A look read its bytes, so it is their text that can't be read.
+        Some(Err(ReadFailure::Failed))
+            if matches!(view.disk(&entity.path), Some(DiskFinding::File(_))) =>
+        {
+            return (Vec::new(), Some(Reason::NotText));
         }
+        Some(Err(_)) => return (Vec::new(), Some(Reason::FileUnreadable)),
         Some(Ok(text)) => text,
     };
     let found = found_code::of_file(grammars, entity.path.clone(), &text);

@@ -196,5 +196,6 @@ fn the_state_can_be_read_piece_by_piece() {
     assert_eq!(pieces.len(), 6);
     let beneath = names(&tslp.page("/state?path=lib/"));
     assert!(!beneath.is_empty() && beneath.iter().all(|name| name.starts_with("lib/")));
+    assert_eq!(tslp.get("/state?limit=0").status(), 400);
     assert_eq!(tslp.get("/state?after=nothing.c").status(), 404);
 }

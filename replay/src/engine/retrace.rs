@@ -246,18 +246,19 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 _ => None,
             })
             .collect();
-        // The first of these as older rules said it.
-        let says_unreadable = |reason| {
-            matches!(
-                reason,
-                Reason::DiskUnreadable | Reason::FileUnreadable | Reason::NotText
-            )
+        // Which failure it was is told by what was said of it; older rules said the first of these.
+        let told = |reason| match reason {
+            Reason::DiskUnreadable | Reason::NotText => Some(ReadFailure::Failed),
+            Reason::FileUnreadable => Some(ReadFailure::Denied),
+            _ => None,
         };
-        let is_unreadable = |path: &RelPath| {
-            queue().any(|recorded| {
-                matches!(&recorded.event, Event::NoticeIssued(notice)
-                    if says_unreadable(notice.reason)
-                        && notice.entity.as_ref().is_some_and(|entity| entity.path == *path))
+        let failure = |path: &RelPath| {
+            queue().find_map(|recorded| match &recorded.event {
+                Event::NoticeIssued(notice) => {
+                    let entity = notice.entity.as_ref()?;
+                    told(notice.reason).filter(|_| entity.path == *path)
+                }
+                _ => None,
             })
         };
         let read = |path: &RelPath| {
@@ -266,7 +267,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 .position(|captured| captured.path.as_ref() == Some(path));
             match taken.map(|at| captures.remove(at)) {
                 Some(captured) => Some(Ok(self.text_on_record(captured.artifact))),
-                None => is_unreadable(path).then_some(Err(ReadFailure::Failed)),
+                None => failure(path).map(Err),
             }
         };
         paths.iter().map(read).collect()
