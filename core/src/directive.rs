@@ -97,8 +97,15 @@ fn lines(text: &str) -> Vec<Range<usize>> {
     found
 }
 
+/// Blanks that may stand before the mark; with more, Markdown takes a line for code.
+const BLANKS_MAX: usize = 3;
+
 fn is_directive(line: &str) -> bool {
-    let Some((mark, rest)) = line.split_at_checked(MARK.len()) else {
+    let mark_on = line.trim_start_matches(' ');
+    if line.len() - mark_on.len() > BLANKS_MAX {
+        return false;
+    }
+    let Some((mark, rest)) = mark_on.split_at_checked(MARK.len()) else {
         return false;
     };
     mark.eq_ignore_ascii_case(MARK) && (rest.is_empty() || rest.starts_with(char::is_whitespace))
@@ -106,7 +113,7 @@ fn is_directive(line: &str) -> bool {
 
 /// A directive for each thing that the line names.
 fn read(line: &str) -> Vec<Directive> {
-    let rest = line[MARK.len()..].trim();
+    let rest = line.trim_start()[MARK.len()..].trim();
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let verb = match word.to_ascii_lowercase().as_str() {
         "accept" => Verb::Accept,
@@ -184,6 +191,7 @@ mod tests {
         );
         check("@tslp frobnicate x", &[(Verb::Unknown, "x")], "");
         check("@tslp", &[(Verb::Unknown, "")], "");
+        check("   @tslp accept x\ny", &[(Verb::Accept, "x")], "y");
         check(
             "@TSLP Accept src/a.c, `src/my file.c` and lib/b.c::f.\n",
             &[
@@ -201,7 +209,8 @@ mod tests {
             "ask @tslp accept x",
             "@tslpaccept x",
             "```\n@tslp accept x\n```\n",
-            " @tslp accept x",
+            "    @tslp accept x",
+            "\t@tslp accept x",
         ] {
             check(text, &[], text);
         }

@@ -5,24 +5,29 @@ use alloc::string::String;
 
 use crate::delimiter::{NOTICE_CLOSE, NOTICE_OPEN};
 use crate::entity::EntityId;
-use crate::event::NoticeIssued;
+use crate::event::{DiskFinding, NoticeIssued, ReadFailure};
 use crate::reason::Reason;
 
-/// The whole block, delimiters included.
+/// The whole block, delimiters included. `disk` is what was last seen at the entity's path.
 #[must_use]
-pub fn block(notice: &NoticeIssued) -> String {
-    format!(
-        "{NOTICE_OPEN}\n{}\n{NOTICE_CLOSE}",
-        body(notice.reason, notice.entity.as_ref(), notice.other.as_ref())
-    )
+pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
+    format!("{NOTICE_OPEN}\n{}\n{NOTICE_CLOSE}", body(notice, disk))
 }
 
-/// What stands between the delimiters; also what people are shown.
-#[must_use]
-pub fn body(reason: Reason, entity: Option<&EntityId>, other: Option<&EntityId>) -> String {
-    let name = entity.map_or_else(|| String::from("the code"), |entity| format!("{entity}"));
-    let known = other.map_or_else(|| String::from("a known one"), |other| format!("{other}"));
-    match reason {
+/// What stands between the delimiters.
+fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
+    let NoticeIssued {
+        reason,
+        entity,
+        other,
+        ..
+    } = notice;
+    let named = |entity: &Option<EntityId>, otherwise: &str| {
+        let name = entity.as_ref().map(|entity| format!("{entity}"));
+        name.unwrap_or_else(|| otherwise.into())
+    };
+    let (name, known) = (named(entity, "the code"), named(other, "a known one"));
+    match *reason {
         Reason::Unlinked => String::from(UNLINKED),
         Reason::PasteWithoutPath => String::from(
             "The user's code could not be linked to a file, because nothing names its path.\nIt has NOT modified the State Map.",
@@ -31,17 +36,21 @@ pub fn body(reason: Reason, entity: Option<&EntityId>, other: Option<&EntityId>)
             "The last change to {known} was not accepted: {name} was STALE, the file on disk differed from the authoritative version.\nIt has NOT modified the State Map. If it still differs, the user can paste the file, or say \"@tslp accept {name}\" to take it as it is on disk, or \"@tslp confirm {known}\" to take the change all the same.",
         ),
         Reason::Stale => format!(
-            "{name} is STALE: the file on disk differs from the authoritative version.\nIts code is withheld until the user pastes or accepts the current one. Do not guess it.",
+            "{name} is STALE: the file on disk differs from the authoritative version{}.\nIts code is withheld until the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
+            unparsed(disk)
         ),
         Reason::DiskHoldsSuperseded => format!(
-            "{name} is STALE: the file on disk still holds the version before the last accepted change.\nIts code is withheld until the file is updated or the user pastes the current one. Do not guess it.",
+            "{name} is STALE: the file on disk still holds the version before the last accepted change.\nIts code is withheld until the file is updated, or the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
         ),
         Reason::DiskUnreadable => format!(
-            "{name} could not be checked: its file on disk can't be read.\nIts code is withheld. Do not guess it.",
+            "{name} could not be checked: {}.\nIts code is withheld. Do not guess it.",
+            unreadable(disk)
         ),
         Reason::BaseUnacknowledged => refused(
             &name,
-            "it was not made on the current version; ask again to be shown that",
+            &format!(
+                "it was not made on the current version; the user says `@tslp confirm {name}` to take it, or `@tslp accept {name}` to take what the file holds"
+            ),
         ),
         Reason::Elided => refused(
             &name,
@@ -60,7 +69,7 @@ pub fn body(reason: Reason, entity: Option<&EntityId>, other: Option<&EntityId>)
             "the code defines it more than once; give the new definition alone",
         ),
         Reason::RenameSuspected => format!(
-            "{name} looks like {known} under another name or path.\nThe old name is preserved: {known} is still AUTHORITATIVE. Keep it, unless the user confirms the change.",
+            "{name} looks like {known} under another name or path.\nThe old name is preserved: {known} is still AUTHORITATIVE. Keep it, unless the user says `@tslp confirm {name}`.",
         ),
         Reason::RemovedByUser => refused(
             &name,
@@ -74,7 +83,10 @@ pub fn body(reason: Reason, entity: Option<&EntityId>, other: Option<&EntityId>)
             &name,
             "it lost most of the existing code; keep what the change doesn't concern",
         ),
-        Reason::GrantMissing => refused(&name, "it waits for the user's confirmation"),
+        Reason::GrantMissing => refused(
+            &name,
+            &format!("it waits for the user to say `@tslp confirm {name}`"),
+        ),
         Reason::OverBudget => format!(
             "{name} is authoritative but did not fit into this prompt.\nIts code is NOT shown. Do not guess it.",
         ),
@@ -95,6 +107,28 @@ pub fn body(reason: Reason, entity: Option<&EntityId>, other: Option<&EntityId>)
         Reason::UnknownDirective => String::from(
             "The user gave a directive that the state ledger doesn't know.\nKnown are: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY.",
         ),
+        Reason::TargetMissing => {
+            directive("names nothing: it takes PATH or PATH::SYMBOL, relative to the workspace")
+        }
+        Reason::TargetOutside => directive("names a path outside of the workspace"),
+        Reason::TargetNotUsable => {
+            directive("names no path that can be used, or one that stands for several files")
+        }
+        Reason::FileMissing => not_accepted(&name, "there is no such file on disk"),
+        Reason::SymbolMissing => not_accepted(&name, "the file on disk doesn't define it"),
+        Reason::FileUnreadable if disk == Some(&DiskFinding::Unreadable(ReadFailure::NotAFile)) => {
+            not_accepted(
+                &name,
+                &format!("it is no file; `tslp adopt {name}` on the command line takes a folder"),
+            )
+        }
+        Reason::FileUnreadable => not_accepted(&name, unreadable(disk)),
+        Reason::NotText => not_accepted(&name, "the file is not UTF-8"),
+        Reason::TooLargeToAccept => not_accepted(&name, "the file is too large to be parsed"),
+        Reason::LanguageNotRead => not_accepted(&name, "its language is not one that is read here"),
+        Reason::NothingToAccept => {
+            not_accepted(&name, "the file defines nothing that can be parsed")
+        }
         Reason::NotConfirmable => format!(
             "The proposed change to {name} can't be confirmed: it is not a full definition that keeps what exists.\nIt has NOT modified the State Map.",
         ),
@@ -155,6 +189,40 @@ fn unlinked(why: &str) -> String {
     format!("{UNLINKED}\n{why}")
 }
 
+fn directive(why: &str) -> String {
+    format!("The user's directive {why}.")
+}
+
+fn not_accepted(name: &str, why: &str) -> String {
+    format!("The user could not accept {name}: {why}.")
+}
+
+/// Why a file can't be read.
+fn unreadable(disk: Option<&DiskFinding>) -> &'static str {
+    let Some(DiskFinding::Unreadable(failure)) = disk else {
+        return "its file on disk can't be read";
+    };
+    match failure {
+        ReadFailure::Denied => "there is no permission to read its file",
+        ReadFailure::NotAFile => "its path is not a file",
+        ReadFailure::Escapes => "its path is a link that can't be followed within the workspace",
+        ReadFailure::TooLarge => "its file is larger than what is read (`etv.read_bytes_max`)",
+        ReadFailure::Unsteady => "its file changed while it was read",
+        ReadFailure::TimedOut => "its file did not answer in time",
+        ReadFailure::Failed => "its file on disk can't be read",
+    }
+}
+
+/// Where the whole file's hash stands for each symbol.
+fn unparsed(disk: Option<&DiskFinding>) -> &'static str {
+    match disk {
+        Some(DiskFinding::File(file)) if file.grammar.is_none() => {
+            " (it is too large to be parsed, so any change of the file counts)"
+        }
+        _ => "",
+    }
+}
+
 fn unapplied(name: &str, why: &str) -> String {
     format!("{UNLINKED}\nThe edit of {name} does not apply to its authoritative version: {why}.")
 }
@@ -180,7 +248,7 @@ mod tests {
             other: None,
         };
         assert_eq!(
-            block(&notice),
+            block(&notice, None),
             "[STATE NOTICE]\nThe previous output could not be structurally linked to a known entity.\nIt has NOT modified the State Map.\n[END NOTICE]"
         );
     }

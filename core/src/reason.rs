@@ -174,6 +174,26 @@ reasons! {
     UnknownDirective = "unknown_directive",
     /// The proposal didn't pass gate A, so nobody can confirm it.
     NotConfirmable = "not_confirmable",
+    /// The directive names nothing.
+    TargetMissing = "target_missing",
+    /// The directive names a path outside of the workspace.
+    TargetOutside = "target_outside",
+    /// The directive's path can't be used, or stands for several files.
+    TargetNotUsable = "target_not_usable",
+    /// The file that the user accepts isn't on disk.
+    FileMissing = "file_missing",
+    /// The file that the user accepts doesn't define the symbol.
+    SymbolMissing = "symbol_missing",
+    /// The file that the user accepts is a folder, too large, out of reach, or otherwise can't be read.
+    FileUnreadable = "file_unreadable",
+    /// The file that the user accepts isn't UTF-8.
+    NotText = "not_text",
+    /// The file that the user accepts is larger than what is parsed.
+    TooLargeToAccept = "too_large_to_accept",
+    /// The file that the user accepts is in no language that is read.
+    LanguageNotRead = "language_not_read",
+    /// The file that the user accepts defines nothing that parses.
+    NothingToAccept = "nothing_to_accept",
 
     // Hydration (spec §8).
     /// The prompt names the entity.

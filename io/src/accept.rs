@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tslp_core::directive::{Directive, Verb};
-use tslp_core::event::{DiskFinding, Event};
+use tslp_core::event::{Event, ReadFailure};
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
@@ -17,6 +17,7 @@ use crate::checkpoint;
 use crate::config::ServeConfig;
 use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
+use crate::evidence::log::sentence::visible;
 use crate::ledger::disk::FileSystem;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
 use crate::observer::{Look as _, Observer, SystemClock, WallClock};
@@ -35,7 +36,12 @@ pub enum Outcome {
     /// The file doesn't define it, or not without parse errors.
     NoSymbol,
     /// It stays as it was.
-    Refused(Reason),
+    Refused {
+        /// Why.
+        reason: Reason,
+        /// What the file's read failure was, if that is why.
+        failure: Option<ReadFailure>,
+    },
 }
 
 impl Outcome {
@@ -43,6 +49,18 @@ impl Outcome {
     #[must_use]
     pub const fn is_fine(&self) -> bool {
         matches!(self, Self::Accepted | Self::TrueAlready)
+    }
+
+    /// A stable snake_case word.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::TrueAlready => "true_already",
+            Self::NoFile(_) => "no_file",
+            Self::NoSymbol => "no_symbol",
+            Self::Refused { reason, .. } => reason.code(),
+        }
     }
 
     /// In words.
@@ -53,8 +71,44 @@ impl Outcome {
             Self::TrueAlready => "true already: nothing to do",
             Self::NoFile(why) => why,
             Self::NoSymbol => "the file has no such definition, or it doesn't parse",
-            Self::Refused(reason) => reason.code(),
+            Self::Refused {
+                failure: Some(failure),
+                ..
+            } => failure_words(*failure),
+            Self::Refused { reason, .. } => refusal_words(*reason),
         }
+    }
+}
+
+const fn refusal_words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::TargetOutside => "lies outside of the workspace",
+        Reason::TargetNotUsable => {
+            "no path that can be used, or one that stands for several files: write it from the workspace's root"
+        }
+        Reason::NotText => "not taken: it isn't UTF-8",
+        Reason::TooLargeToAccept => {
+            "not taken: it is larger than what is parsed, so that nothing of it can become true"
+        }
+        Reason::LanguageNotRead => "not taken: its language isn't one that is read",
+        Reason::NothingToAccept => "not taken: it defines nothing that can be parsed",
+        Reason::QuotesDelimiters => "not taken: it quotes the proxy's own delimiters",
+        Reason::CredentialRedacted => "not taken: it holds a credential",
+        other => other.code(),
+    }
+}
+
+/// Why a file can't be read, in words.
+#[must_use]
+pub const fn failure_words(failure: ReadFailure) -> &'static str {
+    match failure {
+        ReadFailure::Denied => "unreadable: no permission",
+        ReadFailure::NotAFile => "unreadable: it is a folder, or no regular file",
+        ReadFailure::Escapes => "unreadable: a link that leaves the workspace, or an absolute one",
+        ReadFailure::TooLarge => "unreadable: larger than etv.read_bytes_max",
+        ReadFailure::Unsteady => "unreadable: it changed while it was read",
+        ReadFailure::TimedOut => "unreadable: its file system didn't answer in time",
+        ReadFailure::Failed => "unreadable: the system reports an error",
     }
 }
 
@@ -126,7 +180,8 @@ fn would_accept(config: &ServeConfig, located: &[(&String, Result<String, Outcom
 
 /// The target as a directive names it.
 fn locate(config: &ServeConfig, current_dir: &Path, written: &str) -> Result<String, Outcome> {
-    let (path, symbol) = match written.split_once("::") {
+    let is_file = target::find(written, current_dir, &config.workspace).is_ok();
+    let (path, symbol) = match written.split_once("::").filter(|_| !is_file) {
         Some((path, symbol)) => (path, Some(symbol)),
         None => (written, None),
     };
@@ -140,7 +195,9 @@ fn locate(config: &ServeConfig, current_dir: &Path, written: &str) -> Result<Str
         Err(TargetError::Missing(_)) if has_ledger(config) && !path.contains('/') => path.into(),
         Err(error) => {
             let error = error.to_string();
-            let why = error.strip_prefix(&format!("{path}: ")).unwrap_or(&error);
+            let why = error
+                .strip_prefix(&format!("{}: ", visible(path)))
+                .unwrap_or(&error);
             return Err(Outcome::NoFile(why.to_owned()));
         }
     };
@@ -174,7 +231,6 @@ impl<S: Store> Trial<S> {
             verb: Verb::Accept,
             target: target.to_owned(),
         };
-        let symbol = target.split_once("::").map(|(_, symbol)| symbol);
         let pending = self.engine.command(SystemClock.now(), directive);
         let findings = self.observer.check(pending.checks.clone());
         let texts: Vec<_> = pending
@@ -182,10 +238,10 @@ impl<S: Store> Trial<S> {
             .iter()
             .map(|path| self.observer.read(path))
             .collect();
-        let is_there = matches!(texts.first(), Some(Some(_)));
-        // A symbol that wasn't looked for isn't tracked; if the file had it, it would have become true.
-        let defines =
-            symbol.is_none_or(|symbol| findings.iter().any(|finding| defines(finding, symbol)));
+        let failure = match texts.first() {
+            Some(Some(Err(failure))) => Some(*failure),
+            _ => None,
+        };
         let paths = pending.checks.iter().map(|check| check.path.clone());
         let answers = Answers {
             findings: paths.zip(findings).collect(),
@@ -194,24 +250,15 @@ impl<S: Store> Trial<S> {
         let batch = self.engine.obey(pending, answers);
         let outcome = match notice(&batch) {
             Some(Reason::UserAccepted) => Outcome::Accepted,
-            Some(Reason::NothingToDo) | None if !is_there => {
-                Outcome::NoFile("there is no such file".into())
-            }
-            Some(Reason::NothingToDo) | None if !defines => Outcome::NoSymbol,
+            Some(Reason::FileMissing) => Outcome::NoFile("there is no such file".into()),
+            Some(Reason::SymbolMissing) => Outcome::NoSymbol,
             Some(Reason::NothingToDo) | None => Outcome::TrueAlready,
-            Some(reason) => Outcome::Refused(reason),
+            Some(reason) => Outcome::Refused {
+                reason,
+                failure: failure.filter(|_| reason == Reason::FileUnreadable),
+            },
         };
         (outcome, batch)
-    }
-}
-
-fn defines(finding: &DiskFinding, symbol: &str) -> bool {
-    match finding {
-        DiskFinding::File(file) => file
-            .slices
-            .iter()
-            .any(|slice| slice.symbol.as_str() == symbol && slice.slice.is_some()),
-        DiskFinding::Missing | DiskFinding::Unreadable(_) => false,
     }
 }
 

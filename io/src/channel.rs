@@ -5,6 +5,7 @@ use tslp_core::ids::{EpisodeId, Seq};
 
 use crate::auditor::queue::Mark;
 use crate::config::secret::Secret;
+use crate::diagnostics::state::Wanted;
 
 /// One request and its response on one client connection; never used twice in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -126,7 +127,7 @@ pub struct DiagnosticQuery {
 }
 
 /// The diagnostics of spec §14 that need more than the loop knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiagnosticPage {
     /// `GET /doctor`.
     Doctor,
@@ -135,8 +136,8 @@ pub enum DiagnosticPage {
         /// How many episodes at the most.
         limit: usize,
     },
-    /// `GET /state`.
-    State,
+    /// `GET /state?path=PREFIX&after=ENTITY&limit=N`.
+    State(Wanted),
     /// `GET /debug/last-prompt`.
     LastPrompt,
 }

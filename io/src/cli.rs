@@ -45,8 +45,11 @@ pub enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Show what is true: every entity, its artifact, and whether its file has changed since
+    /// Show what is true: every entity, its artifact, and what its file held when it was last looked at
     State {
+        /// Look at every file now, without recording it
+        #[arg(long)]
+        check: bool,
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
@@ -78,7 +81,7 @@ pub enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Tell the story of one entity: where it came from, what was refused and why, what disk says now
+    /// Tell the story of one entity: where it came from, what was refused and why, what disk held at the last look
     Why {
         /// `src/a.c::name`, `src/a.c`, or a bare name that only one entity bears
         #[arg(value_name = "ENTITY")]
@@ -137,6 +140,9 @@ pub enum Command {
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
     },
     /// Take a whole tree of files as true, as if you had pasted each; may be interrupted and repeated
     Adopt {
@@ -424,7 +430,15 @@ mod tests {
             Command::Serve { flags } => with("serve", &flags.0, None),
             Command::Demo { flags } => with("demo", &flags.0, None),
             Command::Doctor { flags, output } => with("doctor", &flags.0, Some(*output)),
-            Command::State { flags, output } => with("state", &flags.0, Some(*output)),
+            Command::State {
+                check,
+                flags,
+                output,
+            } => with(
+                if *check { "state check" } else { "state" },
+                &flags.0,
+                Some(*output),
+            ),
             Command::Recent {
                 limit,
                 flags,
@@ -453,9 +467,15 @@ mod tests {
                 with(&format!("backup {}", to.display()), &flags.0, None)
             }
             Command::Config { flags, output } => with("config", &flags.0, Some(*output)),
-            Command::Accept { targets, flags } => {
-                with(&format!("accept {}", targets.join("+")), &flags.0, None)
-            }
+            Command::Accept {
+                targets,
+                flags,
+                output,
+            } => with(
+                &format!("accept {}", targets.join("+")),
+                &flags.0,
+                Some(*output),
+            ),
             Command::Adopt {
                 paths,
                 dry_run,

@@ -6,6 +6,11 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
 use crate::adopt::{AdoptError, Mode, Progress};
 use crate::cli::{self, Command, Output};
 use crate::config::layers::{Flags, Layers, Source};
@@ -16,8 +21,10 @@ use crate::contents::Archives;
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::doctor::{self, Health, Report};
-use crate::diagnostics::verified::{self, Page};
+use crate::diagnostics::state::RecordedAt;
+use crate::diagnostics::verified::{self, AsOf, Page};
 use crate::diagnostics::{Subject, recent, state};
+use crate::evidence::log::sentence::visible;
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::Out;
@@ -72,16 +79,11 @@ impl From<LedgerError> for Failed {
 fn carry_out(command: Command) -> Result<Exit, Failed> {
     match command {
         Command::Serve { flags } => {
-            let (config, _) = prepare(&flags.0)?;
+            let (config, _) = prepare_to(&flags.0, Course::Stay)?;
             serve::serve(&config).map_err(|error| Failed::new(error.exit(), error))
         }
         Command::Demo { flags } => {
-            let mut layers = layers(&flags.0)?;
-            // The tour tells its own story; the log stays quiet unless somebody asks for it.
-            if layers.source("log_level") == Some(&Source::Default) {
-                "warn".clone_into(&mut layers.settings.log.level);
-            }
-            start_logging(&layers)?;
+            start_logging(&layers(&flags.0)?, Course::Act)?;
             demo_tour::run(&mut Out::stdout())
                 .map_err(|error| Failed::new(Exit::CheckFailed, error))
         }
@@ -89,12 +91,21 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (config, _) = prepare(&flags.0)?;
             show_doctor(&config, output)
         }
-        Command::State { flags, output } => {
+        Command::State {
+            check,
+            flags,
+            output,
+        } => {
             let (config, _) = prepare(&flags.0)?;
+            let as_of = match check {
+                true => AsOf::Now(&config),
+                false => AsOf::Recorded,
+            };
             show_page(
                 &config,
+                as_of,
                 output,
-                |rows| state::from_rows(rows),
+                |rows, at| state::from_rows(rows, at),
                 state::json,
                 state::human,
             )
@@ -107,8 +118,9 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (config, _) = prepare(&flags.0)?;
             show_page(
                 &config,
+                AsOf::Recorded,
                 output,
-                |rows| recent::from_rows(rows, limit),
+                |rows, _| recent::from_rows(rows, limit),
                 recent::json,
                 recent::human,
             )
@@ -130,7 +142,7 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             evidence::export(&config, to.as_deref())
         }
         Command::Import { file, to, flags } => {
-            start_logging(&layers(&flags.0)?)?;
+            start_logging(&layers(&flags.0)?, Course::Act)?;
             evidence::import(&file, &to)
         }
         Command::Backup { to, flags } => {
@@ -141,9 +153,13 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (_, layers) = prepare(&flags.0)?;
             print(output, || page::json(&layers), || page::human(&layers))
         }
-        Command::Accept { targets, flags } => {
+        Command::Accept {
+            targets,
+            flags,
+            output,
+        } => {
             let (config, _) = prepare(&flags.0)?;
-            accept(&config, &targets)
+            accept(&config, &targets, output)
         }
         Command::Adopt {
             paths,
@@ -190,11 +206,24 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
     }
 }
 
+/// What a command is about to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Course {
+    /// Stay, and log what happens.
+    Stay,
+    /// Do one thing and tell what came of it: the log stays quiet unless somebody asks for it.
+    Act,
+}
+
 /// Reads the whole configuration and starts the log.
 fn prepare(flags: &Flags) -> Result<(ServeConfig, Layers), Failed> {
+    prepare_to(flags, Course::Act)
+}
+
+fn prepare_to(flags: &Flags, course: Course) -> Result<(ServeConfig, Layers), Failed> {
     let loaded = ServeConfig::load(flags, &Surroundings::of_process());
     let (config, layers) = loaded.map_err(|error| Failed::new(Exit::Usage, error))?;
-    start_logging(&layers)?;
+    start_logging(&layers, course)?;
     Ok((config, layers))
 }
 
@@ -203,8 +232,12 @@ fn layers(flags: &Flags) -> Result<Layers, Failed> {
         .map_err(|error| Failed::new(Exit::Usage, error))
 }
 
-fn start_logging(layers: &Layers) -> Result<(), Failed> {
-    logging::start(&layers.settings.log).map_err(|error| Failed::new(Exit::Failure, error))?;
+fn start_logging(layers: &Layers, course: Course) -> Result<(), Failed> {
+    let mut log = layers.settings.log.clone();
+    if course == Course::Act && layers.source("log_level") == Some(&Source::Default) {
+        "warn".clone_into(&mut log.level);
+    }
+    logging::start(&log).map_err(|error| Failed::new(Exit::Failure, error))?;
     for warning in &layers.warnings {
         tracing::warn!("{warning}");
     }
@@ -226,6 +259,7 @@ fn subject(config: &ServeConfig) -> Subject {
         ca_file: config.upstream.ca_file.clone(),
         safe_mode: None,
         scrub: None,
+        watch: None,
     }
 }
 
@@ -242,13 +276,14 @@ fn upstream(place: &Upstream) -> Option<UpstreamUrl> {
 /// and the exit code say so.
 fn show_page<T>(
     config: &ServeConfig,
+    as_of: AsOf<'_>,
     output: Output,
-    make: impl Fn(verified::Source<'_>) -> Result<Vec<T>, StartError>,
+    make: impl Fn(verified::Source<'_>, RecordedAt<'_>) -> Result<Vec<T>, StartError>,
     json: impl FnOnce(&[T]) -> serde_json::Value,
     human: impl FnOnce(&[T]) -> String,
 ) -> Result<Exit, Failed> {
     let Page { page, flaw } = if has_ledger(config) {
-        verified::page(&subject(config), make)?
+        verified::page(&subject(config), as_of, make)?
     } else {
         Page {
             page: Vec::new(),
@@ -324,14 +359,23 @@ fn show_deep(config: &ServeConfig, mut report: Report, output: Output) -> Result
     })
 }
 
-fn accept(config: &ServeConfig, targets: &[String]) -> Result<Exit, Failed> {
+fn accept(config: &ServeConfig, targets: &[String], output: Output) -> Result<Exit, Failed> {
     let current_dir = Surroundings::of_process().current_dir;
     let outcomes = accept::accept(config, &current_dir, targets)
         .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
-    let mut out = Out::stdout();
-    for (target, outcome) in &outcomes {
-        out.line(format_args!("{target}: {}", outcome.words()))?;
-    }
+    let json = || {
+        let targets = outcomes.iter().map(|(target, outcome)| {
+            json!({ "outcome": outcome.code(), "target": target, "words": outcome.words() })
+        });
+        json!({ "targets": targets.collect::<Vec<_>>() }).to_string()
+    };
+    let human = || {
+        let lines = outcomes
+            .iter()
+            .map(|(target, outcome)| format!("{}: {}", visible(target), outcome.words()));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    print(output, json, human)?;
     Ok(if outcomes.iter().all(|(_, outcome)| outcome.is_fine()) {
         Exit::Ok
     } else {
@@ -352,6 +396,7 @@ fn adopt(
         .collect::<Result<_, _>>()
         .map_err(|error| Failed::new(Exit::Failure, error))?;
     let progress = Progress::on_terminal();
+    say_when_interrupted(mode)?;
     let adopted = adopt::adopt(config, &targets, mode, &progress);
     progress.clear();
     let summary = adopted.map_err(|error| {
@@ -374,6 +419,28 @@ fn adopt(
     } else {
         Exit::Ok
     })
+}
+
+/// Interrupted, the process ends as it would anyway, and says what that means for the work so far.
+fn say_when_interrupted(mode: Mode) -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            let Some(signal) = signals.forever().next() else {
+                return;
+            };
+            let words = match mode {
+                Mode::Append => "interrupted: what was adopted so far is kept, and the same command goes on from there",
+                Mode::DryRun => "interrupted: nothing was recorded",
+            };
+            // Whoever interrupts may have closed standard error; the process ends either way.
+            let _ = writeln!(io::stderr(), "\n{words}");
+            if emulate_default_handler(signal).is_err() {
+                std::process::exit(Exit::Failure.code().into());
+            }
+        })?;
+    Ok(())
 }
 
 fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {

@@ -3,6 +3,7 @@
 //! They hold a read-only connection and nothing else of the ledger: reporting is all they can do.
 
 pub mod doctor;
+mod look;
 pub mod recent;
 pub mod state;
 pub mod verified;
@@ -23,7 +24,9 @@ use crate::engine_thread::LastPromptSlot;
 use crate::http::error::Refusal;
 use crate::ledger::{LedgerError, ReaderFactory};
 use crate::main_loop::LoopHandle;
+use crate::memory;
 use crate::scrub::{Progress, Watched};
+use crate::watch::coverage::Coverage;
 
 /// What the diagnostics look at.
 pub struct Subject {
@@ -43,6 +46,8 @@ pub struct Subject {
     pub safe_mode: Option<String>,
     /// What looks at the ledger behind the start, in a running proxy.
     pub scrub: Option<Watched>,
+    /// How much of the workspace is watched, in a running proxy that watches.
+    pub watch: Option<Coverage>,
 }
 
 impl Subject {
@@ -86,21 +91,19 @@ impl Diagnostics {
             .name("diagnostics".into())
             .spawn(move || {
                 for DiagnosticQuery { exchange, page } in questions {
-                    let answer = self.answer(page);
+                    let answer = self.answer(&page);
                     to_loop.send(ToLoop::Answer { exchange, answer });
                 }
             })
     }
 
-    fn answer(&self, page: DiagnosticPage) -> Answer {
+    fn answer(&self, page: &DiagnosticPage) -> Answer {
         let json = match page {
             DiagnosticPage::Doctor => Ok(doctor::examine(&self.subject).json()),
             DiagnosticPage::Recent { limit } => {
-                recent::read(&self.subject, limit).map(|episodes| recent::json(&episodes))
+                recent::read(&self.subject, *limit).map(|episodes| recent::json(&episodes))
             }
-            DiagnosticPage::State => {
-                state::read(&self.subject).map(|entities| state::json(&entities))
-            }
+            DiagnosticPage::State(wanted) => return self.state(wanted),
             DiagnosticPage::LastPrompt => return self.last_prompt(),
         };
         match json {
@@ -109,9 +112,23 @@ impl Diagnostics {
         }
     }
 
+    fn state(&self, wanted: &state::Wanted) -> Answer {
+        let page = state::page(&self.subject, wanted, self.subject.flaw().as_deref());
+        memory::give_back();
+        match page {
+            Ok(Some(body)) => Answer { status: 200, body },
+            Ok(None) => refusal(
+                404,
+                "unknown_entity",
+                "nothing of the name that `after` gives is true, or not under `path`; begin anew without it",
+            ),
+            Err(error) => refuse(&error),
+        }
+    }
+
     /// In safe mode nothing vouches for what the tables say, and the pages that show it say so.
-    fn with_safe_mode(&self, page: DiagnosticPage, mut json: Value) -> Value {
-        let shows_tables = matches!(page, DiagnosticPage::Recent { .. } | DiagnosticPage::State);
+    fn with_safe_mode(&self, page: &DiagnosticPage, mut json: Value) -> Value {
+        let shows_tables = matches!(page, DiagnosticPage::Recent { .. });
         if let Some(reason) = self.subject.flaw().filter(|_| shows_tables) {
             json["unverified"] = reason.into();
         }

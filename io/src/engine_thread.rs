@@ -3,14 +3,14 @@
 //! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, after, never, select_biased};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, after, never, select_biased};
 use tslp_core::audit::Question;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{AuditOutcome, Event, ReplyOutcome};
+use tslp_core::event::{AuditOutcome, DiskFinding, Event, ReadFailure, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::Attempt;
@@ -33,11 +33,17 @@ use crate::ledger::{DurableHead, Stopped};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::observer::{Look, WallClock};
-use crate::watch::Watch;
+use crate::watch::{Changed, Watch};
 
 /// Text after which memory is given back, at the first idle moment of this length.
 const GIVE_BACK_BYTES: usize = 64 << 10;
 const IDLE: Duration = Duration::from_millis(50);
+
+/// Changed files that are looked at before anything else may come: a prompt waits for them.
+const LOOKS_AT_ONCE: usize = 8;
+
+/// STALE files of which the log speaks at one time.
+const STALE_LINES_MAX: usize = 64;
 
 /// What the model was last given to see; kept only if `debug` is on.
 #[derive(Clone, Debug)]
@@ -101,6 +107,10 @@ pub struct EngineThread {
     worked_bytes: usize,
     /// Whether a moment without work has been looked for in vain since the last wake.
     rested: bool,
+    /// Tracked files that changed between prompts and weren't looked at yet.
+    changed: BTreeSet<RelPath>,
+    /// Files that people were told are STALE.
+    told_stale: BTreeSet<RelPath>,
 }
 
 /// A reply under way.
@@ -133,6 +143,8 @@ impl EngineThread {
             last_transition: Seq(0),
             worked_bytes: 0,
             rested: false,
+            changed: BTreeSet::new(),
+            told_stale: BTreeSet::new(),
         }
     }
 
@@ -219,6 +231,15 @@ impl EngineThread {
     fn next(&mut self) -> Option<Wake> {
         self.rested = false;
         loop {
+            if !self.changed.is_empty() {
+                match self.wiring.from_loop.try_recv() {
+                    Ok(message) => return Some(Wake::Message(message)),
+                    Err(TryRecvError::Disconnected) => return None,
+                    Err(TryRecvError::Empty) => {}
+                }
+                let files = std::iter::from_fn(|| self.changed.pop_first());
+                return Some(Wake::Changed(files.take(LOOKS_AT_ONCE).collect()));
+            }
             let is_due = self.wiring.keeper.is_due(self.state().head()) && !self.rested;
             let idle = if self.worked_bytes >= GIVE_BACK_BYTES || is_due {
                 after(IDLE)
@@ -228,9 +249,10 @@ impl EngineThread {
             select_biased! {
                 recv(self.wiring.from_loop) -> message => return message.ok().map(Wake::Message),
                 recv(self.wiring.watch.changed) -> changed => match changed {
-                    Ok(paths) => return Some(Wake::Changed(paths)),
+                    Ok(changed) => self.note(&changed),
                     Err(_) => {
                         tracing::warn!("file events have ended; files are checked before each prompt all the same");
+                        self.wiring.watch.coverage.fail("file events have ended".into());
                         self.wiring.watch = Watch::off();
                     }
                 },
@@ -261,10 +283,23 @@ impl EngineThread {
         }
     }
 
-    /// Looks at files that changed between prompts.
+    /// What is tracked of what changed will be looked at.
+    fn note(&mut self, changed: &Changed) {
+        let state_map = self.engine.state().state_map();
+        let named = self.engine.tracked(changed.files.iter().cloned());
+        self.changed
+            .extend(named.into_iter().map(|check| check.path));
+        if !changed.folders.is_empty() {
+            let covered = state_map.paths().filter(|path| changed.covers(path));
+            self.changed.extend(covered.cloned());
+        }
+    }
+
+    /// Looks at files that changed between prompts. One that didn't answer in time is left to the next prompt's look.
     fn look_between(&mut self, paths: Vec<RelPath>) {
         let checks = self.engine.tracked(paths);
-        let findings = self.look(checks);
+        let mut findings = self.look(checks);
+        findings.retain(|(_, finding)| *finding != DiskFinding::Unreadable(ReadFailure::TimedOut));
         let batch = self.engine.notice(self.wiring.clock.now(), findings);
         self.commit(batch);
     }
@@ -424,13 +459,41 @@ impl EngineThread {
         paths.into_iter().zip(self.observer.check(checks)).collect()
     }
 
+    /// Says once of a file that it became STALE, and what to do.
+    fn tell_of_stale(&mut self, path: &RelPath) {
+        let stale = self.engine.stale_in(path);
+        if stale == 0 {
+            self.told_stale.remove(path);
+            return;
+        }
+        if self.told_stale.len() < STALE_LINES_MAX && self.told_stale.insert(path.clone()) {
+            tracing::warn!(
+                "{path} changed on disk: {stale} of its entities are STALE and withheld from the model; \
+                 the line `@tslp accept {path}` in a prompt takes what it holds now"
+            );
+            if self.told_stale.len() == STALE_LINES_MAX {
+                tracing::warn!("more STALE files are only shown by `tslp state`");
+            }
+        }
+    }
+
     /// Hands a batch to the writer. When the writer has stopped, the loop has been told by the writer itself.
     fn commit(&mut self, batch: Batch) {
         let Some(last) = batch.last() else { return };
         for recorded in &batch.recorded {
-            if let Event::Transitioned(moved) = &recorded.event {
-                self.last_transition = last;
-                self.wiring.watch.follow(&moved.entity.path);
+            match &recorded.event {
+                Event::Transitioned(moved) => {
+                    self.last_transition = last;
+                    self.wiring.watch.follow(&moved.entity.path);
+                    let path = &moved.entity.path;
+                    if self.told_stale.contains(path) && self.engine.stale_in(path) == 0 {
+                        self.told_stale.remove(path);
+                    }
+                }
+                Event::DiskObserved(observed) => {
+                    self.tell_of_stale(&observed.path);
+                }
+                _ => {}
             }
         }
         let commit = Commit {

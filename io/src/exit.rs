@@ -12,7 +12,7 @@ pub enum Exit {
     Failure = 1,
     /// The command line or the configuration is wrong.
     Usage = 2,
-    /// The ledger is damaged: safe mode.
+    /// The ledger is damaged: safe mode. `serve` ends so, too, when it is asked to stop in safe mode.
     LedgerDamaged = 3,
     /// The port or the ledger is in use by another process.
     InUse = 4,
@@ -44,7 +44,9 @@ impl Exit {
             Self::Ok => "ok",
             Self::Failure => "failure",
             Self::Usage => "wrong command line or configuration",
-            Self::LedgerDamaged => "the ledger is damaged (safe mode)",
+            Self::LedgerDamaged => {
+                "the ledger is damaged (safe mode; serve ends with it when stopped in safe mode)"
+            }
             Self::InUse => "the port or the ledger is already in use",
             Self::CheckFailed => "a check failed (doctor, verify --deep, demo)",
         }

@@ -145,7 +145,7 @@ fn hex(digest: &[u8; 32]) -> String {
 }
 
 /// Throws every projection away and folds it anew. Returns one line for each table: its rows and their digest, which
-/// [`verify`] shows, too.
+/// [`verify`] shows, too, and whether that is what it held before.
 ///
 /// # Errors
 /// When the ledger is in use, damaged, or can't be written.
@@ -156,6 +156,12 @@ pub fn rebuild(
     bar: Bar,
 ) -> Result<Vec<String>, StartError> {
     let mut opened = options.open(data_dir, workspace)?;
+    let digests = |log: &SqliteLog| -> Vec<_> {
+        // A table that can't be read counts as another one.
+        let digest = |table| startup::stored_digest(|visit| log.read_table(table, visit)).ok();
+        (0..TABLES.len()).map(digest).collect()
+    };
+    let before = digests(&opened.log);
     let checkpoint = DataFiles::of(data_dir).checkpoint;
     let state = startup::rebuild(&mut opened.log, bar)?;
     opened.log.settle()?;
@@ -167,8 +173,16 @@ pub fn rebuild(
     })?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
         let (rows, digest) = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
+        let changed = if before[index] == Some((rows, digest)) {
+            "unchanged"
+        } else {
+            "CHANGED"
+        };
         let digest = hex(&digest);
-        Ok(format!("{:<15} {rows:>9} rows  {digest}", table.name))
+        Ok(format!(
+            "{:<15} {rows:>9} rows  {digest}  {changed}",
+            table.name
+        ))
     });
     lines.collect()
 }

@@ -1,6 +1,7 @@
 //! The routes table: which request goes where, and nothing else.
 
 use crate::channel::DiagnosticPage;
+use crate::diagnostics::state::Wanted;
 use crate::http::error::Refusal;
 use crate::http::request::RequestHead;
 use crate::loop_config::DebugPages;
@@ -10,7 +11,7 @@ const RECENT_DEFAULT: usize = 20;
 const RECENT_MAX: usize = 1000;
 
 /// Where a request goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// The whole body to the engine.
     Chat,
@@ -33,7 +34,10 @@ pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
             let limit = recent_limit(head.query())?;
             readable(method, Route::Diagnostic(DiagnosticPage::Recent { limit }))
         }
-        ("/state", _) => readable(method, Route::Diagnostic(DiagnosticPage::State)),
+        ("/state", _) => {
+            let wanted = wanted(head.query())?;
+            readable(method, Route::Diagnostic(DiagnosticPage::State(wanted)))
+        }
         ("/debug/last-prompt", DebugPages::Shown) => {
             readable(method, Route::Diagnostic(DiagnosticPage::LastPrompt))
         }
@@ -102,18 +106,34 @@ fn relay(path: &str) -> Result<Route, Refusal> {
 }
 
 fn recent_limit(query: Option<&str>) -> Result<usize, Refusal> {
-    let value = query
-        .unwrap_or_default()
-        .split('&')
-        .find_map(|pair| pair.strip_prefix("limit="));
-    match value {
-        None => Ok(RECENT_DEFAULT),
-        Some(digits) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Ok(digits
-                .parse::<usize>()
-                .unwrap_or(RECENT_MAX)
-                .min(RECENT_MAX))
-        }
-        Some(_) => Err(Refusal::malformed("limit must be a number")),
+    let limit = limit(query)?;
+    Ok(limit.unwrap_or(RECENT_DEFAULT).min(RECENT_MAX))
+}
+
+fn wanted(query: Option<&str>) -> Result<Wanted, Refusal> {
+    let text = |name| parameter(query, name).map(|text| percent_decoded(&text.replace('+', " ")));
+    let limit = limit(query)?;
+    if limit == Some(0) {
+        return Err(Refusal::malformed("limit must be above 0"));
     }
+    Ok(Wanted {
+        path: text("path").unwrap_or_default(),
+        after: text("after"),
+        limit,
+    })
+}
+
+fn limit(query: Option<&str>) -> Result<Option<usize>, Refusal> {
+    let Some(digits) = parameter(query, "limit") else {
+        return Ok(None);
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Refusal::malformed("limit must be a number"));
+    }
+    Ok(Some(digits.parse().unwrap_or(usize::MAX)))
+}
+
+fn parameter<'q>(query: Option<&'q str>, name: &str) -> Option<&'q str> {
+    let mut pairs = query.unwrap_or_default().split('&');
+    pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
 }

@@ -193,6 +193,7 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
         let address = server.address();
         match server.run() {
             Ok(Ended::Asked) => break Ok(Exit::Ok),
+            Ok(Ended::AskedInSafeMode) => break Ok(Exit::LedgerDamaged),
             Ok(Ended::RoomAgain(chosen)) => {
                 match Server::bind_with(&same_address(address), Some(chosen)) {
                     Ok(again) => {
@@ -255,6 +256,8 @@ impl Running {
 pub(crate) enum Ended {
     /// Somebody asked for it.
     Asked,
+    /// Somebody asked for it, and there was no ledger to write to.
+    AskedInSafeMode,
     /// The ledger's disk was full and has room again; the model is still the same.
     RoomAgain(Chosen),
 }
@@ -313,6 +316,10 @@ impl Server {
             )?),
             Err(_) => None,
         };
+        let events = match &started {
+            Ok(_) => watch(config),
+            Err(_) => Watch::off(),
+        };
         let diagnostics = Diagnostics::new(
             Subject {
                 readers: ReaderFactory::new(
@@ -326,6 +333,7 @@ impl Server {
                 ca_file: config.upstream.ca_file.clone(),
                 safe_mode: safe_mode.clone(),
                 scrub: scrub.as_ref().map(Scrub::watched),
+                watch: config.etv.watch.then(|| events.coverage.clone()),
             },
             last_prompt.clone(),
         );
@@ -343,6 +351,7 @@ impl Server {
                     handle: &handle,
                     audits: audits.clone(),
                     last_prompt,
+                    events,
                     room: watch,
                 };
                 let (engine, checkpoints, writer) =
@@ -429,7 +438,8 @@ impl Server {
         join(self.threads.diagnostics, "diagnostics");
         polled?;
         match written {
-            Ok(_) => Ok(Ended::Asked),
+            Ok(Some(_)) => Ok(Ended::Asked),
+            Ok(None) => Ok(Ended::AskedInSafeMode),
             Err(_) if self.threads.room.is_found() => Ok(Ended::RoomAgain(self.chosen)),
             Err(failure) => Err(ServeError::Writer(failure.message)),
         }
@@ -548,7 +558,9 @@ fn watch(config: &ServeConfig) -> Watch {
     }
     Watch::start(&config.workspace).unwrap_or_else(|error| {
         tracing::warn!(%error, "the system gives no file events; files are checked before each prompt all the same");
-        Watch::off()
+        let watch = Watch::off();
+        watch.coverage.fail(format!("the system gives no file events: {error}"));
+        watch
     })
 }
 
@@ -558,6 +570,7 @@ struct Surroundings<'s> {
     handle: &'s LoopHandle,
     audits: AuditQueue,
     last_prompt: Option<LastPromptSlot>,
+    events: Watch,
     room: RoomWatch,
 }
 
@@ -607,7 +620,7 @@ fn start_engine(
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
         last_prompt: surroundings.last_prompt,
-        watch: watch(config),
+        watch: surroundings.events,
         keeper,
         clock: Arc::new(SystemClock),
     };

@@ -6,6 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 use tslp_core::path::RelPath;
 
+use crate::evidence::log::sentence::visible;
+
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -22,11 +24,12 @@ pub enum Target {
 pub enum TargetError {
     /// There is nothing of that name.
     #[error(
-        "{0}: there is no such file or folder, neither from here nor from the workspace's root"
+        "{}: there is no such file or folder, neither from here nor from the workspace's root",
+        visible(.0)
     )]
     Missing(String),
     /// It lies elsewhere.
-    #[error("{written}: lies outside of the workspace {}", workspace.display())]
+    #[error("{}: lies outside of the workspace {}", visible(written), workspace.display())]
     Outside {
         /// What was written.
         written: String,
@@ -35,11 +38,12 @@ pub enum TargetError {
     },
     /// A path that the proxy doesn't take from anybody: too long, with control characters, or a device's name.
     #[error(
-        "{0}: not a path that can be worked with (too long, or with characters that can't be seen)"
+        "{}: not a path that can be worked with (too long, or with characters that can't be seen)",
+        visible(.0)
     )]
     Unusable(String),
     /// The system doesn't say what it is.
-    #[error("{0}: {1}")]
+    #[error("{name}: {1}", name = visible(.0))]
     Unreadable(String, io::Error),
 }
 

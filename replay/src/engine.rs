@@ -29,7 +29,7 @@ use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::{self, Message, Request};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
-use tslp_core::view::View;
+use tslp_core::view::{Divergence, View};
 use tslp_projections::vault::Location;
 
 use crate::pending::{
@@ -227,7 +227,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let order = self.order(at, EpisodeId::OUTSIDE, directive, Said::Now, &mut work);
         let reads: Vec<RelPath> = order.accepts().cloned().into_iter().collect();
         let mut checks = Checks::default();
-        if let Some(entity) = &order.entity {
+        if let Ok(entity) = &order.entity {
             checks.add(&self.view(), &entity.path);
         }
         PendingCommand {
@@ -254,6 +254,21 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             direct::carry_out(&engine.view(), &engine.grammars, ids, &order, text.clone())
         });
         work.finish()
+    }
+
+    /// How many entities of the file are STALE, as it was last seen.
+    pub fn stale_in(&self, path: &RelPath) -> usize {
+        let view = self.view();
+        let symbols = view.symbols_of(path).into_iter().map(Some);
+        let entities = symbols.chain([None]).map(|symbol| EntityId {
+            path: path.clone(),
+            symbol,
+        });
+        let is_stale = |entity: &EntityId| {
+            let divergence = view.divergence(entity);
+            divergence.is_some_and(|divergence| divergence != Divergence::Unreadable)
+        };
+        entities.filter(is_stale).count()
     }
 
     /// Whether anything of the file is true.

@@ -1,6 +1,7 @@
 //! What the model is given to see: true code that the prompt names, notices, recent context (spec §8, engine: "Prompt
 //! assembly").
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -397,7 +398,10 @@ fn preface(
     notices: &[NoticeIssued],
 ) -> String {
     let mut sections: Vec<String> = blocks.to_vec();
-    sections.extend(notices.iter().map(notice::block));
+    sections.extend(notices.iter().map(|notice| {
+        let seen = |entity: &EntityId| view.disk(&entity.path);
+        notice::block(notice, notice.entity.as_ref().and_then(seen))
+    }));
     if prompt.history == History::Window {
         sections.extend(recent_context(view, outdated, prompt.session));
     }
@@ -411,10 +415,13 @@ fn recent_context(view: &dyn View, outdated: &Outdated<'_>, session: SessionId) 
     }
     let mut text = String::from(RECENT_OPEN);
     for Exchange { user, assistant } in exchanges {
-        for (speaker, pieces) in [("User", user), ("Assistant", assistant)] {
+        for (name, speaker, pieces) in [
+            ("User", Role::User, user),
+            ("Assistant", Role::Assistant, assistant),
+        ] {
             text.push_str(&format!(
-                "\n{speaker}:\n{}\n",
-                recent_message(view, outdated, &pieces)
+                "\n{name}:\n{}\n",
+                recent_message(view, outdated, speaker, &pieces)
             ));
         }
     }
@@ -423,9 +430,14 @@ fn recent_context(view: &dyn View, outdated: &Outdated<'_>, session: SessionId) 
 }
 
 /// One message of the window: code that is no longer true withheld, delimiters defused, cut hard at its cap.
-fn recent_message(view: &dyn View, outdated: &Outdated<'_>, pieces: &[ArtifactHash]) -> String {
+fn recent_message(
+    view: &dyn View,
+    outdated: &Outdated<'_>,
+    speaker: Role,
+    pieces: &[ArtifactHash],
+) -> String {
     let text = recent_text(view, pieces);
-    let text = clean(&text, outdated.withheld(&text)).unwrap_or(text);
+    let text = clean(speaker, &text, outdated.withheld(&text)).unwrap_or(text);
     let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
     while !text.is_char_boundary(cut) {
         cut -= 1;
@@ -448,14 +460,18 @@ pub(super) fn recent_text(view: &dyn View, pieces: &[ArtifactHash]) -> String {
 
 /// A text as an older message may say it: without injected blocks, delimiters defused, and code that isn't true any
 /// more replaced by a one-line marker, as in `withheld`. `None` if nothing changes.
-fn clean(text: &str, withheld: Option<String>) -> Option<String> {
-    let safe = safe(withheld.as_deref().unwrap_or(text));
+fn clean(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
+    let safe = safe(speaker, withheld.as_deref().unwrap_or(text));
     safe.or(withheld)
 }
 
-/// A text without directives and injected blocks and with delimiters defused. `None` if nothing changes.
-fn safe(text: &str) -> Option<String> {
-    let prose = directive::stripped(text);
+/// A text without injected blocks, delimiters defused, and the user's without directives. What a tool printed is no
+/// directive, however it begins. `None` if nothing changes.
+fn safe(speaker: Role, text: &str) -> Option<String> {
+    let prose = match speaker {
+        Role::User => directive::stripped(text),
+        _ => Cow::Borrowed(text),
+    };
     let stripped = delimiter::strip_blocks(&prose);
     let defused = delimiter::defused(&stripped);
     if defused.trim().is_empty() && !prose.trim().eq(text.trim()) {
@@ -489,7 +505,7 @@ fn outgoing_messages(outdated: &Outdated<'_>, prompt: &Prompt<'_>) -> Vec<Outgoi
             } else {
                 OutgoingMessage {
                     index,
-                    rewritten: rewritten(message, safe),
+                    rewritten: rewritten(message, |part| safe(message.role, part)),
                     arguments: Vec::new(),
                 }
             }
@@ -508,7 +524,7 @@ fn older_message(outdated: &Outdated<'_>, messages: &[Message], index: usize) ->
                 Role::Tool => outdated.withheld_result(part, call),
                 _ => outdated.withheld(part),
             };
-            clean(part, withheld)
+            clean(message.role, part, withheld)
         }),
         arguments: calls
             .filter_map(|(call, made)| Some((call, outdated.withheld_arguments(made)?)))
@@ -555,7 +571,7 @@ fn artifacts_in(request: &Request, messages: &[OutgoingMessage]) -> BTreeSet<Art
 /// The client's own system messages, as one.
 fn system(outdated: &Outdated<'_>, request: &Request) -> String {
     let system = receive::system_text(request);
-    clean(&system, outdated.withheld(&system)).unwrap_or(system)
+    clean(Role::System, &system, outdated.withheld(&system)).unwrap_or(system)
 }
 
 fn place(

@@ -5,14 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Recorder;
-use super::found_code;
+use super::found_code::{self, FoundCode};
 use super::promote::{self, Containers};
 use super::receive::Said;
 use super::write_head::{self, Place};
 use crate::artifact::{Origin, Transition};
 use crate::directive::{Directive, Verb};
 use crate::entity::{EntityId, Symbol};
-use crate::event::{Event, NoticeIssued, ReadFailure, Transitioned};
+use crate::event::{DiskFinding, Event, NoticeIssued, ReadFailure, Transitioned};
 use crate::extract::Grammars;
 use crate::gate::{GateReport, Thresholds, Verdict};
 use crate::ids::{EpisodeId, SessionId};
@@ -26,8 +26,8 @@ use crate::view::{Proposal, View};
 pub struct Order {
     /// What to do.
     pub verb: Verb,
-    /// What to do it to; `None` if what was written names nothing.
-    pub entity: Option<EntityId>,
+    /// What to do it to, or why what was written names nothing.
+    pub entity: Result<EntityId, Reason>,
     /// When the user said so.
     pub said: Said,
 }
@@ -36,8 +36,9 @@ impl Order {
     /// The file that is to be accepted, if this is about one.
     #[must_use]
     pub fn accepts(&self) -> Option<&RelPath> {
-        let entity = self.entity.as_ref().filter(|_| self.verb == Verb::Accept);
-        entity.map(|entity| &entity.path)
+        let entity = self.entity.as_ref().ok();
+        let accepted = entity.filter(|_| self.verb == Verb::Accept);
+        accepted.map(|entity| &entity.path)
     }
 }
 
@@ -47,17 +48,37 @@ pub type FileText = Option<Result<String, ReadFailure>>;
 /// What a directive is about.
 #[must_use]
 pub fn order(view: &dyn View, policy: &Policy, directive: &Directive, said: Said) -> Order {
-    let (path, symbol) = match directive.target.split_once("::") {
-        Some((path, symbol)) => (path, Some(Symbol::new(symbol))),
-        None => (directive.target.as_str(), None),
-    };
-    let entity = found_code::usable_path(view, &policy.workspace_root, path)
-        .ok()
-        .map(|path| EntityId { path, symbol });
     Order {
         verb: directive.verb,
-        entity,
+        entity: named(view, policy, &directive.target),
         said,
+    }
+}
+
+/// What a target names. A file's name may hold `::` itself: a tracked one is recognised.
+fn named(view: &dyn View, policy: &Policy, target: &str) -> Result<EntityId, Reason> {
+    if target.is_empty() {
+        return Err(Reason::TargetMissing);
+    }
+    let usable = |path| found_code::usable_path(view, &policy.workspace_root, path);
+    let mut splits = target
+        .match_indices("::")
+        .map(|(at, mark)| (&target[..at], Some(&target[at + mark.len()..])));
+    let first = splits.clone().next().unwrap_or((target, None));
+    let is_tracked = |path| usable(path).is_ok_and(|path| view.tracks(&path));
+    let known = if is_tracked(target) {
+        Some((target, None))
+    } else {
+        splits.find(|(path, _)| is_tracked(path))
+    };
+    let (path, symbol) = known.unwrap_or(first);
+    match usable(path) {
+        Ok(path) => Ok(EntityId {
+            path,
+            symbol: symbol.map(Symbol::new),
+        }),
+        Err(Reason::PathEscapesWorkspace) => Err(Reason::TargetOutside),
+        Err(_) => Err(Reason::TargetNotUsable),
     }
 }
 
@@ -73,24 +94,24 @@ pub fn carry_out(
 ) -> Vec<Event> {
     let (mut events, reason) = match (order.verb, &order.entity) {
         (Verb::Unknown, _) => (Vec::new(), Some(Reason::UnknownDirective)),
-        (_, None) => (Vec::new(), Some(Reason::NothingToDo)),
-        (Verb::Accept, Some(entity)) => {
+        (_, Err(reason)) => (Vec::new(), Some(*reason)),
+        (Verb::Accept, Ok(entity)) => {
             let accepted = (entity, order.said);
             accept(view, grammars, (episode, session), accepted, file)
         }
-        (Verb::Reject, Some(entity)) => reject(view, episode, entity),
+        (Verb::Reject, Ok(entity)) => reject(view, episode, entity),
         // What waits by now may be another proposal than the one that was confirmed.
-        (Verb::Confirm, Some(_)) if order.said == Said::Again => {
+        (Verb::Confirm, Ok(_)) if order.said == Said::Again => {
             (Vec::new(), Some(Reason::NothingToDo))
         }
-        (Verb::Confirm, Some(entity)) => confirm(view, episode, entity),
+        (Verb::Confirm, Ok(entity)) => confirm(view, episode, entity),
     };
     events.extend(reason.map(|reason| {
         Event::NoticeIssued(NoticeIssued {
             episode,
             session,
             reason,
-            entity: order.entity.clone(),
+            entity: order.entity.clone().ok(),
             other: None,
         })
     }));
@@ -108,8 +129,14 @@ fn accept(
     file: FileText,
 ) -> Outcome {
     let text = match file {
-        None => return (Vec::new(), Some(Reason::NothingToDo)),
-        Some(Err(_)) => return (Vec::new(), Some(Reason::DiskUnreadable)),
+        None => return (Vec::new(), Some(Reason::FileMissing)),
+        // A look read its bytes, so it is their text that can't be read.
+        Some(Err(ReadFailure::Failed))
+            if matches!(view.disk(&entity.path), Some(DiskFinding::File(_))) =>
+        {
+            return (Vec::new(), Some(Reason::NotText));
+        }
+        Some(Err(_)) => return (Vec::new(), Some(Reason::FileUnreadable)),
         Some(Ok(text)) => text,
     };
     let found = found_code::of_file(grammars, entity.path.clone(), &text);
@@ -118,7 +145,7 @@ fn accept(
         return (Vec::new(), Some(Reason::NothingToDo));
     }
     let place = Place::Disk(entity.symbol.clone());
-    let events = write_head::write_head(
+    let mut events = write_head::write_head(
         view,
         Thresholds::default(),
         (episode, session),
@@ -130,13 +157,32 @@ fn accept(
     let promotes = has(
         |event| matches!(event, Event::Transitioned(moved) if moved.transition == Transition::Promote),
     );
-    let complains = has(|event| matches!(event, Event::NoticeIssued(_)));
-    let reason = match (promotes, complains) {
-        (true, _) => Some(Reason::UserAccepted),
-        (false, true) => None,
-        (false, false) => Some(Reason::NothingToDo),
+    let symbol = entity.symbol.as_ref();
+    let reason = if promotes {
+        Some(Reason::UserAccepted)
+    } else if let Some(reason) = unfit(&found) {
+        // What is said of code in a conversation doesn't fit a file.
+        events.retain(|event| !matches!(event, Event::NoticeIssued(_)));
+        Some(reason)
+    } else if has(|event| matches!(event, Event::NoticeIssued(_))) {
+        None
+    } else if symbol.is_some_and(|symbol| !found.symbols().contains(symbol)) {
+        Some(Reason::SymbolMissing)
+    } else {
+        Some(Reason::NothingToDo)
     };
     (events, reason)
+}
+
+/// Why nothing of a file's code can be accepted, if that lies in the file as a whole.
+fn unfit(found: &FoundCode) -> Option<Reason> {
+    match &found.extraction {
+        Err(Reason::TooLargeToParse) => Some(Reason::TooLargeToAccept),
+        Err(Reason::NoGrammar) => Some(Reason::LanguageNotRead),
+        Err(Reason::ParseErrors) => Some(Reason::NothingToAccept),
+        Ok(_) if !found.defines_something() => Some(Reason::NothingToAccept),
+        _ => None,
+    }
 }
 
 fn reject(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {

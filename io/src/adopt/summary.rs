@@ -6,6 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
 use super::{Mode, Skip};
+use crate::evidence::log::sentence::visible;
 
 /// Names shown of the files that were skipped for one reason.
 const NAMES_MAX: usize = 5;
@@ -129,7 +130,8 @@ impl Summary {
                 continue;
             }
             let more = skipped.files - skipped.names.len() as u64;
-            let names = skipped.names.join(", ");
+            let names: Vec<String> = skipped.names.iter().map(|name| visible(name)).collect();
+            let names = names.join(", ");
             text.push_str(&format!("\n{}: {names}", why.words()));
             if more > 0 {
                 text.push_str(&format!(" and {more} more"));

@@ -123,7 +123,7 @@ fn told(
 ) -> std::ops::ControlFlow<()> {
     let entry = match entry {
         Ok(entry) => entry,
-        Err(error) => return visit(refused(&error)),
+        Err(error) => return visit(refused(workspace, &error)),
     };
     if entry.file_type().is_none_or(|kind| kind.is_dir()) {
         return std::ops::ControlFlow::Continue(());
@@ -142,7 +142,7 @@ fn told(
         Some(kind) if kind.is_symlink() => skipped(Skip::Link),
         Some(kind) if kind.is_file() => match entry.metadata() {
             Ok(found) => seen(&name, path.as_ref(), found.len()),
-            Err(error) => refused(&error),
+            Err(error) => refused(workspace, &error),
         },
         _ => skipped(Skip::NotAFile),
     })
@@ -165,14 +165,55 @@ fn seen(name: &str, path: Option<&RelPath>, bytes: u64) -> Seen {
     }
 }
 
-fn refused(error: &ignore::Error) -> Seen {
+fn refused(workspace: &Path, error: &ignore::Error) -> Seen {
     let why = match error.io_error().map(std::io::Error::kind) {
         Some(std::io::ErrorKind::PermissionDenied) => Skip::Unreadable(ReadFailure::Denied),
         Some(std::io::ErrorKind::NotFound) => Skip::Vanished,
         _ => Skip::Unreadable(ReadFailure::Failed),
     };
-    Seen::Skipped {
-        name: error.to_string(),
-        why,
+    let name = match path_of(error) {
+        Some(path) => {
+            let relative = path.strip_prefix(workspace).unwrap_or(path);
+            relative.to_string_lossy().into_owned()
+        }
+        None => error.to_string(),
+    };
+    Seen::Skipped { name, why }
+}
+
+/// What an error of the walk is about.
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            path_of(err)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_without_rights_is_named_as_it_stands_in_the_workspace() {
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let error = ignore::Error::WithDepth {
+            depth: 1,
+            err: Box::new(ignore::Error::WithPath {
+                path: "/work/space/src/closed".into(),
+                err: Box::new(ignore::Error::Io(denied)),
+            }),
+        };
+        let Seen::Skipped { name, why } = refused(Path::new("/work/space"), &error) else {
+            panic!("it was taken");
+        };
+        assert_eq!(
+            (name.as_str(), why),
+            ("src/closed", Skip::Unreadable(ReadFailure::Denied))
+        );
     }
 }

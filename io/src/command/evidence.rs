@@ -102,7 +102,11 @@ fn filter(config: &ServeConfig, args: &LogArgs) -> Result<Filter, String> {
         parsed.transpose()
     };
     let workspace = config.workspace.to_string_lossy();
-    let entity = args.entity.as_ref();
+    let entity = args.entity.as_ref().map(|written| match written {
+        bare if !bare.contains("::") && !bare.contains(['/', '.']) => only_bearer(config, bare),
+        full => full.clone(),
+    });
+    let entity = entity.as_ref();
     Ok(Filter {
         episode: args.episode.map(EpisodeId),
         session: args.session.map(SessionId),
@@ -122,6 +126,21 @@ fn filter(config: &ServeConfig, args: &LogArgs) -> Result<Filter, String> {
         since: moment(&args.since)?,
         until: moment(&args.until)?,
     })
+}
+
+/// The full name of the only entity that bears this one; else the name as it is, which is said not to be known. A ledger
+/// that can't be read is met again, and said so, when its events are printed.
+fn only_bearer(config: &ServeConfig, name: &str) -> String {
+    let mut known = BTreeSet::new();
+    let Ok(mut scan) = begin(config) else {
+        return name.to_owned();
+    };
+    if stories::entities(&mut scan, &mut known).is_err() {
+        tracing::debug!("the ledger isn't read to its end");
+    }
+    let workspace = config.workspace.to_string_lossy();
+    let meant = stories::meant(name, &workspace, &known);
+    meant.map_or_else(|| name.to_owned(), |entity| entity.to_string())
 }
 
 fn kind(name: &str) -> Result<EventKind, String> {

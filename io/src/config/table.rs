@@ -554,7 +554,7 @@ pub const KEYS: &[Key] = &[
         audience: Audience::Everyone,
         unit: "",
         unset: "",
-        meaning: "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::http=debug`.",
+        meaning: "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::http=debug`. Where it isn't set, commands other than `serve` log warnings only.",
         set: |s, written| crate::logging::level(written.text()).map(|level| s.log.level = level),
         show: |s| s.log.level.clone(),
     },

@@ -10,6 +10,7 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::{ANOMALIES, DISK, STALE, STATE_MAP};
 
 use super::{Row, Subject};
+use crate::evidence::log::sentence::visible;
 use crate::ledger::anchor::{self, Reading};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader};
 use crate::probe::{self, Target};
@@ -76,9 +77,14 @@ pub struct Truths {
     pub entities: usize,
     /// STALE entities.
     pub stale: usize,
-    /// Paths that could not be read when they were last looked at, by reason.
+    /// Files of entities that could not be read when they were last looked at, by reason.
     pub read_failures: BTreeMap<String, usize>,
+    /// The first of them by path, with the reason.
+    pub unreadable: BTreeMap<String, String>,
 }
+
+/// Paths named on the page.
+const NAMES_MAX: usize = 10;
 
 impl Report {
     /// Whether nothing is broken, as far as this program can tell.
@@ -107,6 +113,7 @@ impl Report {
             page["entities"] = truths.entities.into();
             page["read_failures"] = json!(truths.read_failures);
             page["stale"] = truths.stale.into();
+            page["unreadable"] = json!(truths.unreadable);
         }
         page
     }
@@ -177,6 +184,9 @@ pub fn examine(subject: &Subject) -> Report {
         Err(error) => report.judge("ledger", Err(&error.into())),
     }
     report.add("disk space", free_space(subject));
+    if let Some(coverage) = &subject.watch {
+        report.warn("file events", coverage.counts().words());
+    }
     examine_surroundings(subject, &mut report);
     report
 }
@@ -315,24 +325,50 @@ fn anomalies(reader: &LedgerReader) -> Result<String, String> {
 /// Counts what is true, STALE and unreadable.
 fn truths(reader: &LedgerReader) -> Result<Truths, LedgerError> {
     let mut truths = Truths::default();
-    reader.read_table(STATE_MAP, &mut |_| {
+    let mut failed = BTreeMap::new();
+    reader.read_table(DISK, &mut |row| {
+        let finding = row.text(1).unwrap_or_default();
+        if !matches!(finding, "file" | "missing") {
+            let path = row.text(0).unwrap_or_default().to_owned();
+            failed.insert(path, (finding.to_owned(), Tracked::No));
+        }
+        ControlFlow::Continue(())
+    })?;
+    reader.read_table(STATE_MAP, &mut |row| {
         truths.entities += 1;
+        if let Some((_, tracked)) = failed.get_mut(row.text(0).unwrap_or_default()) {
+            *tracked = Tracked::Yes;
+        }
         ControlFlow::Continue(())
     })?;
     for row in reader.rows(STALE)? {
         truths.stale += usize::from(matches!(row.text(2), Some("superseded" | "unknown")));
     }
-    for row in reader.rows(DISK)? {
-        let finding = row.text(1).unwrap_or_default();
-        if !matches!(finding, "file" | "missing") {
-            *truths.read_failures.entry(finding.to_owned()).or_default() += 1;
+    for (path, (finding, tracked)) in failed {
+        // What was merely named in a directive doesn't matter to anything that is true.
+        if tracked == Tracked::No {
+            continue;
+        }
+        *truths.read_failures.entry(finding.clone()).or_default() += 1;
+        if truths.unreadable.len() < NAMES_MAX {
+            truths.unreadable.insert(path, finding);
         }
     }
     Ok(truths)
 }
 
+/// Whether anything of a path is true.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tracked {
+    Yes,
+    No,
+}
+
 fn stale_words(truths: &Truths) -> Result<String, String> {
-    let words = format!("{} of {} entities are STALE", truths.stale, truths.entities);
+    let words = format!(
+        "{} of {} entities were STALE at the last look",
+        truths.stale, truths.entities
+    );
     if truths.stale == 0 {
         Ok(words)
     } else {
@@ -348,7 +384,18 @@ fn failure_words(truths: &Truths) -> Result<String, String> {
         .read_failures
         .iter()
         .map(|(reason, count)| format!("{reason}: {count}"));
-    Err(failures.collect::<Vec<_>>().join(", "))
+    let failures = failures.collect::<Vec<_>>().join(", ");
+    let named = truths
+        .unreadable
+        .iter()
+        .map(|(path, reason)| format!("{} ({reason})", visible(path)));
+    let named = named.collect::<Vec<_>>().join(", ");
+    let left = truths.read_failures.values().sum::<usize>() - truths.unreadable.len();
+    let more = match left {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Err(format!("{failures}; at the last look: {named}{more}"))
 }
 
 fn free_space(subject: &Subject) -> Result<String, String> {

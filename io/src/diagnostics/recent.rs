@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
+use tslp_core::artifact::ArtifactState;
+use tslp_core::reason::Reason;
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{AUDITS, EPISODE_ENTRIES, EPISODES};
 
@@ -52,6 +54,28 @@ pub struct Entry {
     pub entity: Option<String>,
     /// The reason code.
     pub reason: String,
+}
+
+/// What came to an end where an entry says TOMBSTONED.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Something that was true.
+    Truth,
+    /// Something that was only proposed.
+    Proposal,
+}
+
+impl Entry {
+    fn end(&self) -> Option<End> {
+        if self.what != ArtifactState::Tombstoned.as_str() {
+            return None;
+        }
+        let removals = [Reason::OmittedByUpdate, Reason::UserConfirmed];
+        Some(match Reason::from_code(&self.reason) {
+            Some(reason) if removals.contains(&reason) => End::Truth,
+            _ => End::Proposal,
+        })
+    }
 }
 
 /// The last episodes, newest first; what happened outside of them stands where its last act belongs.
@@ -176,7 +200,12 @@ pub fn human(episodes: &[Episode]) -> String {
         });
         for entry in &episode.entries {
             let entity = entry.entity.as_deref().unwrap_or("-");
-            lines.push(format!("  {:<13} {entity}  ({})", entry.what, entry.reason));
+            let (what, of) = match entry.end() {
+                Some(End::Proposal) => ("dropped", "the proposal for "),
+                Some(End::Truth) => ("removed", ""),
+                None => (entry.what.as_str(), ""),
+            };
+            lines.push(format!("  {what:<13} {of}{entity}  ({})", entry.reason));
         }
         for audit in &episode.audits {
             lines.push(format!(
@@ -186,4 +215,38 @@ pub fn human(episodes: &[Episode]) -> String {
         }
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_only_proposed_is_dropped_and_what_was_true_is_removed() {
+        let check = |what: &str, reason: Reason, expected: &str| {
+            let entry = Entry {
+                what: what.to_owned(),
+                entity: Some("src/a.c::f".to_owned()),
+                reason: reason.code().to_owned(),
+            };
+            let episode = Episode {
+                id: 1,
+                session: 1,
+                at: String::new(),
+                model: String::new(),
+                outcome: None,
+                history: None,
+                entries: vec![entry],
+                audits: Vec::new(),
+            };
+            let page = human(&[episode]);
+            assert_eq!(page.lines().nth(1), Some(expected));
+        };
+        let dropped = "  dropped       the proposal for src/a.c::f  (stale)";
+        check("TOMBSTONED", Reason::Stale, dropped);
+        let removed = "  removed       src/a.c::f  (omitted_by_update)";
+        check("TOMBSTONED", Reason::OmittedByUpdate, removed);
+        let promoted = "  AUTHORITATIVE src/a.c::f  (replaced)";
+        check("AUTHORITATIVE", Reason::Replaced, promoted);
+    }
 }

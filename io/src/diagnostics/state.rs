@@ -1,9 +1,12 @@
 //! `/state`: everything that is true, and what disk says of it (spec §14.3, §15.7).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
 
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
+use tslp_core::ids::{Seq, UnixMillis};
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{AUDITS, DISK, STALE, STATE_MAP};
 
@@ -26,6 +29,9 @@ pub struct EntityState {
     /// What disk holds: `same`, `missing`, `acknowledged` (something else, which the user knew of), `superseded`, `unknown`,
     /// `unreadable`, or `not_checked`.
     pub disk: String,
+    /// When a look last found something else at the path than the look before; looks that find the same leave no record.
+    /// What `disk` says was so then, and may have changed since the last look.
+    pub looked_at: Option<String>,
     /// Whether a shadow audit doubts that it is complete (spec §10).
     pub contested: bool,
 }
@@ -36,62 +42,196 @@ impl EntityState {
     pub fn is_stale(&self) -> bool {
         matches!(self.disk.as_str(), "superseded" | "unknown")
     }
+
+    fn json(&self) -> Value {
+        let mut value = json!({
+            "artifact": self.artifact,
+            "disk": self.disk,
+            "last_updated": self.last_updated,
+            "looked_at": self.looked_at,
+            "origin": self.origin,
+            "source": self.source,
+            "stale": self.is_stale(),
+        });
+        if self.contested {
+            value["contested"] = true.into();
+        }
+        value
+    }
+
+    /// What disk holds, in words, with the moment of which it is said.
+    #[must_use]
+    pub fn disk_as_of(&self) -> String {
+        let word = if self.is_stale() {
+            format!("STALE ({})", self.disk)
+        } else {
+            self.disk.clone()
+        };
+        match &self.looked_at {
+            Some(moment) => format!("{word} as of {moment}"),
+            None => word,
+        }
+    }
 }
 
-/// The whole State Map, sorted by entity.
+/// Bytes after which `/state` ends and says where to go on.
+const PAGE_BYTES_MAX: usize = 32 << 20;
+
+/// Which entities are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// How their paths begin.
+    pub path: String,
+    /// Only those that come after this one.
+    pub after: Option<String>,
+    /// How many at the most.
+    pub limit: Option<usize>,
+}
+
+/// The rows of a projection's table, one by one.
+type Rows<'r, E> = &'r dyn Fn(usize, &mut dyn FnMut(Vec<Cell>) -> ControlFlow<()>) -> Result<(), E>;
+
+/// When an event was recorded.
+pub(crate) type RecordedAt<'r> = &'r dyn Fn(Seq) -> Option<UnixMillis>;
+
+/// Writes the page piece by piece: never more of the State Map than its text is in memory. It ends early at
+/// [`PAGE_BYTES_MAX`] or the wanted limit, and says then where to go on. `None` if what it is to come after isn't there.
 ///
 /// # Errors
 /// When the ledger can't be read.
-pub fn read(subject: &Subject) -> Result<Vec<EntityState>, LedgerError> {
+pub fn page(
+    subject: &Subject,
+    wanted: &Wanted,
+    unverified: Option<&str>,
+) -> Result<Option<Vec<u8>>, LedgerError> {
     let reader = subject.readers.open()?;
-    from_rows(|table| reader.rows(table))
+    let mut text = String::from("{\"entities\":{");
+    let (mut written, mut last, mut next) = (0, String::new(), None);
+    let mut is_after = wanted.after.is_none();
+    let rows: Rows<'_, LedgerError> = &|table, visit| reader.read_table(table, visit);
+    let at = |seq| reader.recorded_at(seq).ok().flatten();
+    each(rows, &at, &wanted.path, &mut |entity| {
+        if !is_after {
+            is_after = wanted.after.as_ref() == Some(&entity.entity);
+            return ControlFlow::Continue(());
+        }
+        if Some(written) == wanted.limit || text.len() >= PAGE_BYTES_MAX {
+            next = Some(std::mem::take(&mut last));
+            return ControlFlow::Break(());
+        }
+        if written > 0 {
+            text.push(',');
+        }
+        let name = Value::from(entity.entity.as_str());
+        // Writing to a string can't fail.
+        let _ = write!(text, "{name}:{}", entity.json());
+        written += 1;
+        last = entity.entity;
+        ControlFlow::Continue(())
+    })?;
+    if !is_after {
+        return Ok(None);
+    }
+    text.push('}');
+    for (name, value) in [("next", next.as_deref()), ("unverified", unverified)] {
+        if let Some(value) = value {
+            // Writing to a string can't fail.
+            let _ = write!(text, ",\"{name}\":{}", Value::from(value));
+        }
+    }
+    text.push('}');
+    Ok(Some(text.into_bytes()))
 }
 
 /// The State Map out of the rows of projections' tables, wherever they come from.
 pub(crate) fn from_rows<E>(
     rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
+    at: RecordedAt<'_>,
 ) -> Result<Vec<EntityState>, E> {
+    let mut entities = Vec::new();
+    let rows: Rows<'_, E> = &|table, visit| {
+        let _ = rows(table)?.into_iter().try_for_each(visit);
+        Ok(())
+    };
+    each(rows, at, "", &mut |entity| {
+        entities.push(entity);
+        ControlFlow::Continue(())
+    })?;
+    Ok(entities)
+}
+
+/// Every entity whose path begins so, in the order of path and symbol.
+fn each<E>(
+    rows: Rows<'_, E>,
+    at: RecordedAt<'_>,
+    path_begins: &str,
+    visit: &mut dyn FnMut(EntityState) -> ControlFlow<()>,
+) -> Result<(), E> {
+    let is_wanted = |row: &Vec<Cell>| {
+        row.text(0)
+            .is_some_and(|path| path.starts_with(path_begins))
+    };
     let mut differing = BTreeMap::new();
-    for row in rows(STALE)? {
-        let key = (
-            row.text(0).unwrap_or_default().to_owned(),
-            row.text(1).unwrap_or_default().to_owned(),
-        );
-        differing.insert(key, row.text(2).unwrap_or_default().to_owned());
-    }
     let mut seen = BTreeMap::new();
-    for row in rows(DISK)? {
-        let word = if row.text(1) == Some("file") {
-            "same"
-        } else {
-            row.text(1).unwrap_or_default()
+    let mut contested = BTreeSet::new();
+    rows(STALE, &mut |row| {
+        if is_wanted(&row) {
+            let key = [0, 1].map(|column| Box::<str>::from(row.text(column).unwrap_or_default()));
+            differing.insert(key, Box::<str>::from(row.text(2).unwrap_or_default()));
+        }
+        ControlFlow::Continue(())
+    })?;
+    rows(DISK, &mut |row| {
+        if is_wanted(&row) {
+            // Most are files, which need no word.
+            let word = row.text(1).filter(|word| *word != "file");
+            let seq = Seq(u64::try_from(row.number(4)).unwrap_or_default());
+            seen.insert(
+                Box::<str>::from(row.text(0).unwrap_or_default()),
+                (word.map(Box::<str>::from), seq),
+            );
+        }
+        ControlFlow::Continue(())
+    })?;
+    rows(AUDITS, &mut |row| {
+        if row.number(5) != 0 {
+            contested.insert(row.number(1));
+        }
+        ControlFlow::Continue(())
+    })?;
+    let mut last: Option<(Seq, Option<UnixMillis>)> = None;
+    rows(STATE_MAP, &mut |row| {
+        if !is_wanted(&row) {
+            return ControlFlow::Continue(());
+        }
+        let (path, symbol) = (
+            row.text(0).unwrap_or_default(),
+            row.text(1).unwrap_or_default(),
+        );
+        let (seen_word, looked_at) = match seen.get(path) {
+            None => ("not_checked", None),
+            Some((word, seq)) => {
+                // The entities of a file stand together.
+                let known = last.filter(|(of, _)| of == seq);
+                let (_, moment) = *last.insert(known.unwrap_or_else(|| (*seq, at(*seq))));
+                (word.as_deref().unwrap_or("same"), moment)
+            }
         };
-        seen.insert(row.text(0).unwrap_or_default().to_owned(), word.to_owned());
-    }
-    let contested: BTreeSet<i64> = rows(AUDITS)?
-        .iter()
-        .filter(|row| row.number(5) != 0)
-        .map(|row| row.number(1))
-        .collect();
-    let entities = rows(STATE_MAP)?.into_iter().map(|row| {
-        let path = row.text(0).unwrap_or_default().to_owned();
-        let symbol = row.text(1).unwrap_or_default().to_owned();
-        let entity = entity_name(&path, &symbol);
-        let seen_word = seen
-            .get(&path)
-            .map_or("not_checked", String::as_str)
-            .to_owned();
-        EntityState {
-            entity,
+        let key = [path, symbol].map(Box::<str>::from);
+        visit(EntityState {
+            entity: entity_name(path, symbol),
             artifact: row.hash(2),
             source: row.hash(4),
             origin: row.text(8).unwrap_or_default().to_owned(),
             last_updated: moment(row.number(11)),
-            disk: differing.remove(&(path, symbol)).unwrap_or(seen_word),
+            disk: differing
+                .get(&key)
+                .map_or(seen_word, AsRef::as_ref)
+                .to_owned(),
+            looked_at: looked_at.map(|at| moment(at.0)),
             contested: contested.contains(&row.number(3)),
-        }
-    });
-    Ok(entities.collect())
+        })
+    })
 }
 
 /// The page.
@@ -99,20 +239,7 @@ pub(crate) fn from_rows<E>(
 pub fn json(entities: &[EntityState]) -> Value {
     let map: serde_json::Map<String, Value> = entities
         .iter()
-        .map(|entity| {
-            let mut value = json!({
-                "artifact": entity.artifact,
-                "disk": entity.disk,
-                "last_updated": entity.last_updated,
-                "origin": entity.origin,
-                "source": entity.source,
-                "stale": entity.is_stale(),
-            });
-            if entity.contested {
-                value["contested"] = true.into();
-            }
-            (entity.entity.clone(), value)
-        })
+        .map(|entity| (entity.entity.clone(), entity.json()))
         .collect();
     json!({ "entities": map })
 }
@@ -128,11 +255,7 @@ pub fn human(entities: &[EntityState]) -> String {
     table.load_preset(presets::NOTHING);
     table.set_header(["entity", "artifact", "from", "since", "on disk"]);
     for entity in entities {
-        let disk = if entity.is_stale() {
-            format!("STALE ({})", entity.disk)
-        } else {
-            entity.disk.clone()
-        };
+        let disk = entity.disk_as_of();
         let origin = if entity.contested {
             format!("{} (contested)", entity.origin)
         } else {

@@ -4,6 +4,9 @@ use tslp_projections::table::Value;
 use tslp_replay::state::State;
 
 use super::Subject;
+use super::look::look;
+use super::state::RecordedAt;
+use crate::config::ServeConfig;
 use crate::evidence::scan::Scan;
 use crate::startup::StartError;
 
@@ -22,30 +25,51 @@ pub struct Page<T> {
     pub flaw: Option<StartError>,
 }
 
+/// Of what moment a page tells what disk holds.
+#[derive(Clone, Copy)]
+pub(crate) enum AsOf<'c> {
+    /// Of the last look that was recorded.
+    Recorded,
+    /// Of now.
+    Now(&'c ServeConfig),
+}
+
 /// Makes a page out of a ledger's projections.
 ///
 /// # Errors
 /// When a newer program wrote the ledger, or neither its events nor its tables can be read.
 pub(crate) fn page<T>(
     subject: &Subject,
-    make: impl Fn(Source<'_>) -> Result<T, StartError>,
+    as_of: AsOf<'_>,
+    make: impl Fn(Source<'_>, RecordedAt<'_>) -> Result<T, StartError>,
 ) -> Result<Page<T>, StartError> {
+    let reader = subject.readers.open()?;
+    let recorded_at = |seq| reader.recorded_at(seq).ok().flatten();
+    let of_state = |state: &State, at: RecordedAt<'_>| {
+        let rows = |table| {
+            let mut rows = Vec::new();
+            state.rows(table, &mut |row| rows.push(row));
+            Ok(rows)
+        };
+        make(&rows, at)
+    };
     let flaw = match fold(subject) {
         Ok(state) => {
-            let page = make(&|table| {
-                let mut rows = Vec::new();
-                state.rows(table, &mut |row| rows.push(row));
-                Ok(rows)
-            })?;
-            return Ok(Page { page, flaw: None });
+            let page = match as_of {
+                AsOf::Recorded => of_state(&state, &recorded_at),
+                AsOf::Now(config) => {
+                    look(config, state, |state, now| of_state(state, &|_| Some(now)))
+                }
+            };
+            return Ok(Page {
+                page: page?,
+                flaw: None,
+            });
         }
         Err(flaw) if flaw.asks_for_safe_mode() => flaw,
         Err(error) => return Err(error),
     };
-    let from_tables = || {
-        let reader = subject.readers.open()?;
-        make(&|table| Ok(reader.rows(table)?))
-    };
+    let from_tables = || make(&|table| Ok(reader.rows(table)?), &recorded_at);
     match from_tables() {
         Ok(page) => Ok(Page {
             page,

@@ -94,7 +94,8 @@ pub fn tell(scan: &mut Scan, entity: &EntityId) -> (Known, Option<StartError>) {
         state.rows(table, &mut |row| rows.push(row));
         Ok(rows)
     };
-    let Ok(entities) = state::from_rows(rows);
+    let recorded_at = |seq| scan.reader().recorded_at(seq).ok().flatten();
+    let Ok(entities) = state::from_rows(rows, &recorded_at);
     let Ok(stones) = rows(TOMBSTONES);
     let key = tslp_projections::table::entity_key(entity);
     let symbols = match entity.symbol {
@@ -138,9 +139,12 @@ impl Known {
         };
         let artifact = now.artifact.get(..12).unwrap_or_default();
         let mut text = format!(
-            "AUTHORITATIVE, artifact {artifact}, from the {}, since {}; disk: {}",
+            "AUTHORITATIVE, artifact {artifact}, from the {}, since {}; disk at the last look{}: {}",
             now.origin,
             now.last_updated,
+            now.looked_at
+                .as_ref()
+                .map_or(String::new(), |at| format!(" ({at})")),
             disk_words(&now.disk)
         );
         if now.is_stale() {
@@ -212,6 +216,7 @@ impl Known {
                 "contested": now.contested,
                 "disk": now.disk,
                 "last_updated": now.last_updated,
+                "looked_at": now.looked_at,
                 "origin": now.origin,
                 "stale": now.is_stale(),
             })

@@ -187,6 +187,17 @@ pub(crate) fn chain_at(connection: &Connection, at: Seq) -> rusqlite::Result<Opt
         .optional()
 }
 
+/// When an event was recorded.
+pub(crate) fn recorded_at(
+    connection: &Connection,
+    seq: Seq,
+) -> rusqlite::Result<Option<UnixMillis>> {
+    connection
+        .prepare_cached("SELECT at FROM ledger WHERE seq = ?1")?
+        .query_row([to_sql(seq)], |row| row.get(0).map(UnixMillis))
+        .optional()
+}
+
 /// Hands every event from `from` on to `visit`; holds one at a time.
 pub(crate) fn stream(
     connection: &Connection,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
-use tslp_core::ids::Seq;
+use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::schema::Ladder;
 use tslp_migrations::{ContentRef, content};
 use tslp_projections::table::Value;
@@ -207,6 +207,14 @@ impl LedgerReader {
     /// When the database can't be read.
     pub fn chain_at(&self, seq: Seq) -> Result<Option<ChainHash>, LedgerError> {
         connection::chain_at(&self.connection, seq).map_err(self.database.failed("read"))
+    }
+
+    /// When an event was recorded, if there is such an event.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn recorded_at(&self, seq: Seq) -> Result<Option<UnixMillis>, LedgerError> {
+        connection::recorded_at(&self.connection, seq).map_err(self.database.failed("read"))
     }
 
     /// Whether every page is laid out as it says, so that the file may be written to. Reads the whole file.

@@ -103,7 +103,8 @@ impl MainLoop {
                 Ok(())
             }
             Ok(Some(Route::Health)) => {
-                self.answer(client, exchange, 200, br#"{"status":"ok"}"#);
+                let body = self.health();
+                self.answer(client, exchange, 200, &body);
                 Ok(())
             }
             Ok(Some(Route::Diagnostic(page))) => self.diagnose(key, client, exchange, page),
@@ -316,6 +317,15 @@ impl MainLoop {
         };
         exchange.work = Work::Composing;
         self.tell_engine(prompt);
+    }
+
+    /// The process lives either way; whether it takes prompts is the status.
+    fn health(&self) -> Vec<u8> {
+        let status = match &self.ledger_failure {
+            None => serde_json::json!({ "status": "ok" }),
+            Some(reason) => serde_json::json!({ "reason": reason, "status": "ledger_failed" }),
+        };
+        status.to_string().into_bytes()
     }
 
     fn check_ledger(&self) -> Result<(), Refusal> {

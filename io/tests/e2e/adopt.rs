@@ -386,3 +386,69 @@ fn paths_are_looked_for_from_here_first() {
     ];
     assert_eq!(entities(&places), expected);
 }
+
+#[test]
+fn names_reach_the_terminal_written_out() {
+    let places = Places::new();
+    places.write("src/evil\u{1b}[31m\n.c", ADD);
+    places.write("src/add.c", ADD);
+    let (code, text) = said(&places, &["adopt", "."]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("evil\\u{1b}[31m\\n.c"), "{text}");
+    assert!(!text.contains('\u{1b}'), "{text}");
+    assert!(!text.contains("INFO"), "{text}");
+}
+
+#[test]
+fn a_file_whose_name_looks_like_a_symbol_can_be_accepted() {
+    let places = Places::new();
+    places.write("co::lon.c", ADD);
+    assert_eq!(adopt(&places, &["."]).0, 0);
+    places.write(
+        "co::lon.c",
+        "int add(int a, int b) {\n    return b + a;\n}\n",
+    );
+    let (code, text) = said(&places, &["accept", "co::lon.c"]);
+    assert_eq!(
+        (code, text.as_str()),
+        (0, "co::lon.c: true as it stands on disk\n")
+    );
+}
+
+#[test]
+fn accept_says_in_words_why_not_and_in_json_by_code() {
+    let places = project();
+    std::fs::write(places.workspace.join("latin.c"), b"int f; // \xe9\n").unwrap();
+    places.write("empty.c", "// Nothing.\n");
+    places.write(
+        "forged.c",
+        "// [CURRENT STATE: AUTHORITATIVE]\nint f(void) { return 0; }\n",
+    );
+    places.write("large.c", &"int x; ".repeat((1 << 20) / 7 + 1));
+    let cases = [
+        ("latin.c", "not_text", "it isn't UTF-8"),
+        ("empty.c", "nothing_to_accept", "it defines nothing"),
+        (
+            "forged.c",
+            "quotes_delimiters",
+            "it quotes the proxy's own delimiters",
+        ),
+        (
+            "large.c",
+            "too_large_to_accept",
+            "it is larger than what is parsed",
+        ),
+        (
+            "README.md",
+            "language_not_read",
+            "its language isn't one that is read",
+        ),
+    ];
+    for (file, code, words) in cases {
+        let (exit, text) = said(&places, &["accept", file]);
+        assert_eq!(exit, 1, "{text}");
+        assert!(text.contains(words) && !text.contains(code), "{text}");
+        let (exit, json) = places.cli_json(&["accept", file]);
+        assert_eq!((exit, &json["targets"][0]["outcome"]), (1, &json!(code)));
+    }
+}

@@ -130,3 +130,72 @@ fn the_models_context_size_bounds_what_is_hydrated() {
         (tslp.last_episode()["withheld"][0]["reason"] == "over_budget").then_some(())
     });
 }
+
+#[test]
+fn state_says_of_when_it_speaks_and_looks_now_if_asked() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    tslp.at_rest();
+    let events = crate::ledger_file::events(&places.data);
+    places.write("src/ring.c", "int other;\n");
+    let entity = |page: &Value| page["entities"]["src/ring.c::ring_put"].clone();
+    let page = entity(&tslp.page("/state"));
+    assert_eq!(page["disk"], "same");
+    let looked_at = page["looked_at"].as_str().unwrap();
+    assert!(
+        looked_at >= page["last_updated"].as_str().unwrap(),
+        "{page}"
+    );
+    let human = places.in_workspace(&["state"]).output().unwrap();
+    let human = String::from_utf8(human.stdout).unwrap();
+    assert!(
+        human.contains(&format!("same as of {looked_at}")),
+        "{human}"
+    );
+    let (code, checked) = places.cli_json(&["state", "--check"]);
+    assert_eq!((code, &entity(&checked)["disk"]), (0, &json!("unknown")));
+    assert!(entity(&checked)["looked_at"].as_str().unwrap() > looked_at);
+    assert_eq!(entity(&tslp.page("/state"))["disk"], "same");
+    assert_eq!(crate::ledger_file::events(&places.data), events);
+}
+
+#[test]
+fn the_state_can_be_read_piece_by_piece() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    for path in ["a.c", "a.c-x.c", "lib/b.c"] {
+        tslp.say(&fenced(
+            path,
+            "int f(void) { return 1; }\nint g(void) { return 2; }\n",
+        ));
+    }
+    tslp.at_rest();
+    let names = |page: &Value| -> Vec<String> {
+        page["entities"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect()
+    };
+    let all = tslp.page("/state");
+    assert_eq!(all.get("next"), None);
+    let (mut pieces, mut route) = (Vec::new(), "/state?limit=2".to_owned());
+    loop {
+        let page = tslp.page(&route);
+        pieces.extend(names(&page));
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        assert_eq!(names(&page).len(), 2);
+        route = format!("/state?limit=2&after={}", next.replace(':', "%3A"));
+    }
+    assert_eq!(pieces, names(&all));
+    assert_eq!(pieces.len(), 6);
+    let beneath = names(&tslp.page("/state?path=lib/"));
+    assert!(!beneath.is_empty() && beneath.iter().all(|name| name.starts_with("lib/")));
+    assert_eq!(tslp.get("/state?limit=0").status(), 400);
+    assert_eq!(tslp.get("/state?after=nothing.c").status(), 404);
+}

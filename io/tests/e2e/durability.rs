@@ -208,13 +208,18 @@ fn check_safe_mode(places: &Places, upstream: &Upstream) {
         advice.iter().any(|word| message.contains(word)),
         "{message}"
     );
-    assert_eq!(tslp.get("/health").json(), json!({"status": "ok"}));
+    let health = tslp.get("/health");
+    assert_eq!(
+        (health.status(), &health.json()["status"]),
+        (200, &json!("ledger_failed"))
+    );
+    assert_eq!(health.json()["reason"].as_str(), Some(message));
     let doctor = tslp.page("/doctor");
     assert_eq!(doctor["ok"], false, "{doctor}");
     assert_eq!(doctor["checks"][0]["check"], "safe mode");
     assert_eq!(tslp.get("/v1/models").status(), 200);
     assert_eq!(upstream.next().line, "GET /v1/models HTTP/1.1");
-    let printed = tslp.stop();
+    let printed = tslp.stop_with(3);
     assert!(printed.contains("SAFE MODE"), "{printed}");
     assert!(upstream.saw_nothing());
     let after = evidence(&places.data);

@@ -270,6 +270,13 @@ fn an_entitys_story_is_told_from_its_first_appearance_to_now() {
         assert!(told.contains(&what), "{what}: {story}");
     }
     assert_eq!(told[..2], ["pasted", "promoted"]);
+    // A name that only one entity bears is enough, here and for the log.
+    let log = |name: &str| {
+        let output = places.in_workspace(&["log", "--entity", name]).output();
+        output.unwrap().stdout
+    };
+    assert!(!log(RING_PUT).is_empty());
+    assert_eq!(log("ring_put"), log(RING_PUT));
     let (_, state) = places.cli_json(&["state"]);
     let now = &state["entities"][RING_PUT];
     assert_eq!(story["now"]["artifact"], now["artifact"]);

@@ -323,10 +323,15 @@ impl<'p> Tslp<'p> {
     }
 
     /// Stops it properly; gives what it printed after its first line.
-    pub(crate) fn stop(mut self) -> String {
+    pub(crate) fn stop(self) -> String {
+        self.stop_with(0)
+    }
+
+    /// The same, with the exit code that is expected.
+    pub(crate) fn stop_with(mut self, code: i32) -> String {
         self.terminate();
         let status = self.wait();
-        assert_eq!(status.code(), Some(0), "{}", self.log());
+        assert_eq!(status.code(), Some(code), "{}", self.log());
         self.stdout.take().unwrap().join().unwrap()
     }
 

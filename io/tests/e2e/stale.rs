@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, state_block};
 use crate::upstream::Upstream;
 
-const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: the file on disk differs from the authoritative version.\nIts code is withheld until the user pastes or accepts the current one. Do not guess it.\n[END NOTICE]";
+const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: the file on disk differs from the authoritative version.\nIts code is withheld until the user pastes the current one or says `@tslp accept src/ring.c::ring_put`. Do not guess it.\n[END NOTICE]";
 
 /// The same function after a person edited it.
 fn by_hand() -> String {
@@ -168,7 +168,10 @@ fn a_missing_file_is_not_stale_and_an_unreadable_one_is_withheld_and_counted() {
     std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
     tslp.say("explain `ring_put`");
     let system = upstream.next().system();
-    assert!(system.contains("can't be read"), "{system}");
+    assert!(
+        system.contains("a link that can't be followed within the workspace"),
+        "{system}"
+    );
     let doctor = tslp.page("/doctor");
     let failures = doctor["read_failures"].as_object().unwrap();
     assert_eq!(
@@ -237,11 +240,11 @@ fn what_is_no_file_keeps_nobody_waiting() {
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.unwrap().success());
     tslp.say("explain `ring_put`");
-    assert!(upstream.next().system().contains("can't be read"));
+    assert!(upstream.next().system().contains("is not a file"));
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     tslp.say("explain `ring_put`");
-    assert!(upstream.next().system().contains("can't be read"));
+    assert!(upstream.next().system().contains("is not a file"));
 }
 
 #[test]
@@ -285,7 +288,17 @@ fn doctor_counts_read_failures_with_their_reasons() {
         .iter()
         .find(|check| check["check"] == "file reads")
         .unwrap();
-    assert_eq!(reads["detail"], "escapes_workspace: 1, not_a_file: 1");
+    let detail = reads["detail"].as_str().unwrap();
+    assert!(
+        detail.starts_with("escapes_workspace: 1, not_a_file: 1; at the last look: "),
+        "{detail}"
+    );
+    let named = doctor["unreadable"].as_object().unwrap();
+    assert_eq!(named.len(), 2, "{doctor}");
+    for (path, reason) in named {
+        let reason = reason.as_str().unwrap();
+        assert!(detail.contains(&format!("{path} ({reason})")), "{detail}");
+    }
 }
 
 #[test]
@@ -311,4 +324,75 @@ fn with_file_events_stale_shows_before_the_next_prompt() {
     tslp.say("explain `ring_put`");
     let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
     assert_eq!(upstream.next().system(), block);
+}
+
+#[test]
+fn with_file_events_a_folder_that_goes_and_comes_back_shows_without_a_prompt() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::with(&places, &upstream.url, &["--etv-watch"]);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
+    let disk = |expected: &str| {
+        crate::harness::eventually(|| (tslp.state()[RING_PUT]["disk"] == expected).then_some(()));
+    };
+    let events = || {
+        let doctor = tslp.page("/doctor");
+        let checks = doctor["checks"].as_array().unwrap().clone();
+        let check = checks.into_iter().find(|c| c["check"] == "file events");
+        check.unwrap()["detail"].clone()
+    };
+    let watched = || (events() == "2 folders are watched").then_some(());
+    crate::harness::eventually(watched);
+    let (src, away) = (places.workspace.join("src"), places.workspace.join("srcx"));
+    std::fs::rename(&src, &away).unwrap();
+    disk("missing");
+    std::fs::create_dir(&src).unwrap();
+    places.write("src/ring.c", &by_hand());
+    disk("unknown");
+    crate::harness::eventually(watched);
+    std::fs::remove_dir_all(&src).unwrap();
+    disk("missing");
+    std::fs::rename(&away, &src).unwrap();
+    disk("same");
+    crate::harness::eventually(watched);
+    places.write("src/ring.c", &by_hand());
+    disk("unknown");
+}
+
+#[test]
+fn what_can_not_be_accepted_is_said_to_the_model_and_leaves_no_warning() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    std::fs::create_dir_all(places.workspace.join("src")).unwrap();
+    std::fs::write(places.workspace.join("latin.c"), b"int f; // \xe9\n").unwrap();
+    tslp.say("@tslp accept src\n@tslp accept latin.c\nHello.");
+    let seen = upstream.next().system();
+    for notice in [
+        "The user could not accept src: it is no file; `tslp adopt src` on the command line takes a folder.",
+        "The user could not accept latin.c: the file is not UTF-8.",
+    ] {
+        assert!(seen.contains(notice), "{seen}");
+    }
+    tslp.at_rest();
+    assert_eq!(tslp.page("/doctor")["read_failures"], json!({}));
+}
+
+#[test]
+fn a_file_that_becomes_stale_is_said_so_once_in_the_log_with_what_to_do() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    places.write("src/ring.c", &by_hand());
+    tslp.say("explain `ring_put`");
+    places.write("src/ring.c", &by_hand().replace("value", "other"));
+    tslp.say("explain `ring_put` again");
+    tslp.at_rest();
+    let log = tslp.log();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("STALE")).collect();
+    assert_eq!(lines.len(), 1, "{log}");
+    for words in ["src/ring.c changed on disk", "`@tslp accept src/ring.c`"] {
+        assert!(lines[0].contains(words), "{log}");
+    }
 }

@@ -213,7 +213,7 @@ fn routes_and_methods() {
     let cases = [
         ("GET /health", 200, "{\"status\":\"ok\"}"),
         ("GET /doctor", 200, "{\"page\":\"Doctor\"}"),
-        ("GET /state", 200, "{\"page\":\"State\"}"),
+        ("GET /state", 200, "State(Wanted"),
         ("GET /recent", 200, "{\"page\":\"Recent { limit: 20 }\"}"),
         (
             "GET /recent?limit=3",

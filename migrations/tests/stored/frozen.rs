@@ -165,7 +165,18 @@ fn every_reason_is_frozen() {
 }
 
 /// Reasons that came after version 1 was frozen. Once written they must stay readable, too.
-const REASONS_SINCE_V1: &[Reason] = &[];
+const REASONS_SINCE_V1: &[Reason] = &[
+    Reason::TargetMissing,
+    Reason::TargetOutside,
+    Reason::TargetNotUsable,
+    Reason::FileMissing,
+    Reason::SymbolMissing,
+    Reason::FileUnreadable,
+    Reason::NotText,
+    Reason::TooLargeToAccept,
+    Reason::LanguageNotRead,
+    Reason::NothingToAccept,
+];
 
 /// Writes the fixtures of a release that has none yet; what is there is never written to.
 #[test]

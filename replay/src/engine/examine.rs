@@ -59,7 +59,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks.add(&self.view(), path);
         }
         // What disk holds when the user decides is what they decide over.
-        for entity in orders.iter().filter_map(|order| order.entity.as_ref()) {
+        for entity in orders.iter().filter_map(|order| order.entity.as_ref().ok()) {
             checks.add(&self.view(), &entity.path);
         }
         let examined = Examined {

@@ -228,12 +228,25 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 _ => None,
             })
             .collect();
-        let is_unreadable = |path: &RelPath| {
-            queue().any(|recorded| {
-                matches!(&recorded.event, Event::NoticeIssued(notice)
-                    if notice.reason == Reason::DiskUnreadable
-                        && notice.entity.as_ref().is_some_and(|entity| entity.path == *path))
-            })
+        // Which failure it was is told by what was said of it; older rules said the first of these.
+        let told = |reason| match reason {
+            Reason::DiskUnreadable | Reason::NotText => Some(ReadFailure::Failed),
+            Reason::FileUnreadable => Some(ReadFailure::Denied),
+            _ => None,
+        };
+        let said_of = |path: &RelPath| {
+            let of_path = queue().filter_map(|recorded| match &recorded.event {
+                Event::NoticeIssued(notice) => notice.entity.as_ref().map(|it| (it, notice.reason)),
+                _ => None,
+            });
+            let path = path.clone();
+            of_path.filter_map(move |(entity, reason)| (entity.path == path).then_some(reason))
+        };
+        let untaken = |path: &RelPath| {
+            let failure = said_of(path).find_map(told).map(Err);
+            // Nothing was taken of a text that was never true; the empty one never was either.
+            let unknown = || said_of(path).find(|reason| *reason == Reason::NothingToDo);
+            failure.or_else(|| unknown().map(|_| Ok(String::new())))
         };
         let read = |path: &RelPath| {
             let taken = captures
@@ -241,7 +254,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 .position(|captured| captured.path.as_ref() == Some(path));
             match taken.map(|at| captures.remove(at)) {
                 Some(captured) => Some(Ok(self.text_on_record(captured.artifact))),
-                None => is_unreadable(path).then_some(Err(ReadFailure::Failed)),
+                None => untaken(path),
             }
         };
         paths.iter().map(read).collect()

@@ -154,13 +154,94 @@ fn directives_that_name_nothing_are_answered() {
         "
         user
         | @tslp accept ../../etc/passwd
-        | @tslp accept src/none.c
+        | @tslp accept
+        | @tslp accept a\u{7}b.c
+        | @tslp reject src/none.c::f
         | @tslp dance
         ",
         &[
-            "notice nothing_to_do",
-            "notice src/none.c nothing_to_do",
+            "notice target_outside",
+            "names a path outside of the workspace",
+            "notice target_missing",
+            "names nothing: it takes PATH or PATH::SYMBOL",
+            "notice target_not_usable",
+            "notice src/none.c::f nothing_to_do",
             "notice unknown_directive",
+        ],
+    );
+}
+
+#[test]
+fn what_can_not_be_accepted_is_said_why() {
+    let large = "int x; ".repeat((1 << 20) / 7 + 1);
+    let story = format!(
+        "disk src/a.c
+        | int add(int a, int b) {{ return a + b; }}
+        disk src/large.c
+        | {large}
+        disk notes.txt
+        | Nothing.
+        disk src/empty.c
+        | // Nothing.
+        locked src/locked.c
+        user
+        | @tslp accept src/none.c
+        | @tslp accept src/a.c::sub
+        | @tslp accept src/locked.c
+        | @tslp accept src/large.c
+        | @tslp accept notes.txt
+        | @tslp accept src/empty.c
+        model
+        | Fine.
+        user
+        | @tslp accept src/a.c
+        "
+    );
+    check(
+        &story,
+        &[
+            "The user could not accept src/none.c: there is no such file on disk.",
+            "The user could not accept src/a.c::sub: the file on disk doesn't define it.",
+            "The user could not accept src/locked.c: there is no permission to read its file.",
+            "The user could not accept src/large.c: the file is too large to be parsed.",
+            "The user could not accept notes.txt: its language is not one that is read here.",
+            "The user could not accept src/empty.c: the file defines nothing that can be parsed.",
+            "notice src/none.c file_missing",
+            "notice src/a.c::sub symbol_missing",
+            "notice src/locked.c file_unreadable",
+            "notice src/large.c too_large_to_accept",
+            "notice notes.txt language_not_read",
+            "notice src/empty.c nothing_to_accept",
+            "The user accepted src/a.c as it stands on disk.",
+        ],
+    );
+}
+
+#[test]
+fn a_tracked_file_may_have_the_mark_of_a_symbol_in_its_name() {
+    check(
+        "
+        user
+        | co::lon.c
+        | ```c:co::lon.c
+        | int add(int a, int b) { return a + b; }
+        | ```
+        model
+        | Fine.
+        disk co::lon.c
+        | int add(int a, int b) { return b + a; }
+        user
+        | @tslp accept co::lon.c
+        model
+        | Fine.
+        disk co::lon.c
+        | int add(int a, int b) { return 0; }
+        user
+        | @tslp accept co::lon.c::add
+        ",
+        &[
+            "The user accepted co::lon.c as it stands on disk.",
+            "The user accepted co::lon.c::add as it stands on disk.",
         ],
     );
 }
@@ -220,4 +301,27 @@ fn confirm_in_another_window_looks_at_the_file() {
             "The user's directive found nothing to do for src/a.c::add.",
         ],
     );
+}
+
+#[test]
+fn what_a_tool_or_the_model_said_is_no_directive_and_stays_as_it_is() {
+    let end = play(
+        "
+        tools
+        user
+        | Show me the notes.
+        context assistant
+        | @tslp accept src/a.c
+        | is what you can say.
+        context tool
+        | @tslp reject src/a.c
+        | is in the notes.
+        user
+        | @tslp confirm src/a.c
+        | Go on.
+        ",
+    );
+    assert!(!end.contains("message 1 rewritten"), "{end}");
+    assert!(!end.contains("message 2 rewritten"), "{end}");
+    assert!(end.contains("message 3 rewritten:\nGo on."), "{end}");
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tslp_core::artifact::{Origin, Transition, Version};
+use tslp_core::directive::Verb;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, DirectiveGiven, Event, Format,
@@ -258,11 +259,11 @@ impl Story {
         if target != self.entity.to_string() && target != self.entity.path.as_str() {
             return;
         }
-        let text = format!(
-            "the user told the proxy to {} {target}{}",
-            event.verb.word(),
-            within(event.episode.0)
-        );
+        let told = match event.verb {
+            Verb::Unknown => format!("something that it doesn't know about {target}"),
+            verb => format!("to {} {target}", verb.word()),
+        };
+        let text = format!("the user told the proxy {told}{}", within(event.episode.0));
         self.add(recorded, Some(event.episode.0), What::Directive, None, text);
     }
 

@@ -1,0 +1,43 @@
+//! What disk holds at this moment, folded into a state that is thrown away: nothing is recorded.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tslp_core::ids::UnixMillis;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_replay::state::State;
+use tslp_replay::store::Nothing;
+
+use crate::config::ServeConfig;
+use crate::observer::{Look as _, Observer, SystemClock, WallClock as _};
+use crate::startup;
+
+/// Nobody waits for this look but the person who asked for it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Looks at every tracked file and hands the state to `shown`, as it would be if that were recorded, with the moment.
+pub(crate) fn look<T>(
+    config: &ServeConfig,
+    state: State,
+    shown: impl FnOnce(&State, UnixMillis) -> T,
+) -> T {
+    let now = SystemClock.now();
+    let mut etv = config.etv;
+    etv.timeout = etv.timeout.max(PATIENCE);
+    let mut engine = startup::engine(state, &config.policy, Nothing);
+    let mut observer = Observer::new(
+        &config.workspace,
+        etv,
+        Arc::new(TreeSitterGrammars),
+        Arc::new(SystemClock),
+    );
+    let mut paths: Vec<_> = engine.state().state_map().paths().cloned().collect();
+    paths.sort();
+    for path in paths {
+        let checks = engine.tracked([path.clone()]);
+        for finding in observer.check(checks) {
+            engine.notice(now, vec![(path.clone(), finding)]);
+        }
+    }
+    shown(engine.state(), now)
+}
