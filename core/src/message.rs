@@ -104,7 +104,8 @@ pub fn recordable(text: &str) -> Cow<'_, str> {
 
 /// How a message is recognised when a client sends it again; `text` is as the ledger may hold it. White space around
 /// it doesn't count, because clients trim replies before they send them back, and neither does white space between the
-/// JSON tokens of arguments, because clients read them and write them anew.
+/// JSON tokens of arguments, because clients read them and write them anew; what a model thought before its reply counts as
+/// little, because clients leave it out.
 #[must_use]
 pub fn key_of(role: Role, text: &str, tool_calls: &[ToolCall]) -> MessageKey {
     let mut hasher = blake3::Hasher::new();
@@ -113,12 +114,28 @@ pub fn key_of(role: Role, text: &str, tool_calls: &[ToolCall]) -> MessageKey {
         hasher.update(bytes);
     };
     part(role.as_str().as_bytes());
-    part(text.trim().as_bytes());
+    let said = match role {
+        Role::Assistant => without_thoughts(text),
+        _ => text,
+    };
+    part(said.trim().as_bytes());
     for call in tool_calls {
         part(call.name.as_bytes());
         part(tokens_of(&call.arguments).as_bytes());
     }
     MessageKey(*hasher.finalize().as_bytes())
+}
+
+/// How models mark what they think before they reply.
+const THOUGHTS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+
+/// A reply without the thoughts that it begins with; all of it where they don't end.
+fn without_thoughts(reply: &str) -> &str {
+    let begun = reply.trim_start();
+    THOUGHTS
+        .iter()
+        .find_map(|(open, close)| begun.strip_prefix(open)?.split_once(close))
+        .map_or(reply, |(_, said)| said)
 }
 
 /// JSON text without the white space between its tokens.
@@ -193,6 +210,14 @@ mod tests {
             hello
         );
         assert_ne!(key(Role::Assistant, "hello"), hello);
+        let reply = key(Role::Assistant, "hello");
+        assert_eq!(
+            key(Role::Assistant, "\n<think>\nHm.\n</think>\n\nhello"),
+            reply
+        );
+        assert_eq!(key(Role::Assistant, "<thinking>a</thinking>hello"), reply);
+        assert_ne!(key(Role::Assistant, "<think>hello"), reply);
+        assert_ne!(key(Role::User, "<think>a</think>hello"), hello);
         assert_ne!(key(Role::User, "hello!"), hello);
     }
 

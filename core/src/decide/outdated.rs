@@ -25,6 +25,7 @@ use crate::limits::{
 };
 use crate::message::{Message, Request, Role, ToolCall};
 use crate::path::RelPath;
+use crate::reason::Reason;
 use crate::slice;
 use crate::view::{Exchange, Former};
 
@@ -110,10 +111,14 @@ impl<'r> Outdated<'r> {
     /// The text with a marker in the place of each block that is outdated; `None` if there is none.
     #[must_use]
     pub fn withheld(&self, text: &str) -> Option<String> {
+        self.without(text, |block| self.is_outdated(block))
+    }
+
+    fn without(&self, text: &str, goes: impl Fn(&Block<'_>) -> bool) -> Option<String> {
         let mut out = String::new();
         let mut copied = 0;
         for block in capture::blocks(text) {
-            if !self.is_outdated(&block) {
+            if !goes(&block) {
                 continue;
             }
             out.push_str(&text[copied..block.outer.start]);
@@ -128,7 +133,8 @@ impl<'r> Outdated<'r> {
         Some(out)
     }
 
-    /// The same for a tool's result, which may be a file's bare text; `call` is what asked for it.
+    /// The same for a tool's result, which may be a file's bare text; `call` is what asked for it. What it was asked to read
+    /// of a file that nothing is known of is that file's, and a diff that it returns says what has changed.
     #[must_use]
     pub fn withheld_result(&self, text: &str, call: Option<&ToolCall>) -> Option<String> {
         let written = call.and_then(|call| capture::path_of_call(&call.arguments));
@@ -139,6 +145,9 @@ impl<'r> Outdated<'r> {
             path: path.as_ref(),
             tag: None,
         };
+        if self.is_of_another_file(written.as_deref(), &code) {
+            return None;
+        }
         if self.is_code_outdated(&code) {
             return Some(marker(written.as_deref()));
         }
@@ -146,7 +155,27 @@ impl<'r> Outdated<'r> {
             self.is_code_outdated(&Code { text, ..code })
                 .then(|| marker(written.as_deref()))
         });
-        in_json.or_else(|| self.withheld(text))
+        let is_outdated = |block: &Block<'_>| block.edit.is_none() && self.is_outdated(block);
+        in_json.or_else(|| self.without(text, is_outdated))
+    }
+
+    /// Whether a text comes from a file outside the workspace, or from one that holds nothing true and never held this.
+    fn is_of_another_file(&self, written: Option<&str>, code: &Code<'_>) -> bool {
+        let view = self.reading.view;
+        let named = written.map(|path| found_code::usable_path(view, self.reading.root, path));
+        let path = match named {
+            Some(Ok(path)) if !view.tracks(&path) => path,
+            Some(Err(Reason::PathEscapesWorkspace)) => return true,
+            _ => return false,
+        };
+        let artifact = ArtifactHash::of(code.text.as_bytes());
+        let definitions = self.definitions(code, artifact);
+        let slices = definitions.iter().map(|(_, slice)| *slice);
+        let was_here =
+            |slice| matches!(view.former(slice), Former::Of(entity) if entity.path == path);
+        !slices
+            .chain([slice::hash_of_whole(code.text.as_bytes())])
+            .any(was_here)
     }
 
     /// A tool call's arguments with a marker in the place of the texts that hold what is outdated; `None` if none does.

@@ -386,6 +386,47 @@ fn steps_stay_in_their_session() {
 }
 
 #[test]
+fn a_client_that_leaves_out_what_the_model_thought() {
+    check(
+        "loops__a_client_that_leaves_out_what_the_model_thought",
+        "The client shows and sends back replies without their thoughts: the conversation is still the same, and so is a turn of it that is asked for again.",
+        "
+        user
+        | Hello
+        model
+        | <think>
+        | A greeting.
+        | </think>
+        |
+        | Hi.
+        new
+        context
+        | Hello
+        context assistant
+        | Hi.
+        disk src/a.c
+        | int add(int a, int b) { return a + b; }
+        user
+        | src/a.c
+        | ```c
+        | int add(int a, int b) { return a + b; }
+        | ```
+        | Improve `add`.
+        model
+        | <think>a + b, b + a.</think>
+        | src/a.c
+        | ```c
+        | int add(int a, int b) { return b + a; }
+        | ```
+        disk src/a.c
+        | int add(int a, int b) { return b + a; }
+        back 1
+        again
+        ",
+    );
+}
+
+#[test]
 fn a_regenerated_turn_takes_no_changed_disk() {
     check(
         "loops__a_regenerated_turn_takes_no_changed_disk",
