@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use super::found_code::Reading;
 use super::outdated::{Outdated, ReadCode};
+use super::propose;
 use super::receive;
 use crate::capture;
 use crate::delimiter::{self, RECENT_CLOSE, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
@@ -216,12 +217,40 @@ fn hydrate(
         }
     }
     drop_covered(&mut admitted, &mut hydration);
+    warn_of_files(view, prompt, &admitted, &mut hydration);
     keep_order(&mut admitted, &view.hydration_order(prompt.session));
     for (hydrated, text) in admitted {
         hydration.hydrated.push(hydrated);
         hydration.blocks.push(text);
     }
     hydration
+}
+
+/// A part that is shown can't be changed while its file is STALE as a whole: said before somebody tries.
+fn warn_of_files(
+    view: &dyn View,
+    prompt: &Prompt<'_>,
+    admitted: &[(Hydrated, String)],
+    hydration: &mut Hydration,
+) {
+    let files: BTreeSet<EntityId> = admitted
+        .iter()
+        .filter_map(|(hydrated, _)| propose::stale_file(view, &hydrated.entity))
+        .collect();
+    for file in files {
+        let is_told = |notice: &NoticeIssued| notice.entity.as_ref() == Some(&file);
+        if let Some(divergence) = view.divergence(&file)
+            && !hydration.notices.iter().any(is_told)
+        {
+            hydration.notices.push(NoticeIssued {
+                episode: prompt.episode,
+                session: prompt.session,
+                reason: reason_of(divergence),
+                entity: Some(file),
+                other: None,
+            });
+        }
+    }
 }
 
 /// What a whole file's parts cost, which it covers if it is shown.
@@ -268,11 +297,7 @@ fn admit(
     tokens_left: u32,
 ) -> Result<(String, u32), Reason> {
     if let Some(divergence) = divergence_within(view, entity) {
-        return Err(match divergence {
-            Divergence::Unknown => Reason::Stale,
-            Divergence::Superseded => Reason::DiskHoldsSuperseded,
-            Divergence::Unreadable => Reason::DiskUnreadable,
-        });
+        return Err(reason_of(divergence));
     }
     if in_prompt.contains(&current.artifact) {
         return Err(Reason::InPrompt);
@@ -290,6 +315,14 @@ fn admit(
         return Err(Reason::OverBudget);
     }
     Ok((text, tokens))
+}
+
+const fn reason_of(divergence: Divergence) -> Reason {
+    match divergence {
+        Divergence::Unknown => Reason::Stale,
+        Divergence::Superseded => Reason::DiskHoldsSuperseded,
+        Divergence::Unreadable => Reason::DiskUnreadable,
+    }
 }
 
 /// How disk diverges from an entity or, of a whole file, from a definition that its text would show as well: no prompt
