@@ -34,6 +34,9 @@ const CHANGED_MAX: usize = 1024;
 const QUIET: Duration = Duration::from_millis(50);
 const BURST_MAX: Duration = Duration::from_millis(500);
 
+/// How often it is looked whether a workspace that is gone is back.
+const AWAY: Duration = Duration::from_secs(1);
+
 /// The engine's ends.
 pub struct Watch {
     /// Where it says which files are tracked.
@@ -193,6 +196,15 @@ impl<W: Watcher> Watching<W> {
         Course::More
     }
 
+    /// Watches everything anew if the workspace is back.
+    fn look_for_the_workspace(&mut self) {
+        if self.root.is_dir() {
+            self.folders.renew("");
+            self.folders.report();
+            self.waiting.folders.insert(String::new());
+        }
+    }
+
     /// Takes what was heard: files by their names, and what happened to folders by theirs, once they are watched again.
     fn hear(&mut self) {
         let heard = self.inbox.take_heard();
@@ -251,6 +263,11 @@ fn run<W: Watcher>(
         } else {
             after(QUIET)
         };
+        let away = if watching.folders.is_away() {
+            after(AWAY)
+        } else {
+            never()
+        };
         let at_once = match course {
             Course::More => after(Duration::ZERO),
             Course::Done => never(),
@@ -274,6 +291,7 @@ fn run<W: Watcher>(
                     continue;
                 }
             },
+            recv(away) -> _ => watching.look_for_the_workspace(),
             recv(quiet) -> _ => {},
         }
         if !watching.waiting.is_empty() && since.elapsed() >= QUIET {
@@ -406,6 +424,22 @@ mod tests {
         place.settle();
         place.write("lib/src/a.c", "once more");
         place.told("lib/src/a.c");
+    }
+
+    #[test]
+    fn a_workspace_that_moves_away_is_watched_again_when_it_is_back() {
+        let place = watching(&["lib/a.c"]);
+        place.covered(2);
+        let away = place.root.with_extension("away");
+        fs::rename(&place.root, &away).unwrap();
+        place.told("lib/a.c");
+        place.covered(0);
+        fs::rename(&away, &place.root).unwrap();
+        place.told("lib/a.c");
+        place.covered(2);
+        place.settle();
+        place.write("lib/a.c", "once more");
+        place.told("lib/a.c");
     }
 
     #[test]

@@ -63,6 +63,11 @@ impl<W: Watcher> Folders<W> {
         self.known.contains_key(folder)
     }
 
+    /// Whether the workspace itself is gone: nothing above it is watched, so nothing tells when it comes back.
+    pub(super) fn is_away(&self) -> bool {
+        self.known.get("") == Some(&Standing::Absent)
+    }
+
     /// Something happened to a folder: what bears its name and all beneath is watched anew, since it may be another one.
     pub(super) fn renew(&mut self, folder: &str) {
         self.is_full = false;
@@ -80,10 +85,18 @@ impl<W: Watcher> Folders<W> {
     pub(super) fn report(&self) {
         let standing = |wanted| self.known.values().filter(|is| **is == wanted).count();
         let refused = standing(Standing::Refused);
-        let counts = Counts {
-            watched: standing(Standing::Watched),
-            refused,
-            reason: self.reason.clone().filter(|_| refused > 0),
+        let counts = if self.is_away() {
+            Counts {
+                watched: 0,
+                refused: self.known.len(),
+                reason: Some("the workspace isn't in its place".into()),
+            }
+        } else {
+            Counts {
+                watched: standing(Standing::Watched),
+                refused,
+                reason: self.reason.clone().filter(|_| refused > 0),
+            }
         };
         if let Some(words) = self.coverage.set(counts) {
             tracing::warn!("{words}");
@@ -225,6 +238,26 @@ mod tests {
         std::os::unix::fs::symlink(outside.path(), dir.path().join("out")).unwrap();
         folders.follow(&["out".into()]);
         folders.report();
+        assert_eq!(coverage.counts().watched, 2);
+    }
+
+    #[test]
+    fn a_workspace_that_moved_away_is_said_and_watched_again_when_it_is_back() {
+        let (dir, mut folders, coverage) = folders(9, &["a"]);
+        let (root, away) = (folders.root.clone(), dir.path().with_extension("away"));
+        fs::rename(&root, &away).unwrap();
+        folders.renew("");
+        folders.report();
+        assert!(folders.is_away());
+        assert_eq!(
+            coverage.counts().words().unwrap_err(),
+            "2 of 2 folders aren't watched: the workspace isn't in its place; files are checked before each prompt all the \
+             same"
+        );
+        fs::rename(&away, &root).unwrap();
+        folders.renew("");
+        folders.report();
+        assert!(!folders.is_away());
         assert_eq!(coverage.counts().watched, 2);
     }
 
