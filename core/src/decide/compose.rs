@@ -242,13 +242,7 @@ fn warn_of_files(
         if let Some(divergence) = view.divergence(&file)
             && !hydration.notices.iter().any(is_told)
         {
-            hydration.notices.push(NoticeIssued {
-                episode: prompt.episode,
-                session: prompt.session,
-                reason: reason_of(divergence),
-                entity: Some(file),
-                other: None,
-            });
+            hydration.tell(prompt, file, reason_of(divergence));
         }
     }
 }
@@ -276,15 +270,19 @@ impl Hydration {
                 | Reason::QuotesDelimiters
         );
         if is_worth_a_notice {
-            self.notices.push(NoticeIssued {
-                episode: prompt.episode,
-                session: prompt.session,
-                reason,
-                entity: Some(entity.clone()),
-                other: None,
-            });
+            self.tell(prompt, entity.clone(), reason);
         }
         self.dropped.push(Dropped { entity, reason });
+    }
+
+    fn tell(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
+        self.notices.push(NoticeIssued {
+            episode: prompt.episode,
+            session: prompt.session,
+            reason,
+            entity: Some(entity),
+            other: None,
+        });
     }
 }
 

@@ -138,14 +138,21 @@ impl<'r> Outdated<'r> {
     #[must_use]
     pub fn withheld_result(&self, text: &str, call: Option<&ToolCall>) -> Option<String> {
         let written = call.and_then(|call| capture::path_of_call(&call.arguments));
-        let path = self.path(written.as_deref());
+        let named = written.as_deref().map(|path| self.usable(path));
+        if matches!(named, Some(Err(Reason::PathEscapesWorkspace))) {
+            return None;
+        }
+        let path = named.and_then(Result::ok);
         let unnumbered = capture::unnumbered(text);
         let code = Code {
             text: &unnumbered,
             path: path.as_ref(),
             tag: None,
         };
-        if self.is_of_another_file(written.as_deref(), &code) {
+        if path
+            .as_ref()
+            .is_some_and(|path| self.holds_it_alone(path, &code))
+        {
             return None;
         }
         if self.is_code_outdated(&code) {
@@ -159,20 +166,17 @@ impl<'r> Outdated<'r> {
         in_json.or_else(|| self.without(text, is_outdated))
     }
 
-    /// Whether a text comes from a file outside the workspace, or from one that holds nothing true and never held this.
-    fn is_of_another_file(&self, written: Option<&str>, code: &Code<'_>) -> bool {
+    /// Whether a file has its text for itself: nothing true stands in it, and this was never true there.
+    fn holds_it_alone(&self, path: &RelPath, code: &Code<'_>) -> bool {
         let view = self.reading.view;
-        let named = written.map(|path| found_code::usable_path(view, self.reading.root, path));
-        let path = match named {
-            Some(Ok(path)) if !view.tracks(&path) => path,
-            Some(Err(Reason::PathEscapesWorkspace)) => return true,
-            _ => return false,
-        };
+        if view.tracks(path) {
+            return false;
+        }
         let artifact = ArtifactHash::of(code.text.as_bytes());
         let definitions = self.definitions(code, artifact);
         let slices = definitions.iter().map(|(_, slice)| *slice);
         let was_here =
-            |slice| matches!(view.former(slice), Former::Of(entity) if entity.path == path);
+            |slice| matches!(view.former(slice), Former::Of(entity) if entity.path == *path);
         !slices
             .chain([slice::hash_of_whole(code.text.as_bytes())])
             .any(was_here)
@@ -276,7 +280,11 @@ impl<'r> Outdated<'r> {
     }
 
     fn path(&self, written: Option<&str>) -> Option<RelPath> {
-        found_code::usable_path(self.reading.view, self.reading.root, written?).ok()
+        self.usable(written?).ok()
+    }
+
+    fn usable(&self, written: &str) -> Result<RelPath, Reason> {
+        found_code::usable_path(self.reading.view, self.reading.root, written)
     }
 
     fn is_code_outdated(&self, code: &Code<'_>) -> bool {
