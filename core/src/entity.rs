@@ -29,6 +29,13 @@ impl Symbol {
     }
 }
 
+impl From<Symbol> for Arc<str> {
+    /// Without a copy.
+    fn from(symbol: Symbol) -> Self {
+        symbol.0
+    }
+}
+
 /// The last component of a qualified name; an operator's or destructor's own punctuation stays with it.
 #[must_use]
 pub fn last_component(qualified: &str) -> &str {

@@ -12,6 +12,13 @@ use crate::reason::Reason;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath(Arc<str>);
 
+impl From<RelPath> for Arc<str> {
+    /// Without a copy.
+    fn from(path: RelPath) -> Self {
+        path.0
+    }
+}
+
 impl RelPath {
     /// Normalises what a client, a model or a person wrote.
     ///

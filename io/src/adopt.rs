@@ -49,7 +49,7 @@ pub use summary::Summary;
 /// Memory of files that are being read and parsed, of which one at the parser's bound takes 20 MiB, and of those that wait
 /// to be decided about.
 const ROOM: Room = Room {
-    parsing: 20 << 20,
+    parsing: 18 << 20,
     kept: 3 << 20,
 };
 
@@ -385,10 +385,18 @@ impl<'c> Adopter<'c> {
         } = self.sink
         {
             drop(commits);
-            let written = writer.join();
-            let durable = written.map_err(|failure| AdoptError::Writer(failure.message))?;
             let file = DataFiles::of(&self.config.data_dir).checkpoint;
-            checkpoint::keep(&FileSystem, &file, durable, self.engine.state());
+            // Beside the last commits, which leave a core idle.
+            let prepared = checkpoint::prepare(&FileSystem, &file, self.engine.state());
+            match writer.join() {
+                Ok(durable) => checkpoint::keep_prepared(prepared, durable),
+                Err(failure) => {
+                    if let Ok(prepared) = prepared {
+                        prepared.abandon();
+                    }
+                    return Err(AdoptError::Writer(failure.message));
+                }
+            }
             drop(lock);
         }
         self.summary.add(walked);

@@ -216,20 +216,27 @@ fn each_part(
     }
 }
 
-/// Writes a checkpoint of the state after the ledger's last event, in place of the one before.
+/// A checkpoint that lacks nothing but the word that its state is durable.
+pub struct Prepared<'d> {
+    writing: Writing<'d>,
+    at: Seq,
+}
+
+/// Writes a state down, which may take a while, before its last event is durable: nobody takes it for a checkpoint yet.
 ///
 /// # Errors
-/// See [`NotWritten`]; the one before is still there then.
-pub fn write(disk: &dyn Disk, path: &Path, durable: Head, state: &State) -> Result<(), NotWritten> {
-    if state.head() != durable.seq {
-        return Err(NotWritten::NotDurable {
-            state: state.head(),
-            durable: durable.seq,
-        });
-    }
+/// See [`NotWritten`].
+pub fn prepare<'d>(
+    disk: &'d dyn Disk,
+    path: &Path,
+    state: &State,
+) -> Result<Prepared<'d>, NotWritten> {
     let mut writing = Writing::begin(disk, path)?;
     match each_part(state, |part| writing.add(part)) {
-        Ok(()) => writing.finish(durable),
+        Ok(()) => Ok(Prepared {
+            writing,
+            at: state.head(),
+        }),
         Err(error) => {
             writing.abandon();
             Err(error)
@@ -237,9 +244,43 @@ pub fn write(disk: &dyn Disk, path: &Path, durable: Head, state: &State) -> Resu
     }
 }
 
+impl Prepared<'_> {
+    /// Puts it in the place of the one before.
+    ///
+    /// # Errors
+    /// See [`NotWritten`]; the one before is still there then.
+    pub fn finish(self, durable: Head) -> Result<(), NotWritten> {
+        let state = self.at;
+        if state != durable.seq {
+            self.abandon();
+            let durable = durable.seq;
+            return Err(NotWritten::NotDurable { state, durable });
+        }
+        self.writing.finish(durable)
+    }
+
+    /// Leaves the checkpoint before as it is.
+    pub fn abandon(self) {
+        self.writing.abandon();
+    }
+}
+
+/// Writes a checkpoint of the state after the ledger's last event, in place of the one before.
+///
+/// # Errors
+/// See [`NotWritten`]; the one before is still there then.
+pub fn write(disk: &dyn Disk, path: &Path, durable: Head, state: &State) -> Result<(), NotWritten> {
+    prepare(disk, path, state)?.finish(durable)
+}
+
 /// As [`write`], for whom a checkpoint is a convenience: a failure is told and costs nothing but time at the next start.
 pub fn keep(disk: &dyn Disk, path: &Path, durable: Head, state: &State) {
-    match write(disk, path, durable, state) {
+    keep_prepared(prepare(disk, path, state), durable);
+}
+
+/// As [`keep`], of what was written down before.
+pub fn keep_prepared(prepared: Result<Prepared<'_>, NotWritten>, durable: Head) {
+    match prepared.and_then(|prepared| prepared.finish(durable)) {
         Ok(()) => tracing::debug!(at = %durable.seq, "checkpoint written"),
         Err(error) => {
             tracing::warn!(%error, "no checkpoint was written; the next start takes longer")

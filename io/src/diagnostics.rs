@@ -207,8 +207,8 @@ impl Row for Vec<tslp_projections::table::Value> {
 
     fn hash(&self, column: usize) -> String {
         match self.get(column) {
-            Some(tslp_projections::table::Value::Blob(bytes)) => {
-                bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+            Some(tslp_projections::table::Value::Hash(hash)) => {
+                hash.iter().map(|byte| format!("{byte:02x}")).collect()
             }
             _ => String::new(),
         }

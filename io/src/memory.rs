@@ -5,29 +5,46 @@
 
 use tslp_grammars::arena;
 
-/// Gives parsers memory of their own, and has large pieces mapped one by one, so that they go back as soon as they are freed.
+/// Pieces from which on each is mapped by itself, so that it goes back as soon as it is freed. glibc would move the limit
+/// up to 32 MiB as such are freed.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const MAPPED_BYTES_MIN: libc::c_int = 256 << 10;
+
+/// What is free at the end of a heap, from which on it goes back, and what a heap grows by: a page that goes back and is
+/// wanted again is dear. glibc's own limit stands at half of that once another one is set, and what it adds at 128 KiB.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const HEAP_FREE_BYTES_MAX: libc::c_int = 2 << 20;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const HEAP_STEP_BYTES: libc::c_int = 512 << 10;
+
+/// Heaps for all threads together: each has free memory of its own. Parsers, who ask for the most, don't use them.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const HEAPS: libc::c_int = 2;
+
+/// Gives parsers memory of their own, and bounds what an allocator keeps that was freed.
 ///
 /// # Safety
 /// For the first line of a program: see [`arena::install`].
 pub unsafe fn prepare() {
-    map_large_pieces();
+    bound_heaps();
     // SAFETY: the caller's.
     unsafe { arena::install() };
 }
 
-/// A parse's blocks and larger pieces. glibc would move its limit up to 32 MiB as such are freed.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn map_large_pieces() {
-    let bytes = libc::c_int::try_from(arena::BLOCK_BYTES).unwrap_or(libc::c_int::MAX);
+fn bound_heaps() {
     // SAFETY: mallopt takes no pointer; it refuses what it doesn't know, which changes nothing.
     unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, bytes);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_BYTES_MIN);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, HEAP_FREE_BYTES_MAX);
+        libc::mallopt(libc::M_TOP_PAD, HEAP_STEP_BYTES);
+        libc::mallopt(libc::M_ARENA_MAX, HEAPS);
     }
 }
 
 /// Other allocators have limits of their own.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn map_large_pieces() {}
+fn bound_heaps() {}
 
 /// Returns what is held free. Takes up to a few milliseconds; for idle moments.
 pub fn give_back() {

@@ -13,7 +13,7 @@ use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
 use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
+use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
@@ -182,14 +182,15 @@ fn key(episode: EpisodeId, version: VersionId) -> Vec<Value> {
 }
 
 fn row(episode: EpisodeId, version: VersionId, audit: &Audit) -> Vec<Value> {
-    let mut row = key(episode, version);
-    row.extend([
-        Value::from(audit.entity.path.as_str()),
-        Value::from(audit.entity.symbol_str().unwrap_or_default()),
+    let [path, symbol] = table::entity_key(&audit.entity);
+    Vec::from([
+        Value::from(episode.0),
+        Value::from(version.0),
+        path,
+        symbol,
         Value::from(audit.answer.code()),
         Value::from(audit.answer.is_contested()),
-    ]);
-    row
+    ])
 }
 
 impl fmt::Display for Audits {

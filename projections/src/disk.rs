@@ -15,7 +15,7 @@ use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, null
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
     column("finding", ColumnType::Text),
-    nullable("whole", ColumnType::Blob),
+    nullable("whole", ColumnType::Hash),
     nullable("grammar", ColumnType::Text),
     column("seq", ColumnType::Integer),
 ];
@@ -103,11 +103,11 @@ fn row(path: &RelPath, (finding, seq): &(DiskFinding, Seq)) -> Vec<Value> {
         DiskFinding::File(file) => ("file", Some(&file.whole), file.grammar.as_ref()),
     };
     Vec::from([
-        Value::from(path.as_str()),
+        Value::from(path),
         Value::from(word),
-        whole.map_or(Value::Null, |whole| Value::from(&whole.0)),
+        Value::from(whole.map(|whole| &whole.0)),
         grammar.map_or(Value::Null, |grammar| {
-            Value::Text(alloc::format!("{} {}", grammar.language, grammar.version))
+            Value::text(&alloc::format!("{} {}", grammar.language, grammar.version))
         }),
         Value::from(seq.0),
     ])

@@ -13,9 +13,9 @@ use tslp_core::ids::Seq;
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
-    column("text", ColumnType::Blob),
+    column("text", ColumnType::Hash),
     column("seq", ColumnType::Integer),
-    column("artifact", ColumnType::Blob),
+    column("artifact", ColumnType::Hash),
 ];
 
 /// `edits`: by the event `seq` the edit with this text applied and made this artifact.

@@ -1,5 +1,6 @@
 //! The last episodes, for people: what each one was about and what became of it (spec §14.3, `/recent`).
 
+use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -364,10 +365,8 @@ fn row(id: EpisodeId, episode: &Episode) -> Vec<Value> {
         Value::from(id.0),
         Value::from(episode.session.0),
         Value::from(episode.at.0),
-        Value::from(episode.model.as_str()),
-        episode
-            .outcome
-            .map_or(Value::Null, |outcome| Value::Text(outcome_text(outcome))),
+        Value::text(&episode.model),
+        Value::from(episode.outcome.map(outcome_text)),
         Value::from(episode.history.map(history_code)),
     ])
 }
@@ -378,8 +377,8 @@ fn entry_row(id: EpisodeId, position: u64, entry: &Entry) -> Vec<Value> {
         Value::from(id.0),
         Value::from(position),
         Value::from(entry.what),
-        Value::from(entity.map(|entity| entity.path.as_str())),
-        Value::from(entity.and_then(EntityId::symbol_str)),
+        Value::from(entity.map(|entity| &entity.path)),
+        Value::from(entity.and_then(|entity| entity.symbol.as_ref())),
         Value::from(entry.reason.code()),
     ])
 }
@@ -391,12 +390,12 @@ const fn history_code(history: History) -> &'static str {
     }
 }
 
-fn outcome_text(outcome: ReplyOutcome) -> String {
+fn outcome_text(outcome: ReplyOutcome) -> Cow<'static, str> {
     match outcome {
         ReplyOutcome::Completed => "completed".into(),
         ReplyOutcome::ClientGone => "client_gone".into(),
         ReplyOutcome::UpstreamBroken => "upstream_broken".into(),
-        ReplyOutcome::UpstreamRefused(status) => alloc::format!("upstream_refused_{status}"),
+        ReplyOutcome::UpstreamRefused(status) => alloc::format!("upstream_refused_{status}").into(),
         ReplyOutcome::UpstreamUnreachable => "upstream_unreachable".into(),
         ReplyOutcome::Interrupted => "interrupted".into(),
     }

@@ -14,7 +14,7 @@ use tslp_core::path::RelPath;
 use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
-    column("slice", ColumnType::Blob),
+    column("slice", ColumnType::Hash),
     column("path", ColumnType::Text),
     column("symbol", ColumnType::Text),
     column("seq", ColumnType::Integer),
@@ -78,7 +78,7 @@ pub fn entity_of_row(row: &[Value]) -> Option<(EntityId, Seq)> {
         return None;
     };
     let path = RelPath::from_normalised(path);
-    let entity = match symbol.as_str() {
+    let entity = match &**symbol {
         "" => EntityId::file(path),
         symbol => EntityId::symbol(path, Symbol::new(symbol)),
     };
@@ -86,10 +86,8 @@ pub fn entity_of_row(row: &[Value]) -> Option<(EntityId, Seq)> {
 }
 
 fn row(slice: SliceHash, entity: &EntityId, seq: Seq) -> Vec<Value> {
-    let mut row = Vec::from([Value::from(&slice.0)]);
-    row.extend(table::entity_key(entity));
-    row.push(Value::from(seq.0));
-    row
+    let [path, symbol] = table::entity_key(entity);
+    Vec::from([Value::from(&slice.0), path, symbol, Value::from(seq.0)])
 }
 
 impl fmt::Display for Former {

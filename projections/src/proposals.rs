@@ -18,14 +18,14 @@ use tslp_core::reason::Reason;
 
 use crate::part::{self, Part, Unfit, Visit};
 use crate::sessions::Sessions;
-use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
+use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("version", ColumnType::Integer),
     column("path", ColumnType::Text),
     column("symbol", ColumnType::Text),
-    column("artifact", ColumnType::Blob),
-    column("source", ColumnType::Blob),
+    column("artifact", ColumnType::Hash),
+    column("source", ColumnType::Hash),
     column("level", ColumnType::Text),
     column("origin", ColumnType::Text),
     column("episode", ColumnType::Integer),
@@ -260,11 +260,11 @@ impl Proposals {
 }
 
 fn row(proposed: &Proposed) -> Vec<Value> {
-    let entity = &proposed.version.entity;
+    let [path, symbol] = table::entity_key(&proposed.version.entity);
     Vec::from([
         Value::from(proposed.version.id.0),
-        Value::from(entity.path.as_str()),
-        Value::from(entity.symbol_str().unwrap_or_default()),
+        path,
+        symbol,
         Value::from(&proposed.version.slice.0),
         Value::from(&proposed.source.0),
         Value::from(proposed.level.as_str()),

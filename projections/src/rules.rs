@@ -93,11 +93,11 @@ fn named(rules: &RulesInForce) -> Vec<(String, String)> {
 }
 
 fn key(name: &str) -> Vec<Value> {
-    Vec::from([Value::from(name)])
+    Vec::from([Value::text(name)])
 }
 
 fn row(name: &str, value: &str) -> Vec<Value> {
-    Vec::from([Value::from(name), Value::from(value)])
+    Vec::from([Value::text(name), Value::text(value)])
 }
 
 impl fmt::Display for Rules {

@@ -41,7 +41,7 @@ const RECENT_COLUMNS: &[Column] = &[
     column("session", ColumnType::Integer),
     column("position", ColumnType::Integer),
     column("speaker", ColumnType::Text),
-    column("content", ColumnType::Blob),
+    column("content", ColumnType::Hash),
 ];
 
 /// `recent_context`: the Vault addresses of each session's last exchanges, oldest first.
@@ -605,7 +605,7 @@ fn remove_own<K: Ord, V>(map: &mut BTreeMap<K, V>, key: &K, is_own: impl FnOnce(
 fn row(id: SessionId, session: &Session) -> Vec<Value> {
     Vec::from([
         Value::from(id.0),
-        Value::from(session.name.as_deref()),
+        Value::from(session.name.as_deref().map(Value::text)),
         Value::from(session.length),
         Value::from(session.last_episode.0),
         Value::from(session.open.is_some()),
@@ -628,7 +628,7 @@ fn recent_key(id: SessionId, position: usize) -> Vec<Value> {
 fn recent_row(
     id: SessionId,
     position: usize,
-    (speaker, content): (&str, &ArtifactHash),
+    (speaker, content): (&'static str, &ArtifactHash),
 ) -> Vec<Value> {
     let mut row = recent_key(id, position);
     row.extend([Value::from(speaker), Value::from(&content.0)]);

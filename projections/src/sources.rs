@@ -15,7 +15,7 @@ use crate::part::Unfit;
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
-    column("artifact", ColumnType::Blob),
+    column("artifact", ColumnType::Hash),
     column("seq", ColumnType::Integer),
 ];
 

@@ -116,7 +116,7 @@ impl Stale {
             }
             None => {
                 if self.differing.remove(entity).is_some() {
-                    changes.remove(crate::STALE, || table::entity_key(entity));
+                    changes.remove(crate::STALE, || table::entity_key(entity).into());
                 }
             }
         }
@@ -236,9 +236,8 @@ fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
 }
 
 fn row(entity: &EntityId, difference: Difference) -> Vec<Value> {
-    let mut row = table::entity_key(entity);
-    row.push(Value::from(difference.code()));
-    row
+    let [path, symbol] = table::entity_key(entity);
+    Vec::from([path, symbol, Value::from(difference.code())])
 }
 
 impl Difference {

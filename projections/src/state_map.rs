@@ -31,9 +31,9 @@ use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
     column("symbol", ColumnType::Text),
-    column("artifact", ColumnType::Blob),
+    column("artifact", ColumnType::Hash),
     column("version", ColumnType::Integer),
-    column("source", ColumnType::Blob),
+    column("source", ColumnType::Hash),
     column("spans", ColumnType::Text),
     column("nodes", ColumnType::Integer),
     column("tokens", ColumnType::Integer),
@@ -236,7 +236,9 @@ impl StateMap {
         if self.entry(id)?.version != transitioned.version {
             return None;
         }
-        changes.remove(crate::STATE_MAP, || table::entity_key(&transitioned.entity));
+        changes.remove(crate::STATE_MAP, || {
+            table::entity_key(&transitioned.entity).into()
+        });
         self.take(id, seq, changes)
     }
 
@@ -601,20 +603,21 @@ impl StateMap {
         let Some(entry) = self.entry(id) else {
             return Vec::new();
         };
-        let mut row = table::entity_key(&self.entity_of(entry));
-        row.extend([
+        let [path, symbol] = table::entity_key(&self.entity_of(entry));
+        Vec::from([
+            path,
+            symbol,
             Value::from(&entry.slice.0),
             Value::from(entry.version.0),
             Value::from(&self.sources.artifact(entry.source).0),
-            Value::Text(spans_text(entry.spans.as_slice())),
+            Value::text(&spans_text(entry.spans.as_slice())),
             Value::from(entry.figures.nodes),
             Value::from(entry.figures.tokens),
             Value::from(crate::origin_code(entry.origin)),
             Value::from(entry.episode.0),
             Value::from(entry.seq.0),
             Value::from(entry.at.0),
-        ]);
-        row
+        ])
     }
 }
 

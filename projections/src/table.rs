@@ -1,9 +1,67 @@
 //! Rows of projections, as any store can hold them: no SQL here, only names, values and changes.
 
-use alloc::string::String;
+use alloc::borrow::Cow;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::ops::Deref;
 
-use tslp_core::entity::EntityId;
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::path::RelPath;
+
+/// A text of a row. What the state shares with it, or what is part of the program, isn't copied.
+#[derive(Clone)]
+pub enum Text {
+    /// A word of the program's.
+    Word(&'static str),
+    /// Any other.
+    Shared(Arc<str>),
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Word(text) => text,
+            Self::Shared(text) => text,
+        }
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Text {}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (**self).hash(hasher);
+    }
+}
 
 /// One value of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,9 +71,9 @@ pub enum Value {
     /// A whole number or a truth value.
     Integer(i64),
     /// UTF-8 text.
-    Text(String),
-    /// Bytes.
-    Blob(Vec<u8>),
+    Text(Text),
+    /// A hash.
+    Hash([u8; 32]),
 }
 
 /// A column's type.
@@ -25,8 +83,8 @@ pub enum ColumnType {
     Integer,
     /// [`Value::Text`].
     Text,
-    /// [`Value::Blob`].
-    Blob,
+    /// [`Value::Hash`].
+    Hash,
 }
 
 /// One column.
@@ -209,15 +267,36 @@ pub const fn nullable(name: &'static str, kind: ColumnType) -> Column {
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.into())
+impl From<&'static str> for Value {
+    fn from(word: &'static str) -> Self {
+        Self::Text(Text::Word(word))
     }
 }
 
-impl From<Option<&str>> for Value {
-    fn from(text: Option<&str>) -> Self {
-        text.map_or(Self::Null, Self::from)
+impl From<Cow<'static, str>> for Value {
+    fn from(text: Cow<'static, str>) -> Self {
+        match text {
+            Cow::Borrowed(word) => Self::from(word),
+            Cow::Owned(text) => Self::text(&text),
+        }
+    }
+}
+
+impl From<&RelPath> for Value {
+    fn from(path: &RelPath) -> Self {
+        Self::Text(Text::Shared(path.clone().into()))
+    }
+}
+
+impl From<&Symbol> for Value {
+    fn from(symbol: &Symbol) -> Self {
+        Self::Text(Text::Shared(symbol.clone().into()))
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, T::into)
     }
 }
 
@@ -248,11 +327,17 @@ impl From<bool> for Value {
 
 impl From<&[u8; 32]> for Value {
     fn from(hash: &[u8; 32]) -> Self {
-        Self::Blob(hash.to_vec())
+        Self::Hash(*hash)
     }
 }
 
 impl Value {
+    /// A copy of a text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self::Text(Text::Shared(text.into()))
+    }
+
     /// The number, if it is one that isn't negative.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
@@ -266,7 +351,7 @@ impl Value {
     #[must_use]
     pub fn as_hash(&self) -> Option<[u8; 32]> {
         match self {
-            Self::Blob(bytes) => bytes.as_slice().try_into().ok(),
+            Self::Hash(hash) => Some(*hash),
             _ => None,
         }
     }
@@ -274,11 +359,12 @@ impl Value {
 
 /// The two key values of tables that hold one row for each entity; a whole file's symbol is empty.
 #[must_use]
-pub fn entity_key(entity: &EntityId) -> Vec<Value> {
-    Vec::from([
-        Value::from(entity.path.as_str()),
-        Value::from(entity.symbol_str().unwrap_or_default()),
-    ])
+pub fn entity_key(entity: &EntityId) -> [Value; 2] {
+    let symbol = entity.symbol.as_ref();
+    [
+        Value::from(&entity.path),
+        symbol.map_or(Value::from(""), Value::from),
+    ]
 }
 
 /// A hash of a table's rows: two tables with the same digest hold the same, value for value.
@@ -307,7 +393,7 @@ impl TableDigest {
                 Value::Null => (0, &[]),
                 Value::Integer(number) => (1, &number.to_le_bytes()),
                 Value::Text(text) => (2, text.as_bytes()),
-                Value::Blob(bytes) => (3, bytes),
+                Value::Hash(hash) => (3, hash),
             };
             self.hasher.update(&[tag]);
             self.hasher.update(&(bytes.len() as u64).to_le_bytes());

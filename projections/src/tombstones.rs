@@ -68,7 +68,7 @@ impl Tombstones {
 
     fn forget(&mut self, entity: &EntityId, changes: &mut Changes) {
         if self.removed.remove(entity).is_some() {
-            changes.remove(crate::TOMBSTONES, || table::entity_key(entity));
+            changes.remove(crate::TOMBSTONES, || table::entity_key(entity).into());
         }
     }
 
@@ -109,9 +109,8 @@ impl Tombstones {
 }
 
 fn row(entity: &EntityId, (version, episode): (VersionId, EpisodeId)) -> Vec<Value> {
-    let mut row = table::entity_key(entity);
-    row.extend([Value::from(version.0), Value::from(episode.0)]);
-    row
+    let [path, symbol] = table::entity_key(entity);
+    Vec::from([path, symbol, version.0.into(), episode.0.into()])
 }
 
 impl fmt::Display for Tombstones {

@@ -13,10 +13,10 @@ use tslp_core::ids::Seq;
 use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
-    column("hash", ColumnType::Blob),
+    column("hash", ColumnType::Hash),
     column("kind", ColumnType::Text),
     column("seq", ColumnType::Integer),
-    nullable("container", ColumnType::Blob),
+    nullable("container", ColumnType::Hash),
     column("start", ColumnType::Integer),
     column("end", ColumnType::Integer),
 ];
@@ -154,7 +154,7 @@ fn row(hash: ArtifactHash, entry: &Entry) -> Vec<Value> {
         Value::from(&hash.0),
         Value::from(kind_code(entry.kind)),
         Value::from(seq.0),
-        container.map_or(Value::Null, |container| Value::from(&container.0)),
+        Value::from(container.as_ref().map(|container| &container.0)),
         Value::from(start),
         Value::from(end),
     ])

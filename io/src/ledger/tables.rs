@@ -358,7 +358,7 @@ impl Statements {
                 Value::Null => column.nullable,
                 Value::Integer(_) => column.kind == ColumnType::Integer,
                 Value::Text(_) => column.kind == ColumnType::Text,
-                Value::Blob(_) => column.kind == ColumnType::Blob,
+                Value::Hash(_) => column.kind == ColumnType::Hash,
             };
             if !fits {
                 return Err(self.shape(format!("{value:?} doesn't fit column {}", column.name)));
@@ -373,11 +373,13 @@ impl Statements {
                 Ok(match row.get_ref(column)? {
                     ValueRef::Null => Value::Null,
                     ValueRef::Integer(number) => Value::Integer(number),
-                    ValueRef::Text(text) => Value::Text(
-                        String::from_utf8(text.to_vec())
+                    ValueRef::Text(text) => Value::text(
+                        std::str::from_utf8(text)
                             .map_err(|_| self.shape("a text is not UTF-8".to_owned()))?,
                     ),
-                    ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+                    ValueRef::Blob(bytes) => Value::Hash(bytes.try_into().map_err(|_| {
+                        self.shape(format!("{} bytes are no hash", bytes.len()))
+                    })?),
                     ValueRef::Real(number) => {
                         return Err(self.shape(format!("{number} is no whole number")));
                     }
@@ -455,7 +457,7 @@ fn create(table: &Table) -> String {
         let kind = match column.kind {
             ColumnType::Integer => "INTEGER",
             ColumnType::Text => "TEXT",
-            ColumnType::Blob => "BLOB",
+            ColumnType::Hash => "BLOB",
         };
         let null = if column.nullable { "" } else { " NOT NULL" };
         // Writing to a string can't fail.
@@ -509,7 +511,7 @@ impl ToSql for Sql<'_> {
             Value::Null => ValueRef::Null,
             Value::Integer(number) => ValueRef::Integer(*number),
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
-            Value::Blob(bytes) => ValueRef::Blob(bytes),
+            Value::Hash(hash) => ValueRef::Blob(hash),
         }))
     }
 }

@@ -31,7 +31,7 @@ static TABLES: &[Table] = &[
         name: "vault",
         version: 1,
         columns: &[
-            column("hash", ColumnType::Blob),
+            column("hash", ColumnType::Hash),
             column("seq", ColumnType::Integer),
         ],
         key: 1,

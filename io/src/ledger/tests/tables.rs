@@ -4,7 +4,7 @@ use super::*;
 use crate::ledger::tables::{ArchiveRows as _, TablesState};
 
 fn state(path: &str, symbol: &str, note: Option<&str>) -> Vec<Value> {
-    vec![path.into(), symbol.into(), note.into()]
+    vec![Value::text(path), Value::text(symbol), note.map(Value::text).into()]
 }
 
 fn rows(log: &SqliteLog, table: usize) -> Vec<Vec<Value>> {
@@ -137,7 +137,7 @@ fn the_last_row_of_a_key_up_to_a_point_is_found() {
     change(&mut log, &puts).unwrap();
     let reader = fixture.open_reader();
     let until = |path: &str, symbol: &str| {
-        let found = reader.row_until(STATE, &[path.into(), symbol.into()]);
+        let found = reader.row_until(STATE, &[Value::text(path), Value::text(symbol)]);
         found.unwrap().map(|row| row[1].clone())
     };
     assert_eq!(until("b.c", "h"), Some("h".into()));
