@@ -88,7 +88,7 @@ impl Engine {
             self.state.apply(&recorded, &mut changes);
             commit.recorded.push(recorded);
         }
-        commit.changes = changes.into_vec();
+        commit.changes = self.state.rows_changed(changes);
         self.commits.send(commit)?;
         Ok(self.state.head())
     }

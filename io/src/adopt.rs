@@ -8,7 +8,6 @@ mod order;
 mod progress;
 mod queue;
 mod reading;
-mod rows;
 mod summary;
 mod walk;
 
@@ -23,7 +22,7 @@ use tslp_core::event::{Event, ReadFailure};
 use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::Batch;
+use tslp_replay::pending::{Batch, Work};
 use tslp_replay::state::State;
 
 use crate::checkpoint;
@@ -201,7 +200,7 @@ struct Adopter<'c> {
     config: &'c ServeConfig,
     engine: Engine<TreeSitterGrammars, Option<StoredContents>>,
     sink: Sink,
-    waiting: Commit,
+    waiting: Work,
     waiting_bytes: usize,
     summary: Summary,
 }
@@ -241,7 +240,7 @@ impl<'c> Adopter<'c> {
             config,
             engine: startup::engine(state, &config.policy, store),
             sink,
-            waiting: Commit::default(),
+            waiting: Work::new(),
             waiting_bytes: 0,
             summary: Summary::default(),
         })
@@ -280,9 +279,14 @@ impl<'c> Adopter<'c> {
         if matters || self.engine.tracks(&path) {
             let (finding, found) = content.into_finding(self.engine.symbols_of(&path));
             let found = found.as_deref();
-            let batch = self
-                .engine
-                .adopt(SystemClock.now(), path.clone(), finding, found);
+            let before = self.waiting.recorded().len();
+            self.engine.adopt(
+                SystemClock.now(),
+                path.clone(),
+                finding,
+                found,
+                &mut self.waiting,
+            );
             // Nothing looks at a file's bytes again, stored or not; what is known of them is asked of the store.
             self.engine.forget_contents(self.engine.state().head());
             if let Sink::Writer { writer, .. } = &self.sink {
@@ -290,9 +294,15 @@ impl<'c> Adopter<'c> {
             }
             match skip {
                 Some(skip) => self.summary.skip(path.as_str(), skip),
-                None => self.count(bytes, found.is_some_and(|found| !found.is_clean()), &batch),
+                None => self.count(bytes, found.is_some_and(|found| !found.is_clean()), before),
             }
-            self.hand_over(batch, bytes)?;
+            if self.waiting.recorded().len() > before {
+                self.waiting_bytes += bytes;
+            }
+            if self.waiting.recorded().len() >= COMMIT_EVENTS || self.waiting_bytes >= COMMIT_BYTES
+            {
+                self.flush()?;
+            }
         } else if let Some(skip) = skip {
             self.summary.skip(path.as_str(), skip);
         }
@@ -300,9 +310,11 @@ impl<'c> Adopter<'c> {
         Ok(())
     }
 
-    fn count(&mut self, bytes: usize, damaged: bool, batch: &Batch) {
+    /// Counts a file whose events are those that wait behind so many others.
+    fn count(&mut self, bytes: usize, damaged: bool, before: usize) {
+        let recorded = &self.waiting.recorded()[before..];
         let moved = |wanted: Transition| {
-            let transitions = batch.recorded.iter().filter(|recorded| {
+            let transitions = recorded.iter().filter(|recorded| {
                 matches!(&recorded.event, Event::Transitioned(moved) if moved.transition == wanted)
             });
             transitions.count() as u64
@@ -320,33 +332,13 @@ impl<'c> Adopter<'c> {
         }
     }
 
-    fn hand_over(&mut self, batch: Batch, bytes: usize) -> Result<(), AdoptError> {
-        if batch.recorded.is_empty() {
-            return Ok(());
-        }
-        self.waiting.recorded.extend(batch.recorded);
-        self.waiting.changes.extend(batch.changes);
-        self.waiting_bytes += bytes;
-        if self.waiting.recorded.len() >= COMMIT_EVENTS || self.waiting_bytes >= COMMIT_BYTES {
-            self.flush()?;
-        }
-        Ok(())
-    }
-
     fn flush(&mut self) -> Result<(), AdoptError> {
-        let next = Commit {
-            recorded: Vec::with_capacity(self.waiting.recorded.len()),
-            changes: Vec::with_capacity(self.waiting.changes.len()),
-        };
-        let commit = std::mem::replace(&mut self.waiting, next);
-        self.waiting_bytes = 0;
-        if commit.recorded.is_empty() {
+        if self.waiting.recorded().is_empty() {
             return Ok(());
         }
         if matches!(self.sink, Sink::New) {
             // No ledger is made for looks at the disk alone.
             if self.summary.files_adopted == 0 {
-                self.waiting = commit;
                 return Ok(());
             }
             let opened = new_ledger(self.config)?;
@@ -354,6 +346,8 @@ impl<'c> Adopter<'c> {
             self.engine.set_store(Some(store));
             self.sink = Sink::writing(opened)?;
         }
+        let work = std::mem::take(&mut self.waiting);
+        self.waiting_bytes = 0;
         match &self.sink {
             // Files have nothing to do with each other: without a ledger each may begin with nothing.
             Sink::DryRun { has_ledger: false } => {
@@ -363,7 +357,8 @@ impl<'c> Adopter<'c> {
             Sink::Writer {
                 commits, writer, ..
             } => {
-                if commits.send(rows::reduced(commit)).is_err() {
+                let Batch { recorded, changes } = work.finish(self.engine.state());
+                if commits.send(Commit { recorded, changes }).is_err() {
                     let stopped = writer.durable().stopped();
                     return Err(AdoptError::Writer(stopped.map_or_else(
                         || "the ledger's writer has stopped".to_owned(),

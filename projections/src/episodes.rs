@@ -15,7 +15,7 @@ use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::reason::Reason;
 
 use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
+use crate::table::{Changes, Column, ColumnType, Keep, Late, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
@@ -119,7 +119,8 @@ impl Episodes {
         match &recorded.event {
             Event::PromptReceived(prompt) => {
                 let episode = Episode::new(prompt.session, recorded.at, prompt.model.clone());
-                changes.put(crate::EPISODES, || row(prompt.episode, &episode));
+                let known = self.episodes.contains_key(&prompt.episode);
+                changes.touch(|| Late::Episode(prompt.episode), known);
                 if let Some(old) = self.episodes.insert(prompt.episode, episode) {
                     remove_entries(prompt.episode, &old, changes);
                 }
@@ -211,7 +212,7 @@ impl Episodes {
     fn update(&mut self, id: EpisodeId, changes: &mut Changes, change: impl FnOnce(&mut Episode)) {
         if let Some(episode) = self.episodes.get_mut(&id) {
             change(episode);
-            changes.put(crate::EPISODES, || row(id, episode));
+            changes.touch(|| Late::Episode(id), true);
         }
     }
 
@@ -231,7 +232,7 @@ impl Episodes {
             if id != EpisodeId::OUTSIDE {
                 return;
             }
-            changes.remove(crate::EPISODE_ENTRIES, || entry_key(id, episode.first));
+            changes.touch(|| Late::Entry(id, episode.first), true);
             episode.entries.pop_front();
             episode.first += 1;
         }
@@ -241,19 +242,18 @@ impl Episodes {
             reason,
         };
         let position = episode.first + episode.entries.len() as u64;
-        changes.put(crate::EPISODE_ENTRIES, || entry_row(id, position, &entry));
+        changes.touch(|| Late::Entry(id, position), false);
         episode.entries.push_back(entry);
     }
 
     /// Something happens outside of any conversation.
     fn outside(&mut self, at: UnixMillis, changes: &mut Changes) {
         let id = EpisodeId::OUTSIDE;
-        let episode = self
-            .episodes
+        changes.touch(|| Late::Episode(id), self.episodes.contains_key(&id));
+        self.episodes
             .entry(id)
-            .or_insert_with(|| Episode::new(SessionId::default(), at, String::new()));
-        episode.at = at;
-        changes.put(crate::EPISODES, || row(id, episode));
+            .or_insert_with(|| Episode::new(SessionId::default(), at, String::new()))
+            .at = at;
     }
 
     fn evict(&mut self, changes: &mut Changes) {
@@ -268,7 +268,7 @@ impl Episodes {
         let Some((id, episode)) = oldest.and_then(|id| self.episodes.remove_entry(&id)) else {
             return;
         };
-        changes.remove(crate::EPISODES, || Vec::from([Value::from(id.0)]));
+        changes.touch(|| Late::Episode(id), true);
         remove_entries(id, &episode, changes);
     }
 
@@ -301,6 +301,21 @@ impl Episodes {
         )
     }
 
+    /// The row of an episode in `episodes`.
+    #[must_use]
+    pub fn row(&self, id: EpisodeId) -> Option<Vec<Value>> {
+        self.episodes.get(&id).map(|episode| row(id, episode))
+    }
+
+    /// The row of an episode's entry in `episode_entries`.
+    #[must_use]
+    pub fn entry_row(&self, id: EpisodeId, position: u64) -> Option<Vec<Value>> {
+        let episode = self.episodes.get(&id)?;
+        let at = usize::try_from(position.checked_sub(episode.first)?).ok()?;
+        let entry = episode.entries.get(at)?;
+        Some(entry_row(id, position, entry))
+    }
+
     /// All rows of `episodes`, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.episodes
@@ -328,12 +343,8 @@ const fn audit_reason(status: AuditStatus) -> Reason {
 
 fn remove_entries(id: EpisodeId, episode: &Episode, changes: &mut Changes) {
     for (position, _) in (episode.first..).zip(&episode.entries) {
-        changes.remove(crate::EPISODE_ENTRIES, || entry_key(id, position));
+        changes.touch(|| Late::Entry(id, position), true);
     }
-}
-
-fn entry_key(id: EpisodeId, position: u64) -> Vec<Value> {
-    Vec::from([Value::from(id.0), Value::from(position)])
 }
 
 /// Whether this belongs to no conversation and changes something, or was asked for.

@@ -115,7 +115,7 @@ mod tests {
         let mut changes = Changes::collecting();
         former.leave(slice, || symbol.clone(), Seq(4), &mut changes);
         former.leave(slice, || EntityId::file(path), Seq(5), &mut changes);
-        assert_eq!(changes.into_vec().len(), 1);
+        assert_eq!(changes.finish(|_| None).len(), 1);
         let mut rows = Vec::new();
         former.rows(&mut |row| rows.push(row));
         assert_eq!(entity_of_row(&rows[0]), Some((symbol.clone(), Seq(4))));

@@ -18,7 +18,7 @@ use tslp_core::reason::Reason;
 
 use crate::part::{self, Part, Unfit, Visit};
 use crate::sessions::Sessions;
-use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
+use crate::table::{self, Changes, Column, ColumnType, Keep, Late, Table, Value, column, nullable};
 
 const COLUMNS: &[Column] = &[
     column("version", ColumnType::Integer),
@@ -121,7 +121,7 @@ impl Proposals {
                 if let Some(proposed) = self.by_version.get_mut(&refused.version) {
                     proposed.report = Some(refused.report.clone());
                     proposed.rename_of.clone_from(&refused.rename_of);
-                    changes.put(crate::PROPOSALS, || row(proposed));
+                    changes.touch(|| Late::Proposal(refused.version), true);
                 }
             }
             Event::Transitioned(transitioned) => self.remove(transitioned.version, changes),
@@ -131,14 +131,16 @@ impl Proposals {
 
     fn insert(&mut self, proposed: Proposed, changes: &mut Changes) {
         self.last_version = self.last_version.max(proposed.version.id);
-        changes.put(crate::PROPOSALS, || row(&proposed));
+        let version = proposed.version.id;
+        let known = self.by_version.contains_key(&version);
+        changes.touch(|| Late::Proposal(version), known);
         let open = self
             .by_entity
             .entry(proposed.version.entity.clone())
             .or_default();
-        open.push(proposed.version.id);
+        open.push(version);
         let oldest = (open.len() > PROPOSALS_PER_ENTITY_MAX).then(|| open[0]);
-        self.by_version.insert(proposed.version.id, proposed);
+        self.by_version.insert(version, proposed);
         if let Some(oldest) = oldest {
             self.remove(oldest, changes);
         }
@@ -148,7 +150,7 @@ impl Proposals {
         let Some(proposed) = self.by_version.remove(&version) else {
             return;
         };
-        changes.remove(crate::PROPOSALS, || Vec::from([Value::from(version.0)]));
+        changes.touch(|| Late::Proposal(version), true);
         if let Some(open) = self.by_entity.get_mut(&proposed.version.entity) {
             open.retain(|other| *other != version);
             if open.is_empty() {
@@ -251,6 +253,12 @@ impl Proposals {
     pub const fn restore_ids(&mut self, capture: CaptureId, version: VersionId) {
         self.last_capture = capture;
         self.last_version = version;
+    }
+
+    /// The row of a version, if that is open.
+    #[must_use]
+    pub fn row(&self, version: VersionId) -> Option<Vec<Value>> {
+        self.by_version.get(&version).map(row)
     }
 
     /// All rows, by key.

@@ -238,7 +238,7 @@ mod tests {
     fn leave(sources: &mut Sources, id: u32, seq: u64) -> Vec<crate::table::RowChange> {
         let mut changes = Changes::collecting();
         sources.leave(id, Seq(seq), &mut changes);
-        changes.into_vec()
+        changes.finish(|_| None)
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use parts::{FileTruths, Truth};
 use crate::former::Former;
 use crate::proposals::{Proposals, Proposed};
 use crate::sources::Sources;
-use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
+use crate::table::{self, Changes, Column, ColumnType, Keep, Late, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -167,14 +167,14 @@ impl StateMap {
             at: recorded.at,
             namesake: None,
         };
-        let is_free = self.find(entity).is_none();
-        if let Some(id) = self.find(entity) {
+        let held = self.find(entity);
+        if let Some(id) = held {
             self.take(id, recorded.seq, changes);
         }
         let id = self.insert(entry);
         self.link_name(id);
-        changes.put(crate::STATE_MAP, || self.row(id));
-        is_free
+        changes.touch(|| Late::Entity(entity.clone()), held.is_some());
+        held.is_none()
     }
 
     fn insert(&mut self, entry: Entry) -> u32 {
@@ -236,9 +236,7 @@ impl StateMap {
         if self.entry(id)?.version != transitioned.version {
             return None;
         }
-        changes.remove(crate::STATE_MAP, || {
-            table::entity_key(&transitioned.entity).into()
-        });
+        changes.touch(|| Late::Entity(transitioned.entity.clone()), true);
         self.take(id, seq, changes)
     }
 
@@ -595,14 +593,19 @@ impl StateMap {
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.sorted()
             .into_iter()
-            .map(|id| self.row(id))
+            .filter_map(|id| self.entry(id))
+            .map(|entry| self.row_of(entry))
             .for_each(visit);
     }
 
-    fn row(&self, id: u32) -> Vec<Value> {
-        let Some(entry) = self.entry(id) else {
-            return Vec::new();
-        };
+    /// The row of an entity, if anything is true of it.
+    #[must_use]
+    pub fn row(&self, entity: &EntityId) -> Option<Vec<Value>> {
+        let entry = self.entry(self.find(entity)?)?;
+        Some(self.row_of(entry))
+    }
+
+    fn row_of(&self, entry: &Entry) -> Vec<Value> {
         let [path, symbol] = table::entity_key(&self.entity_of(entry));
         Vec::from([
             path,

@@ -1,6 +1,7 @@
 //! Rows of projections, as any store can hold them: no SQL here, only names, values and changes.
 
 use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -9,6 +10,7 @@ use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
 use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::path::RelPath;
 
 /// A text of a row. What the state shares with it, or what is part of the program, isn't copied.
@@ -167,15 +169,52 @@ impl RowChange {
     }
 }
 
+/// A row of a table whose rows change many times while a batch is folded, and often come and go in it: what it holds is
+/// asked of the state in the end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Late {
+    /// Of `state_map`.
+    Entity(EntityId),
+    /// Of `proposals`.
+    Proposal(VersionId),
+    /// Of `episodes`.
+    Episode(EpisodeId),
+    /// Of `episode_entries`, with its position.
+    Entry(EpisodeId, u64),
+}
+
+impl Late {
+    const fn table(&self) -> usize {
+        match self {
+            Self::Entity(_) => crate::STATE_MAP,
+            Self::Proposal(_) => crate::PROPOSALS,
+            Self::Episode(_) => crate::EPISODES,
+            Self::Entry(..) => crate::EPISODE_ENTRIES,
+        }
+    }
+
+    fn key(&self) -> Vec<Value> {
+        match self {
+            Self::Entity(entity) => entity_key(entity).into(),
+            Self::Proposal(version) => Vec::from([version.0.into()]),
+            Self::Episode(episode) => Vec::from([episode.0.into()]),
+            Self::Entry(episode, position) => Vec::from([episode.0.into(), (*position).into()]),
+        }
+    }
+}
+
 /// Collects the row changes of fold steps, or lets them go where no table follows the fold.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Changes {
     wanted: Wanted,
     collected: Vec<RowChange>,
+    /// Rows to ask for in the end, and whether they stood before the first change.
+    late: BTreeMap<Late, bool>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 enum Wanted {
+    #[default]
     All,
     Archives,
     Nothing,
@@ -204,6 +243,14 @@ impl Changes {
         Self {
             wanted,
             collected: Vec::new(),
+            late: BTreeMap::new(),
+        }
+    }
+
+    /// Notes that this row changes, comes or goes; `stood` says whether it stood in its table just before.
+    pub fn touch(&mut self, row: impl FnOnce() -> Late, stood: bool) {
+        if matches!(self.wanted, Wanted::All) {
+            self.late.entry(row()).or_insert(stood);
         }
     }
 
@@ -240,10 +287,20 @@ impl Changes {
         self.collected.drain(..)
     }
 
-    /// All changes kept, in the order they were made.
+    /// All changes kept, in the order they were made; then those of late rows, which `row_of` gives as they stand now.
     #[must_use]
-    pub fn into_vec(self) -> Vec<RowChange> {
-        self.collected
+    pub fn finish(self, row_of: impl Fn(&Late) -> Option<Vec<Value>>) -> Vec<RowChange> {
+        let mut changes = self.collected;
+        changes.extend(self.late.into_iter().filter_map(|(late, stood)| {
+            let change = match row_of(&late) {
+                Some(row) => Change::Put(row),
+                None if stood => Change::Remove(late.key()),
+                None => return None,
+            };
+            let table = late.table();
+            Some(RowChange { table, change })
+        }));
+        changes
     }
 }
 
@@ -411,5 +468,51 @@ impl TableDigest {
 impl Default for TableDigest {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROPOSAL: Late = Late::Proposal(VersionId(7));
+
+    fn finished(stood: bool, row: Option<Vec<Value>>) -> Vec<RowChange> {
+        let mut changes = Changes::collecting();
+        changes.touch(|| PROPOSAL, stood);
+        // Whatever comes after the first change says nothing of what stood before it.
+        changes.touch(|| PROPOSAL, true);
+        changes.finish(|late| {
+            assert_eq!(*late, PROPOSAL);
+            row.clone()
+        })
+    }
+
+    #[test]
+    fn a_row_is_written_once_as_it_stands_in_the_end() {
+        let row = Vec::from([Value::from(7_u64), Value::from("a")]);
+        let table = crate::PROPOSALS;
+        for stood in [false, true] {
+            let change = Change::Put(row.clone());
+            assert_eq!(
+                finished(stood, Some(row.clone())),
+                [RowChange { table, change }]
+            );
+        }
+        let change = Change::Remove(Vec::from([Value::from(7_u64)]));
+        assert_eq!(finished(true, None), [RowChange { table, change }]);
+    }
+
+    #[test]
+    fn a_row_that_comes_and_goes_is_never_written() {
+        assert_eq!(finished(false, None), []);
+    }
+
+    #[test]
+    fn who_follows_the_archives_alone_hears_of_no_late_row() {
+        let mut changes = Changes::of_archives();
+        changes.touch(|| unreachable!("it isn't wanted"), true);
+        assert_eq!(changes.drain().count(), 0);
+        assert_eq!(changes.finish(|_| unreachable!("there is none")), []);
     }
 }

@@ -201,7 +201,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         });
         ComposedPrompt {
             episode: received.episode,
-            batch: work.finish(),
+            batch: work.finish(&self.state),
             request,
             outgoing,
         }
@@ -218,7 +218,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let events = audit::answered(&self.view(), episode, AuditOutcome::Cancelled, None);
             self.fold(at, events, &mut work);
         }
-        work.finish()
+        work.finish(&self.state)
     }
 
     /// The user gives a directive on the command line.
@@ -253,7 +253,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(at, &mut work, |engine, _| {
             direct::carry_out(&engine.view(), &engine.grammars, ids, &order, text.clone())
         });
-        work.finish()
+        work.finish(&self.state)
     }
 
     /// How many entities of the file are STALE, as it was last seen.
@@ -284,25 +284,25 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// The user takes a file as it stands on disk: `finding` is what disk holds, told for the symbols that are true and
-    /// for those that `found` defines, its code where it could be read. An empty batch says that nothing changes.
+    /// for those that `found` defines, its code where it could be read. No event is added where nothing changes. Files have
+    /// nothing to do with each other, so `work` may grow by many before it is finished.
     pub fn adopt(
         &mut self,
         at: UnixMillis,
         path: RelPath,
         finding: DiskFinding,
         found: Option<&FoundCode>,
-    ) -> Batch {
-        let mut work = Work::new();
+        work: &mut Work,
+    ) {
         self.observe(
             at,
             EpisodeId::OUTSIDE,
             Vec::from([(path.clone(), finding)]),
-            &mut work,
+            work,
         );
         if let Some(found) = found {
-            self.take(at, &path, found, &mut work);
+            self.take(at, &path, found, work);
         }
-        work.finish()
     }
 
     fn take(&mut self, at: UnixMillis, path: &RelPath, found: &FoundCode, work: &mut Work) {
@@ -333,7 +333,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn notice(&mut self, at: UnixMillis, findings: Vec<Finding>) -> Batch {
         let mut work = Work::new();
         self.observe(at, EpisodeId::OUTSIDE, findings, &mut work);
-        work.finish()
+        work.finish(&self.state)
     }
 
     /// Some of a reply's text is to be recorded while the rest is still coming.
@@ -341,7 +341,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = Work::new();
         let events = reply.segment(&self.view(), episode);
         self.fold(at, events, &mut work);
-        work.finish()
+        work.finish(&self.state)
     }
 
     /// A reply has ended.
@@ -403,7 +403,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             )
         });
         JudgedReply {
-            batch: work.finish(),
+            batch: work.finish(&self.state),
             audit,
         }
     }
@@ -437,7 +437,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(pending.at, &mut work, |engine, _| {
             audit::answered(&engine.view(), pending.episode, pending.outcome, answer)
         });
-        work.finish()
+        work.finish(&self.state)
     }
 
     fn reading<'r>(&'r self, view: &'r StateView<'r>) -> Reading<'r> {

@@ -20,6 +20,8 @@ use tslp_core::path::RelPath;
 use tslp_core::view::View;
 use tslp_projections::table::{Changes, RowChange};
 
+use crate::state::State;
+
 /// A file to look at, and the symbols whose slices are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskCheck {
@@ -138,14 +140,17 @@ pub(crate) struct Paste {
     pub(crate) place: Place,
 }
 
-/// Events and changes of the batch in the making.
-pub(crate) struct Work {
+/// Events and changes of a batch in the making.
+#[derive(Debug, Default)]
+pub struct Work {
     pub(crate) recorded: Vec<Recorded>,
     pub(crate) changes: Changes,
 }
 
 impl Work {
-    pub(crate) const fn new() -> Self {
+    /// Nothing yet.
+    #[must_use]
+    pub const fn new() -> Self {
         Self {
             recorded: Vec::new(),
             changes: Changes::collecting(),
@@ -160,10 +165,18 @@ impl Work {
         }
     }
 
-    pub(crate) fn finish(self) -> Batch {
+    /// The events so far, in order.
+    #[must_use]
+    pub fn recorded(&self) -> &[Recorded] {
+        &self.recorded
+    }
+
+    /// The batch, once all of it is folded and nothing else.
+    #[must_use]
+    pub fn finish(self, state: &State) -> Batch {
         Batch {
             recorded: self.recorded,
-            changes: self.changes.into_vec(),
+            changes: state.rows_changed(self.changes),
         }
     }
 }

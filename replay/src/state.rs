@@ -26,7 +26,7 @@ use tslp_projections::rules::Rules;
 use tslp_projections::sessions::Sessions;
 use tslp_projections::stale::Stale;
 use tslp_projections::state_map::StateMap;
-use tslp_projections::table::{Changes, TableDigest, Value};
+use tslp_projections::table::{Changes, Late, RowChange, TableDigest, Value};
 use tslp_projections::tombstones::Tombstones;
 use tslp_projections::vault::{Location, Vault};
 
@@ -72,6 +72,17 @@ impl State {
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
         }
+    }
+
+    /// What became of the tables' rows while `changes` were collected; nothing was folded since.
+    #[must_use]
+    pub fn rows_changed(&self, changes: Changes) -> Vec<RowChange> {
+        changes.finish(|late| match late {
+            Late::Entity(entity) => self.state_map.row(entity),
+            Late::Proposal(version) => self.proposals.row(*version),
+            Late::Episode(episode) => self.episodes.row(*episode),
+            Late::Entry(episode, position) => self.episodes.entry_row(*episode, *position),
+        })
     }
 
     /// Lets go of the archives' rows up to `durable`, which the store gives from now on. So memory grows with what is

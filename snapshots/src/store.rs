@@ -45,7 +45,7 @@ impl MemoryStore {
             let mut changes = Changes::of_archives();
             state.apply(recorded, &mut changes);
             state.settled(recorded.seq);
-            store.add(std::slice::from_ref(recorded), changes.into_vec());
+            store.add(std::slice::from_ref(recorded), changes.drain().collect());
         }
         store
     }

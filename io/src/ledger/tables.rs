@@ -368,24 +368,25 @@ impl Statements {
     }
 
     fn row(&self, row: &Row<'_>) -> Result<Vec<Value>, TableError> {
-        let values = (0..self.table.columns.len())
-            .map(|column| {
-                Ok(match row.get_ref(column)? {
-                    ValueRef::Null => Value::Null,
-                    ValueRef::Integer(number) => Value::Integer(number),
-                    ValueRef::Text(text) => Value::text(
-                        std::str::from_utf8(text)
-                            .map_err(|_| self.shape("a text is not UTF-8".to_owned()))?,
-                    ),
-                    ValueRef::Blob(bytes) => Value::Hash(bytes.try_into().map_err(|_| {
-                        self.shape(format!("{} bytes are no hash", bytes.len()))
-                    })?),
-                    ValueRef::Real(number) => {
-                        return Err(self.shape(format!("{number} is no whole number")));
-                    }
+        let values =
+            (0..self.table.columns.len())
+                .map(|column| {
+                    Ok(match row.get_ref(column)? {
+                        ValueRef::Null => Value::Null,
+                        ValueRef::Integer(number) => Value::Integer(number),
+                        ValueRef::Text(text) => Value::text(
+                            std::str::from_utf8(text)
+                                .map_err(|_| self.shape("a text is not UTF-8".to_owned()))?,
+                        ),
+                        ValueRef::Blob(bytes) => Value::Hash(bytes.try_into().map_err(|_| {
+                            self.shape(format!("{} bytes are no hash", bytes.len()))
+                        })?),
+                        ValueRef::Real(number) => {
+                            return Err(self.shape(format!("{number} is no whole number")));
+                        }
+                    })
                 })
-            })
-            .collect::<Result<Vec<_>, TableError>>()?;
+                .collect::<Result<Vec<_>, TableError>>()?;
         self.check(&values, self.table.columns.len())?;
         Ok(values)
     }

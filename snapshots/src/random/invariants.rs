@@ -39,7 +39,7 @@ pub fn nonsense_folds(data: &[u8]) {
     for recorded in &ledger {
         let mut changes = Changes::collecting();
         state.apply(recorded, &mut changes);
-        tables.apply(changes.into_vec());
+        tables.apply(state.rows_changed(changes));
     }
     for (index, table) in TABLES.iter().enumerate() {
         let rows = rows(&state, index);

@@ -72,7 +72,7 @@ pub(crate) fn groups() -> &'static [Group] {
             if !stored.is_empty() {
                 groups.push(Group {
                     stored,
-                    changes: changes.into_vec(),
+                    changes: state.rows_changed(changes),
                 });
             }
         }

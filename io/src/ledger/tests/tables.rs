@@ -4,7 +4,11 @@ use super::*;
 use crate::ledger::tables::{ArchiveRows as _, TablesState};
 
 fn state(path: &str, symbol: &str, note: Option<&str>) -> Vec<Value> {
-    vec![Value::text(path), Value::text(symbol), note.map(Value::text).into()]
+    vec![
+        Value::text(path),
+        Value::text(symbol),
+        note.map(Value::text).into(),
+    ]
 }
 
 fn rows(log: &SqliteLog, table: usize) -> Vec<Vec<Value>> {
