@@ -5,8 +5,9 @@
 //! beside it, so that nobody takes what that gains for the ledger's merit.
 
 use std::error::Error;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -190,18 +191,17 @@ fn corpus(from: &Path, workspace: &Path) -> Outcome<Vec<(RelPath, u64)>> {
 
 /// Lets this program, as a process of its own, do nothing but extract.
 fn bare_extraction(memory: Memory, workspace: &Path) -> Outcome<Cost> {
-    let (start, before) = (Instant::now(), cpu_time());
-    let status = Command::new(std::env::current_exe()?)
+    let start = Instant::now();
+    let child = Command::new(std::env::current_exe()?)
         .arg(memory.argument())
         .arg(workspace)
-        .status()?;
-    if !status.success() {
+        .spawn()?;
+    let Ended { success, cpu, .. } = ended(&child)?;
+    let time = start.elapsed();
+    if !success {
         return Err("the bare extraction failed".into());
     }
-    Ok(Cost {
-        time: start.elapsed(),
-        cpu: cpu_time() - before,
-    })
+    Ok(Cost { time, cpu })
 }
 
 /// Reads and extracts every file, nothing else, on all cores.
@@ -232,27 +232,43 @@ fn extraction(memory: Memory, workspace: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Processor time of this process, and of the children that it waited for.
-fn cpu_time() -> Duration {
-    /// What the kernel counts in.
-    const TICKS_PER_SECOND: u64 = 100;
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The fields after the program's name, which may hold blanks: user and system time, own and the children's.
-    let fields = stat.rsplit(')').next().unwrap_or_default();
-    let ticks: u64 = fields
-        .split_whitespace()
-        .skip(11)
-        .take(4)
-        .filter_map(|field| field.parse::<u64>().ok())
-        .sum();
-    Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
+/// What a child took in all, once it has ended.
+struct Ended {
+    success: bool,
+    cpu: Duration,
+    /// The most memory that it had at a time.
+    rss_kib: u64,
 }
 
-/// Runs the program and watches the high-water mark of its memory.
+/// Waits for a child. The standard library tells nothing of what it took.
+#[expect(unsafe_code, reason = "the system tells through C alone")]
+fn ended(child: &Child) -> Outcome<Ended> {
+    let mut status = 0;
+    // SAFETY: the system fills both places, which are of the types that it asks for; all zeros are a value of either.
+    let (pid, usage) = unsafe {
+        let mut usage = std::mem::zeroed::<libc::rusage>();
+        let pid = libc::wait4(child.id().try_into()?, &raw mut status, 0, &raw mut usage);
+        (pid, usage)
+    };
+    if pid < 0 {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    let time = |it: libc::timeval| -> Outcome<Duration> {
+        let micros = Duration::from_micros(it.tv_usec.try_into()?);
+        Ok(Duration::from_secs(it.tv_sec.try_into()?) + micros)
+    };
+    Ok(Ended {
+        success: status == 0,
+        cpu: time(usage.ru_utime)? + time(usage.ru_stime)?,
+        rss_kib: usage.ru_maxrss.try_into()?,
+    })
+}
+
+/// Runs the program.
 fn adopt(workspace: &Path, data: &Path) -> Outcome<Run> {
     let program = std::env::var("TSLP_BENCH_PROGRAM");
     let program = program.unwrap_or_else(|_| env!("CARGO_BIN_EXE_tslp").to_owned());
-    let (start, before) = (Instant::now(), cpu_time());
+    let start = Instant::now();
     let mut child = Command::new(program)
         .args([
             "adopt",
@@ -268,27 +284,21 @@ fn adopt(workspace: &Path, data: &Path) -> Outcome<Run> {
         .current_dir(workspace)
         .stdout(Stdio::piped())
         .spawn()?;
-    let mut rss_kib = 0;
-    while child.try_wait()?.is_none() {
-        rss_kib = rss_kib.max(high_water_kib(child.id()));
-        thread::sleep(Duration::from_millis(5));
+    let mut output = Vec::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_end(&mut output)?;
     }
+    let ended = ended(&child)?;
     let time = start.elapsed();
-    let output = child.wait_with_output()?;
-    let cpu = cpu_time() - before;
+    if !ended.success {
+        return Err("tslp adopt failed".into());
+    }
+    let cpu = ended.cpu;
     Ok(Run {
         cost: Cost { time, cpu },
-        rss_kib,
-        summary: serde_json::from_slice(&output.stdout)?,
+        rss_kib: ended.rss_kib,
+        summary: serde_json::from_slice(&output)?,
     })
-}
-
-/// `VmHWM` never falls, so the last look before the end tells nearly all.
-fn high_water_kib(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
-        .unwrap_or(0)
 }
 
 /// Of the times and of the processor times, each for itself.
