@@ -45,6 +45,9 @@ pub const HYDRATION_TOKENS_DEFAULT: u32 = 8192;
 /// Bytes per token for a count that rather overestimates: code averages 3 to 4 with current tokenizers.
 pub const BYTES_PER_TOKEN: usize = 3;
 
+/// Definitions of one block that are named one by one where their code isn't taken again; of more the file is.
+pub const SAID_BEFORE_NAMED_MAX: usize = 3;
+
 /// Notices carried over to one prompt; the newest stay.
 pub const NOTICES_PER_PROMPT_MAX: usize = 12;
 

@@ -32,6 +32,10 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::PasteWithoutPath => String::from(
             "The user's code could not be linked to a file, because nothing names its path.\nIt has NOT modified the State Map.",
         ),
+        Reason::SaidBefore => format!(
+            "The user's message was said before, word for word. The code of {name} in it {}, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept {name}`, or paste it with other words.",
+            by_now(disk)
+        ),
         Reason::Stale if other.is_some() => format!(
             "The last change to {known} was not accepted: {name} was STALE, the file on disk differed from the authoritative version.\nIt has NOT modified the State Map. If it still differs, the user can paste the file, or say \"@tslp accept {name}\" to take it as it is on disk, or \"@tslp confirm {known}\" to take the change all the same.",
         ),
@@ -197,6 +201,16 @@ fn not_accepted(name: &str, why: &str) -> String {
     format!("The user could not accept {name}: {why}.")
 }
 
+/// How code that was said before stands to its file.
+fn by_now(disk: Option<&DiskFinding>) -> String {
+    match disk {
+        Some(DiskFinding::Unreadable(_)) => {
+            format!("can't be compared by now ({})", unreadable(disk))
+        }
+        _ => "is not what the file on disk holds by now".into(),
+    }
+}
+
 /// Why a file can't be read.
 fn unreadable(disk: Option<&DiskFinding>) -> &'static str {
     let Some(DiskFinding::Unreadable(failure)) = disk else {
@@ -236,7 +250,9 @@ fn refused(name: &str, why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entity::Symbol;
     use crate::ids::{EpisodeId, SessionId};
+    use crate::path::RelPath;
 
     #[test]
     fn the_laws_own_notice_is_verbatim() {
@@ -250,6 +266,28 @@ mod tests {
         assert_eq!(
             block(&notice, None),
             "[STATE NOTICE]\nThe previous output could not be structurally linked to a known entity.\nIt has NOT modified the State Map.\n[END NOTICE]"
+        );
+    }
+
+    #[test]
+    fn code_that_was_said_before_is_named_with_what_to_do() {
+        let path = RelPath::from_normalised("src/a.c");
+        let notice = NoticeIssued {
+            episode: EpisodeId(2),
+            session: SessionId(2),
+            reason: Reason::SaidBefore,
+            entity: Some(EntityId::symbol(path, Symbol::new("add"))),
+            other: None,
+        };
+        let told = body(&notice, None);
+        assert_eq!(
+            told,
+            "The user's message was said before, word for word. The code of src/a.c::add in it is not what the file on disk holds by now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/a.c::add`, or paste it with other words."
+        );
+        let unreadable = DiskFinding::Unreadable(ReadFailure::TimedOut);
+        assert!(
+            body(&notice, Some(&unreadable))
+                .contains("can't be compared by now (its file did not answer in time)")
         );
     }
 }

@@ -220,6 +220,8 @@ reasons! {
     Unlinked = "unlinked",
     /// The user's code could not be linked to a file.
     PasteWithoutPath = "paste_without_path",
+    /// The user's words were said before, and the file has another version by now than the code in them.
+    SaidBefore = "said_before",
 }
 
 impl fmt::Display for Reason {

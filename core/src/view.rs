@@ -205,6 +205,8 @@ pub trait View {
 
     /// What was last seen at the path.
     fn disk(&self, path: &RelPath) -> Option<&DiskFinding>;
+    /// Whether what was last seen at the path was seen there before the Vault held these bytes, and nothing else since.
+    fn held_before(&self, path: &RelPath, content: ArtifactHash) -> bool;
     /// How disk diverges from the entity, if it does.
     fn divergence(&self, entity: &EntityId) -> Option<Divergence>;
 
@@ -218,6 +220,8 @@ pub trait View {
 
     /// Whether the Vault holds these bytes.
     fn holds(&self, artifact: ArtifactHash) -> bool;
+    /// Whether the Vault holds these bytes as a message's, not as code's or a reply's that say the same.
+    fn was_said(&self, text: ArtifactHash) -> bool;
     /// Bytes of the Vault.
     fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>>;
     /// These spans of an artifact, joined as [`crate::slice::joined`] does, without a copy of the rest.

@@ -52,6 +52,12 @@ impl Disk {
         self.findings.get(path).map(|(finding, _)| finding)
     }
 
+    /// The event since which that is so.
+    #[must_use]
+    pub fn seen_since(&self, path: &RelPath) -> Option<Seq> {
+        self.findings.get(path).map(|(_, since)| *since)
+    }
+
     /// Paths that could not be read when they were last looked at.
     pub fn unreadable(&self) -> impl Iterator<Item = &RelPath> {
         self.findings

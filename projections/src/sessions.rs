@@ -429,20 +429,21 @@ impl Sessions {
         })
     }
 
-    /// Whether some session reached, after this many messages, a conversation that these messages make `whole`.
+    /// The point after this many messages that some session has reached and that these messages lead from to `whole`.
     #[must_use]
-    pub fn leads_to(
+    pub fn leading_to(
         &self,
         whole: TranscriptHash,
         length: u32,
         rest: impl Iterator<Item = MessageKey>,
-    ) -> bool {
+    ) -> Option<SessionPoint> {
         let rest: Vec<MessageKey> = rest.collect();
         let mut points = self.points.iter().filter(|(_, (_, at))| *at == length);
-        points.any(|(point, _)| {
-            let extended = rest.iter().fold(*point, |point, key| point.extended(*key));
+        let (point, _) = points.find(|(point, _)| {
+            let extended = rest.iter().fold(**point, |point, key| point.extended(*key));
             extended == whole
-        })
+        })?;
+        self.at(*point)
     }
 
     /// Whether there is such a session.

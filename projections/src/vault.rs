@@ -34,6 +34,8 @@ pub const TABLE: Table = Table {
 /// Where an artifact's bytes stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
+    /// What they were when they were recorded first.
+    pub kind: ContentKind,
     /// The event that recorded it: its content, or its capture out of another artifact.
     pub seq: Seq,
     /// The artifact that it is a part of, if it has no content event of its own.
@@ -48,11 +50,12 @@ impl Location {
     /// Reads it from a row of [`TABLE`]; `None` if no fold writes such a row.
     #[must_use]
     pub fn of_row(row: &[Value]) -> Option<Self> {
-        let [_, _, seq, container, start, end] = row else {
+        let [_, Value::Text(kind), seq, container, start, end] = row else {
             return None;
         };
         let position = |value: &Value| u32::try_from(value.as_u64()?).ok();
         Some(Self {
+            kind: kind_of(kind)?,
             seq: Seq(seq.as_u64()?),
             container: match container {
                 Value::Null => None,
@@ -64,15 +67,10 @@ impl Location {
     }
 }
 
-struct Entry {
-    kind: ContentKind,
-    location: Location,
-}
-
 /// Artifacts that were recorded and aren't settled.
 #[derive(Default)]
 pub struct Vault {
-    unsettled: BTreeMap<ArtifactHash, Entry>,
+    unsettled: BTreeMap<ArtifactHash, Location>,
 }
 
 impl Vault {
@@ -81,12 +79,13 @@ impl Vault {
         match &recorded.event {
             Event::Content(content) => {
                 let location = Location {
+                    kind: content.kind,
                     seq: recorded.seq,
                     container: None,
                     start: 0,
                     end: u32::try_from(content.bytes.len()).unwrap_or(u32::MAX),
                 };
-                self.insert(content.hash, content.kind, location, changes);
+                self.insert(content.hash, location, changes);
             }
             Event::ArtifactCaptured(captured) => {
                 let Some(within) = captured.within else {
@@ -96,68 +95,72 @@ impl Vault {
                     return;
                 }
                 let location = Location {
+                    kind: ContentKind::Code,
                     seq: recorded.seq,
                     container: Some(within.container),
                     start: within.start,
                     end: within.end,
                 };
-                self.insert(captured.artifact, ContentKind::Code, location, changes);
+                self.insert(captured.artifact, location, changes);
             }
             _ => {}
         }
     }
 
-    fn insert(
-        &mut self,
-        hash: ArtifactHash,
-        kind: ContentKind,
-        location: Location,
-        changes: &mut Changes,
-    ) {
+    fn insert(&mut self, hash: ArtifactHash, location: Location, changes: &mut Changes) {
         if self.unsettled.contains_key(&hash) {
             return;
         }
-        let entry = Entry { kind, location };
-        changes.put(crate::VAULT, || row(hash, &entry));
-        self.unsettled.insert(hash, entry);
+        changes.put(crate::VAULT, || row(hash, &location));
+        self.unsettled.insert(hash, location);
     }
 
     /// Lets go of what the store gives from now on.
     pub fn settled(&mut self, durable: Seq) {
-        self.unsettled
-            .retain(|_, entry| entry.location.seq > durable);
+        self.unsettled.retain(|_, location| location.seq > durable);
     }
 
     /// Where the bytes with this address stand, if that isn't settled.
     #[must_use]
     pub fn location(&self, hash: ArtifactHash) -> Option<Location> {
-        Some(self.unsettled.get(&hash)?.location)
+        self.unsettled.get(&hash).copied()
     }
 
     /// The rows that aren't settled, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.unsettled
             .iter()
-            .map(|(hash, entry)| row(*hash, entry))
+            .map(|(hash, location)| row(*hash, location))
             .for_each(visit);
     }
 }
 
-fn row(hash: ArtifactHash, entry: &Entry) -> Vec<Value> {
+fn row(hash: ArtifactHash, location: &Location) -> Vec<Value> {
     let Location {
+        kind,
         seq,
         container,
         start,
         end,
-    } = entry.location;
+    } = *location;
     Vec::from([
         Value::from(&hash.0),
-        Value::from(kind_code(entry.kind)),
+        Value::from(kind_code(kind)),
         Value::from(seq.0),
         Value::from(container.as_ref().map(|container| &container.0)),
         Value::from(start),
         Value::from(end),
     ])
+}
+
+fn kind_of(code: &str) -> Option<ContentKind> {
+    let kinds = [
+        ContentKind::Message,
+        ContentKind::Reply,
+        ContentKind::Code,
+        ContentKind::ToolArguments,
+    ];
+    kinds.into_iter().find(|kind| kind_code(*kind) == code)
 }
 
 const fn kind_code(kind: ContentKind) -> &'static str {
@@ -173,19 +176,16 @@ impl fmt::Display for Vault {
     /// What isn't settled, in the order of the ledger.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut entries: Vec<_> = self.unsettled.iter().collect();
-        entries.sort_unstable_by_key(|(_, entry)| entry.location.seq);
-        for (hash, entry) in entries {
+        entries.sort_unstable_by_key(|(_, location)| location.seq);
+        for (hash, location) in entries {
             let Location {
+                kind,
                 seq,
                 container,
                 start,
                 end,
-            } = entry.location;
-            write!(
-                f,
-                "{hash:.8} {} {seq} {start}..{end}",
-                kind_code(entry.kind)
-            )?;
+            } = location;
+            write!(f, "{hash:.8} {} {seq} {start}..{end}", kind_code(*kind))?;
             if let Some(container) = container {
                 write!(f, " of {container:.8}")?;
             }

@@ -6,7 +6,7 @@ use core::ops::{ControlFlow, Range};
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Audited, DiskFinding, NoticeIssued, Recorded};
+use tslp_core::event::{Audited, ContentKind, DiskFinding, NoticeIssued, Recorded};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
@@ -423,6 +423,13 @@ impl View for StateView<'_> {
         self.state.disk.finding(path)
     }
 
+    fn held_before(&self, path: &RelPath, content: ArtifactHash) -> bool {
+        let recorded = self.location(content).map(|location| location.seq);
+        let seen = self.state.disk.seen_since(path);
+        seen.zip(recorded)
+            .is_some_and(|(seen, recorded)| seen < recorded)
+    }
+
     fn divergence(&self, entity: &EntityId) -> Option<Divergence> {
         self.state.stale.divergence(entity)
     }
@@ -446,6 +453,11 @@ impl View for StateView<'_> {
 
     fn holds(&self, artifact: ArtifactHash) -> bool {
         self.location(artifact).is_some()
+    }
+
+    fn was_said(&self, text: ArtifactHash) -> bool {
+        let location = self.location(text);
+        location.is_some_and(|location| location.kind == ContentKind::Message)
     }
 
     fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>> {

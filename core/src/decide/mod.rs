@@ -15,6 +15,7 @@ pub mod promote;
 pub mod propose;
 pub mod receive;
 pub mod rename;
+pub mod repeat;
 pub mod reply;
 pub mod resolve;
 pub mod verify;

@@ -38,6 +38,11 @@ impl Containers {
         Self { pieces }
     }
 
+    /// The pieces' addresses, in order.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = ArtifactHash> {
+        self.pieces.iter().map(|(hash, _, _)| *hash)
+    }
+
     /// The one piece that holds the whole range, if one does.
     fn holding(&self, range: &core::ops::Range<usize>) -> Option<Within> {
         let (container, start, _) = self

@@ -36,6 +36,9 @@ pub struct Received {
 pub enum Said {
     /// Now, or for the first time as far as the ledger knows: the words act.
     Now,
+    /// Before, word for word, and nothing tells a new conversation with the same words from another reply that is asked
+    /// for: directives act, code as in [`Again`](Self::Again).
+    Repeated,
     /// Before, and another reply is asked for: the words act again only where nothing has come of the time since.
     Again,
     /// Before, and they have acted: a reply stands behind them, or the request is a retry.
@@ -290,14 +293,28 @@ fn said(view: &dyn View, conversation: &Conversation<'_>, belonging: &Belonging)
     let Some(words) = current.first().filter(|first| first.role == Role::User) else {
         return Said::Now;
     };
-    let is_known = view.holds(words.content());
-    if is_answered(current.iter().map(|spoken| spoken.role), is_known) {
+    let roles = current.iter().map(|spoken| spoken.role);
+    if is_answered(roles, view.holds(words.content())) {
         return Said::Before;
     }
-    let is_of_session = conversation.older() > 0 && is_covered(view, conversation);
-    let was_said = |session| view.was_prompted(session, conversation.length(), words.content());
-    match belonging.session() {
-        Some(session) if is_of_session && was_said(session) => Said::Again,
+    let was_prompted = |session| view.was_prompted(session, conversation.length(), words.content());
+    repeated(
+        view.was_said(words.content()),
+        covering(view, conversation),
+        belonging.session().is_some_and(was_prompted),
+    )
+}
+
+/// When the words of a prompt that isn't answered were said. `was_said`: they are a message's on record; `behind`: the
+/// reply that they stand behind, where all older messages are a session's own; `was_prompted`: they were the session's
+/// prompt at this very point.
+#[must_use]
+pub fn repeated(was_said: bool, behind: Option<Place>, was_prompted: bool) -> Said {
+    match behind {
+        Some(_) if was_prompted => Said::Again,
+        // At a conversation's end nobody has said anything before.
+        Some(Place::Head) => Said::Now,
+        _ if was_said => Said::Repeated,
         _ => Said::Now,
     }
 }
@@ -337,10 +354,33 @@ fn is_own(view: &dyn View, conversation: &Conversation<'_>, belonging: &Belongin
 
 /// Whether the ledger knows every older message as one of a session's own.
 fn is_covered(view: &dyn View, conversation: &Conversation<'_>) -> bool {
+    conversation.older() == 0 || covering(view, conversation).is_some()
+}
+
+/// Where in its session the reply stands that ends the older messages, if the ledger knows every one of them as that
+/// session's own.
+fn covering(view: &dyn View, conversation: &Conversation<'_>) -> Option<Place> {
     let older = conversation.older();
     let mut points = conversation.after_replies.iter();
-    older == 0
-        || points.any(|(transcript, length)| {
-            *length as usize == older && view.session_at(*transcript).is_some()
-        })
+    points
+        .find(|(_, length)| *length as usize == older)
+        .and_then(|(transcript, _)| view.session_at(*transcript))
+        .map(|point| point.place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_new_only_where_nothing_speaks_against_it() {
+        let said = [false, true].map(|was_said| {
+            [None, Some(Place::Past), Some(Place::Head)]
+                .map(|behind| repeated(was_said, behind, false))
+        });
+        assert_eq!(said[0], [Said::Now; 3]);
+        assert_eq!(said[1], [Said::Repeated, Said::Repeated, Said::Now]);
+        assert_eq!(repeated(true, Some(Place::Past), true), Said::Again);
+        assert_eq!(repeated(true, None, true), Said::Repeated);
+    }
 }

@@ -7,22 +7,22 @@ use super::Recorder;
 use super::found_code::FoundCode;
 use super::observe;
 use super::promote::{self, Containers, Finding};
+use super::repeat::{self, Repeat};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
-use crate::event::{DiskFinding, Event, Extent, NoticeIssued};
+use crate::event::{Event, Extent, NoticeIssued};
 use crate::gate::{self, Completeness, Thresholds};
 use crate::ids::{EpisodeId, SessionId};
 use crate::reason::Reason;
-use crate::view::{Divergence, View};
+use crate::view::View;
 
 /// Where in the request a block of the user's stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the current prompt: an explicit act, also when it repeats something old.
     CurrentPrompt,
-    /// In a prompt that is sent again for another reply: it counts where disk still stands as it may have stood when it
-    /// was said.
+    /// In a prompt that was said before, word for word: it counts as far as [`Repeat`] says.
     Again,
     /// In an older message that the ledger didn't know, or one that was answered: context that the client sends along.
     Context,
@@ -70,7 +70,7 @@ pub fn adopt(view: &dyn View, episode: EpisodeId, found: &FoundCode) -> Vec<Even
     if !counts(view, found, &resolution) {
         return Vec::new();
     }
-    let new = new_candidates(view, session, &resolution, &place, true);
+    let new = new_candidates(view, session, &resolution, None, &place, true);
     let omitted = omitted(view, found, &resolution);
     if new.is_empty() && omitted.is_empty() {
         return Vec::new();
@@ -93,12 +93,18 @@ fn decide(
 ) -> Vec<Event> {
     let mut recorder = Recorder::new(view);
     let counts = counts(view, found, resolution);
-    let new = new_candidates(view, session, resolution, place, counts);
+    let repeat = Repeat::new(view, found, containers);
+    let repeat = (*place == Place::Again).then_some(&repeat);
+    let new = new_candidates(view, session, resolution, repeat, place, counts);
     let finding = finding(episode, found, containers, resolution);
     let versions = promote::record(&mut recorder, &finding, &new);
     if counts {
         let mut omitted = omitted(view, found, resolution);
-        omitted.retain(|entity| *place != Place::Again || is_behind(view, entity));
+        if let Some(repeat) = repeat {
+            let told = passed_over(repeat, resolution, &mut omitted);
+            let told = repeat::told((episode, session), told);
+            told.into_iter().for_each(|event| recorder.push(event));
+        }
         make_true(&mut recorder, &finding, &versions, omitted);
     } else if let Some(reason) = complaint(view, found, resolution)
         && (reason != Reason::NoDefinition || is_expected(view, found, place))
@@ -134,13 +140,39 @@ fn new_candidates<'r>(
     view: &dyn View,
     session: SessionId,
     resolution: &'r Resolution,
+    repeat: Option<&Repeat<'_>>,
     place: &Place,
     counts: bool,
 ) -> Vec<&'r Candidate> {
     let candidates = resolution.candidates.iter();
     candidates
+        .filter(|candidate| {
+            repeat.is_none_or(|repeat| repeat.counts_for(&candidate.entity, Some(candidate.slice)))
+        })
         .filter(|candidate| says_something_new(view, session, candidate, place, counts))
         .collect()
+}
+
+/// What the block says otherwise than it is, and what doesn't count because it was said before; what the file keeps of
+/// that is taken out of `omitted`.
+fn passed_over(
+    repeat: &Repeat<'_>,
+    resolution: &Resolution,
+    omitted: &mut Vec<EntityId>,
+) -> Vec<EntityId> {
+    let candidates = resolution.candidates.iter();
+    let mut passed_over: Vec<EntityId> = candidates
+        .filter(|candidate| repeat.passes_over(&candidate.entity, candidate.slice))
+        .map(|candidate| candidate.entity.clone())
+        .collect();
+    omitted.retain(|entity| {
+        let counts = repeat.counts_for(entity, None);
+        if !counts {
+            passed_over.push(EntityId::file(entity.path.clone()));
+        }
+        counts
+    });
+    passed_over
 }
 
 /// Promotes what says something new, and lets go of what the file no longer defines.
@@ -188,24 +220,11 @@ fn says_something_new(
         .current(entity)
         .is_some_and(|current| current.slice == candidate.slice);
     match place {
-        Place::Again if same_as_truth => false,
         _ if same_as_truth => counts && view.divergence(entity).is_some(),
         Place::Disk(_) => true,
-        Place::Again => {
-            let is_on_disk = observe::slice_on_disk(view, entity) == Some(candidate.slice);
-            (is_on_disk || is_behind(view, entity)) && !quotes_the_model(view, session, candidate)
+        Place::CurrentPrompt | Place::Again | Place::Context => {
+            !quotes_the_model(view, session, candidate)
         }
-        Place::CurrentPrompt | Place::Context => !quotes_the_model(view, session, candidate),
-    }
-}
-
-/// Whether disk holds nothing that came later than the user's words: there is no such file, or it holds a version that
-/// was true before the one that is.
-fn is_behind(view: &dyn View, entity: &EntityId) -> bool {
-    match view.disk(&entity.path) {
-        None | Some(DiskFinding::Missing) => true,
-        Some(DiskFinding::File(_)) => view.divergence(entity) == Some(Divergence::Superseded),
-        Some(DiskFinding::Unreadable(_)) => false,
     }
 }
 

@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
 use tslp_core::artifact::{Origin, Transition};
-use tslp_core::event::{Event, Transitioned};
+use tslp_core::event::{DiskFinding, Event, Transitioned};
 use tslp_core::ids::Seq;
 use tslp_core::reason::Reason;
+use tslp_core::slice;
 use tslp_io::ledger::{self, DataFiles, OpenOptions, ReaderFactory};
 use tslp_migrations::{decode, encode};
 use tslp_replay::chain::ChainHash;
@@ -277,6 +278,57 @@ fn other_rules_are_named_as_the_cause() {
     let rules = json!({"cause": "rules", "then": 0, "now": tslp_core::RULES_VERSION});
     assert_eq!(first["causes"], json!([rules]), "{page:#}");
     assert_eq!(first["recorded"]["reason"], "unlinked");
+}
+
+/// Before version 4 a first message that was said again acted in full, also where the file held what was newer and true.
+#[test]
+fn a_first_message_said_again_under_older_rules_is_told_by_their_version() {
+    let upstream = Upstream::start();
+    let places = Places::new();
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let words = format!("{}Make `ring_put` safe.", fenced("src/ring.c", RING));
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say(&words);
+    places.write("src/ring.c", &format!("{RING}\n{LIST}"));
+    tslp.say(&words);
+    tslp.stop();
+    check_same(&places, &[]);
+    let under = |version: u32| {
+        let forged = forged(&places, |events| {
+            for event in events {
+                match event {
+                    Event::RulesInForce(rules) => rules.rules = version,
+                    // The second look finds what is true, not what the message holds.
+                    Event::DiskObserved(look) => {
+                        if let DiskFinding::File(file) = &mut look.finding
+                            && file.definitions == 2
+                        {
+                            let held = file.slices.iter_mut();
+                            let mut held = held.filter(|held| held.symbol.as_str() == "ring_put");
+                            let newer = slice::hash_of_slice(RING_BETTER.as_bytes());
+                            held.next().unwrap().slice = Some(newer);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        });
+        deep(&forged, &[])
+    };
+    let (code, page) = under(3);
+    assert_eq!(code, 0, "{page:#}");
+    assert_eq!(page["deep"]["unexplained"], 0, "{page:#}");
+    let differences = page["deep"]["differences"].as_array().unwrap();
+    let rules = json!([{"cause": "rules", "then": 3, "now": tslp_core::RULES_VERSION}]);
+    for difference in differences {
+        assert_eq!(difference["causes"], rules, "{difference:#}");
+    }
+    let notices = differences.iter().map(|difference| &difference["today"]);
+    let mut notices = notices.filter(|today| today["event"] == "notice_issued");
+    assert_eq!(notices.next().unwrap()["reason"], "said_before", "{page:#}");
+    let (code, page) = under(tslp_core::RULES_VERSION);
+    assert_eq!(code, 5, "{page:#}");
 }
 
 #[test]

@@ -7,6 +7,8 @@ use crate::upstream::Upstream;
 
 const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: the file on disk differs from the authoritative version.\nIts code is withheld until the user pastes the current one or says `@tslp accept src/ring.c::ring_put`. Do not guess it.\n[END NOTICE]";
 
+const SAID_BEFORE: &str = "[STATE NOTICE]\nThe user's message was said before, word for word. The code of src/ring.c::ring_put in it is not what the file on disk holds by now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/ring.c::ring_put`, or paste it with other words.\n[END NOTICE]";
+
 /// The same function after a person edited it.
 fn by_hand() -> String {
     RING.replace("return 0;", "return r->head;")
@@ -63,6 +65,61 @@ fn pasting_what_the_file_holds_clears_it() {
     let entity = &tslp.state()[RING_PUT];
     assert_eq!(entity["stale"], false);
     assert_eq!(entity["origin"], "user");
+}
+
+/// A client asked for another reply to a conversation's first message, and the old code in it took the place of what the
+/// editor had written in the meantime: the model was shown that, and nobody was told.
+#[test]
+fn a_first_message_said_again_puts_no_old_code_over_the_file() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let words = format!("{}Make `ring_put` safe.", fenced("src/ring.c", RING));
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say(&words);
+    assert_eq!(upstream.next().system(), "");
+    let better = tslp.artifact(RING_PUT);
+
+    places.write("src/ring.c", RING_BETTER);
+    tslp.say(&words);
+    let block = state_block(RING_PUT, &better, RING_BETTER);
+    assert_eq!(
+        upstream.next().system(),
+        format!("{block}\n\n{SAID_BEFORE}")
+    );
+    let entity = &tslp.state()[RING_PUT];
+    assert_eq!(
+        (&entity["artifact"], &entity["disk"]),
+        (&json!(better), &json!("same"))
+    );
+
+    places.write("src/ring.c", &by_hand());
+    tslp.say(&words);
+    assert_eq!(
+        upstream.next().system(),
+        format!("{SAID_BEFORE}\n\n{NOTICE}")
+    );
+    let entity = &tslp.state()[RING_PUT];
+    assert_eq!(
+        (&entity["artifact"], &entity["disk"]),
+        (&json!(better), &json!("unknown"))
+    );
+
+    places.write("src/ring.c", RING);
+    tslp.say(&words);
+    assert_eq!(upstream.next().system(), "");
+    let entity = &tslp.state()[RING_PUT];
+    assert_eq!(
+        (&entity["origin"], &entity["disk"]),
+        (&json!("user"), &json!("same"))
+    );
+    let pasted = tslp.artifact(RING_PUT);
+
+    places.write("src/ring.c", RING_BETTER);
+    tslp.say("@tslp accept src/ring.c\nWhat changed?");
+    assert_eq!(tslp.artifact(RING_PUT), better);
+    tslp.say(&format!("No, go back to this.\n{words}"));
+    assert_eq!(tslp.artifact(RING_PUT), pasted);
 }
 
 /// A change of a function that disk held as it was true took the file's place, and an include that somebody had added was

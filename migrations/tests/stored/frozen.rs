@@ -176,6 +176,7 @@ const REASONS_SINCE_V1: &[Reason] = &[
     Reason::TooLargeToAccept,
     Reason::LanguageNotRead,
     Reason::NothingToAccept,
+    Reason::SaidBefore,
 ];
 
 /// Writes the fixtures of a release that has none yet; what is there is never written to.

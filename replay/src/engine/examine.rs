@@ -144,7 +144,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let containers = Containers::new([(ArtifactHash::of(text.as_bytes()), text.len())]);
             let place = match received.said {
                 Said::Now if index >= current_from => Place::CurrentPrompt,
-                Said::Again if index >= current_from => Place::Again,
+                Said::Again | Said::Repeated if index >= current_from => Place::Again,
                 _ => Place::Context,
             };
             pastes.extend(

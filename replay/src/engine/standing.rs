@@ -7,6 +7,7 @@ use tslp_core::event::{Event, MessageRef, PromptReceived, Recorded};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::message::Role;
+use tslp_core::view::{Place, View};
 
 use super::Engine;
 use super::retrace::Turn;
@@ -34,15 +35,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let current = current.unwrap_or_default();
         let length = u32::try_from(current.len()).unwrap_or(u32::MAX);
         let older = prompt.length.saturating_sub(length);
-        let is_of_session = || {
+        let behind = || {
             let keys = current.iter().map(|message| message.key);
             let sessions = self.state.sessions();
-            sessions.leads_to(prompt.transcript, older, keys)
+            let point = sessions.leading_to(prompt.transcript, older, keys)?;
+            Some(point.place)
         };
         if turn == Turn::Retry {
             let is_plain = self.state.sessions().is_plain(prompt.session);
             return Standing {
-                is_own: is_plain && (older == 0 || is_of_session()),
+                is_own: is_plain && (older == 0 || behind().is_some()),
                 said: Said::Before,
                 new_user_messages: Vec::new(),
             };
@@ -51,8 +53,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let mut events = step.iter().map(|recorded| &recorded.event);
             events.any(|event| matches!(event, Event::Content(new) if new.hash == content))
         };
-        let is_covered = older == 0 || is_of_session();
-        let said = self.said(prompt, current, is_new, older > 0 && is_covered);
+        let behind = if older == 0 { None } else { behind() };
+        let is_covered = older == 0 || behind.is_some();
+        let said = self.said(prompt, current, is_new, behind);
         let messages = prompt.messages.iter().enumerate();
         let users = messages.filter(|(_, message)| message.role == Role::User);
         let acts = |index: usize, content| {
@@ -82,20 +85,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         prompt: &PromptReceived,
         current: &[MessageRef],
         is_new: impl Fn(ArtifactHash) -> bool,
-        is_of_session: bool,
+        behind: Option<Place>,
     ) -> Said {
         let Some(words) = current.first().filter(|first| first.role == Role::User) else {
             return Said::Now;
         };
+        let is_known = !is_new(words.content);
         let roles = current.iter().map(|message| message.role);
-        if receive::is_answered(roles, !is_new(words.content)) {
+        if receive::is_answered(roles, is_known) {
             return Said::Before;
         }
+        let was_said = is_known && self.view().was_said(words.content);
         let session = prompt.fork.map_or(prompt.session, |fork| fork.session);
         let sessions = self.state.sessions();
-        match is_of_session && sessions.was_prompted(session, prompt.length, words.content) {
-            true => Said::Again,
-            false => Said::Now,
-        }
+        let was_prompted = sessions.was_prompted(session, prompt.length, words.content);
+        receive::repeated(was_said, behind, was_prompted)
     }
 }

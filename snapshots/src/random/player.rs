@@ -2,6 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::Origin;
+use tslp_core::decide::observe;
 use tslp_core::entity::Symbol;
 use tslp_core::event::Event;
 use tslp_core::gate::Profile;
@@ -105,7 +106,8 @@ impl Player {
                 let window = u.choose(&["A", "B"])?;
                 self.stage.step(Step::Client((*window).into()));
             }
-            _ => match u.int_in_range(0..=3_u8)? {
+            _ => match u.int_in_range(0..=4_u8)? {
+                4 => self.begin_again(u)?,
                 3 => self.loop_on(),
                 0 => self.stage.step(Step::New),
                 1 => {
@@ -119,6 +121,48 @@ impl Player {
             },
         }
         Ok(())
+    }
+
+    /// The first message of an old conversation, word for word: a client asks for another reply to it, or another
+    /// conversation begins with it. What was true and is on disk stays so.
+    fn begin_again(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+        let beginnings: Vec<String> = self.beginnings();
+        if beginnings.is_empty() {
+            return Ok(());
+        }
+        let words = u.choose(&beginnings)?.clone();
+        let truths = self.law.truths();
+        let before: Vec<_> = truths
+            .map(|(entity, truth)| (entity.clone(), truth))
+            .collect();
+        self.stage.step(Step::New);
+        self.stage.step(Step::User(words.clone()));
+        if words.contains("@tslp confirm") {
+            return Ok(());
+        }
+        let view = self.stage.view();
+        for (entity, truth) in before {
+            if observe::slice_on_disk(&view, &entity) == Some(truth) {
+                assert_eq!(
+                    view.current(&entity).map(|current| current.slice),
+                    Some(truth),
+                    "{entity} is on disk as it was true, and was said away:\n{words}"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// What conversations began with.
+    fn beginnings(&self) -> Vec<String> {
+        let ledger = self.stage.ledger().iter();
+        let contents = ledger.filter_map(|recorded| match &recorded.event {
+            Event::PromptReceived(prompt) if prompt.length == 1 => Some(prompt.messages[0].content),
+            _ => None,
+        });
+        contents
+            .filter_map(|content| String::from_utf8(self.law.bytes(content)?.to_vec()).ok())
+            .collect()
     }
 
     /// The user pastes definitions with their path: they are true at once.
@@ -153,18 +197,18 @@ impl Player {
         Ok(())
     }
 
-    /// Whether the last prompt's conversation, word for word, had a prompt before: the same turn again, or another
-    /// window that has come to the same point.
+    /// Whether the last prompt's words were said before: the same turn again, another window that has come to the same
+    /// point, or a conversation that begins as an old one did.
     fn was_prompted(&self) -> bool {
         let ledger = self.stage.ledger().iter();
-        let mut transcripts: Vec<_> = ledger
+        let mut words: Vec<_> = ledger
             .filter_map(|recorded| match &recorded.event {
-                Event::PromptReceived(prompt) => Some(prompt.transcript),
+                Event::PromptReceived(prompt) => prompt.messages.last().map(|last| last.content),
                 _ => None,
             })
             .collect();
-        let last = transcripts.pop();
-        last.is_some_and(|last| transcripts.contains(&last))
+        let last = words.pop();
+        last.is_some_and(|last| words.contains(&last))
     }
 
     /// Quoting the model's open proposal doesn't make it the user's, unless disk holds it or contradicts the truth.

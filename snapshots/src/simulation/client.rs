@@ -11,6 +11,8 @@ use super::wire::{ClientEnd, Network, Received};
 pub(super) struct Window {
     name: usize,
     messages: Vec<Value>,
+    /// What its conversations began with.
+    beginnings: Vec<Value>,
     session: Option<String>,
     streams: bool,
     tools: bool,
@@ -76,6 +78,7 @@ impl Window {
         Self {
             name,
             messages: Vec::new(),
+            beginnings: Vec::new(),
             session: match chance.below(10) {
                 0 | 1 => Some(format!("window-{name}")),
                 2 => Some("all of us".to_owned()),
@@ -194,6 +197,14 @@ impl Window {
                     .is_some_and(|popped| popped["role"] != json!("user"))
                 {}
             }
+            // An old conversation's first message: another reply to it, or a new conversation in the same words.
+            3 if !waits_for_reply && !self.beginnings.is_empty() => {
+                let at = chance.below(self.beginnings.len());
+                self.messages = vec![self.beginnings[at].clone()];
+                self.attempts = 0;
+                kind = "first messages again";
+                retry = false;
+            }
             _ => {}
         }
         let is_prompt = |message: &Value| message["role"] != json!("assistant");
@@ -202,8 +213,11 @@ impl Window {
             let words = speech::words(chance, *ticket);
             kind = words.kind;
             retry = false;
-            self.messages
-                .push(json!({"role": "user", "content": words.text}));
+            let message = json!({"role": "user", "content": words.text});
+            if self.messages.is_empty() {
+                self.beginnings.push(message.clone());
+            }
+            self.messages.push(message);
         }
         self.attempts += 1;
         let last_user = self

@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use tslp_core::artifact::{Origin, Transition};
+use tslp_core::directive::Verb;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{DiskFinding, Event, Recorded, ReplyEnded, ReplyOutcome, Transitioned};
+use tslp_core::event::{
+    ContentKind, DiskFinding, Event, Recorded, ReplyEnded, ReplyOutcome, Transitioned,
+};
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
@@ -68,6 +71,7 @@ impl Witness {
 
     fn follow(&mut self, batch: &Batch) {
         check_history(&batch.recorded);
+        let repeated = is_repeat(&batch.recorded).then(|| self.truths());
         self.law.follow(&batch.recorded, &batch.disk);
         for recorded in &batch.recorded {
             self.stale.follow(recorded);
@@ -84,6 +88,27 @@ impl Witness {
                     self.true_since.insert(moved.entity.clone(), recorded.seq);
                 }
                 _ => {}
+            }
+        }
+        self.check_repeat(&repeated.unwrap_or_default());
+    }
+
+    fn truths(&self) -> Vec<(EntityId, SliceHash)> {
+        let truths = self.law.truths();
+        truths
+            .map(|(entity, truth)| (entity.clone(), truth))
+            .collect()
+    }
+
+    /// What was true and is on disk isn't changed by words that were said before.
+    fn check_repeat(&self, before: &[(EntityId, SliceHash)]) {
+        for (entity, truth) in before {
+            if self.stale.seen(entity) == Some(Some(*truth)) {
+                assert_eq!(
+                    self.truth(entity),
+                    Some(*truth),
+                    "words that were said before took the place of {entity}, which is on disk"
+                );
             }
         }
     }
@@ -400,6 +425,20 @@ fn check_history(recorded: &[Recorded]) {
             _ => {}
         }
     }
+}
+
+/// Whether the batch is about a conversation's first message that was said before, and confirms no proposal.
+fn is_repeat(recorded: &[Recorded]) -> bool {
+    let mut is_first = false;
+    for recorded in recorded {
+        match &recorded.event {
+            Event::Content(content) if content.kind == ContentKind::Message => return false,
+            Event::PromptReceived(prompt) => is_first = prompt.length == 1,
+            Event::DirectiveGiven(given) if given.verb == Verb::Confirm => return false,
+            _ => {}
+        }
+    }
+    is_first
 }
 
 fn is_collapsed(name: &str, slice: SliceHash) -> bool {

@@ -25,6 +25,7 @@ fn the_law_holds_in_every_run() {
         "answers broken off",
         "audits answered",
         "failed commits",
+        "first messages again",
         "graceful ends",
         "interrupted replies",
         "kills",

@@ -16,6 +16,7 @@ mod loops;
 mod mentions;
 mod older_code;
 mod recent_context;
+mod repeats;
 mod sessions;
 
 mod delimiters;

@@ -1,0 +1,132 @@
+//! Code in words that were said before: what of it still counts.
+
+use alloc::vec::Vec;
+
+use super::found_code::FoundCode;
+use super::observe;
+use super::promote::Containers;
+use crate::entity::EntityId;
+use crate::event::{DiskFinding, Event, NoticeIssued};
+use crate::hash::SliceHash;
+use crate::ids::{EpisodeId, SessionId};
+use crate::limits::SAID_BEFORE_NAMED_MAX;
+use crate::reason::Reason;
+use crate::view::{Divergence, View};
+
+/// A block of code in words that were said before.
+///
+/// Nobody can tell whether the user decides again or a client only asks for another reply. So the file does: what came
+/// to it since the words were said stands above them.
+pub(super) struct Repeat<'r> {
+    view: &'r dyn View,
+    found: &'r FoundCode,
+    containers: &'r Containers,
+}
+
+impl<'r> Repeat<'r> {
+    /// The block, and the words that it stands in. The state must already hold what disk says of the block's path.
+    pub(super) const fn new(
+        view: &'r dyn View,
+        found: &'r FoundCode,
+        containers: &'r Containers,
+    ) -> Self {
+        Self {
+            view,
+            found,
+            containers,
+        }
+    }
+
+    /// Whether what the block says of the entity counts as it did when it was said first: there is no file, disk holds
+    /// it so, or disk hasn't changed since. `slice` is what it says; `None` if the block leaves the entity out.
+    pub(super) fn counts_for(&self, entity: &EntityId, slice: Option<SliceHash>) -> bool {
+        match self.view.disk(&entity.path) {
+            None | Some(DiskFinding::Missing) => true,
+            Some(DiskFinding::Unreadable(_)) => false,
+            Some(DiskFinding::File(file)) if file.whole == self.found.whole => true,
+            Some(DiskFinding::File(_)) => {
+                let on_disk = observe::slice_on_disk(self.view, entity);
+                let truth = self.view.current(entity).map(|current| current.slice);
+                let is_written = slice.is_some() && on_disk == slice;
+                // Where disk agrees with what is true there is nothing left to be decided.
+                is_written || (on_disk != truth && self.is_as_it_was(entity))
+            }
+        }
+    }
+
+    /// Whether the block says of the entity something else than what is true and on disk, and that doesn't count.
+    pub(super) fn passes_over(&self, entity: &EntityId, slice: SliceHash) -> bool {
+        let truth = self.view.current(entity).map(|current| current.slice);
+        let is_settled = || match self.view.divergence(entity) {
+            None | Some(Divergence::Unreadable) => true,
+            Some(Divergence::Unknown | Divergence::Superseded) => false,
+        };
+        let says_the_truth = truth == Some(slice) && is_settled();
+        !says_the_truth && !self.counts_for(entity, Some(slice))
+    }
+
+    /// Whether disk holds what it held when the block was said first.
+    fn is_as_it_was(&self, entity: &EntityId) -> bool {
+        let mut texts = self.containers.addresses().chain([self.found.artifact]);
+        texts.any(|text| self.view.held_before(&entity.path, text))
+    }
+}
+
+/// Tells of what didn't count: of each definition, or of the file where there are many.
+pub(super) fn told(
+    (episode, session): (EpisodeId, SessionId),
+    passed_over: Vec<EntityId>,
+) -> Vec<Event> {
+    let (mut named, files): (Vec<EntityId>, Vec<EntityId>) = passed_over
+        .into_iter()
+        .partition(|entity| entity.symbol.is_some());
+    if named.len() > SAID_BEFORE_NAMED_MAX {
+        named.truncate(1);
+        named.iter_mut().for_each(|entity| entity.symbol = None);
+    }
+    if named.is_empty() {
+        named = files;
+        named.truncate(1);
+    }
+    let notice = |entity| {
+        Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason: Reason::SaidBefore,
+            entity: Some(entity),
+            other: None,
+        })
+    };
+    named.into_iter().map(notice).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entity::Symbol;
+    use crate::path::RelPath;
+
+    fn named(passed_over: &[&str]) -> Vec<Option<EntityId>> {
+        let path = || RelPath::from_normalised("src/a.c");
+        let entities = passed_over.iter().map(|symbol| match *symbol {
+            "" => EntityId::file(path()),
+            symbol => EntityId::symbol(path(), Symbol::new(symbol)),
+        });
+        let events = told((EpisodeId(1), SessionId(1)), entities.collect());
+        let notices = events.into_iter().map(|event| match event {
+            Event::NoticeIssued(notice) if notice.reason == Reason::SaidBefore => notice.entity,
+            other => panic!("{other:?}"),
+        });
+        notices.collect()
+    }
+
+    #[test]
+    fn each_definition_is_named_and_of_many_their_file() {
+        let file = EntityId::file(RelPath::from_normalised("src/a.c"));
+        let symbol = |name: &str| Some(EntityId::symbol(file.path.clone(), Symbol::new(name)));
+        assert_eq!(named(&[]), []);
+        assert_eq!(named(&["", ""]), [Some(file.clone())]);
+        assert_eq!(named(&["f", "g", ""]), [symbol("f"), symbol("g")]);
+        assert_eq!(named(&["f", "g", "h", "i", ""]), [Some(file.clone())]);
+    }
+}
