@@ -22,12 +22,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use memmap2::MmapMut;
 use tree_sitter::Allocator;
 
-/// Size of a block, and what its address is a multiple of: a huge page where the system has such, which costs a
-/// sixteenth of as many small ones to get.
-const BLOCK_BYTES: usize = 2 << 20;
+/// Size of an arena's first block, which is enough to parse most files, and of its last ones, so that little is left over.
+const SMALL_BYTES: usize = 512 << 10;
 
-/// Blocks that wait to be used again, each enough to parse a file of 100 KB.
-const BLOCKS_KEPT: usize = 2;
+/// Size of those between, and what their addresses are multiples of: a huge page where the system has such, which costs a
+/// sixteenth of as many small ones to get.
+const HUGE_BYTES: usize = 2 << 20;
+
+/// Huge blocks of an arena.
+const HUGE_MAX: usize = 4;
+
+/// Blocks of either size that wait to be used again. What parses side by side finds its first one here.
+const SMALL_KEPT: usize = 6;
+const HUGE_KEPT: usize = 2;
 
 /// Sizes are multiples of this; what a parser keeps in memory needs no larger alignment.
 const STEP: usize = 8;
@@ -41,27 +48,54 @@ const FOREIGN: u32 = u32::MAX;
 /// Memory of the system's, which has it back as soon as this is dropped.
 #[derive(Debug)]
 struct Block {
-    /// Twice as large as the block, so that one of its size begins in there where it should. What isn't touched takes no
-    /// memory.
     mapped: MmapMut,
+    bytes: usize,
 }
 
 impl Block {
-    fn new() -> Self {
-        let Ok(mapped) = MmapMut::map_anon(2 * BLOCK_BYTES) else {
-            alloc::handle_alloc_error(Layout::new::<[u8; BLOCK_BYTES]>());
-        };
+    fn small() -> Self {
+        Self {
+            mapped: mapped(SMALL_BYTES),
+            bytes: SMALL_BYTES,
+        }
+    }
+
+    fn huge() -> Self {
+        // Twice as much, so that a block begins in there where it should. What isn't touched takes no memory.
+        let mapped = mapped(2 * HUGE_BYTES);
         #[cfg(target_os = "linux")]
         if mapped.advise(memmap2::Advice::HugePage).is_err() {
             // A system without huge pages: small ones do as well.
         }
-        Self { mapped }
+        Self {
+            mapped,
+            bytes: HUGE_BYTES,
+        }
+    }
+
+    const fn is_huge(&self) -> bool {
+        self.bytes == HUGE_BYTES
     }
 
     fn start(&mut self) -> *mut u8 {
         let mapped = self.mapped.as_mut_ptr();
-        mapped.wrapping_add(mapped.align_offset(BLOCK_BYTES))
+        match self.is_huge() {
+            true => mapped.wrapping_add(mapped.align_offset(HUGE_BYTES)),
+            false => mapped,
+        }
     }
+}
+
+fn mapped(bytes: usize) -> MmapMut {
+    MmapMut::map_anon(bytes)
+        .unwrap_or_else(|_| alloc::handle_alloc_error(Layout::new::<[u8; HUGE_BYTES]>()))
+}
+
+/// Blocks that wait to be used again.
+#[derive(Default)]
+struct Spare {
+    small: Vec<Block>,
+    huge: Vec<Block>,
 }
 
 /// Stands before each piece of memory.
@@ -79,15 +113,18 @@ const HEADER: usize = size_of::<Header>();
 /// Before the header of a [`FOREIGN`] piece stands its size.
 const FOREIGN_HEADER: usize = size_of::<usize>() + HEADER;
 
-static BLOCKS: Mutex<Vec<Block>> = Mutex::new(Vec::new());
+static SPARE: Mutex<Spare> = Mutex::new(Spare {
+    small: Vec::new(),
+    huge: Vec::new(),
+});
 
-fn spare_blocks() -> MutexGuard<'static, Vec<Block>> {
-    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+fn spare() -> MutexGuard<'static, Spare> {
+    SPARE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Gives the blocks back that wait to be used again.
 pub fn give_back() {
-    spare_blocks().clear();
+    *spare() = Spare::default();
 }
 
 /// Makes tree-sitter use arenas for as long as the process lives.
@@ -189,10 +226,18 @@ impl Arena {
 
     #[cold]
     fn add_block(&mut self) {
-        let spare = spare_blocks().pop();
-        let mut block = spare.unwrap_or_else(Block::new);
+        let mut block = match self.blocks.len() {
+            1..=HUGE_MAX => {
+                let kept = spare().huge.pop();
+                kept.unwrap_or_else(Block::huge)
+            }
+            _ => {
+                let kept = spare().small.pop();
+                kept.unwrap_or_else(Block::small)
+            }
+        };
         self.at = block.start();
-        self.left = BLOCK_BYTES;
+        self.left = block.bytes;
         self.blocks.push(block);
     }
 
@@ -213,10 +258,16 @@ impl Arena {
             std::mem::forget(self);
             return;
         }
-        let mut spare = spare_blocks();
-        let room = BLOCKS_KEPT.saturating_sub(spare.len());
-        self.blocks.truncate(room);
-        spare.append(&mut self.blocks);
+        let mut spare = spare();
+        for block in self.blocks.drain(..) {
+            let (kept, most) = match block.is_huge() {
+                true => (&mut spare.huge, HUGE_KEPT),
+                false => (&mut spare.small, SMALL_KEPT),
+            };
+            if kept.len() < most {
+                kept.push(block);
+            }
+        }
     }
 }
 

@@ -13,7 +13,7 @@ const MAPPED_BYTES_MIN: libc::c_int = 256 << 10;
 /// What is free at the end of a heap before it goes back, and what a heap grows by: a page that goes back and is wanted
 /// again costs a microsecond or two. Both are 128 KiB where nobody says anything.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const HEAP_FREE_BYTES_MAX: libc::c_int = 2 << 20;
+const HEAP_FREE_BYTES_MAX: libc::c_int = 1 << 20;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const HEAP_STEP_BYTES: libc::c_int = 512 << 10;
 
