@@ -244,6 +244,15 @@ impl Walk<'_, '_> {
         if flow == Flow::Result && block.edit.is_some() {
             return Vec::new();
         }
+        let shell = block
+            .verbatim
+            .clone()
+            .filter(|_| Shell::of(block).is_some());
+        if let Some(range) = &shell
+            && let Some(cuts) = self.shell(&text[range.clone()], Shell::of(block))
+        {
+            return shifted(cuts, range.start).collect();
+        }
         let verdict = (self.judge)(&Piece {
             code: &block.code,
             block: Some(block),
@@ -252,31 +261,38 @@ impl Walk<'_, '_> {
             named: &[],
         });
         match verdict {
-            Verdict::Goes(gone) => return [(block.outer.clone(), gone.marker + "\n")].into(),
-            Verdict::Stays => return Vec::new(),
-            Verdict::Open => {}
+            Verdict::Goes(gone) => [(block.outer.clone(), gone.marker + "\n")].into(),
+            Verdict::Stays => Vec::new(),
+            Verdict::Open => self.in_fence(block, shell),
         }
-        if block.edit.is_some() || block.format != Format::Fence || !may_be_of_shell(block) {
-            return Vec::new();
-        }
-        if let Some(range) = &block.verbatim {
-            return shifted(self.shell(&text[range.clone()]), range.start).collect();
-        }
-        // What is indented can't be replaced in part.
-        let first = self.shell(&block.code).into_iter().next();
-        first
-            .map(|(_, marker)| (block.outer.clone(), marker))
-            .into_iter()
-            .collect()
     }
 
-    /// A script, or what a terminal showed.
-    fn shell(&mut self, text: &str) -> Vec<Cut> {
-        let cuts = self.here_documents(text);
-        match cuts.is_empty() {
-            true => self.parts_of_talk(text),
-            false => cuts,
+    /// What a fence holds that says of itself what it is; `None` if it doesn't.
+    fn shell(&mut self, text: &str, shell: Option<Shell>) -> Option<Vec<Cut>> {
+        self.parts(text, Headings::Sure, &Source::default())
+            .or_else(|| {
+                let is_script =
+                    shell == Some(Shell::Said) && !shell::here_documents(text).is_empty();
+                is_script.then(|| self.here_documents(text))
+            })
+    }
+
+    /// The here-documents in a fence that may be a script.
+    fn in_fence(&mut self, block: &Block<'_>, shell: Option<Range<usize>>) -> Vec<Cut> {
+        if let Some(range) = shell {
+            let script = &block.code;
+            return shifted(self.here_documents(script), range.start).collect();
         }
+        if Shell::of(block).is_none() {
+            return Vec::new();
+        }
+        // What is indented can't be replaced in part.
+        let mut cuts = self
+            .shell(&block.code, Shell::of(block))
+            .unwrap_or_else(|| self.here_documents(&block.code))
+            .into_iter();
+        let first = cuts.next().map(|(_, marker)| (block.outer.clone(), marker));
+        first.into_iter().collect()
     }
 
     fn here_documents(&mut self, script: &str) -> Vec<Cut> {
@@ -435,28 +451,39 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether a fence may hold a script or what a terminal showed.
-fn may_be_of_shell(block: &Block<'_>) -> bool {
-    const TAGS: [&str; 16] = [
-        "sh",
-        "bash",
-        "zsh",
-        "fish",
-        "shell",
-        "console",
-        "terminal",
-        "shell-session",
-        "shellsession",
-        "sh-session",
-        "powershell",
-        "ps1",
-        "text",
-        "txt",
-        "plaintext",
-        "output",
-    ];
-    block
-        .language
-        .as_deref()
-        .is_none_or(|language| TAGS.contains(&language))
+/// Why a fence may hold a script or what a terminal showed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shell {
+    /// It says so.
+    Said,
+    /// It doesn't say what it holds.
+    Unsaid,
+}
+
+impl Shell {
+    fn of(block: &Block<'_>) -> Option<Self> {
+        const SAID: [&str; 12] = [
+            "sh",
+            "bash",
+            "zsh",
+            "fish",
+            "shell",
+            "console",
+            "terminal",
+            "shell-session",
+            "shellsession",
+            "sh-session",
+            "powershell",
+            "ps1",
+        ];
+        const UNSAID: [&str; 4] = ["text", "txt", "plaintext", "output"];
+        if block.edit.is_some() || block.format != Format::Fence {
+            return None;
+        }
+        match block.language.as_deref() {
+            Some(language) if SAID.contains(&language) => Some(Self::Said),
+            Some(language) if !UNSAID.contains(&language) => None,
+            _ => Some(Self::Unsaid),
+        }
+    }
 }

@@ -3,15 +3,17 @@
 //! It is told by its structure: a block goes if anything that it defines is, in canonical form, a version that is no
 //! longer authoritative, or one whose entity is STALE.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use core::ops::Range;
 
 use super::found_code::{self, Reading};
 use crate::capture::older::{self, By, Gone, Piece, Verdict};
-use crate::capture::{self, Block};
+use crate::capture::{self, Block, path_hint};
 use crate::edit::{Edit, Hunk};
 use crate::entity::{EntityId, Symbol};
 use crate::extract::LanguageId;
@@ -23,6 +25,7 @@ use crate::reason::Reason;
 use crate::slice;
 use crate::view::Former;
 
+mod beside_noise;
 mod files;
 mod read_code;
 
@@ -261,6 +264,20 @@ impl<'r> Outdated<'r> {
             .iter()
             .any(|(_, slice)| *slice == as_slice);
         !is_definition && self.was_whole(code.path, slice::hash_of_whole(bytes))
+            || self.is_outdated_in_a_place(code, &definitions)
+    }
+
+    /// Whether anything is outdated that is only found beside what isn't code. A symbol that is true as it stands in the
+    /// whole text isn't made outdated by a part of it.
+    fn is_outdated_in_a_place(&self, code: &Code<'_>, definitions: &Definitions) -> bool {
+        let stands = |symbol: &Symbol, slice| self.standing(code.path, symbol, slice);
+        definitions.in_places.iter().any(|(symbol, slice)| {
+            let mut whole = definitions.slices.iter();
+            let is_true = |(other, slice): &(Symbol, SliceHash)| {
+                other == symbol && stands(other, *slice) == Standing::True
+            };
+            stands(symbol, *slice) == Standing::Outdated && !whole.any(is_true)
+        })
     }
 
     /// How definitions stand together: none makes nothing true.
@@ -349,21 +366,62 @@ impl<'r> Outdated<'r> {
             return Arc::default();
         };
         self.left.set(left);
-        let bytes = code.text.as_bytes();
-        let extraction = self.reading.grammars.extract(language, bytes).ok();
-        let slices = extraction.iter().flat_map(|found| found.slices(bytes));
-        let found = extraction.iter().flat_map(|found| &found.definitions);
-        let definitions = Arc::new(Definitions {
-            slices: slices
-                .map(|(symbol, slice)| (symbol.clone(), slice))
-                .collect(),
-            end: found
-                .map(|found| found.span.end as usize)
-                .max()
-                .unwrap_or(0),
-        });
+        let mut definitions = Definitions::default();
+        let is_clean = self.read(language, code.text, &mut definitions);
+        let places = match is_clean {
+            true => Vec::new(),
+            false => {
+                let bytes_max = PLACES_BYTES_MIN + 2 * code.text.len();
+                beside_noise::places(code.text, self.left.get().min(bytes_max))
+            }
+        };
+        let below = below_path(code.text).into_iter();
+        self.read_places(language, code.text, below.chain(places), &mut definitions);
+        let definitions = Arc::new(definitions);
         self.known.put(key, &definitions);
         definitions
+    }
+
+    /// Reads what a text defines, and says whether all of it was understood.
+    fn read(&self, language: LanguageId, text: &str, definitions: &mut Definitions) -> bool {
+        let bytes = text.as_bytes();
+        let Ok(found) = self.reading.grammars.extract(language, bytes) else {
+            return true;
+        };
+        let ends = found
+            .definitions
+            .iter()
+            .map(|found| found.span.end as usize);
+        definitions.end = ends.max().unwrap_or(0);
+        let slices = found.slices(bytes).into_iter();
+        definitions.slices = slices
+            .map(|(symbol, slice)| (symbol.clone(), slice))
+            .collect();
+        found.clean
+    }
+
+    /// The same for places in it.
+    fn read_places(
+        &self,
+        language: LanguageId,
+        text: &str,
+        places: impl Iterator<Item = Range<usize>>,
+        definitions: &mut Definitions,
+    ) {
+        for place in places {
+            self.left.set(self.left.get().saturating_sub(place.len()));
+            let mut found = Definitions::default();
+            self.read(language, &text[place.clone()], &mut found);
+            if found.end > 0 {
+                definitions.end = definitions.end.max(place.start + found.end);
+            }
+            definitions.in_places.append(&mut found.slices);
+        }
+        let known: BTreeSet<&(Symbol, SliceHash)> = definitions.slices.iter().collect();
+        let is_new = |place: &(Symbol, SliceHash)| !known.contains(place);
+        definitions.in_places.retain(is_new);
+        definitions.in_places.sort();
+        definitions.in_places.dedup();
     }
 
     /// The language that is said, or that of what is known under the first name in it that is.
@@ -398,6 +456,16 @@ struct Place {
     /// The file that may have the text for itself.
     own: Option<RelPath>,
 }
+
+/// The text without a comment on its first line that only names its file.
+fn below_path(text: &str) -> Option<Range<usize>> {
+    path_hint::first_line_comment(text)?;
+    let (first, _) = text.split_once('\n')?;
+    Some(first.len() + 1..text.len())
+}
+
+/// Bytes that are read in places of a text that isn't understood, beside twice its own length.
+const PLACES_BYTES_MIN: usize = 16 << 10;
 
 /// Languages that one piece is read in, where files of several may stand in it.
 const LANGUAGES_OF_PIECE_MAX: usize = 4;

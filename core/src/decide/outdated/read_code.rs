@@ -15,7 +15,9 @@ use crate::limits::OLDER_DEFINITIONS_KEPT;
 pub(super) struct Definitions {
     /// Each symbol with the hash of its canonical form.
     pub(super) slices: Vec<(Symbol, SliceHash)>,
-    /// Where the last of them ends.
+    /// The same of places in it, where the text as a whole isn't understood.
+    pub(super) in_places: Vec<(Symbol, SliceHash)>,
+    /// Where the last of all of them ends.
     pub(super) end: usize,
 }
 
@@ -52,7 +54,7 @@ impl Generations {
             self.old = core::mem::take(&mut self.young);
             self.weight = 0;
         }
-        self.weight += 1 + definitions.slices.len();
+        self.weight += 1 + definitions.slices.len() + definitions.in_places.len();
         self.young.insert(key, Arc::clone(definitions));
     }
 }
