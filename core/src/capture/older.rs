@@ -30,6 +30,8 @@ pub struct Piece<'p> {
     pub by: By,
     /// Other files that may stand in it.
     pub named: &'p [String],
+    /// Whether it is lines that were searched for, so nothing whole but what stands whole in them.
+    pub is_search: bool,
 }
 
 /// Who says what file a piece is of.
@@ -97,6 +99,7 @@ pub fn arguments(call: &ToolCall, goes: Option<&str>, judge: &mut Judge<'_>) -> 
                 path: path.as_deref(),
                 by: By::Writer,
                 named: &[],
+                is_search: false,
             };
             match judge(&piece) {
                 Verdict::Goes(gone) => Some(gone.marker),
@@ -149,6 +152,7 @@ struct Source {
     path: Option<String>,
     by: By,
     named: Vec<String>,
+    is_search: bool,
 }
 
 impl Default for Source {
@@ -157,6 +161,7 @@ impl Default for Source {
             path: None,
             by: By::Terminal,
             named: Vec::new(),
+            is_search: false,
         }
     }
 }
@@ -172,6 +177,7 @@ impl Source {
                     By::Reader
                 },
                 named: Vec::new(),
+                is_search: false,
             };
         }
         let command = asked.command.unwrap_or_default();
@@ -180,6 +186,7 @@ impl Source {
             path: files.pop().filter(|_| files.is_empty()),
             by: By::Terminal,
             named,
+            is_search: false,
         }
     }
 
@@ -224,6 +231,7 @@ impl Walk<'_, '_> {
             path: source.path.as_deref(),
             by: source.by,
             named: &source.named,
+            is_search: source.is_search,
         })
     }
 
@@ -259,6 +267,7 @@ impl Walk<'_, '_> {
             path: block.path.as_deref(),
             by: By::Writer,
             named: &[],
+            is_search: false,
         });
         match verdict {
             Verdict::Goes(gone) => [(block.outer.clone(), gone.marker + "\n")].into(),
@@ -302,6 +311,7 @@ impl Walk<'_, '_> {
                 path: document.path,
                 by: By::Script,
                 named: Vec::new(),
+                is_search: false,
             };
             if let Verdict::Goes(gone) = self.code(&document.code, &source) {
                 cuts.push((document.body, gone.marker + "\n"));
@@ -420,10 +430,13 @@ impl Walk<'_, '_> {
         }
         let mut cuts = Vec::new();
         for part in parts {
-            if headings == Headings::Sure && part.of == Of::Unsaid && !part.is_marked {
+            if headings == Headings::Sure && part.of == Of::Unsaid {
                 continue;
             }
-            let source = source.of_part(part.of);
+            let source = Source {
+                is_search: part.is_search,
+                ..source.of_part(part.of)
+            };
             let code = unnumbered(&part.code);
             let is_verbatim = matches!((&part.code, &code), (Cow::Borrowed(_), Cow::Borrowed(_)));
             let gone = match self.code(&code, &source) {
@@ -487,3 +500,6 @@ impl Shell {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

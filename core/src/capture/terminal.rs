@@ -18,8 +18,8 @@ pub(super) struct Part<'t> {
     pub(super) code: Cow<'t, str>,
     /// What it may show.
     pub(super) of: Of,
-    /// Whether every line of it was told by what stands in front of it.
-    pub(super) is_marked: bool,
+    /// Whether it is lines that were searched for.
+    pub(super) is_search: bool,
 }
 
 /// What a part of an output is of.
@@ -113,13 +113,13 @@ impl<'t> Reader<'t> {
                 code: Cow::Borrowed(&self.text[lines.clone()]),
                 lines,
                 of: self.open.1.clone(),
-                is_marked: false,
+                is_search: false,
             });
         }
     }
 
     /// Lines that tell by themselves what they are of.
-    fn marked(&mut self, lines: Range<usize>, code: String, of: Of) {
+    fn marked(&mut self, lines: Range<usize>, code: String, of: Of, is_search: bool) {
         self.close(lines.start);
         self.at = lines.end;
         self.open.0 = lines.end;
@@ -128,7 +128,7 @@ impl<'t> Reader<'t> {
             lines,
             code: Cow::Owned(code),
             of,
-            is_marked: true,
+            is_search,
         });
     }
 
@@ -144,7 +144,8 @@ impl<'t> Reader<'t> {
             })
         };
         if let Some((lines, code)) = self.run(typed) {
-            self.marked(lines, code, path.map_or(Of::Unsaid, Of::File));
+            let of = path.map_or_else(|| Of::Command(Vec::new()), Of::File);
+            self.marked(lines, code, of, false);
         }
     }
 
@@ -177,7 +178,7 @@ impl<'t> Reader<'t> {
         let Some((lines, code, of)) = found else {
             return false;
         };
-        self.marked(lines, code, of);
+        self.marked(lines, code, of, true);
         true
     }
 

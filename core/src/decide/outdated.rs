@@ -103,6 +103,9 @@ impl<'r> Outdated<'r> {
                     return Verdict::Stays;
                 };
                 let codes = self.codes(piece, &place);
+                if piece.is_search && codes.iter().all(|code| self.defines_nothing(code)) {
+                    return Verdict::Stays;
+                }
                 let holds_it = |own| {
                     codes
                         .iter()
@@ -149,6 +152,12 @@ impl<'r> Outdated<'r> {
             languages.push(None);
         }
         languages
+    }
+
+    fn defines_nothing(&self, code: &Code<'_>) -> bool {
+        let artifact = ArtifactHash::of(code.text.as_bytes());
+        let definitions = self.definitions(code, artifact);
+        definitions.slices.is_empty() && definitions.in_places.is_empty()
     }
 
     /// Where what a code defines ends; all of it if it defines nothing.
