@@ -20,6 +20,10 @@ pub(super) struct Quote<'t> {
 /// The quotes in a part of a text that hold a fence, in order.
 pub(super) fn quotes(text: &str, part: Range<usize>) -> Vec<Quote<'_>> {
     let mut quotes = Vec::new();
+    let holds = |fence: &[u8]| memchr::memmem::find(text[part.clone()].as_bytes(), fence).is_some();
+    if !holds(b"```") && !holds(b"~~~") {
+        return quotes;
+    }
     let mut at = part.start;
     while at < part.end {
         let quote = Quote::at(text, at..part.end);

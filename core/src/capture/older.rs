@@ -458,6 +458,11 @@ impl Walk<'_, '_> {
                 }
                 _ => part.lines.end,
             };
+            // What stands between lines that were searched for goes with them.
+            while cuts
+                .pop_if(|(cut, _): &mut Cut| cut.start >= part.lines.start)
+                .is_some()
+            {}
             cuts.push((part.lines.start..end, gone.marker + "\n"));
         }
         Some(cuts)

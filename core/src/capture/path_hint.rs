@@ -229,7 +229,8 @@ pub(super) fn names_file(word: &str) -> bool {
 /// `=== src/a.c`, `src/a.c:`.
 pub(super) fn heading(line: &str) -> Option<&str> {
     const MARKS: [char; 6] = ['=', '-', '#', '*', '<', '>'];
-    if line.len() > 2 * PATH_BYTES_MAX || line.starts_with(char::is_whitespace) {
+    let may_be = line.starts_with(MARKS) || memchr::memchr(b':', line.as_bytes()).is_some();
+    if !may_be || line.len() > 2 * PATH_BYTES_MAX || line.starts_with([' ', '\t']) {
         return None;
     }
     let line = line.trim_end();

@@ -18,7 +18,8 @@ pub(super) struct Part<'t> {
     pub(super) code: Cow<'t, str>,
     /// What it may show.
     pub(super) of: Of,
-    /// Whether it is lines that were searched for.
+    /// Whether it is lines that were searched for, or what stands between such lines. The latter comes behind them, and its
+    /// lines are theirs, too.
     pub(super) is_search: bool,
 }
 
@@ -49,7 +50,11 @@ pub(super) fn parts(text: &str, headings: Headings) -> Vec<Part<'_>> {
         headings,
         at: 0,
         parts: Vec::new(),
-        open: (0, Of::Unsaid),
+        open: Open {
+            start: 0,
+            of: Of::Unsaid,
+            found: Vec::new(),
+        },
         is_divided: false,
         before: "",
     };
@@ -63,13 +68,20 @@ pub(super) fn parts(text: &str, headings: Headings) -> Vec<Part<'_>> {
     }
 }
 
+/// The part under way.
+struct Open {
+    start: usize,
+    of: Of,
+    /// Lines of it that were searched for.
+    found: Vec<Range<usize>>,
+}
+
 struct Reader<'t> {
     text: &'t str,
     headings: Headings,
     at: usize,
     parts: Vec<Part<'t>>,
-    /// Where the part under way starts, and what it is of.
-    open: (usize, Of),
+    open: Open,
     is_divided: bool,
     /// The last line that isn't blank.
     before: &'t str,
@@ -101,35 +113,40 @@ impl<'t> Reader<'t> {
     /// A heading, or a command: what was under way ends.
     fn begin(&mut self, line: &Range<usize>, of: Of) {
         self.close(line.start);
-        self.open = (line.end, of);
+        self.open = Open {
+            start: line.end,
+            of,
+            found: Vec::new(),
+        };
         self.at = line.end;
         self.is_divided = true;
     }
 
     fn close(&mut self, end: usize) {
-        let lines = self.open.0..end;
-        if lines.start < end && !self.text[lines.clone()].trim().is_empty() {
+        let lines = self.open.start.min(end)..end;
+        let found = core::mem::take(&mut self.open.found);
+        let is_search = !found.is_empty();
+        let code = match is_search {
+            false => Cow::Borrowed(&self.text[lines.clone()]),
+            true => {
+                let mut between = String::new();
+                let mut at = lines.start;
+                for found in found {
+                    between.push_str(&self.text[at..found.start]);
+                    at = found.end;
+                }
+                between.push_str(&self.text[at..end]);
+                Cow::Owned(between)
+            }
+        };
+        if !code.trim().is_empty() {
             self.parts.push(Part {
-                code: Cow::Borrowed(&self.text[lines.clone()]),
                 lines,
-                of: self.open.1.clone(),
-                is_search: false,
+                code,
+                of: self.open.of.clone(),
+                is_search,
             });
         }
-    }
-
-    /// Lines that tell by themselves what they are of.
-    fn marked(&mut self, lines: Range<usize>, code: String, of: Of, is_search: bool) {
-        self.close(lines.start);
-        self.at = lines.end;
-        self.open.0 = lines.end;
-        self.is_divided = true;
-        self.parts.push(Part {
-            lines,
-            code: Cow::Owned(code),
-            of,
-            is_search,
-        });
     }
 
     /// The lines of a here-document as a terminal shows them while it is typed: `> int x;`.
@@ -144,8 +161,14 @@ impl<'t> Reader<'t> {
             })
         };
         if let Some((lines, code)) = self.run(typed) {
-            let of = path.map_or_else(|| Of::Command(Vec::new()), Of::File);
-            self.marked(lines, code, of, false);
+            self.at = lines.end;
+            self.open.start = lines.end;
+            self.parts.push(Part {
+                lines,
+                code: Cow::Owned(code),
+                of: path.map_or_else(|| Of::Command(Vec::new()), Of::File),
+                is_search: false,
+            });
         }
     }
 
@@ -171,14 +194,23 @@ impl<'t> Reader<'t> {
     fn found(&mut self, line: &Range<usize>) -> bool {
         let text = &self.text[line.clone()];
         let found = match text.as_bytes().first() {
+            None | Some(b' ' | b'\t' | b'\r' | b'\n') => None,
             Some(0xE2) => self.boxed(),
             Some(b'0'..=b'9') => self.numbered(),
             _ => self.searched(text),
         };
-        let Some((lines, code, of)) = found else {
+        let Some((lines, code, of)) = found.filter(|(_, code, _)| may_define(code)) else {
             return false;
         };
-        self.marked(lines, code, of, true);
+        self.at = lines.end;
+        self.open.found.push(lines.clone());
+        self.is_divided = true;
+        self.parts.push(Part {
+            lines,
+            code: Cow::Owned(code),
+            of,
+            is_search: true,
+        });
         true
     }
 
@@ -210,7 +242,7 @@ impl<'t> Reader<'t> {
         let path = self.before.trim();
         match path_hint::names_file(path) {
             true => Of::File(path.to_string()),
-            false => self.open.1.clone(),
+            false => self.open.of.clone(),
         }
     }
 
@@ -231,6 +263,17 @@ impl<'t> Reader<'t> {
         })?;
         Some((lines, code, Of::File(path.to_string())))
     }
+}
+
+/// Whether lines that were searched for may define anything. A line alone must say more than a compiler does, and it has no
+/// column in front.
+fn may_define(code: &str) -> bool {
+    let mut lines = code.lines();
+    let first = lines.next().unwrap_or_default();
+    let column = first.bytes().take_while(u8::is_ascii_digit).count();
+    let has_column = column > 0 && first[column..].starts_with(':');
+    lines.next().is_some()
+        || !has_column && (first.contains(['{', '=']) || first.contains("#define"))
 }
 
 /// `12:int x;` or `12-int x;`, in parts.
@@ -275,25 +318,23 @@ fn of_command(command: &str) -> Of {
 /// waits for one.
 fn prompt(line: &str) -> Option<&str> {
     const PROMPT_BYTES_MAX: usize = 120;
+    if line.starts_with([' ', '\t']) {
+        return None;
+    }
     if let Some(rest) = line.strip_prefix('$').or_else(|| line.strip_prefix('❯')) {
         return command_behind(rest);
     }
-    let words = line.split_once('\n').map_or(line, |(line, _)| line);
-    let divider = words
-        .char_indices()
-        .take_while(|(at, _)| *at < PROMPT_BYTES_MAX)
-        .find(|(at, c)| {
-            matches!(c, '$' | '#' | '%' | '>') && command_behind(&words[at + 1..]).is_some()
-        });
+    let beginning = line.bytes().take(PROMPT_BYTES_MAX).enumerate();
+    let divider = beginning
+        .filter(|(_, byte)| matches!(byte, b'$' | b'#' | b'%' | b'>'))
+        .find(|(at, _)| command_behind(&line[at + 1..]).is_some());
     let (at, divider) = divider?;
-    let before = &words[..at];
+    let before = &line[..at];
     let is_prompt = match divider {
-        '>' => before.starts_with("PS ") || is_drive(before),
-        _ => is_host(before) || divider == '$' && is_folder(before),
+        b'>' => before.starts_with("PS ") || is_drive(before),
+        _ => is_host(before) || divider == b'$' && is_folder(before),
     };
-    is_prompt
-        .then(|| command_behind(&words[at + 1..]))
-        .flatten()
+    is_prompt.then(|| command_behind(&line[at + 1..])).flatten()
 }
 
 fn command_behind(rest: &str) -> Option<&str> {
@@ -408,33 +449,31 @@ mod tests {
     fn searches_tell_parts() {
         let any = |text: &str, expected: &[&str]| check(text, Headings::Any, expected);
         any(
-            "src/a-b.c-3-/* a */\nsrc/a-b.c:4:int a;\nsrc/a-b.c-5-\n--\nsrc/a-b.c:9:int b;\nc.c:1:int c;\n",
+            "src/a-b.c-3-/* a */\nsrc/a-b.c:4:int a;\nsrc/a-b.c-5-\n--\nsrc/a-b.c:9:int b = 1;\nc.c:1:int c = 1;\nc.c:3:int d;\n",
             &[
                 "src/a-b.c \"/* a */\\nint a;\\n\\n\"",
-                "- \"--\\n\"",
-                "src/a-b.c \"int b;\\n\"",
-                "c.c \"int c;\\n\"",
+                "src/a-b.c \"int b = 1;\\n\"",
+                "c.c \"int c = 1;\\n\"",
+                "- \"--\\nc.c:3:int d;\\n\"",
             ],
         );
         any(
-            "src/a.c:int a;\nsrc/a.c-int b;\nb.c:int c;\n",
-            &["src/a.c \"int a;\\nint b;\\n\"", "b.c \"int c;\\n\""],
+            "src/a.c:int a;\nsrc/a.c-int b;\nb.c:int c = 1;\n",
+            &["src/a.c \"int a;\\nint b;\\n\"", "b.c \"int c = 1;\\n\""],
         );
         any(
             "src/a.c\n3:int a;\n4-int b;\n\nb.c\n1-int c;\n2:int d;\n",
             &[
-                "- \"src/a.c\\n\"",
                 "src/a.c \"int a;\\nint b;\\n\"",
-                "- \"\\nb.c\\n\"",
                 "b.c \"int c;\\nint d;\\n\"",
+                "- \"src/a.c\\n\\nb.c\\n\"",
             ],
         );
         any(
             "Found 1.\n\nsrc/a.c\n│----\n│int a;\n│\n│----\n",
             &[
-                "- \"Found 1.\\n\\nsrc/a.c\\n│----\\n\"",
                 "src/a.c \"int a;\\n\\n\"",
-                "- \"│----\\n\"",
+                "- \"Found 1.\\n\\nsrc/a.c\\n│----\\n│----\\n\"",
             ],
         );
     }
@@ -445,6 +484,7 @@ mod tests {
             "int a;\n@x # y\nint b;\n",
             "It costs $5 and 10% more.\n#include <a.h>\n# a comment\n% b\n> c\n",
             "a -> b.c\nif (a > b) {\n2024-01-01 x\nhttp://x.org/a.c:1\n",
+            "src/a.c:3:5: error: x = {\nsrc/a.c:3:int a;\n",
             "",
         ] {
             check(text, Headings::Any, &[]);

@@ -260,9 +260,12 @@ impl<'r> Outdated<'r> {
         let artifact = ArtifactHash::of(code.text.as_bytes());
         let definitions = self.definitions(code, artifact);
         let all = self.all(code, &definitions.slices);
+        if all == Standing::Outdated {
+            return true;
+        }
         // Bytes may be true in one place and no longer in another.
         match (all, self.reading.view.artifact_is_current(artifact)) {
-            (Standing::Outdated, _) | (Standing::Unknown, Some(false)) => return true,
+            (Standing::Unknown, Some(false)) => return true,
             (_, Some(true)) => return false,
             _ => {}
         }

@@ -148,13 +148,18 @@ fn results_of_shells() {
 fn results_of_searches() {
     check_result(
         r#"{"pattern":"x","path":"src"}"#,
-        "src/a.c-1-x\nsrc/a.c:2:OLD\n--\nsrc/b.c:1:new\n",
-        "(Terminal src/a.c)\n--\nsrc/b.c:1:new\n",
+        "src/a.c-1-x\nsrc/a.c:2:OLD\n--\nsrc/b.c:1:new = 1\n",
+        "(Terminal src/a.c)\n--\nsrc/b.c:1:new = 1\n",
     );
     check_result(
         r#"{"command":"grep -n x a.c"}"#,
-        "1-x\n2:OLD\n--\n7:new\n",
-        "(Terminal -a.c)\n--\n7:new\n",
+        "1-x\n2:OLD\n--\n7:new = 1\n",
+        "(Terminal -a.c)\n--\n7:new = 1\n",
+    );
+    check_result(
+        r#"{"command":"grep -n x a.c; cat b.c"}"#,
+        "1:x = 1\n3:OLD = 1\nint b;\nOLD\n",
+        "(Terminal -a.c+b.c)\n",
     );
     check_result(r#"{"query":"x","path":"a.c"}"#, "OLD", "(Search a.c)");
 }
