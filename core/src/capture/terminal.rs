@@ -194,7 +194,8 @@ impl<'t> Reader<'t> {
     fn found(&mut self, line: &Range<usize>) -> bool {
         let text = &self.text[line.clone()];
         let found = match text.as_bytes().first() {
-            None | Some(b' ' | b'\t' | b'\r' | b'\n') => None,
+            Some(b' ') => self.labelled(),
+            None | Some(b'\t' | b'\r' | b'\n') => None,
             Some(0xE2) => self.boxed(),
             Some(b'0'..=b'9') => self.numbered(),
             _ => self.searched(text),
@@ -236,6 +237,19 @@ impl<'t> Reader<'t> {
         })?;
         let is_match = divided > 0 || self.text[lines.clone()].lines().nth(1).is_some();
         is_match.then(|| (lines, code, self.file_before()))
+    }
+
+    /// `  Line 12: int x;` below a path.
+    fn labelled(&self) -> Option<(Range<usize>, String, Of)> {
+        let mut last = None;
+        let (lines, code) = self.run(|line| {
+            let (number, divider, rest) = numbered_line(line.strip_prefix("  Line ")?)?;
+            let follows = last.is_none_or(|last: u32| last.checked_add(1) == Some(number));
+            last = Some(number);
+            let rest = rest.strip_prefix(' ').unwrap_or(rest);
+            (follows && divider == b':').then_some(rest)
+        })?;
+        Some((lines, code, self.open.of.clone()))
     }
 
     fn file_before(&self) -> Of {
@@ -468,6 +482,10 @@ mod tests {
                 "b.c \"int c;\\nint d;\\n\"",
                 "- \"src/a.c\\n\\nb.c\\n\"",
             ],
+        );
+        any(
+            "Found 1.\n/w/a.c:\n  Line 3: int a = 1;\n  Line 4: int b;\n\n",
+            &["- \"Found 1.\\n\"", "/w/a.c \"int a = 1;\\nint b;\\n\""],
         );
         any(
             "Found 1.\n\nsrc/a.c\n│----\n│int a;\n│\n│----\n",
