@@ -168,7 +168,10 @@ impl Default for Source {
 
 impl Source {
     fn of(asked: tool_call::Asked) -> Self {
-        if let Some(path) = asked.path {
+        // Beside a command it may be where the command is run.
+        let runs = asked.command.is_some();
+        let names = |path: &String| !runs || path_hint::names_file(path);
+        if let Some(path) = asked.path.filter(names) {
             return Self {
                 path: Some(path),
                 by: if asked.searches {
@@ -305,19 +308,23 @@ impl Walk<'_, '_> {
     }
 
     fn here_documents(&mut self, script: &str) -> Vec<Cut> {
-        let mut cuts = Vec::new();
-        for document in shell::here_documents(script) {
-            let source = Source {
-                path: document.path,
-                by: By::Script,
-                named: Vec::new(),
-                is_search: false,
-            };
-            if let Verdict::Goes(gone) = self.code(&document.code, &source) {
-                cuts.push((document.body, gone.marker + "\n"));
-            }
+        let documents = shell::here_documents(script).into_iter();
+        documents
+            .filter_map(|document| self.here_document(document))
+            .collect()
+    }
+
+    fn here_document(&mut self, document: shell::HereDocument<'_>) -> Option<Cut> {
+        let source = Source {
+            path: document.path,
+            by: By::Script,
+            named: Vec::new(),
+            is_search: false,
+        };
+        match self.code(&document.code, &source) {
+            Verdict::Goes(gone) => Some((document.body, gone.marker + "\n")),
+            Verdict::Stays | Verdict::Open => None,
         }
-        cuts
     }
 
     /// What stands outside of blocks: quotes that hold some, and what a terminal showed.
@@ -338,8 +345,19 @@ impl Walk<'_, '_> {
         if flow == Flow::Result {
             return Vec::new();
         }
-        let cuts = self.parts_of_talk(&text[range.clone()]);
-        shifted(cuts, range.start).collect()
+        let mut cuts = Vec::new();
+        let mut at = range.start;
+        for (start, document) in shell::bare_here_documents(text, range.clone()) {
+            let before = at..start.max(at);
+            cuts.extend(shifted(
+                self.parts_of_talk(&text[before.clone()]),
+                before.start,
+            ));
+            at = document.body.end;
+            cuts.extend(self.here_document(document));
+        }
+        cuts.extend(shifted(self.parts_of_talk(&text[at..range.end]), at));
+        cuts
     }
 
     fn parts_of_talk(&mut self, text: &str) -> Vec<Cut> {

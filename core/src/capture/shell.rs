@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::line::{line_at, without_end};
+use super::line::{line_at, lines_from, without_end};
 use super::path_hint;
 
 /// A here-document.
@@ -25,6 +25,83 @@ pub(super) fn here_documents(script: &str) -> Vec<HereDocument<'_>> {
     match memchr::memmem::find(script.as_bytes(), b"<<") {
         Some(_) => Reader::of(script).documents,
         None => Vec::new(),
+    }
+}
+
+/// The here-documents that stand among other text, each announced by a command and ended, with where their command starts.
+pub(super) fn bare_here_documents(
+    text: &str,
+    part: Range<usize>,
+) -> Vec<(usize, HereDocument<'_>)> {
+    let mut found = Vec::new();
+    let mut endless: Vec<&str> = Vec::new();
+    let mut at = part.start;
+    while let Some(next) = memchr::memmem::find(&text.as_bytes()[at..part.end], b"<<") {
+        let start = text[part.start..at + next]
+            .rfind('\n')
+            .map_or(part.start, |newline| part.start + newline + 1)
+            .max(at);
+        let line = line_at(&text[..part.end], start);
+        at = line.end;
+        let Some(opening) = Opening::of(&text[line.clone()]) else {
+            continue;
+        };
+        if endless.contains(&opening.word) || endless.len() >= ENDLESS_MAX {
+            continue;
+        }
+        let mut behind = lines_from(&text[..part.end], line.end);
+        let Some((end, _)) = behind.find(|(_, line)| opening.is_ended_by(line)) else {
+            endless.push(opening.word);
+            continue;
+        };
+        let last = line_at(&text[..part.end], end);
+        let indent = text[last.clone()].len() - text[last.clone()].trim_start_matches('\t').len();
+        let start = start + opening.tag;
+        let script = &text[start..end + indent + opening.word.len()];
+        let documents = here_documents(script).into_iter();
+        found.extend(documents.map(|document| {
+            let body = document.body.start + start..document.body.end + start;
+            (start, HereDocument { body, ..document })
+        }));
+        at = last.end;
+    }
+    found
+}
+
+/// Words that end here-documents which have no end, at most: each is looked for once.
+const ENDLESS_MAX: usize = 16;
+
+/// A line that announces a here-document among other text.
+struct Opening<'t> {
+    /// Bytes of a tag in front: `<command>`.
+    tag: usize,
+    word: &'t str,
+}
+
+impl<'t> Opening<'t> {
+    fn of(line: &'t str) -> Option<Self> {
+        let tag = match line.starts_with('<') {
+            true => memchr::memchr(b'>', line.as_bytes())? + 1,
+            false => 0,
+        };
+        let (command, behind) = line[tag..].split_once("<<")?;
+        let mut words = command.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        if !words.any(|word| matches!(word, "cat" | "tee")) {
+            return None;
+        }
+        let word = behind.trim_start_matches(['-', ' ', '\'', '"', '\\']);
+        let end = word
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(word.len());
+        let word = Some(&word[..end]).filter(|word| !word.is_empty())?;
+        Some(Self { tag, word })
+    }
+
+    /// A closing tag may stand behind the word.
+    fn is_ended_by(&self, line: &str) -> bool {
+        let line = line.trim_start_matches('\t').trim_end();
+        line.strip_prefix(self.word)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with("</"))
     }
 }
 
@@ -56,7 +133,9 @@ pub(super) fn shows(command: &str) -> Shows {
     let mut only_files = true;
     for run in &reader.runs {
         let words: Vec<&str> = run.words.iter().map(String::as_str).collect();
-        let named = words.iter().filter(|word| path_hint::names_file(word));
+        let named = words
+            .iter()
+            .filter(|word| path_hint::names_file(word) || is_pattern(word));
         shows.named.extend(named.map(|word| run.place(word)));
         match files_shown(&words) {
             Some(files) => shows.files.extend(files.iter().map(|word| run.place(word))),
@@ -69,6 +148,11 @@ pub(super) fn shows(command: &str) -> Shows {
     shows.files.truncate(FILES_NAMED_MAX);
     shows.named.truncate(FILES_NAMED_MAX);
     shows
+}
+
+/// Whether a word stands for several files.
+fn is_pattern(word: &str) -> bool {
+    word.contains(['*', '?', '[', '{'])
 }
 
 /// The files whose text a simple command prints; `None` if it may print anything else.
@@ -93,6 +177,9 @@ fn files_shown<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
         .iter()
         .copied()
         .filter(|word| !word.starts_with(['-', '+']));
+    if files.clone().any(is_pattern) && !WITH_SCRIPT.contains(command) {
+        return None;
+    }
     let is_file = |word: &&str| !word.bytes().all(|byte| byte.is_ascii_digit());
     match *command {
         silent if SILENT.contains(&silent) => Some(Vec::new()),
@@ -103,7 +190,7 @@ fn files_shown<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
                 return None;
             }
             files.next();
-            Some(files.collect())
+            (!files.clone().any(is_pattern)).then(|| files.collect())
         }
         _ => None,
     }
@@ -148,10 +235,12 @@ struct Awaited {
 impl Run {
     /// A path as the script means it.
     fn place(&self, path: &str) -> String {
-        let path = path.rsplit_once('$').map_or(path, |(_, unknown)| {
-            unknown.rsplit_once('/').map_or(path, |(_, name)| name)
-        });
-        let is_absolute = path.starts_with(['/', '~', '\\']) || path.get(1..2) == Some(":");
+        // Where a variable or the user's own folder leads to isn't known.
+        let path = match path.rsplit_once('/') {
+            Some((folder, name)) if folder.contains('$') || folder.starts_with('~') => name,
+            _ => path,
+        };
+        let is_absolute = path.starts_with(['/', '\\']) || path.get(1..2) == Some(":");
         match self.folder.is_empty() || is_absolute {
             true => path.to_string(),
             false => format!("{}/{path}", self.folder.trim_end_matches('/')),
@@ -512,6 +601,27 @@ mod tests {
     }
 
     #[test]
+    fn among_other_text() {
+        let check = |text: &str, expected: &[&str]| {
+            let found: Vec<String> = bare_here_documents(text, 0..text.len())
+                .into_iter()
+                .map(|(_, document)| {
+                    assert_eq!(text[document.body.clone()], *document.code);
+                    format!("{} {:?}", document.path.unwrap_or_default(), document.code)
+                })
+                .collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check(
+            "I run\n$ cat > a.c <<'EOF'\nint a;\nEOF\nand\n<command>tee b.c <<X\nint b;\nX</command>\n",
+            &["a.c \"int a;\\n\"", "b.c \"int b;\\n\""],
+        );
+        check("cat > a.c <<EOF\nint a;\n", &[]);
+        check("std::cout << cat << x;\nx\n", &[]);
+        check("<<\n<\n<<<\n", &[]);
+    }
+
+    #[test]
     fn what_is_no_here_document() {
         for script in [
             "echo $((1 << 2))\nint a;\n",
@@ -544,6 +654,9 @@ mod tests {
         );
         check("sed -n '1,40p' src/a.c | nl", &["src/a.c"], &["src/a.c"]);
         check("cat Makefile", &["Makefile"], &[]);
+        check("cat src/*.c", &[], &["src/*.c"]);
+        check("cat ~/w/src/a.c $W/b.c", &["a.c", "b.c"], &["a.c", "b.c"]);
+        check("awk '{print}' a.c", &["a.c"], &["{print}", "a.c"]);
         check("grep -rn add src/a.c", &[], &["src/a.c"]);
         check("ls; cat src/a.c", &[], &["src/a.c"]);
         check("", &[], &[]);

@@ -189,9 +189,11 @@ impl<'r> Outdated<'r> {
             By::Script | By::Terminal => self.reading.view.tracks(&path),
             By::Search => false,
         };
+        // What has no extension may be a folder.
+        let may_own = matches!(piece.by, By::Reader | By::Terminal) && path.extension().is_some();
         Some(Place {
             path: is_certain.then(|| path.clone()),
-            own: matches!(piece.by, By::Reader | By::Terminal).then_some(path),
+            own: may_own.then_some(path),
         })
     }
 

@@ -54,6 +54,10 @@ fn here_documents_in_fences() {
     let script = |body: &str| format!("1.\n```bash\ncat > a.c <<EOF\n{body}EOF\nmake\n```\n");
     check_talk(&script("OLD\n"), &script("(Script a.c)\n"));
     check_talk(&script("new\n"), &script("new\n"));
+    check_talk(
+        "I run\n<command>cat > a.c <<'EOF'\nOLD\nEOF</command>\n$ cat b.c\nOLD\n$ ls\n",
+        "I run\n<command>cat > a.c <<'EOF'\n(Script a.c)\nEOF</command>\n$ cat b.c\n(Terminal b.c)\n$ ls\n",
+    );
     // Indented, a part of it can't be replaced.
     check_talk(
         "- x\n  ```bash\n  cat > a.c <<EOF\n  OLD\n  EOF\n  ```\ny\n",
