@@ -14,9 +14,12 @@ use super::line::{line_at, lines_from};
 use super::quoted::unnumbered;
 use super::terminal::{self, Headings, Of};
 use super::tool_call::{self, Held, PATH};
-use super::{Block, path_hint, shell};
-use crate::event::Format;
+use super::{Block, shell};
 use crate::message::ToolCall;
+
+mod source;
+
+use source::{Shell, Source};
 
 /// A piece of code.
 pub struct Piece<'p> {
@@ -108,7 +111,7 @@ pub fn arguments(call: &ToolCall, goes: Option<&str>, judge: &mut Judge<'_>) -> 
         }
         (Held::Command, _) => {
             let mut walk = Walk { judge, depth: 0 };
-            applied(text, walk.here_documents(text))
+            applied(text, walk.cuts(shell::here_documents(text)))
         }
     })
 }
@@ -144,78 +147,6 @@ enum Flow {
     Talk,
     /// A tool's result, whose edits say what has changed.
     Result,
-}
-
-/// What is said of where a text comes from.
-#[derive(Clone)]
-struct Source {
-    path: Option<String>,
-    by: By,
-    named: Vec<String>,
-    is_search: bool,
-}
-
-impl Default for Source {
-    fn default() -> Self {
-        Self {
-            path: None,
-            by: By::Terminal,
-            named: Vec::new(),
-            is_search: false,
-        }
-    }
-}
-
-impl Source {
-    fn of(asked: tool_call::Asked) -> Self {
-        // Beside a command it may be where the command is run.
-        let runs = asked.command.is_some();
-        let names = |path: &String| !runs || path_hint::names_file(path);
-        if let Some(path) = asked.path.filter(names) {
-            return Self {
-                path: Some(path),
-                by: if asked.searches {
-                    By::Search
-                } else {
-                    By::Reader
-                },
-                named: Vec::new(),
-                is_search: false,
-            };
-        }
-        let command = asked.command.unwrap_or_default();
-        let shell::Shows { mut files, named } = shell::shows(&command);
-        Self {
-            path: files.pop().filter(|_| files.is_empty()),
-            by: By::Terminal,
-            named,
-            is_search: false,
-        }
-    }
-
-    fn shown(path: String) -> Self {
-        Self {
-            path: Some(path),
-            ..Self::default()
-        }
-    }
-
-    /// The source of a part, which its heading may tell better.
-    fn of_part(&self, of: Of) -> Self {
-        match of {
-            Of::Unsaid => self.clone(),
-            Of::File(path) => Self::shown(path),
-            Of::Command(named) => Self {
-                named,
-                ..Self::default()
-            },
-        }
-    }
-
-    /// Whether it is the text of one file, which may quote anything.
-    fn is_file(&self) -> bool {
-        self.by == By::Reader && self.path.as_deref().is_some_and(path_hint::names_file)
-    }
 }
 
 struct Walk<'w, 'j> {
@@ -255,14 +186,12 @@ impl Walk<'_, '_> {
         if flow == Flow::Result && block.edit.is_some() {
             return Vec::new();
         }
-        let shell = block
-            .verbatim
-            .clone()
-            .filter(|_| Shell::of(block).is_some());
-        if let Some(range) = &shell
-            && let Some(cuts) = self.shell(&text[range.clone()], Shell::of(block))
+        let shell = Shell::of(block);
+        let script = block.verbatim.clone().filter(|_| shell.is_some());
+        if let (Some(shell), Some(script)) = (shell, script)
+            && let Some(cuts) = self.shell(&text[script.clone()], shell)
         {
-            return shifted(cuts, range.start).collect();
+            return shifted(cuts, script.start).collect();
         }
         let verdict = (self.judge)(&Piece {
             code: &block.code,
@@ -275,40 +204,41 @@ impl Walk<'_, '_> {
         match verdict {
             Verdict::Goes(gone) => [(block.outer.clone(), gone.marker + "\n")].into(),
             Verdict::Stays => Vec::new(),
-            Verdict::Open => self.in_fence(block, shell),
+            Verdict::Open => shell.map_or_else(Vec::new, |shell| self.in_fence(block, shell)),
         }
     }
 
     /// What a fence holds that says of itself what it is; `None` if it doesn't.
-    fn shell(&mut self, text: &str, shell: Option<Shell>) -> Option<Vec<Cut>> {
-        self.parts(text, Headings::Sure, &Source::default())
-            .or_else(|| {
-                let is_script =
-                    shell == Some(Shell::Said) && !shell::here_documents(text).is_empty();
-                is_script.then(|| self.here_documents(text))
-            })
+    fn shell(&mut self, text: &str, shell: Shell) -> Option<Vec<Cut>> {
+        let cuts = self.parts(text, Headings::Sure, &Source::default());
+        if cuts.is_some() || shell == Shell::Unsaid {
+            return cuts;
+        }
+        let documents = shell::here_documents(text);
+        (!documents.is_empty()).then(|| self.cuts(documents))
     }
 
-    /// The here-documents in a fence that may be a script.
-    fn in_fence(&mut self, block: &Block<'_>, shell: Option<Range<usize>>) -> Vec<Cut> {
-        if let Some(range) = shell {
-            let script = &block.code;
-            return shifted(self.here_documents(script), range.start).collect();
-        }
-        if Shell::of(block).is_none() {
-            return Vec::new();
-        }
-        // What is indented can't be replaced in part.
-        let mut cuts = self
-            .shell(&block.code, Shell::of(block))
-            .unwrap_or_else(|| self.here_documents(&block.code))
-            .into_iter();
-        let first = cuts.next().map(|(_, marker)| (block.outer.clone(), marker));
-        first.into_iter().collect()
+    /// The here-documents in a fence that doesn't say that it is a script, or is indented.
+    fn in_fence(&mut self, block: &Block<'_>, shell: Shell) -> Vec<Cut> {
+        let Some(script) = &block.verbatim else {
+            // A part of it can't be replaced.
+            let cuts = self.shell(&block.code, shell).unwrap_or_default();
+            let first = cuts.into_iter().next();
+            return first
+                .map(|(_, marker)| (block.outer.clone(), marker))
+                .into_iter()
+                .collect();
+        };
+        let documents = shell::bare_here_documents(&block.code, 0..block.code.len());
+        let documents = documents.into_iter().map(|(_, document)| document);
+        shifted(self.cuts(documents), script.start).collect()
     }
 
-    fn here_documents(&mut self, script: &str) -> Vec<Cut> {
-        let documents = shell::here_documents(script).into_iter();
+    fn cuts<'t>(
+        &mut self,
+        documents: impl IntoIterator<Item = shell::HereDocument<'t>>,
+    ) -> Vec<Cut> {
+        let documents = documents.into_iter();
         documents
             .filter_map(|document| self.here_document(document))
             .collect()
@@ -484,43 +414,6 @@ impl Walk<'_, '_> {
             cuts.push((part.lines.start..end, gone.marker + "\n"));
         }
         Some(cuts)
-    }
-}
-
-/// Why a fence may hold a script or what a terminal showed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shell {
-    /// It says so.
-    Said,
-    /// It doesn't say what it holds.
-    Unsaid,
-}
-
-impl Shell {
-    fn of(block: &Block<'_>) -> Option<Self> {
-        const SAID: [&str; 12] = [
-            "sh",
-            "bash",
-            "zsh",
-            "fish",
-            "shell",
-            "console",
-            "terminal",
-            "shell-session",
-            "shellsession",
-            "sh-session",
-            "powershell",
-            "ps1",
-        ];
-        const UNSAID: [&str; 4] = ["text", "txt", "plaintext", "output"];
-        if block.edit.is_some() || block.format != Format::Fence {
-            return None;
-        }
-        match block.language.as_deref() {
-            Some(language) if SAID.contains(&language) => Some(Self::Said),
-            Some(language) if !UNSAID.contains(&language) => None,
-            _ => Some(Self::Unsaid),
-        }
     }
 }
 

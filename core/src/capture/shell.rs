@@ -6,8 +6,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::line::{line_at, lines_from, without_end};
-use super::path_hint;
+use super::line::{line_at, without_end};
+
+mod bare;
+mod shown;
+
+pub(super) use bare::bare_here_documents;
+pub(super) use shown::{Shows, shows};
 
 /// A here-document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,173 +33,14 @@ pub(super) fn here_documents(script: &str) -> Vec<HereDocument<'_>> {
     }
 }
 
-/// The here-documents that stand among other text, each announced by a command and ended, with where their command starts.
-pub(super) fn bare_here_documents(
-    text: &str,
-    part: Range<usize>,
-) -> Vec<(usize, HereDocument<'_>)> {
-    let mut found = Vec::new();
-    let mut endless: Vec<&str> = Vec::new();
-    let mut at = part.start;
-    while let Some(next) = memchr::memmem::find(&text.as_bytes()[at..part.end], b"<<") {
-        let start = text[part.start..at + next]
-            .rfind('\n')
-            .map_or(part.start, |newline| part.start + newline + 1)
-            .max(at);
-        let line = line_at(&text[..part.end], start);
-        at = line.end;
-        let Some(opening) = Opening::of(&text[line.clone()]) else {
-            continue;
-        };
-        if endless.contains(&opening.word) || endless.len() >= ENDLESS_MAX {
-            continue;
-        }
-        let mut behind = lines_from(&text[..part.end], line.end);
-        let Some((end, _)) = behind.find(|(_, line)| opening.is_ended_by(line)) else {
-            endless.push(opening.word);
-            continue;
-        };
-        let last = line_at(&text[..part.end], end);
-        let indent = text[last.clone()].len() - text[last.clone()].trim_start_matches('\t').len();
-        let start = start + opening.tag;
-        let script = &text[start..end + indent + opening.word.len()];
-        let documents = here_documents(script).into_iter();
-        found.extend(documents.map(|document| {
-            let body = document.body.start + start..document.body.end + start;
-            (start, HereDocument { body, ..document })
-        }));
-        at = last.end;
-    }
-    found
-}
-
-/// Words that end here-documents which have no end, at most: each is looked for once.
-const ENDLESS_MAX: usize = 16;
-
-/// A line that announces a here-document among other text.
-struct Opening<'t> {
-    /// Bytes of a tag in front: `<command>`.
-    tag: usize,
-    word: &'t str,
-}
-
-impl<'t> Opening<'t> {
-    fn of(line: &'t str) -> Option<Self> {
-        let tag = match line.starts_with('<') {
-            true => memchr::memchr(b'>', line.as_bytes())? + 1,
-            false => 0,
-        };
-        let (command, behind) = line[tag..].split_once("<<")?;
-        let mut words = command.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-        if !words.any(|word| matches!(word, "cat" | "tee")) {
-            return None;
-        }
-        let word = behind.trim_start_matches(['-', ' ', '\'', '"', '\\']);
-        let end = word
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(word.len());
-        let word = Some(&word[..end]).filter(|word| !word.is_empty())?;
-        Some(Self { tag, word })
-    }
-
-    /// A closing tag may stand behind the word.
-    fn is_ended_by(&self, line: &str) -> bool {
-        let line = line.trim_start_matches('\t').trim_end();
-        line.strip_prefix(self.word)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with("</"))
-    }
-}
-
 /// The file that a command line hands its here-document to, if it opens one.
 pub(super) fn here_document_of(command: &str) -> Option<Option<String>> {
     let documents = here_documents(command);
     documents.into_iter().next().map(|document| document.path)
 }
 
-/// What a command shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Shows {
-    /// The files whose text is all that it shows, in order; none if it may show anything else.
-    pub(super) files: Vec<String>,
-    /// All words that may name a file.
-    pub(super) named: Vec<String>,
-}
-
-/// Files that one command names, at most; more is a list that nobody reads whole.
-const FILES_NAMED_MAX: usize = 64;
-
 /// Here-documents that one line announces, at most: each is looked for among the line's commands.
 const HERE_DOCUMENTS_OF_LINE_MAX: usize = 16;
-
-/// What a command shows.
-pub(super) fn shows(command: &str) -> Shows {
-    let reader = Reader::of(command);
-    let mut shows = Shows::default();
-    let mut only_files = true;
-    for run in &reader.runs {
-        let words: Vec<&str> = run.words.iter().map(String::as_str).collect();
-        let named = words
-            .iter()
-            .filter(|word| path_hint::names_file(word) || is_pattern(word));
-        shows.named.extend(named.map(|word| run.place(word)));
-        match files_shown(&words) {
-            Some(files) => shows.files.extend(files.iter().map(|word| run.place(word))),
-            None => only_files = false,
-        }
-    }
-    if !only_files {
-        shows.files.clear();
-    }
-    shows.files.truncate(FILES_NAMED_MAX);
-    shows.named.truncate(FILES_NAMED_MAX);
-    shows
-}
-
-/// Whether a word stands for several files.
-fn is_pattern(word: &str) -> bool {
-    word.contains(['*', '?', '[', '{'])
-}
-
-/// The files whose text a simple command prints; `None` if it may print anything else.
-fn files_shown<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
-    const SILENT: [&str; 6] = ["cd", "pushd", "mkdir", "true", "set", "export"];
-    const PLAIN: [&str; 11] = [
-        "cat",
-        "head",
-        "tail",
-        "nl",
-        "less",
-        "more",
-        "bat",
-        "batcat",
-        "type",
-        "tac",
-        "Get-Content",
-    ];
-    const WITH_SCRIPT: [&str; 3] = ["sed", "awk", "gawk"];
-    let (command, arguments) = words.split_first()?;
-    let mut files = arguments
-        .iter()
-        .copied()
-        .filter(|word| !word.starts_with(['-', '+']));
-    if files.clone().any(is_pattern) && !WITH_SCRIPT.contains(command) {
-        return None;
-    }
-    let is_file = |word: &&str| !word.bytes().all(|byte| byte.is_ascii_digit());
-    match *command {
-        silent if SILENT.contains(&silent) => Some(Vec::new()),
-        plain if PLAIN.contains(&plain) => Some(files.filter(is_file).collect()),
-        scripted if WITH_SCRIPT.contains(&scripted) => {
-            let names_script = arguments.iter().any(|word| matches!(*word, "-e" | "-f"));
-            if names_script {
-                return None;
-            }
-            files.next();
-            (!files.clone().any(is_pattern)).then(|| files.collect())
-        }
-        _ => None,
-    }
-}
 
 /// Reads a script from its first character to its last; what is quoted or expanded isn't looked into.
 struct Reader<'t> {
@@ -537,128 +383,4 @@ fn unescaped(body: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// One line a here-document: path and what it says.
-    fn check(script: &str, expected: &[&str]) {
-        let found: Vec<String> = here_documents(script)
-            .iter()
-            .map(|document| {
-                let path = document.path.as_deref().unwrap_or("-");
-                format!("{path} {:?}", document.code)
-            })
-            .collect();
-        assert_eq!(found, expected, "{script}");
-    }
-
-    #[test]
-    fn here_documents_go_to_files() {
-        for (opening, path) in [
-            ("cat > src/a.c <<'EOF'", "src/a.c"),
-            ("cat <<EOF >src/a.c", "src/a.c"),
-            ("cat <<\"EOF\" >> './src/a.c'", "./src/a.c"),
-            ("tee src/a.c <<EOF", "src/a.c"),
-            ("sudo tee -a src/a.c >/dev/null <<\\EOF", "src/a.c"),
-            ("cat <<EOF | tee src/a.c > /dev/null", "src/a.c"),
-            ("cat <<EOF 2>/tmp/log | sort > src/a.c", "src/a.c"),
-            (
-                "mkdir -p x && cat > src/a.c <<- EOF && echo $((1<<2))",
-                "src/a.c",
-            ),
-            ("cd /w/src; cat > a.c <<EOF", "/w/src/a.c"),
-            ("cd src && cd sub && cat 1> \"$X/a.c\" <<EOF", "src/sub/a.c"),
-            ("python3 - <<EOF", "-"),
-        ] {
-            let expected = format!("{path} \"int a;\\n\"");
-            let script = format!("echo 'a\nb'\n{opening}\nint a;\nEOF\nmake > log\n");
-            check(&script, &[&expected]);
-            assert_eq!(
-                here_document_of(opening),
-                Some(Some(path.to_string()).filter(|path| path != "-"))
-            );
-        }
-    }
-
-    #[test]
-    fn several_and_what_the_shell_makes_of_them() {
-        check(
-            "cat > a.c <<A && cat > b.c <<-'B'\nint a = \\$x;\\\\ \\n\nA\n\tint b;\\\\\n\tB\nint c;\n",
-            &[
-                "a.c \"int a = $x;\\\\ \\\\n\\n\"",
-                "b.c \"int b;\\\\\\\\\\n\"",
-            ],
-        );
-        check(
-            "cat > a.c <<EOF\r\nint a;\r\nEOF\r\n",
-            &["a.c \"int a;\\r\\n\""],
-        );
-        check(
-            "cat > a.c <<EOF\nint a;\n EOF\n",
-            &["a.c \"int a;\\n EOF\\n\""],
-        );
-        check("cat > a.c <<EOF", &["a.c \"\""]);
-    }
-
-    #[test]
-    fn among_other_text() {
-        let check = |text: &str, expected: &[&str]| {
-            let found: Vec<String> = bare_here_documents(text, 0..text.len())
-                .into_iter()
-                .map(|(_, document)| {
-                    assert_eq!(text[document.body.clone()], *document.code);
-                    format!("{} {:?}", document.path.unwrap_or_default(), document.code)
-                })
-                .collect();
-            assert_eq!(found, expected, "{text}");
-        };
-        check(
-            "I run\n$ cat > a.c <<'EOF'\nint a;\nEOF\nand\n<command>tee b.c <<X\nint b;\nX</command>\n",
-            &["a.c \"int a;\\n\"", "b.c \"int b;\\n\""],
-        );
-        check("cat > a.c <<EOF\nint a;\n", &[]);
-        check("std::cout << cat << x;\nx\n", &[]);
-        check("<<\n<\n<<<\n", &[]);
-    }
-
-    #[test]
-    fn what_is_no_here_document() {
-        for script in [
-            "echo $((1 << 2))\nint a;\n",
-            "cat <<< word\nint a;\n",
-            "echo 'cat <<EOF'\nint a;\nEOF\n",
-            "# cat <<EOF\nint a;\nEOF\n",
-            "git commit -m \"$(cat <<EOF\nint a;\nEOF\n)\"\n",
-            "a < b > c\n",
-            "",
-            "<<",
-            "\\",
-            "'",
-        ] {
-            check(script, &[]);
-        }
-    }
-
-    #[test]
-    fn commands_show_files() {
-        let check = |command: &str, files: &[&str], named: &[&str]| {
-            let shows = shows(command);
-            assert_eq!(shows.files, files, "{command}");
-            assert_eq!(shows.named, named, "{command}");
-        };
-        check("cat src/a.c", &["src/a.c"], &["src/a.c"]);
-        check(
-            "cd src && head -n 50 a.c b.c",
-            &["src/a.c", "src/b.c"],
-            &["src/a.c", "src/b.c"],
-        );
-        check("sed -n '1,40p' src/a.c | nl", &["src/a.c"], &["src/a.c"]);
-        check("cat Makefile", &["Makefile"], &[]);
-        check("cat src/*.c", &[], &["src/*.c"]);
-        check("cat ~/w/src/a.c $W/b.c", &["a.c", "b.c"], &["a.c", "b.c"]);
-        check("awk '{print}' a.c", &["a.c"], &["{print}", "a.c"]);
-        check("grep -rn add src/a.c", &[], &["src/a.c"]);
-        check("ls; cat src/a.c", &[], &["src/a.c"]);
-        check("", &[], &[]);
-    }
-}
+mod tests;

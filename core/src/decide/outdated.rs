@@ -118,13 +118,13 @@ impl<'r> Outdated<'r> {
                 outdated.next().map(|code| self.end_of(code))
             }
         };
-        let marker = || marker(piece.path);
-        reach.map_or(Verdict::Open, |reach| {
-            Verdict::Goes(Gone {
+        match reach {
+            None => Verdict::Open,
+            Some(reach) => Verdict::Goes(Gone {
                 reach,
-                marker: marker(),
-            })
-        })
+                marker: marker(piece.path),
+            }),
+        }
     }
 
     /// A piece in each language that it may be in.
@@ -156,8 +156,7 @@ impl<'r> Outdated<'r> {
 
     fn defines_nothing(&self, code: &Code<'_>) -> bool {
         let artifact = ArtifactHash::of(code.text.as_bytes());
-        let definitions = self.definitions(code, artifact);
-        definitions.slices.is_empty() && definitions.in_places.is_empty()
+        self.definitions(code, artifact).all().next().is_none()
     }
 
     /// Where what a code defines ends; all of it if it defines nothing.
@@ -211,7 +210,7 @@ impl<'r> Outdated<'r> {
         let artifact = ArtifactHash::of(code.text.as_bytes());
         let definitions = self.definitions(code, artifact);
         let whole = slice::hash_of_whole(code.text.as_bytes());
-        let slices = definitions.slices.iter().map(|(_, slice)| *slice);
+        let slices = definitions.all().map(|(_, slice)| *slice);
         let was_here = |slice| match view.former(slice) {
             Former::Never => false,
             Former::Of(entity) => is_here(&entity),
@@ -224,7 +223,7 @@ impl<'r> Outdated<'r> {
                 .filter(|entity| self.slice(entity) == Some(*slice));
             by == By::Terminal && same.any(is_here)
         };
-        !slices.chain([whole]).any(was_here) && !definitions.slices.iter().any(stands_here)
+        !slices.chain([whole]).any(was_here) && !definitions.all().any(stands_here)
     }
 
     fn is_outdated(&self, block: &Block<'_>) -> bool {

@@ -132,7 +132,7 @@ impl Files<'_, '_> {
         let outdated = self.outdated;
         let artifact = ArtifactHash::of(code.text.as_bytes());
         let definitions = outdated.definitions(code, artifact);
-        for (symbol, slice) in definitions.slices.iter().chain(&definitions.in_places) {
+        for (symbol, slice) in definitions.all() {
             let view = outdated.reading.view;
             view.entities_named(symbol.last_component(), NAMESAKES_COMPARED_MAX)
                 .into_iter()

@@ -21,6 +21,12 @@ pub(super) struct Definitions {
     pub(super) end: usize,
 }
 
+impl Definitions {
+    pub(super) fn all(&self) -> impl Iterator<Item = &(Symbol, SliceHash)> {
+        self.slices.iter().chain(&self.in_places)
+    }
+}
+
 /// What older messages' code defines, as far as it was read lately: clients send their whole history with each prompt.
 #[derive(Debug, Default)]
 pub struct ReadCode(RefCell<Generations>);
