@@ -141,6 +141,53 @@ fn terminals() {
 }
 
 #[test]
+fn beside_other_output() {
+    let story = pasted("")
+        + r#"
+        new
+        tools
+        user
+        | Build it and have a look.
+        call bash
+        | {"command": "make && cat src/a.c"}
+        call bash
+        | {"command": "make && tail -1 src/a.c"}
+        model
+        | Building.
+        context tool
+        | Exit code: 0
+        | Output:
+        | cc -O2 -c src/a.c
+        | int add(int a, int b) {
+        |     return a + b;
+        | }
+        context tool
+        | Exit code: 0
+        | Output:
+        | cc -O2 -c src/a.c
+        | int sub(int a, int b) { return a - b; }
+        context assistant
+        | Built.
+        disk src/a.c
+        | int add(int a, int b) {
+        |     return a + b;
+        | }
+        |
+        | int sub(int a, int b) { return a - b; }
+        user
+        | @tslp accept src/a.c
+        model
+        | Yes.
+        "#
+        + EDITED;
+    check(
+        "older_shapes__beside_other_output",
+        "Where a parser meets a tool's remarks in front of a file's text, a definition behind them is found all the same.",
+        &story,
+    );
+}
+
+#[test]
 fn quotes() {
     let story = pasted("policy history client")
         + "
