@@ -128,6 +128,9 @@ impl<'t> Reader<'t> {
 
     fn close(&mut self, end: usize) {
         let lines = self.open.start.min(end)..end;
+        // A blank line below a heading is the tool's.
+        let said = self.text[lines.clone()].trim_start_matches(['\n', '\r']);
+        let lines = end - said.len()..end;
         let found = core::mem::take(&mut self.open.found);
         let is_search = !found.is_empty();
         let code = match is_search {
@@ -401,7 +404,7 @@ mod tests {
             text,
             Headings::Any,
             &[
-                "src/a.c \"\\nint a;\\n\"",
+                "src/a.c \"int a;\\n\"",
                 "b.c \"int b;\\n\"",
                 "c.c \"int c;\\n\"",
             ],
