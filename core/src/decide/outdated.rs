@@ -18,7 +18,10 @@ use crate::edit::{Edit, Hunk};
 use crate::entity::{EntityId, Symbol};
 use crate::extract::LanguageId;
 use crate::hash::{ArtifactHash, SliceHash};
-use crate::limits::{NAMESAKES_COMPARED_MAX, OLDER_CODE_BYTES_MAX, WORDS_LOOKED_UP_MAX};
+use crate::limits::{
+    NAMESAKES_COMPARED_MAX, OLDER_CODE_BYTES_MAX, OLDER_LANGUAGES_MAX, OLDER_PLACES_BYTES_MIN,
+    WORDS_LOOKED_UP_MAX,
+};
 use crate::message::ToolCall;
 use crate::path::RelPath;
 use crate::reason::Reason;
@@ -144,7 +147,7 @@ impl<'r> Outdated<'r> {
         let named = written.chain(piece.named.iter().map(String::as_str));
         let mut languages = Vec::new();
         for language in named.filter_map(|written| self.language_of_file(written)) {
-            if !languages.contains(&Some(language)) && languages.len() < LANGUAGES_OF_PIECE_MAX {
+            if !languages.contains(&Some(language)) && languages.len() < OLDER_LANGUAGES_MAX {
                 languages.push(Some(language));
             }
         }
@@ -384,7 +387,7 @@ impl<'r> Outdated<'r> {
         let places = match is_clean {
             true => Vec::new(),
             false => {
-                let bytes_max = PLACES_BYTES_MIN + 2 * code.text.len();
+                let bytes_max = OLDER_PLACES_BYTES_MIN + 2 * code.text.len();
                 beside_noise::places(code.text, self.left.get().min(bytes_max))
             }
         };
@@ -476,12 +479,6 @@ fn below_path(text: &str) -> Option<Range<usize>> {
     let (first, _) = text.split_once('\n')?;
     Some(first.len() + 1..text.len())
 }
-
-/// Bytes that are read in places of a text that isn't understood, beside twice its own length.
-const PLACES_BYTES_MIN: usize = 16 << 10;
-
-/// Languages that one piece is read in, where files of several may stand in it.
-const LANGUAGES_OF_PIECE_MAX: usize = 4;
 
 /// Whether a path is another one's end.
 fn ends_in(path: &RelPath, end: &RelPath) -> bool {
