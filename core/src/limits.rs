@@ -63,6 +63,13 @@ pub const OLDER_CODE_BYTES_MAX: usize = 4 << 20;
 /// before; 100 bytes each.
 pub const OLDER_DEFINITIONS_KEPT: usize = 16_384;
 
+/// Languages that one piece of an older message is read in, where files of several may stand in it.
+pub const OLDER_LANGUAGES_MAX: usize = 4;
+
+/// Bytes that are read in places of a text that isn't understood as a whole, beside twice its own length: a short one's places
+/// overlap many times.
+pub const OLDER_PLACES_BYTES_MIN: usize = 16 << 10;
+
 /// Words of a text without path and language that are looked up to find its language.
 pub const WORDS_LOOKED_UP_MAX: usize = 1024;
 

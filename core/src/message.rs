@@ -68,6 +68,8 @@ pub struct Message {
     pub parts: Vec<String>,
     /// Its tool calls.
     pub tool_calls: Vec<ToolCall>,
+    /// What the model thought before it spoke, where the client sends it back beside the text.
+    pub thoughts: Vec<String>,
 }
 
 impl Message {
@@ -78,6 +80,7 @@ impl Message {
             role,
             parts: vec![text.into()],
             tool_calls: Vec::new(),
+            thoughts: Vec::new(),
         }
     }
 

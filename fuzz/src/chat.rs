@@ -22,6 +22,7 @@ pub fn chat_request(data: &[u8]) {
                 index: *index,
                 rewritten: Vec::new(),
                 arguments: Vec::new(),
+                thoughts: Vec::new(),
             })
             .collect(),
     };

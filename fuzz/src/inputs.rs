@@ -85,6 +85,40 @@ pub const EDITS: &[&str] = &[
     "é",
 ];
 
+/// What terminals and tools print.
+pub const OUTPUTS: &[&str] = &[
+    "$ ",
+    "me@box:~/w$ ",
+    "cat src/a.c\n",
+    "cat > a.c <<'EOF'\n",
+    "tee b.c <<-X && ",
+    "EOF\n",
+    "\tX\n",
+    "> ",
+    "```bash\n",
+    "  ```\n",
+    "==> src/a.c <==\n",
+    "=== b.c\n",
+    "--- a.c ---\n",
+    "src/a.c:\n",
+    "src/a.c:12:",
+    "src/a.c-13-",
+    "--\n",
+    "│",
+    "  Line 3: ",
+    "   1\t",
+    "12:",
+    "13-",
+    "int x = 1;\n",
+    "int f(void) {\n    return 1;\n}\n",
+    "{\"path\":\"a.c\",\"content\":\"",
+    "\"}\n",
+    "[\"",
+    "\\n",
+    "\n",
+    "é",
+];
+
 /// Files in tags, tools' results, tool calls as text.
 pub const TAGS: &[&str] = &[
     "<write_to_file>\n",

@@ -3,9 +3,11 @@
 use std::cell::RefCell;
 
 use tslp_core::capture;
+use tslp_core::capture::older::{self, Gone, Judge, Verdict};
 use tslp_core::delimiter;
 use tslp_core::event::{DiskFinding, DiskObserved, Event, PathEvidence};
 use tslp_core::mention;
+use tslp_core::message::ToolCall;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::redact;
@@ -29,6 +31,57 @@ pub fn capture_blocks(data: &[u8]) {
             let _ = RelPath::parse(&path, ROOT);
         }
     }
+}
+
+/// A history of which everything stays goes out as it came in, and one of which something goes is changed.
+pub fn older_code(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let command = in_json(&text);
+    let call = |arguments: String| ToolCall {
+        name: "bash".into(),
+        arguments,
+    };
+    let shell = call(format!("{{\"command\":{command}}}"));
+    let reader = call(format!("{{\"path\":{command}}}"));
+    let look = |judge: &mut Judge<'_>| {
+        [
+            older::talk(&text, judge),
+            older::result(&text, None, judge),
+            older::result(&text, Some(&shell), judge),
+            older::result(&text, Some(&reader), judge),
+            older::arguments(&shell, None, judge),
+            older::arguments(&call(text.to_string()), None, judge),
+        ]
+    };
+    let kept = look(&mut |_| Verdict::Open);
+    assert!(kept.iter().all(Option::is_none), "all of it stays");
+    let mut gone = 0;
+    let changed = look(&mut |piece| {
+        assert!(!piece.code.trim().is_empty() || piece.block.is_some());
+        gone += usize::from(piece.code.contains("int"));
+        match piece.code.find("int") {
+            Some(at) => Verdict::Goes(Gone {
+                reach: at + 3,
+                marker: "(gone)".into(),
+            }),
+            None => Verdict::Open,
+        }
+    });
+    let is_changed = changed.iter().flatten().any(|text| text.contains("(gone)"));
+    assert_eq!(is_changed, gone > 0);
+}
+
+/// A text as a string in JSON.
+fn in_json(text: &str) -> String {
+    let mut json = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => json.extend(['\\', c]),
+            c if c < ' ' => json.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => json.push(c),
+        }
+    }
+    json + "\""
 }
 
 /// What a project's prompt may name.

@@ -21,6 +21,8 @@
 //!                         `model pieces` is recorded line by line while it comes
 //! call edit               a tool call that the next reply makes, with the arguments that follow
 //! | {"path": "src/a.c"}
+//! thought                 what the next reply's client sends back as the model's thoughts
+//! | Hm.
 //! audit                   the model's answer to the oldest audit that awaits one; `audit cancelled` and
 //! | {"entity": …}         `audit failed` end it without
 //! back 2                  the client forgets its last two messages: an edited or regenerated turn
@@ -89,6 +91,8 @@ pub enum Step {
         /// Its arguments.
         arguments: String,
     },
+    /// What the model thinks before the reply that follows.
+    Thought(String),
     /// The oldest audit without an answer ends.
     Audit {
         /// How.
@@ -196,6 +200,7 @@ fn step(line: &str, text: String) -> Step {
             name: name.into(),
             arguments: text,
         },
+        ("thought", "") => Step::Thought(text),
         ("audit", outcome) => Step::Audit {
             outcome: match outcome {
                 "" => AuditOutcome::Answered,

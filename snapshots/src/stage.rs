@@ -56,6 +56,8 @@ pub struct Stage {
     tools: Tools,
     /// Tool calls of the next reply.
     calls: Vec<ToolCall>,
+    /// Thoughts of the next reply.
+    thoughts: Vec<String>,
     /// Episodes whose audit has no answer, oldest first.
     audits: VecDeque<EpisodeId>,
     clock: i64,
@@ -154,6 +156,7 @@ impl Stage {
             session_name: None,
             tools: Tools::None,
             calls: Vec::new(),
+            thoughts: Vec::new(),
             audits: VecDeque::new(),
             clock: 0,
             ledger: Vec::new(),
@@ -198,6 +201,7 @@ impl Stage {
             session_name: self.session_name.clone(),
             tools: self.tools,
             calls: self.calls.clone(),
+            thoughts: self.thoughts.clone(),
             audits: self.audits.clone(),
             clock: self.clock,
             ledger: self.ledger.clone(),
@@ -228,6 +232,7 @@ impl Stage {
             }
             Step::Model { text, ending } => self.reply(&text, ending),
             Step::Call { name, arguments } => self.calls.push(ToolCall { name, arguments }),
+            Step::Thought(text) => self.thoughts.push(text),
             Step::Audit { outcome, answer } => self.audited(outcome, &answer),
             Step::Back(count) => {
                 let messages = &mut self.window().messages;
@@ -353,6 +358,9 @@ impl Stage {
             for (_, text) in &message.rewritten {
                 let _ = writeln!(self.seen, "message {} rewritten:\n{text}", message.index);
             }
+            for (_, text) in &message.thoughts {
+                let _ = writeln!(self.seen, "message {} thought anew:\n{text}", message.index);
+            }
             for (call, text) in &message.arguments {
                 let _ = writeln!(
                     self.seen,
@@ -366,8 +374,10 @@ impl Stage {
     fn reply(&mut self, text: &str, ending: Ending) {
         self.say(Role::Assistant, text);
         let tool_calls = std::mem::take(&mut self.calls);
+        let thoughts = std::mem::take(&mut self.thoughts);
         if let Some(message) = self.window().messages.last_mut() {
             message.tool_calls.clone_from(&tool_calls);
+            message.thoughts = thoughts;
         }
         let Some(episode) = self.window().open.take() else {
             return;

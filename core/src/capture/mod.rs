@@ -13,12 +13,18 @@ mod tags;
 mod tool_call;
 mod unified_diff;
 
+pub mod older;
+
+mod block_quote;
+mod json_text;
+mod shell;
+mod terminal;
+
 mod ends;
 mod line;
 mod section;
 
-pub use quoted::unnumbered;
-pub use tool_call::{path_of_call, tool_call, with_other_strings, with_other_texts};
+pub use tool_call::{path_of_call, tool_call};
 
 use alloc::borrow::Cow;
 use alloc::string::String;

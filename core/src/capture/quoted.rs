@@ -64,8 +64,7 @@ pub(super) fn numbered(text: &str) -> Option<Numbered> {
 }
 
 /// A tool's result without the numbers in front of its lines, if all have one.
-#[must_use]
-pub fn unnumbered(text: &str) -> Cow<'_, str> {
+pub(super) fn unnumbered(text: &str) -> Cow<'_, str> {
     numbered(text).map_or(Cow::Borrowed(text), |numbered| Cow::Owned(numbered.code))
 }
 

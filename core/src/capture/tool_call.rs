@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 
 use super::search_replace::{self, Dialect};
 use super::section::Edits;
-use super::{Block, Closing, Part, Standing, apply_patch, unified_diff};
+use super::{Block, Closing, Part, Standing, apply_patch, json_text, unified_diff};
 use crate::edit::{self, Bases, Edit, Hunk, Malformed, Place, Unit};
 use crate::event::{Format, PathEvidence};
 use crate::limits::BLOCKS_PER_MESSAGE_MAX;
 
-const PATH: [&str; 7] = [
+pub(super) const PATH: [&str; 7] = [
     "filePath",
     "file_path",
     "filepath",
@@ -28,6 +28,17 @@ const NEW: [&str; 5] = ["newString", "new_string", "new_str", "new_text", "newTe
 const EVERYWHERE: [&str; 3] = ["replaceAll", "replace_all", "allow_multiple"];
 const PATCH: [&str; 4] = ["input", "patch", "patchText", "patch_text"];
 const SHELL: [&str; 3] = ["command", "cmd", "script"];
+/// The same, of calls that nothing but here-documents is looked for in.
+const COMMAND: [&str; 6] = [
+    "command",
+    "cmd",
+    "script",
+    "commands",
+    "shell_command",
+    "shell",
+];
+/// What a call is given that searches.
+const SEARCHED: [&str; 4] = ["pattern", "query", "regex", "search_term"];
 
 /// What a tool call does to files; nothing, if it only reads or isn't known.
 #[must_use]
@@ -38,60 +49,67 @@ pub fn tool_call(name: &str, arguments: &str) -> Vec<Block<'static>> {
     }
 }
 
+/// What a call asks for, whatever it does.
+pub(super) struct Asked {
+    /// The path that it names.
+    pub(super) path: Option<String>,
+    /// The command that it gives a shell.
+    pub(super) command: Option<String>,
+    /// Whether it searches.
+    pub(super) searches: bool,
+}
+
+/// What a call's arguments ask for.
+pub(super) fn asked(arguments: &str) -> Option<Asked> {
+    let object = parsed(arguments)?;
+    let command = COMMAND.iter().find_map(|key| match object.get(*key)? {
+        Value::String(command) => Some(command.as_str()),
+        // The last word of `bash -lc …` is the command.
+        Value::Array(words) => words.last()?.as_str(),
+        _ => None,
+    });
+    Some(Asked {
+        path: path_in(&object),
+        command: command.map(ToString::to_string),
+        searches: SEARCHED.iter().any(|key| object.contains_key(*key)),
+    })
+}
+
 /// The path that a call's arguments name, whatever the call does.
 #[must_use]
 pub fn path_of_call(arguments: &str) -> Option<String> {
-    let object = parsed(arguments)?;
+    path_in(&parsed(arguments)?)
+}
+
+fn path_in(object: &Map<String, Value>) -> Option<String> {
     let mut named = PATH.iter().filter_map(|key| object.get(*key)?.as_str());
     let path = named.find(|path| !path.trim().is_empty())?;
     Some(path.trim().to_string())
 }
 
-/// The arguments of a call with other texts in the place of some that hold code, as JSON again; `other` is asked about
-/// each of them. `None` if it changes none.
-pub fn with_other_texts(
+/// What a text in a call's arguments holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// Code, or an edit.
+    Code,
+    /// A shell's command.
+    Command,
+}
+
+/// The arguments of a call with other texts in the place of some; `other` is asked about each that holds code or a
+/// command. All else stays byte for byte. `None` if it changes none.
+pub(super) fn with_other_texts(
     arguments: &str,
-    other: &mut dyn FnMut(&str) -> Option<String>,
+    other: &mut dyn FnMut(Held, &str) -> Option<String>,
 ) -> Option<String> {
-    let mut value: Value = serde_json::from_str(arguments).ok()?;
-    let changed = replace_texts(&mut value, None, &mut |key, text| match key {
+    json_text::with_others(arguments, &[], &mut |text| match text.key {
         // Some models encode their arguments, or a list in them, once more.
-        None | Some("edits" | "replacements") => with_other_texts(text, other),
-        Some(key) if holds_code(key, text) => other(text),
+        None | Some("edits" | "replacements") => with_other_texts(text.said, other),
+        Some(key) if holds_code(key, text.said) => other(Held::Code, text.said),
+        Some(key) if COMMAND.contains(&key) => other(Held::Command, text.said),
         Some(_) => None,
-    });
-    changed.then(|| value.to_string())
-}
-
-/// A tool's result with other texts in the place of some, if it is JSON; `other` is asked about every text in it. `None`
-/// if it changes none.
-pub fn with_other_strings(
-    result: &str,
-    other: &mut dyn FnMut(&str) -> Option<String>,
-) -> Option<String> {
-    if !result.trim_start().starts_with(['{', '[', '"']) {
-        return None;
-    }
-    let mut value: Value = serde_json::from_str(result).ok()?;
-    replace_texts(&mut value, None, &mut |_, text| other(text)).then(|| value.to_string())
-}
-
-/// Whether anything was replaced in the value that stands under this key.
-fn replace_texts(
-    value: &mut Value,
-    key: Option<&str>,
-    other: &mut dyn FnMut(Option<&str>, &str) -> Option<String>,
-) -> bool {
-    match value {
-        Value::Object(object) => object.iter_mut().fold(false, |changed, (key, value)| {
-            replace_texts(value, Some(key), other) | changed
-        }),
-        Value::Array(values) => values.iter_mut().fold(false, |changed, value| {
-            replace_texts(value, key, other) | changed
-        }),
-        Value::String(text) => other(key, text).map(|new| *text = new).is_some(),
-        _ => false,
-    }
+    })
+    .ok()?
 }
 
 fn holds_code(key: &str, text: &str) -> bool {

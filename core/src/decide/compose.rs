@@ -52,6 +52,8 @@ pub struct OutgoingMessage {
     pub rewritten: Vec<(usize, String)>,
     /// Arguments that differ from what the client sent, by their call's index among the message's tool calls.
     pub arguments: Vec<(usize, String)>,
+    /// Thoughts that differ from what the client sent, by their index among the message's.
+    pub thoughts: Vec<(usize, String)>,
 }
 
 /// The decision and its text.
@@ -536,8 +538,9 @@ fn outgoing_messages(outdated: &Outdated<'_>, prompt: &Prompt<'_>) -> Vec<Outgoi
             } else {
                 OutgoingMessage {
                     index,
-                    rewritten: rewritten(message, |part| safe(message.role, part)),
+                    rewritten: rewritten(&message.parts, |part| safe(message.role, part)),
                     arguments: Vec::new(),
+                    thoughts: rewritten(&message.thoughts, |part| safe(message.role, part)),
                 }
             }
         })
@@ -550,7 +553,7 @@ fn older_message(outdated: &Outdated<'_>, messages: &[Message], index: usize) ->
     let calls = message.tool_calls.iter().enumerate();
     OutgoingMessage {
         index,
-        rewritten: rewritten(message, |part| {
+        rewritten: rewritten(&message.parts, |part| {
             let withheld = match message.role {
                 Role::Tool => outdated.withheld_result(part, call),
                 _ => outdated.withheld(part),
@@ -560,6 +563,9 @@ fn older_message(outdated: &Outdated<'_>, messages: &[Message], index: usize) ->
         arguments: calls
             .filter_map(|(call, made)| Some((call, outdated.withheld_arguments(made)?)))
             .collect(),
+        thoughts: rewritten(&message.thoughts, |thought| {
+            clean(message.role, thought, outdated.withheld(thought))
+        }),
     }
 }
 
@@ -572,12 +578,11 @@ pub(super) fn call_of(messages: &[Message], result: usize) -> Option<&ToolCall> 
     before[asked].tool_calls.get(result - asked - 1)
 }
 
-fn rewritten(message: &Message, rewrite: impl Fn(&str) -> Option<String>) -> Vec<(usize, String)> {
-    message
-        .parts
+fn rewritten(texts: &[String], rewrite: impl Fn(&str) -> Option<String>) -> Vec<(usize, String)> {
+    texts
         .iter()
         .enumerate()
-        .filter_map(|(index, part)| Some((index, rewrite(part)?)))
+        .filter_map(|(index, text)| Some((index, rewrite(text)?)))
         .collect()
 }
 

@@ -3,72 +3,39 @@
 //! It is told by its structure: a block goes if anything that it defines is, in canonical form, a version that is no
 //! longer authoritative, or one whose entity is STALE.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::{Cell, RefCell};
+use core::cell::Cell;
+use core::ops::Range;
 
 use super::found_code::{self, Reading};
-use super::{compose, receive};
-use crate::capture::{self, Block};
+use crate::capture::older::{self, By, Gone, Piece, Verdict};
+use crate::capture::{self, Block, path_hint};
 use crate::edit::{Edit, Hunk};
 use crate::entity::{EntityId, Symbol};
-use crate::event::History;
 use crate::extract::LanguageId;
 use crate::hash::{ArtifactHash, SliceHash};
-use crate::ids::SessionId;
 use crate::limits::{
-    NAMESAKES_COMPARED_MAX, OLDER_CODE_BYTES_MAX, OLDER_DEFINITIONS_KEPT,
-    OLDER_FILES_LOOKED_AT_MAX, WORDS_LOOKED_UP_MAX,
+    NAMESAKES_COMPARED_MAX, OLDER_CODE_BYTES_MAX, OLDER_LANGUAGES_MAX, OLDER_PLACES_BYTES_MIN,
+    WORDS_LOOKED_UP_MAX,
 };
-use crate::message::{Message, Request, Role, ToolCall};
+use crate::message::ToolCall;
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::slice;
-use crate::view::{Exchange, Former};
+use crate::view::Former;
 
-/// What a text defines: each symbol with the hash of its canonical form.
-type Definitions = Arc<Vec<(Symbol, SliceHash)>>;
+mod beside_noise;
+mod files;
+mod read_code;
 
-/// What older messages' code defines, as far as it was read lately: clients send their whole history with each prompt.
-#[derive(Debug, Default)]
-pub struct ReadCode(RefCell<Generations>);
+pub use files::files;
+pub use read_code::ReadCode;
 
-#[derive(Debug, Default)]
-struct Generations {
-    young: BTreeMap<(ArtifactHash, LanguageId), Definitions>,
-    old: BTreeMap<(ArtifactHash, LanguageId), Definitions>,
-    weight: usize,
-}
-
-impl ReadCode {
-    fn get(&self, key: (ArtifactHash, LanguageId)) -> Option<Definitions> {
-        let mut generations = self.0.borrow_mut();
-        if let Some(known) = generations.young.get(&key) {
-            return Some(Arc::clone(known));
-        }
-        let known = generations.old.remove(&key)?;
-        generations.put(key, &known);
-        Some(known)
-    }
-
-    fn put(&self, key: (ArtifactHash, LanguageId), definitions: &Definitions) {
-        self.0.borrow_mut().put(key, definitions);
-    }
-}
-
-impl Generations {
-    fn put(&mut self, key: (ArtifactHash, LanguageId), definitions: &Definitions) {
-        if self.weight > OLDER_DEFINITIONS_KEPT {
-            self.old = core::mem::take(&mut self.young);
-            self.weight = 0;
-        }
-        self.weight += 1 + definitions.len();
-        self.young.insert(key, Arc::clone(definitions));
-    }
-}
+use read_code::Definitions;
 
 /// Takes out of older messages what isn't true any more.
 pub struct Outdated<'r> {
@@ -83,7 +50,8 @@ pub struct Outdated<'r> {
 struct Code<'t> {
     text: &'t str,
     path: Option<&'t RelPath>,
-    tag: Option<&'t str>,
+    /// The language that it is said to be in.
+    language: Option<LanguageId>,
 }
 
 /// What is known of definitions in canonical form.
@@ -108,164 +76,166 @@ impl<'r> Outdated<'r> {
         }
     }
 
-    /// The text with a marker in the place of each block that is outdated; `None` if there is none.
+    /// The text with a marker in the place of each piece of code that is outdated; `None` if there is none.
     #[must_use]
     pub fn withheld(&self, text: &str) -> Option<String> {
-        self.without(text, |block| self.is_outdated(block))
-    }
-
-    fn without(&self, text: &str, goes: impl Fn(&Block<'_>) -> bool) -> Option<String> {
-        let mut out = String::new();
-        let mut copied = 0;
-        for block in capture::blocks(text) {
-            if !goes(&block) {
-                continue;
-            }
-            out.push_str(&text[copied..block.outer.start]);
-            out.push_str(&marker(block.path.as_deref()));
-            out.push('\n');
-            copied = block.outer.end;
-        }
-        if copied == 0 {
-            return None;
-        }
-        out.push_str(&text[copied..]);
-        Some(out)
+        older::talk(text, &mut |piece| self.judge(piece))
     }
 
     /// The same for a tool's result, which may be a file's bare text; `call` is what asked for it. What it was asked to read
     /// of a file that nothing is known of is that file's, and a diff that it returns says what has changed.
     #[must_use]
     pub fn withheld_result(&self, text: &str, call: Option<&ToolCall>) -> Option<String> {
-        let written = call.and_then(|call| capture::path_of_call(&call.arguments));
-        let named = written.as_deref().map(|path| self.usable(path));
-        if matches!(named, Some(Err(Reason::PathEscapesWorkspace))) {
-            return None;
-        }
-        let path = named.and_then(Result::ok);
-        let unnumbered = capture::unnumbered(text);
-        let code = Code {
-            text: &unnumbered,
-            path: path.as_ref(),
-            tag: None,
-        };
-        if path
-            .as_ref()
-            .is_some_and(|path| self.holds_it_alone(path, &code))
-        {
-            return None;
-        }
-        if self.is_code_outdated(&code) {
-            return Some(marker(written.as_deref()));
-        }
-        let in_json = capture::with_other_strings(text, &mut |text| {
-            self.is_code_outdated(&Code { text, ..code })
-                .then(|| marker(written.as_deref()))
-        });
-        let is_outdated = |block: &Block<'_>| block.edit.is_none() && self.is_outdated(block);
-        in_json.or_else(|| self.without(text, is_outdated))
-    }
-
-    /// Whether a file has its text for itself: nothing true stands in it, and this was never true there.
-    fn holds_it_alone(&self, path: &RelPath, code: &Code<'_>) -> bool {
-        let view = self.reading.view;
-        if view.tracks(path) {
-            return false;
-        }
-        let artifact = ArtifactHash::of(code.text.as_bytes());
-        let definitions = self.definitions(code, artifact);
-        let slices = definitions.iter().map(|(_, slice)| *slice);
-        let was_here =
-            |slice| matches!(view.former(slice), Former::Of(entity) if entity.path == *path);
-        !slices
-            .chain([slice::hash_of_whole(code.text.as_bytes())])
-            .any(was_here)
+        older::result(text, call, &mut |piece| self.judge(piece))
     }
 
     /// A tool call's arguments with a marker in the place of the texts that hold what is outdated; `None` if none does.
     #[must_use]
     pub fn withheld_arguments(&self, call: &ToolCall) -> Option<String> {
-        let written = capture::path_of_call(&call.arguments);
-        let path = self.path(written.as_deref());
         let blocks = capture::tool_call(&call.name, &call.arguments);
         let is_outdated = blocks.iter().any(|block| self.is_outdated(block));
-        capture::with_other_texts(&call.arguments, &mut |text| {
-            let code = Code {
-                text,
-                path: path.as_ref(),
-                tag: None,
-            };
-            (is_outdated || self.is_code_outdated(&code)).then(|| marker(written.as_deref()))
+        let goes = is_outdated.then(|| marker(capture::path_of_call(&call.arguments).as_deref()));
+        older::arguments(call, goes.as_deref(), &mut |piece| self.judge(piece))
+    }
+
+    fn judge(&self, piece: &Piece<'_>) -> Verdict {
+        let reach = match piece.block {
+            Some(block) => self.is_outdated(block).then_some(block.code.len()),
+            None => {
+                let Some(place) = self.place(piece) else {
+                    return Verdict::Stays;
+                };
+                let codes = self.codes(piece, &place);
+                if piece.is_search && codes.iter().all(|code| self.defines_nothing(code)) {
+                    return Verdict::Stays;
+                }
+                let holds_it = |own| {
+                    codes
+                        .iter()
+                        .all(|code| self.holds_it_alone(own, piece.by, code))
+                };
+                if place.own.as_ref().is_some_and(holds_it) {
+                    return Verdict::Stays;
+                }
+                let mut outdated = codes.iter().filter(|code| self.is_code_outdated(code));
+                outdated.next().map(|code| self.end_of(code))
+            }
+        };
+        match reach {
+            None => Verdict::Open,
+            Some(reach) => Verdict::Goes(Gone {
+                reach,
+                marker: marker(piece.path),
+            }),
+        }
+    }
+
+    /// A piece in each language that it may be in.
+    fn codes<'t>(&self, piece: &Piece<'t>, place: &'t Place) -> Vec<Code<'t>> {
+        let languages = self.languages(piece).into_iter();
+        let code = |language| Code {
+            text: piece.code,
+            path: place.path.as_ref(),
+            language,
+        };
+        languages.map(code).collect()
+    }
+
+    /// The languages that a piece may be in, at least one; `None` is to be found out by its words.
+    fn languages(&self, piece: &Piece<'_>) -> Vec<Option<LanguageId>> {
+        let written = piece.path.into_iter();
+        let named = written.chain(piece.named.iter().map(String::as_str));
+        let mut languages = Vec::new();
+        for language in named.filter_map(|written| self.language_of_file(written)) {
+            if !languages.contains(&Some(language)) && languages.len() < OLDER_LANGUAGES_MAX {
+                languages.push(Some(language));
+            }
+        }
+        if languages.is_empty() {
+            languages.push(None);
+        }
+        languages
+    }
+
+    fn defines_nothing(&self, code: &Code<'_>) -> bool {
+        let artifact = ArtifactHash::of(code.text.as_bytes());
+        self.definitions(code, artifact).all().next().is_none()
+    }
+
+    /// Where what a code defines ends; all of it if it defines nothing.
+    fn end_of(&self, code: &Code<'_>) -> usize {
+        let artifact = ArtifactHash::of(code.text.as_bytes());
+        match self.definitions(code, artifact).end {
+            0 => code.text.len(),
+            end => end,
+        }
+    }
+
+    /// Where a piece belongs; `None` if it is nothing of the workspace's.
+    fn place(&self, piece: &Piece<'_>) -> Option<Place> {
+        let written = piece.path.map(|written| (written, self.usable(written)));
+        let is_absolute = |written: &str| written.starts_with(['/', '~']);
+        let path = match written {
+            // Above the folder that a shell was in may be the workspace's.
+            Some((written, Err(Reason::PathEscapesWorkspace)))
+                if piece.by != By::Terminal || is_absolute(written) =>
+            {
+                let writes = matches!(piece.by, By::Writer | By::Script);
+                return writes.then(Place::default);
+            }
+            Some((_, Ok(path))) => path,
+            _ => return Some(Place::default()),
+        };
+        let is_certain = match piece.by {
+            By::Reader | By::Writer => true,
+            By::Script | By::Terminal => self.reading.view.tracks(&path),
+            By::Search => false,
+        };
+        // What has no extension may be a folder.
+        let may_own = matches!(piece.by, By::Reader | By::Terminal) && path.extension().is_some();
+        Some(Place {
+            path: is_certain.then(|| path.clone()),
+            own: may_own.then_some(path),
         })
     }
 
-    /// Adds the files that the text's code may be true of, as far as there is room: what disk holds of them decides
-    /// whether it is.
-    pub fn add_files(&self, text: &str, files: &mut BTreeSet<RelPath>) {
-        for block in capture::blocks(text) {
-            let path = self.path(block.path.as_deref());
-            self.add_files_of(&block.code, path, block.language.as_deref(), files);
-        }
-    }
-
-    /// The same for a tool's result; `call` is what asked for it.
-    pub fn add_files_of_result(
-        &self,
-        text: &str,
-        call: Option<&ToolCall>,
-        files: &mut BTreeSet<RelPath>,
-    ) {
-        let path = self.path_of_call(call);
-        self.add_files_of(&capture::unnumbered(text), path, None, files);
-        self.add_files(text, files);
-    }
-
-    /// The same for a call's arguments.
-    pub fn add_files_of_call(&self, call: &ToolCall, files: &mut BTreeSet<RelPath>) {
-        if let Some(path) = self.path_of_call(Some(call)) {
-            self.add_files_of("", Some(path), None, files);
-        }
-    }
-
-    fn path_of_call(&self, call: Option<&ToolCall>) -> Option<RelPath> {
-        let written = capture::path_of_call(&call?.arguments);
-        self.path(written.as_deref())
-    }
-
-    fn add_files_of(
-        &self,
-        text: &str,
-        path: Option<RelPath>,
-        tag: Option<&str>,
-        files: &mut BTreeSet<RelPath>,
-    ) {
+    /// Whether a file has its text for itself: nothing true stands in it, and this was never true there. Where a terminal
+    /// shows it, the folder may be any that has such a file.
+    fn holds_it_alone(&self, path: &RelPath, by: By, code: &Code<'_>) -> bool {
         let view = self.reading.view;
-        let mut add = |path: RelPath| {
-            if files.len() < OLDER_FILES_LOOKED_AT_MAX {
-                files.insert(path);
-            }
+        if view.tracks(path) {
+            return false;
+        }
+        let is_here = |entity: &EntityId| match by {
+            By::Terminal => ends_in(&entity.path, path),
+            _ => entity.path == *path,
         };
-        if let Some(path) = path.filter(|path| view.tracks(path)) {
-            add(path);
-            return;
-        }
-        let path = None;
-        let code = Code { text, path, tag };
-        let definitions = self.definitions(&code, ArtifactHash::of(text.as_bytes()));
-        for (symbol, slice) in definitions.iter() {
-            view.entities_named(symbol.last_component(), NAMESAKES_COMPARED_MAX)
-                .into_iter()
-                .filter(|entity| self.slice(entity) == Some(*slice))
-                .for_each(|entity| add(entity.path));
-        }
+        let artifact = ArtifactHash::of(code.text.as_bytes());
+        let definitions = self.definitions(code, artifact);
+        let whole = slice::hash_of_whole(code.text.as_bytes());
+        let slices = definitions.all().map(|(_, slice)| *slice);
+        let was_here = |slice| match view.former(slice) {
+            Former::Never => false,
+            Former::Of(entity) => is_here(&entity),
+            Former::Unreadable => true,
+        };
+        let stands_here = |(symbol, slice): &(Symbol, SliceHash)| {
+            let namesakes = view.entities_named(symbol.last_component(), NAMESAKES_COMPARED_MAX);
+            let mut same = namesakes
+                .iter()
+                .filter(|entity| self.slice(entity) == Some(*slice));
+            by == By::Terminal && same.any(is_here)
+        };
+        !slices.chain([whole]).any(was_here) && !definitions.all().any(stands_here)
     }
 
     fn is_outdated(&self, block: &Block<'_>) -> bool {
         let path = self.path(block.path.as_deref());
+        let language = self.language_of_block(block, path.as_ref());
         let code = |text| Code {
             text,
             path: path.as_ref(),
-            tag: block.language.as_deref(),
+            language,
         };
         let Some(edit) = &block.edit else {
             return self.is_code_outdated(&code(&block.code));
@@ -275,7 +245,7 @@ impl<'r> Outdated<'r> {
             || edit.iter().flat_map(texts_of).any(|text| {
                 let artifact = ArtifactHash::of(text.as_bytes());
                 let code = code(text);
-                self.all(&code, &self.definitions(&code, artifact)) == Standing::Outdated
+                self.all(&code, &self.definitions(&code, artifact).slices) == Standing::Outdated
             })
     }
 
@@ -293,17 +263,37 @@ impl<'r> Outdated<'r> {
         }
         let artifact = ArtifactHash::of(code.text.as_bytes());
         let definitions = self.definitions(code, artifact);
-        let all = self.all(code, &definitions);
+        let all = self.all(code, &definitions.slices);
+        if all == Standing::Outdated {
+            return true;
+        }
         // Bytes may be true in one place and no longer in another.
         match (all, self.reading.view.artifact_is_current(artifact)) {
-            (Standing::Outdated, _) | (Standing::Unknown, Some(false)) => return true,
+            (Standing::Unknown, Some(false)) => return true,
             (_, Some(true)) => return false,
             _ => {}
         }
         let bytes = code.text.as_bytes();
         let as_slice = slice::hash_of_slice(bytes);
-        let is_definition = definitions.iter().any(|(_, slice)| *slice == as_slice);
+        let is_definition = definitions
+            .slices
+            .iter()
+            .any(|(_, slice)| *slice == as_slice);
         !is_definition && self.was_whole(code.path, slice::hash_of_whole(bytes))
+            || self.is_outdated_in_a_place(code, &definitions)
+    }
+
+    /// Whether anything is outdated that is only found beside what isn't code. A symbol that is true as it stands in the
+    /// whole text isn't made outdated by a part of it.
+    fn is_outdated_in_a_place(&self, code: &Code<'_>, definitions: &Definitions) -> bool {
+        let stands = |symbol: &Symbol, slice| self.standing(code.path, symbol, slice);
+        definitions.in_places.iter().any(|(symbol, slice)| {
+            let mut whole = definitions.slices.iter();
+            let is_true = |(other, slice): &(Symbol, SliceHash)| {
+                other == symbol && stands(other, *slice) == Standing::True
+            };
+            stands(symbol, *slice) == Standing::Outdated && !whole.any(is_true)
+        })
     }
 
     /// How definitions stand together: none makes nothing true.
@@ -380,91 +370,120 @@ impl<'r> Outdated<'r> {
         Some(self.reading.view.current(entity)?.slice)
     }
 
-    fn definitions(&self, code: &Code<'_>, artifact: ArtifactHash) -> Definitions {
+    fn definitions(&self, code: &Code<'_>, artifact: ArtifactHash) -> Arc<Definitions> {
         let Some(language) = self.language(code) else {
-            return Definitions::default();
+            return Arc::default();
         };
         let key = (artifact, language);
         if let Some(known) = self.known.get(key) {
             return known;
         }
         let Some(left) = self.left.get().checked_sub(code.text.len()) else {
-            return Definitions::default();
+            return Arc::default();
         };
         self.left.set(left);
-        let bytes = code.text.as_bytes();
-        let extraction = self.reading.grammars.extract(language, bytes).ok();
-        let slices = extraction.iter().flat_map(|found| found.slices(bytes));
-        let definitions = Definitions::new(
-            slices
-                .map(|(symbol, slice)| (symbol.clone(), slice))
-                .collect(),
-        );
+        let mut definitions = Definitions::default();
+        let is_clean = self.read(language, code.text, &mut definitions);
+        let places = match is_clean {
+            true => Vec::new(),
+            false => {
+                let bytes_max = OLDER_PLACES_BYTES_MIN + 2 * code.text.len();
+                beside_noise::places(code.text, self.left.get().min(bytes_max))
+            }
+        };
+        let below = below_path(code.text).into_iter();
+        self.read_places(language, code.text, below.chain(places), &mut definitions);
+        let definitions = Arc::new(definitions);
         self.known.put(key, &definitions);
         definitions
     }
 
-    /// The language by the file, by the fence, or by what is known under the first name in it that is.
+    /// Reads what a text defines, and says whether all of it was understood.
+    fn read(&self, language: LanguageId, text: &str, definitions: &mut Definitions) -> bool {
+        let bytes = text.as_bytes();
+        let Ok(found) = self.reading.grammars.extract(language, bytes) else {
+            return true;
+        };
+        let ends = found
+            .definitions
+            .iter()
+            .map(|found| found.span.end as usize);
+        definitions.end = ends.max().unwrap_or(0);
+        let slices = found.slices(bytes).into_iter();
+        definitions.slices = slices
+            .map(|(symbol, slice)| (symbol.clone(), slice))
+            .collect();
+        found.clean
+    }
+
+    /// The same for places in it.
+    fn read_places(
+        &self,
+        language: LanguageId,
+        text: &str,
+        places: impl Iterator<Item = Range<usize>>,
+        definitions: &mut Definitions,
+    ) {
+        for place in places {
+            self.left.set(self.left.get().saturating_sub(place.len()));
+            let mut found = Definitions::default();
+            self.read(language, &text[place.clone()], &mut found);
+            if found.end > 0 {
+                definitions.end = definitions.end.max(place.start + found.end);
+            }
+            definitions.in_places.append(&mut found.slices);
+        }
+        let known: BTreeSet<&(Symbol, SliceHash)> = definitions.slices.iter().collect();
+        let is_new = |place: &(Symbol, SliceHash)| !known.contains(place);
+        definitions.in_places.retain(is_new);
+        definitions.in_places.sort();
+        definitions.in_places.dedup();
+    }
+
+    /// The language that is said, or that of what is known under the first name in it that is.
     fn language(&self, code: &Code<'_>) -> Option<LanguageId> {
-        let grammars = self.reading.grammars;
-        let by_path = code.path.and_then(|path| grammars.language_of_path(path));
-        let by_tag = || grammars.language_of_tag(code.tag?);
-        by_path.or_else(by_tag).or_else(|| {
+        code.language.or_else(|| {
             words(code.text).take(WORDS_LOOKED_UP_MAX).find_map(|word| {
                 let known = self.reading.view.entities_named(word, 1).pop()?;
-                grammars.language_of_path(&known.path)
+                self.reading.grammars.language_of_path(&known.path)
             })
         })
     }
+
+    /// The language by the file, or by the fence.
+    fn language_of_block(&self, block: &Block<'_>, path: Option<&RelPath>) -> Option<LanguageId> {
+        let grammars = self.reading.grammars;
+        let by_path = path.and_then(|path| grammars.language_of_path(path));
+        by_path.or_else(|| grammars.language_of_tag(block.language.as_deref()?))
+    }
+
+    fn language_of_file(&self, written: &str) -> Option<LanguageId> {
+        let name = written.rsplit(['/', '\\']).next().unwrap_or(written);
+        let grammars = self.reading.grammars;
+        grammars.language_of_path(&RelPath::from_normalised(name))
+    }
 }
 
-/// The files that code in older messages may be true of; disk decides whether it is, so it is asked first.
-#[must_use]
-pub fn files(
-    outdated: &Outdated<'_>,
-    (request, session): (&Request, SessionId),
-    history: History,
-) -> BTreeSet<RelPath> {
-    let view = outdated.reading.view;
-    let mut files = BTreeSet::new();
-    let messages = &request.messages;
-    match history {
-        History::Client => {
-            let examples = capture::examples(messages);
-            for index in (examples..request.current_from()).rev() {
-                add_files_of_message(outdated, messages, index, &mut files);
-            }
-        }
-        History::Window => {
-            for Exchange { user, assistant } in view.recent(session).iter().rev() {
-                outdated.add_files(&compose::recent_text(view, assistant), &mut files);
-                outdated.add_files(&compose::recent_text(view, user), &mut files);
-            }
-        }
-    }
-    outdated.add_files(&receive::system_text(request), &mut files);
-    files
+/// Where a piece belongs.
+#[derive(Default)]
+struct Place {
+    /// The file, if that is certain.
+    path: Option<RelPath>,
+    /// The file that may have the text for itself.
+    own: Option<RelPath>,
 }
 
-fn add_files_of_message(
-    outdated: &Outdated<'_>,
-    messages: &[Message],
-    index: usize,
-    files: &mut BTreeSet<RelPath>,
-) {
-    let message = &messages[index];
-    for part in &message.parts {
-        match message.role {
-            Role::System => {}
-            Role::Tool => {
-                outdated.add_files_of_result(part, compose::call_of(messages, index), files)
-            }
-            _ => outdated.add_files(part, files),
-        }
-    }
-    for call in &message.tool_calls {
-        outdated.add_files_of_call(call, files);
-    }
+/// The text without a comment on its first line that only names its file.
+fn below_path(text: &str) -> Option<Range<usize>> {
+    path_hint::first_line_comment(text)?;
+    let (first, _) = text.split_once('\n')?;
+    Some(first.len() + 1..text.len())
+}
+
+/// Whether a path is another one's end.
+fn ends_in(path: &RelPath, end: &RelPath) -> bool {
+    let before = path.as_str().strip_suffix(end.as_str());
+    before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 /// The pieces of code that an edit is written with.

@@ -138,6 +138,28 @@ struct WireMessage<'b> {
     content: Option<&'b RawValue>,
     #[serde(default)]
     tool_calls: Option<Vec<WireToolCall>>,
+    #[serde(borrow, default)]
+    reasoning_content: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    reasoning: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    thinking: Option<&'b RawValue>,
+}
+
+/// The fields in which clients send back what a model thought, where it is a string.
+const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+
+impl WireMessage<'_> {
+    /// What the model thought, in the order of [`THOUGHTS`].
+    fn thoughts(&self) -> Vec<String> {
+        let fields = [self.reasoning_content, self.reasoning, self.thinking];
+        let thoughts = fields.into_iter().flatten();
+        thoughts.filter_map(thought).collect()
+    }
+}
+
+fn thought(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
 }
 
 #[derive(Deserialize)]
@@ -162,6 +184,7 @@ struct WirePart {
 
 fn read_message(raw: &RawValue) -> Result<(String, Message), serde_json::Error> {
     let wire: WireMessage<'_> = object(raw)?;
+    let thoughts = wire.thoughts();
     let tool_calls = wire.tool_calls.unwrap_or_default();
     let message = Message {
         role: Role::parse(&wire.role),
@@ -173,6 +196,7 @@ fn read_message(raw: &RawValue) -> Result<(String, Message), serde_json::Error> 
                 arguments: call.function.arguments,
             })
             .collect(),
+        thoughts,
     };
     Ok((wire.role, message))
 }
@@ -288,7 +312,9 @@ impl Body<'_> {
 
     fn message(&self, request: &Request, message: &OutgoingMessage, prefix: &str) -> String {
         let raw = self.messages[message.index];
-        let is_unchanged = message.rewritten.is_empty() && message.arguments.is_empty();
+        let is_unchanged = message.rewritten.is_empty()
+            && message.arguments.is_empty()
+            && message.thoughts.is_empty();
         if is_unchanged && prefix.is_empty() {
             return raw.get().to_owned();
         }
@@ -303,7 +329,7 @@ impl Body<'_> {
                 None => parts.push(prefix.to_owned()),
             }
         }
-        replace_texts(raw, &parts, &message.arguments).unwrap_or_else(|_| {
+        replace_texts(raw, &parts, message).unwrap_or_else(|_| {
             let role = string(read.role.as_str());
             format!(
                 "{{\"role\":{role},\"content\":{}}}",
@@ -313,21 +339,33 @@ impl Body<'_> {
     }
 }
 
-/// The message with other texts in its text parts, and other arguments in its calls; everything else stays byte for byte. It can't fail for a message
-/// that was read: what is nested deeper than a parser goes is only passed over.
+/// The message with other texts in its text parts, and other arguments and thoughts; everything else stays byte for byte. It
+/// can't fail for a message that was read: what is nested deeper than a parser goes is only passed over.
 fn replace_texts(
     raw: &RawValue,
     texts: &[String],
-    arguments: &[(usize, String)],
+    message: &OutgoingMessage,
 ) -> Result<String, serde_json::Error> {
     let Fields(mut fields) = object(raw)?;
     if !texts.is_empty() && !fields.iter().any(|(name, _)| name == "content") {
         fields.push(("content".into(), serde_json::from_str("null")?));
     }
+    let is_thought = |name: &&str| {
+        let mut fields = fields.iter();
+        fields.any(|(field, value)| field == *name && thought(value).is_some())
+    };
+    let thoughts: Vec<&str> = THOUGHTS.into_iter().filter(is_thought).collect();
+    let other_thought = |name: &str| {
+        let at = thoughts.iter().position(|thought| *thought == name)?;
+        let mut others = message.thoughts.iter();
+        others.find_map(|(index, text)| (*index == at).then(|| Ok(string(text))))
+    };
     write_object(&fields, |name, value| match name {
         "content" => Some(replace_content(value, texts)),
-        "tool_calls" if !arguments.is_empty() => Some(replace_arguments(value, arguments)),
-        _ => None,
+        "tool_calls" if !message.arguments.is_empty() => {
+            Some(replace_arguments(value, &message.arguments))
+        }
+        name => other_thought(name),
     })
 }
 
@@ -414,6 +452,7 @@ mod tests {
             index,
             rewritten: Vec::new(),
             arguments: Vec::new(),
+            thoughts: Vec::new(),
         }
     }
 
@@ -470,9 +509,8 @@ mod tests {
             prefix: "p".into(),
             messages: vec![
                 OutgoingMessage {
-                    index: 0,
                     rewritten: vec![(1, "c".into())],
-                    arguments: Vec::new(),
+                    ..unchanged(0)
                 },
                 unchanged(1),
             ],
@@ -498,6 +536,23 @@ mod tests {
             body,
             &outgoing,
             &body.replace(r#"content\":\"x"#, r#"content\":\"y"#),
+        );
+    }
+
+    #[test]
+    fn thoughts_are_replaced_in_their_place() {
+        let body = r#"{"messages":[{"role":"assistant","reasoning":"b","content":"t","reasoning_content":["a"],"thinking":"c","x":1.50}]}"#;
+        let outgoing = Outgoing {
+            messages: vec![OutgoingMessage {
+                thoughts: vec![(1, "\"d".into())],
+                ..unchanged(0)
+            }],
+            ..Outgoing::default()
+        };
+        check(
+            body,
+            &outgoing,
+            &body.replace(r#""thinking":"c""#, r#""thinking":"\"d""#),
         );
     }
 

@@ -1,6 +1,6 @@
 //! What becomes of a client's older messages (spec §8.4, engine: "History policy").
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Places, RING, RING_BETTER, Talk, Tslp, fenced, user};
 use crate::upstream::Upstream;
@@ -156,6 +156,47 @@ fn code_that_is_no_longer_true_is_withheld_from_the_clients_messages() {
             "user: thanks".to_owned(),
         ]
     );
+}
+
+/// An agent's history: thoughts, a command that writes the file, and outputs that show it, with or without other files.
+#[test]
+fn code_that_is_no_longer_true_is_withheld_from_an_agents_history() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let talk = improved(&tslp, &upstream);
+    let shown = |code: &str, rest: &str| {
+        json!([
+            user("Write it, then look at it."),
+            {"role": "assistant", "reasoning_content": format!("So:\n{}\nGood.", fenced("src/ring.c", code)),
+             "content": null, "tool_calls": [
+                {"id": "1", "type": "function", "function": {"name": "bash", "arguments":
+                    json!({"command": format!("cat > src/ring.c <<'EOF'\n{code}EOF\nmake")}).to_string()}},
+                {"id": "2", "type": "function", "function": {"name": "bash", "arguments":
+                    json!({"command": "make; head -n 99 src/*"}).to_string()}},
+            ]},
+            {"role": "tool", "tool_call_id": "1", "content": "cc -c src/ring.c\n"},
+            {"role": "tool", "tool_call_id": "2", "content":
+                format!("cc -c src/ring.c\n==> src/ring.c <==\n{code}{rest}==> src/new.c <==\nint x;\n")},
+            {"role": "assistant", "content": "Done."},
+        ])
+    };
+    let ask = |older: &Value| {
+        let mut request = talk.request("thanks");
+        let messages = request["messages"].as_array_mut().expect("messages");
+        messages.splice(2..2, older.as_array().expect("a list").clone());
+        request["tools"] = json!([{"type": "function", "function": {"name": "bash"}}]);
+        tslp.chat(&request);
+        let sent = upstream.next().json();
+        let mut sent = sent["messages"].as_array().expect("messages").clone();
+        sent.retain(|message| message["role"] != "system");
+        Value::from(sent[2..7].to_vec())
+    };
+    let gone = "(code of src/ring.c withheld: it is no longer current)\n";
+    let mut expected = shown(gone, "");
+    expected[1]["reasoning_content"] = json!(format!("So:\n{gone}\nGood."));
+    assert_eq!(ask(&shown(RING, "\n")), expected);
+    let current = shown(RING_BETTER, "\n");
+    assert_eq!(ask(&current), current);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod hydration;
 mod loops;
 mod mentions;
 mod older_code;
+mod older_shapes;
 mod recent_context;
 mod repeats;
 mod sessions;

@@ -3,7 +3,7 @@
 use super::check;
 
 /// `policy` and what comes first, then a file of two functions that disk and the user agree on.
-fn pasted(before: &str) -> String {
+pub(super) fn pasted(before: &str) -> String {
     format!(
         "{before}
         disk src/a.c
@@ -23,7 +23,7 @@ fn pasted(before: &str) -> String {
 }
 
 /// Somebody edits the file, and the user asks for it.
-const EDITED: &str = "
+pub(super) const EDITED: &str = "
         disk src/a.c
         | int add(int a, int b) { return a + b + 1; }
         |
