@@ -1,5 +1,7 @@
 //! Shells' prompts.
 
+use memchr::memchr;
+
 /// The command behind a shell's prompt: `$ make`, `me@host:~/src$ make`, `PS C:\src> make`. It is empty where the shell
 /// waits for one.
 pub(super) fn prompt(line: &str) -> Option<&str> {
@@ -10,14 +12,21 @@ pub(super) fn prompt(line: &str) -> Option<&str> {
     if let Some(rest) = line.strip_prefix('$').or_else(|| line.strip_prefix('❯')) {
         return command_behind(rest);
     }
-    let beginning = line.bytes().take(PROMPT_BYTES_MAX).enumerate();
+    let beginning = &line.as_bytes()[..line.len().min(PROMPT_BYTES_MAX)];
+    // Nearly every line is none, and each of a long history is asked.
+    if !begins_as_folder(line) && !begins_as_windows(line) && memchr(b'@', beginning).is_none() {
+        return None;
+    }
     let divider = beginning
+        .iter()
+        .copied()
+        .enumerate()
         .filter(|(_, byte)| matches!(byte, b'$' | b'#' | b'%' | b'>'))
         .find(|(at, _)| command_behind(&line[at + 1..]).is_some());
     let (at, divider) = divider?;
     let before = &line[..at];
     let is_prompt = match divider {
-        b'>' => before.starts_with("PS ") || is_drive(before),
+        b'>' => begins_as_windows(before),
         _ => is_host(before) || divider == b'$' && is_folder(before),
     };
     is_prompt.then(|| command_behind(&line[at + 1..])).flatten()
@@ -44,13 +53,18 @@ fn is_host(before: &str) -> bool {
 
 /// `~/src`, `/w`, `bash-5.2`.
 fn is_folder(before: &str) -> bool {
-    let is_start = ["~", "/", "bash-", "sh-"]
-        .iter()
-        .any(|start| before.starts_with(start));
-    is_start && !before.contains(char::is_whitespace)
+    begins_as_folder(before) && !before.contains(char::is_whitespace)
 }
 
-/// `C:\src`.
-fn is_drive(before: &str) -> bool {
-    before.get(1..3) == Some(":\\") && before.starts_with(|c: char| c.is_ascii_alphabetic())
+fn begins_as_folder(text: &str) -> bool {
+    ["~", "/", "bash-", "sh-"]
+        .iter()
+        .any(|start| text.starts_with(start))
+}
+
+/// `PS C:\src`, `C:\src`.
+fn begins_as_windows(text: &str) -> bool {
+    let is_drive =
+        || matches!(text.as_bytes(), [drive, b':', b'\\', ..] if drive.is_ascii_alphabetic());
+    text.starts_with("PS ") || is_drive()
 }
