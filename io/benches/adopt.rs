@@ -17,7 +17,7 @@ use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::out::Out;
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 
 /// Source to adopt at the least, and at the most.
 const CORPUS_BYTES_MIN: u64 = 20_000_000;
