@@ -207,6 +207,11 @@ pub trait View {
     fn disk(&self, path: &RelPath) -> Option<&DiskFinding>;
     /// Whether what was last seen at the path was seen there before the Vault held these bytes, and nothing else since.
     fn held_before(&self, path: &RelPath, content: ArtifactHash) -> bool;
+    /// Whether the user made true what is true of the entity after the Vault held these bytes.
+    fn settled_since(&self, entity: &EntityId, content: ArtifactHash) -> bool;
+    /// Whether `one` was superseded as a version of the entity, and `other` before it or, as far as is known, never.
+    fn superseded_later(&self, entity: &EntityId, one: SliceHash, other: Option<SliceHash>)
+    -> bool;
     /// How disk diverges from the entity, if it does.
     fn divergence(&self, entity: &EntityId) -> Option<Divergence>;
 

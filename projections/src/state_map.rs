@@ -598,6 +598,20 @@ impl StateMap {
             .for_each(visit);
     }
 
+    /// The place of a version among the last of its entity that were superseded, the latest of which stands last.
+    #[must_use]
+    pub fn place_superseded(&self, entity: &EntityId, slice: SliceHash) -> Option<usize> {
+        let superseded = self.superseded.get(entity)?;
+        superseded.iter().position(|known| *known == slice)
+    }
+
+    /// The event by which the user made true what is true of an entity, if it was the user.
+    #[must_use]
+    pub fn decided_by_user(&self, entity: &EntityId) -> Option<Seq> {
+        let entry = self.entry(self.find(entity)?)?;
+        (entry.origin == Origin::User).then_some(entry.seq)
+    }
+
     /// The row of an entity, if anything is true of it.
     #[must_use]
     pub fn row(&self, entity: &EntityId) -> Option<Vec<Value>> {

@@ -430,6 +430,24 @@ impl View for StateView<'_> {
             .is_some_and(|(seen, recorded)| seen < recorded)
     }
 
+    fn settled_since(&self, entity: &EntityId, content: ArtifactHash) -> bool {
+        let recorded = self.location(content).map(|location| location.seq);
+        let settled = self.state.state_map.decided_by_user(entity);
+        settled
+            .zip(recorded)
+            .is_some_and(|(settled, recorded)| recorded < settled)
+    }
+
+    fn superseded_later(
+        &self,
+        entity: &EntityId,
+        one: SliceHash,
+        other: Option<SliceHash>,
+    ) -> bool {
+        let place = |slice| self.state.state_map.place_superseded(entity, slice);
+        place(one).is_some_and(|one| other.and_then(place).is_none_or(|other| other < one))
+    }
+
     fn divergence(&self, entity: &EntityId) -> Option<Divergence> {
         self.state.stale.divergence(entity)
     }

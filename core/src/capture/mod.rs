@@ -19,12 +19,14 @@ mod block_quote;
 mod json_text;
 mod shell;
 mod terminal;
+mod transcript;
 
 mod ends;
 mod line;
 mod section;
 
 pub use tool_call::{path_of_call, tool_call};
+pub use transcript::quotes_a_conversation;
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -96,16 +98,6 @@ pub enum Closing {
 #[must_use]
 pub fn blocks(text: &str) -> Vec<Block<'_>> {
     scan::Scan::new(text).take(BLOCKS_PER_MESSAGE_MAX).collect()
-}
-
-/// How clients mark a conversation that they quote for a task of their own, such as finding a title (Open WebUI): code
-/// in it is neither the user's nor new.
-const QUOTED_CONVERSATION: &str = "<chat_history>";
-
-/// Whether a message quotes a conversation instead of being part of one.
-#[must_use]
-pub fn quotes_a_conversation(text: &str) -> bool {
-    text.contains(QUOTED_CONVERSATION)
 }
 
 /// How the user message begins that ends a client's few-shot examples: what stands before is another code base's

@@ -7,7 +7,7 @@ use super::observe;
 use super::promote::Containers;
 use crate::entity::EntityId;
 use crate::event::{DiskFinding, Event, NoticeIssued};
-use crate::hash::SliceHash;
+use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::{EpisodeId, SessionId};
 use crate::limits::SAID_BEFORE_NAMED_MAX;
 use crate::reason::Reason;
@@ -37,11 +37,12 @@ impl<'r> Repeat<'r> {
         }
     }
 
-    /// Whether what the block says of the entity counts as it did when it was said first: there is no file, disk holds
-    /// it so, or disk hasn't changed since. `slice` is what it says; `None` if the block leaves the entity out.
+    /// Whether what the block says of the entity counts as it did when it was said first: disk holds it so, or neither
+    /// disk nor the user's mind has changed since: the user hasn't decided for anything else, and disk doesn't hold a
+    /// version that came later. `slice` is what it says; `None` if the block leaves the entity out.
     pub(super) fn counts_for(&self, entity: &EntityId, slice: Option<SliceHash>) -> bool {
         match self.view.disk(&entity.path) {
-            None | Some(DiskFinding::Missing) => true,
+            None | Some(DiskFinding::Missing) => !self.is_settled_since(entity),
             Some(DiskFinding::Unreadable(_)) => false,
             Some(DiskFinding::File(file)) if file.whole == self.found.whole => true,
             Some(DiskFinding::File(_)) => {
@@ -49,7 +50,12 @@ impl<'r> Repeat<'r> {
                 let truth = self.view.current(entity).map(|current| current.slice);
                 let is_written = slice.is_some() && on_disk == slice;
                 // Where disk agrees with what is true there is nothing left to be decided.
-                is_written || (on_disk != truth && self.is_as_it_was(entity))
+                let is_undecided = || on_disk != truth && !self.is_settled_since(entity);
+                let came_later = |disk| self.view.superseded_later(entity, disk, slice);
+                is_written
+                    || (is_undecided()
+                        && self.is_as_it_was(entity)
+                        && !on_disk.is_some_and(came_later))
             }
         }
     }
@@ -65,10 +71,21 @@ impl<'r> Repeat<'r> {
         !says_the_truth && !self.counts_for(entity, Some(slice))
     }
 
+    /// Whether what is true of the entity is the user's and younger than the block.
+    fn is_settled_since(&self, entity: &EntityId) -> bool {
+        self.texts()
+            .any(|text| self.view.settled_since(entity, text))
+    }
+
     /// Whether disk holds what it held when the block was said first.
     fn is_as_it_was(&self, entity: &EntityId) -> bool {
-        let mut texts = self.containers.addresses().chain([self.found.artifact]);
-        texts.any(|text| self.view.held_before(&entity.path, text))
+        self.texts()
+            .any(|text| self.view.held_before(&entity.path, text))
+    }
+
+    /// The block, and the words that it stands in.
+    fn texts(&self) -> impl Iterator<Item = ArtifactHash> {
+        self.containers.addresses().chain([self.found.artifact])
     }
 }
 

@@ -24,7 +24,8 @@ pub enum Place {
     CurrentPrompt,
     /// In a prompt that was said before, word for word: it counts as far as [`Repeat`] says.
     Again,
-    /// In an older message that the ledger didn't know, or one that was answered: context that the client sends along.
+    /// In an older message that the ledger didn't know, or one that was answered: context that the client sends along. It
+    /// counts where nothing is true yet, and where disk holds it.
     Context,
     /// On disk, which the user accepted: all of the file, or one symbol of it.
     Disk(Option<Symbol>),
@@ -99,7 +100,10 @@ fn decide(
     let finding = finding(episode, found, containers, resolution);
     let versions = promote::record(&mut recorder, &finding, &new);
     if counts {
-        let mut omitted = omitted(view, found, resolution);
+        let mut omitted = match place {
+            Place::Context => Vec::new(),
+            _ => omitted(view, found, resolution),
+        };
         if let Some(repeat) = repeat {
             let told = passed_over(repeat, resolution, &mut omitted);
             let told = repeat::told((episode, session), told);
@@ -222,10 +226,16 @@ fn says_something_new(
     match place {
         _ if same_as_truth => counts && view.divergence(entity).is_some(),
         Place::Disk(_) => true,
-        Place::CurrentPrompt | Place::Again | Place::Context => {
-            !quotes_the_model(view, session, candidate)
-        }
+        Place::CurrentPrompt | Place::Again => !quotes_the_model(view, session, candidate),
+        Place::Context => is_open(view, candidate) && !quotes_the_model(view, session, candidate),
     }
+}
+
+/// Whether an older message that the ledger didn't know may tell what is true of the entity: nothing is yet, or disk
+/// holds it so. Nobody can tell when it was said.
+fn is_open(view: &dyn View, candidate: &Candidate) -> bool {
+    let entity = &candidate.entity;
+    view.current(entity).is_none() || observe::slice_on_disk(view, entity) == Some(candidate.slice)
 }
 
 /// What the model proposed in this conversation doesn't become the user's by being quoted. It does where the user has
