@@ -658,3 +658,139 @@ fn history_that_nobody_knows() {
         ",
     );
 }
+
+#[test]
+fn newer_paste_that_nobody_wrote() {
+    check(
+        "repeats__newer_paste_that_nobody_wrote",
+        "The user has pasted something newer since, which no file holds yet: the first words don't undo it.",
+        &format!(
+            "
+            disk src/a.c
+            | int add(int a, int b) {{ return 0; }}
+            user
+            | src/a.c
+            | ```c
+            | int add(int a, int b) {{ return a + b; }}
+            | ```
+            | Improve `add`.
+            model
+            | Noted.
+            user
+            | src/a.c
+            | ```c
+            | int add(int a, int b) {{ return b + a; }}
+            | ```
+            | That is better.
+            {ANEW}"
+        ),
+    );
+}
+
+#[test]
+fn version_on_disk_that_was_accepted_since() {
+    check(
+        "repeats__version_on_disk_that_was_accepted_since",
+        "Disk holds what the user accepted after the words, and the model's change of that waits to be written: the words don't undo it.",
+        &format!(
+            "
+            disk src/a.c
+            | int add(int a, int b) {{ return b + a; }}
+            user
+            | src/a.c
+            | ```c
+            | int add(int a, int b) {{ return a + b; }}
+            | ```
+            | Improve `add`.
+            model
+            | Noted.
+            user
+            | @tslp accept src/a.c::add
+            | No, keep mine.
+            model
+            | Noted.
+            new
+            user
+            | Improve `add`.
+            model
+            | src/a.c
+            | ```c
+            | int add(int a, int b) {{ int sum = a; return sum + b; }}
+            | ```
+            {ANEW}"
+        ),
+    );
+}
+
+#[test]
+fn file_that_is_away() {
+    check(
+        "repeats__file_that_is_away",
+        "The user has accepted something newer since, and the file is away just now: the first words don't undo it.",
+        &format!(
+            "{BEGUN}
+            disk src/a.c
+            | int add(int a, int b) {{ return b + a; }}
+            user
+            | @tslp accept src/a.c
+            | That is mine.
+            model
+            | Noted.
+            gone src/a.c
+            {ANEW}"
+        ),
+    );
+}
+
+#[test]
+fn history_from_elsewhere() {
+    check(
+        "repeats__history_from_elsewhere",
+        "A conversation that began without the proxy: its older paste tells nothing of what is true and on disk.",
+        "
+        disk src/a.c
+        | int add(int a, int b) { return b + a; }
+        user
+        | @tslp accept src/a.c
+        | Hello.
+        model
+        | Hello.
+        new
+        context
+        | src/a.c
+        | ```c
+        | int add(int a, int b) { return a + b; }
+        | ```
+        | Explain `add`.
+        context assistant
+        | It adds.
+        user
+        | Improve `add`.
+        ",
+    );
+}
+
+#[test]
+fn summary_of_a_conversation() {
+    check(
+        "repeats__summary_of_a_conversation",
+        "A client asks for a summary: what it quotes of the conversation is no paste.",
+        &format!(
+            "{BEGUN}{WRITTEN}
+            new
+            user
+            | # USER
+            | src/a.c
+            | ```c
+            | int add(int a, int b) {{ return a + b; }}
+            | ```
+            | Improve `add`.
+            | # ASSISTANT
+            | src/a.c
+            | ```c
+            | int add(int a, int b) {{ int unsaid = a; return unsaid + b; }}
+            | ```
+            "
+        ),
+    );
+}
