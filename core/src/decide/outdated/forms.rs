@@ -90,3 +90,111 @@ fn later_starts<'t>(text: &'t str, definition: &Definition) -> impl Iterator<Ite
     });
     starts.take(LINES_LEFT_OUT_MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::{Body, GrammarTag, Proof};
+    use crate::slice::{Figures, Span};
+
+    fn defined(text: &str, start: usize, name: &str) -> Definition {
+        let end = u32::try_from(text.len()).unwrap();
+        let body = text.find(['{', ':']).unwrap_or(text.len());
+        let span = |start: usize, end| Span {
+            start: u32::try_from(start).unwrap(),
+            end,
+        };
+        Definition {
+            symbol: Symbol::new(name),
+            span: span(start, end),
+            head: span(start, u32::try_from(body).unwrap()),
+            body: Body::Code,
+            proof: Proof::Ast,
+            figures: Figures::default(),
+            top_level: true,
+            damaged: false,
+        }
+    }
+
+    fn check(text: &str, name: &str, expected: &[&str]) {
+        let definition = defined(text, 0, name);
+        let found: Vec<&str> = later_starts(text, &definition)
+            .map(|start| &text[start..])
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn lines_go_down_to_that_of_the_name() {
+        check("fn f() {\n}", "f", &[]);
+        check("// before\nfn f() {\n}", "f", &["fn f() {\n}"]);
+        check(
+            "// f\r\n    // g\r\n\r\n    fn f() {\r\n    }",
+            "S::f",
+            &[
+                "// g\r\n\r\n    fn f() {\r\n    }",
+                "fn f() {\r\n    }",
+                "fn f() {\r\n    }",
+            ],
+        );
+        check("int\nadd(int\n  a) {\n}", "add", &["add(int\n  a) {\n}"]);
+        check("x\ny {\n}", "other", &[]);
+    }
+
+    #[test]
+    fn no_more_lines_than_may_be_left_out() {
+        let text = "// é\n".repeat(20) + "fn name() {}";
+        let definition = defined(&text, 0, "name");
+        let starts: Vec<usize> = later_starts(&text, &definition).collect();
+        assert_eq!(starts.len(), LINES_LEFT_OUT_MAX);
+        assert_eq!(starts.last(), Some(&(8 * "// é\n".len())));
+        assert!(starts.iter().all(|start| text[*start..].starts_with("//")));
+    }
+
+    fn forms(text: &str, offset: usize, definitions: Vec<Definition>) -> Vec<Forms> {
+        let extraction = Extraction {
+            grammar: GrammarTag {
+                language: "x".into(),
+                version: "1".into(),
+            },
+            definitions,
+            figures: Figures::default(),
+            elisions: Vec::new(),
+            preamble: false,
+            clean: true,
+            errors: 0,
+            breaks_off: false,
+        };
+        let mut found = Found::default();
+        let slices = found.add(text, offset, &extraction);
+        assert_eq!(found.first(), Some(offset));
+        match offset {
+            0 => found.besides(&slices),
+            _ => found.besides(&[]),
+        }
+    }
+
+    #[test]
+    fn forms_begin_with_the_longest() {
+        let text = "// a\n// b\nfn f() {\n}";
+        let found = forms(text, 0, [defined(text, 0, "f")].into());
+        let slices =
+            [text, &text[5..], &text[10..]].map(|text| slice::hash_of_slice(text.as_bytes()));
+        assert_eq!(found[0].slices, slices);
+        assert_eq!(found.len(), 1);
+    }
+
+    #[test]
+    fn what_has_one_form_is_named_only_where_it_is_news() {
+        let text = "fn f() {\n}";
+        assert!(forms(text, 0, [defined(text, 0, "f")].into()).is_empty());
+        assert_eq!(forms(text, 7, [defined(text, 0, "f")].into()).len(), 1);
+    }
+
+    #[test]
+    fn several_of_one_name_have_one_form() {
+        let text = "// a\nfn f() {}\nfn f() {\n}";
+        let both = [defined(text, 0, "f"), defined(text, 15, "f")];
+        assert!(forms(text, 0, both.into()).is_empty());
+    }
+}
