@@ -3,7 +3,6 @@
 //! It is told by its structure: a block goes if anything that it defines is, in canonical form, a version that is no
 //! longer authoritative, or one whose entity is STALE.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -16,7 +15,7 @@ use crate::capture::older::{self, By, Gone, Piece, Verdict};
 use crate::capture::{self, Block, path_hint};
 use crate::edit::{Edit, Hunk};
 use crate::entity::{EntityId, Symbol};
-use crate::extract::LanguageId;
+use crate::extract::{Extraction, LanguageId, Proof};
 use crate::hash::{ArtifactHash, SliceHash};
 use crate::limits::{
     NAMESAKES_COMPARED_MAX, OLDER_CODE_BYTES_MAX, OLDER_LANGUAGES_MAX, OLDER_PLACES_BYTES_MIN,
@@ -30,11 +29,13 @@ use crate::view::Former;
 
 mod beside_noise;
 mod files;
+mod forms;
 mod read_code;
 
 pub use files::files;
 pub use read_code::ReadCode;
 
+use forms::Found;
 use read_code::Definitions;
 
 /// Takes out of older messages what isn't true any more.
@@ -213,17 +214,17 @@ impl<'r> Outdated<'r> {
         let artifact = ArtifactHash::of(code.text.as_bytes());
         let definitions = self.definitions(code, artifact);
         let whole = slice::hash_of_whole(code.text.as_bytes());
-        let slices = definitions.all().map(|(_, slice)| *slice);
+        let slices = definitions.all().flat_map(|(_, slices)| slices).copied();
         let was_here = |slice| match view.former(slice) {
             Former::Never => false,
             Former::Of(entity) => is_here(&entity),
             Former::Unreadable => true,
         };
-        let stands_here = |(symbol, slice): &(Symbol, SliceHash)| {
+        let stands_here = |(symbol, slices): (&Symbol, &[SliceHash])| {
             let namesakes = view.entities_named(symbol.last_component(), NAMESAKES_COMPARED_MAX);
             let mut same = namesakes
                 .iter()
-                .filter(|entity| self.slice(entity) == Some(*slice));
+                .filter(|entity| self.is_one_of(entity, slices));
             by == By::Terminal && same.any(is_here)
         };
         !slices.chain([whole]).any(was_here) && !definitions.all().any(stands_here)
@@ -280,19 +281,21 @@ impl<'r> Outdated<'r> {
             .iter()
             .any(|(_, slice)| *slice == as_slice);
         !is_definition && self.was_whole(code.path, slice::hash_of_whole(bytes))
-            || self.is_outdated_in_a_place(code, &definitions)
+            || self.is_outdated_in_a_form(code, &definitions)
     }
 
-    /// Whether anything is outdated that is only found beside what isn't code. A symbol that is true as it stands in the
-    /// whole text isn't made outdated by a part of it.
-    fn is_outdated_in_a_place(&self, code: &Code<'_>, definitions: &Definitions) -> bool {
+    /// Whether anything is outdated that is only found where lines are left out. The longest form that is known decides, so
+    /// that what is true isn't made outdated by a part of it.
+    fn is_outdated_in_a_form(&self, code: &Code<'_>, definitions: &Definitions) -> bool {
         let stands = |symbol: &Symbol, slice| self.standing(code.path, symbol, slice);
-        definitions.in_places.iter().any(|(symbol, slice)| {
+        definitions.others.iter().any(|forms| {
+            let standings = forms.slices.iter().map(|form| stands(&forms.symbol, *form));
+            let known = standings.filter(|standing| *standing != Standing::Unknown);
             let mut whole = definitions.slices.iter();
-            let is_true = |(other, slice): &(Symbol, SliceHash)| {
-                other == symbol && stands(other, *slice) == Standing::True
+            let is_true = |(symbol, slice): &(Symbol, SliceHash)| {
+                *symbol == forms.symbol && stands(symbol, *slice) == Standing::True
             };
-            stands(symbol, *slice) == Standing::Outdated && !whole.any(is_true)
+            known.take(1).any(|standing| standing == Standing::Outdated) && !whole.any(is_true)
         })
     }
 
@@ -370,6 +373,10 @@ impl<'r> Outdated<'r> {
         Some(self.reading.view.current(entity)?.slice)
     }
 
+    fn is_one_of(&self, entity: &EntityId, slices: &[SliceHash]) -> bool {
+        self.slice(entity).is_some_and(|now| slices.contains(&now))
+    }
+
     fn definitions(&self, code: &Code<'_>, artifact: ArtifactHash) -> Arc<Definitions> {
         let Some(language) = self.language(code) else {
             return Arc::default();
@@ -382,62 +389,41 @@ impl<'r> Outdated<'r> {
             return Arc::default();
         };
         self.left.set(left);
-        let mut definitions = Definitions::default();
-        let is_clean = self.read(language, code.text, &mut definitions);
-        let places = match is_clean {
-            true => Vec::new(),
-            false => {
-                let bytes_max = OLDER_PLACES_BYTES_MIN + 2 * code.text.len();
-                beside_noise::places(code.text, self.left.get().min(bytes_max))
-            }
-        };
-        let below = below_path(code.text).into_iter();
-        self.read_places(language, code.text, below.chain(places), &mut definitions);
-        let definitions = Arc::new(definitions);
+        let definitions = Arc::new(self.read(language, code.text));
         self.known.put(key, &definitions);
         definitions
     }
 
-    /// Reads what a text defines, and says whether all of it was understood.
-    fn read(&self, language: LanguageId, text: &str, definitions: &mut Definitions) -> bool {
-        let bytes = text.as_bytes();
-        let Ok(found) = self.reading.grammars.extract(language, bytes) else {
-            return true;
+    /// Reads what a text defines. Where not all of it is understood, or in front of the first definition if the language is
+    /// read by patterns, which pass over what they don't know, it is looked for in each place.
+    fn read(&self, language: LanguageId, text: &str) -> Definitions {
+        let mut definitions = Definitions::default();
+        let mut found = Found::default();
+        let Ok(whole) = self.reading.grammars.extract(language, text.as_bytes()) else {
+            return definitions;
         };
-        let ends = found
-            .definitions
-            .iter()
-            .map(|found| found.span.end as usize);
-        definitions.end = ends.max().unwrap_or(0);
-        let slices = found.slices(bytes).into_iter();
-        definitions.slices = slices
-            .map(|(symbol, slice)| (symbol.clone(), slice))
-            .collect();
-        found.clean
-    }
-
-    /// The same for places in it.
-    fn read_places(
-        &self,
-        language: LanguageId,
-        text: &str,
-        places: impl Iterator<Item = Range<usize>>,
-        definitions: &mut Definitions,
-    ) {
-        for place in places {
+        definitions.slices = found.add(text, 0, &whole);
+        definitions.end = end_of(&whole);
+        let before = match (whole.clean, whole.grammar.means()) {
+            (false, _) => text.len(),
+            (true, Proof::Ast) => 0,
+            (true, _) => found.first().unwrap_or(text.len()),
+        };
+        let bytes_max = OLDER_PLACES_BYTES_MIN + 2 * text.len();
+        let places = beside_noise::places(text, before, self.left.get().min(bytes_max));
+        for place in below_path(text).into_iter().chain(places) {
             self.left.set(self.left.get().saturating_sub(place.len()));
-            let mut found = Definitions::default();
-            self.read(language, &text[place.clone()], &mut found);
-            if found.end > 0 {
-                definitions.end = definitions.end.max(place.start + found.end);
+            let part = &text[place.clone()];
+            let Ok(part_of_it) = self.reading.grammars.extract(language, part.as_bytes()) else {
+                continue;
+            };
+            found.add(part, place.start, &part_of_it);
+            if !part_of_it.definitions.is_empty() {
+                definitions.end = definitions.end.max(place.start + end_of(&part_of_it));
             }
-            definitions.in_places.append(&mut found.slices);
         }
-        let known: BTreeSet<&(Symbol, SliceHash)> = definitions.slices.iter().collect();
-        let is_new = |place: &(Symbol, SliceHash)| !known.contains(place);
-        definitions.in_places.retain(is_new);
-        definitions.in_places.sort();
-        definitions.in_places.dedup();
+        definitions.others = found.besides(&definitions.slices);
+        definitions
     }
 
     /// The language that is said, or that of what is known under the first name in it that is.
@@ -462,6 +448,12 @@ impl<'r> Outdated<'r> {
         let grammars = self.reading.grammars;
         grammars.language_of_path(&RelPath::from_normalised(name))
     }
+}
+
+/// Where the last of what a text defines ends.
+fn end_of(extraction: &Extraction) -> usize {
+    let ends = extraction.definitions.iter();
+    ends.map(|found| found.span.end as usize).max().unwrap_or(0)
 }
 
 /// Where a piece belongs.

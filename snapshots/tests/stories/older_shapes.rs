@@ -243,3 +243,185 @@ fn json() {
         &story,
     );
 }
+
+/// Three languages whose code a remark or a comment above it hides, or whose parser takes it for a part of the code.
+const THREE_LANGUAGES: &str = "
+        disk src/a.rs
+        | pub fn rust_add(v: i64) -> i64 {
+        |     v + 101
+        | }
+        disk src/a.js
+        | function jsAdd(v) {
+        |   return v + 101;
+        | }
+        disk src/a.py
+        | def py_add(v):
+        |     return v + 101
+        user
+        | ```rust:src/a.rs
+        | pub fn rust_add(v: i64) -> i64 {
+        |     v + 101
+        | }
+        | ```
+        | ```js:src/a.js
+        | function jsAdd(v) {
+        |   return v + 101;
+        | }
+        | ```
+        | ```python:src/a.py
+        | def py_add(v):
+        |     return v + 101
+        | ```
+        model
+        | Noted.
+        ";
+
+/// The same as they are read again, and as the model writes of them.
+const READ_AGAIN: &str = r#"
+        new
+        tools
+        user
+        | Have a look.
+        call shell
+        | {"command": ["cat", "src/a.rs"]}
+        call shell
+        | {"command": ["cat", "src/a.js"]}
+        model
+        | Reading.
+        context tool
+        | Exit code: 0
+        | Wall time: 0.1 seconds
+        | Output:
+        | pub fn rust_add(v: i64) -> i64 {
+        |     v + 101
+        | }
+        context tool
+        | Exit code: 0
+        | Output:
+        |
+        | function jsAdd(v) {
+        |   return v + 101;
+        | }
+        context assistant
+        | As it is:
+        | ```rust
+        | // before
+        | pub fn rust_add(v: i64) -> i64 {
+        |     v + 101
+        | }
+        | ```
+        | and
+        | ```python
+        | # before
+        | def py_add(v):
+        |     return v + 101
+        | ```
+        | and
+        | ```js
+        | Here's the result of cat:
+        | function jsAdd(v) {
+        |   return v + 101;
+        | }
+        | ```
+        | Mine:
+        | ```rust
+        | // after
+        | pub fn rust_add(v: i64) -> i64 {
+        |     v + 5
+        | }
+        | ```
+        "#;
+
+#[test]
+fn below_remarks_and_comments() {
+    let edited = THREE_LANGUAGES
+        .split_once("user")
+        .map(|(disk, _)| disk.replace("101", "202"))
+        .expect("it is pasted by a user");
+    let story = [
+        THREE_LANGUAGES,
+        READ_AGAIN,
+        &edited,
+        "
+        user
+        | And now `rust_add`, `jsAdd` and `py_add`?
+        ",
+    ];
+    check(
+        "older_shapes__below_remarks_and_comments",
+        "A line directly above a definition doesn't hide that it isn't current; what never was true stays.",
+        &story.concat(),
+    );
+}
+
+#[test]
+fn true_below_remarks_and_comments() {
+    let story = [
+        THREE_LANGUAGES,
+        READ_AGAIN,
+        "
+        user
+        | And now `rust_add`, `jsAdd` and `py_add`?
+        ",
+    ];
+    check(
+        "older_shapes__true_below_remarks_and_comments",
+        "What is true stays as it was written, whatever stands above it.",
+        &story.concat(),
+    );
+}
+
+#[test]
+fn documented_later() {
+    let story = pasted("")
+        + r#"
+        disk src/a.c
+        | // Adds two numbers.
+        | int add(int a, int b) { return a + b; }
+        |
+        | int sub(int a, int b) { return a - b; }
+        user
+        | @tslp accept src/a.c
+        model
+        | Yes.
+        new
+        tools
+        user
+        | Read it.
+        call bash
+        | {"command": "cat src/a.c"}
+        call bash
+        | {"command": "make && cat src/a.c"}
+        model
+        | Reading.
+        context tool
+        | // Adds two numbers.
+        | int add(int a, int b) { return a + b; }
+        |
+        | int sub(int a, int b) { return a - b; }
+        context tool
+        | Output:
+        | // Adds two numbers.
+        | int add(int a, int b) { return a + b; }
+        |
+        | int sub(int a, int b) { return a - b; }
+        context assistant
+        | With its comment:
+        | ```c
+        | // Adds two numbers.
+        | int add(int a, int b) { return a + b; }
+        | ```
+        | With another:
+        | ```c
+        | // Adds.
+        | int add(int a, int b) { return a + b; }
+        | ```
+        user
+        | And now `add`?
+        "#;
+    check(
+        "older_shapes__documented_later",
+        "A function that was given a comment is true with it, though what stands below the comment was replaced.",
+        &story,
+    );
+}

@@ -10,6 +10,9 @@ const LINES_ABOVE_MAX: usize = 8;
 /// Places tried in one text, at most.
 const PLACES_MAX: usize = 512;
 
+/// What may follow the word that ends a body in some languages.
+const ENDS_WITH_END: [char; 3] = [';', ',', ')'];
+
 /// What a line can be of a definition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -24,13 +27,16 @@ enum Kind {
     Closer,
 }
 
-/// Where definitions may stand, each as all lines of one, at most `bytes_max` bytes in all.
-pub(super) fn places(text: &str, bytes_max: usize) -> Vec<Range<usize>> {
+/// Where definitions may stand that begin in front of `before`, each as all lines of one, at most `bytes_max` bytes in all.
+pub(super) fn places(text: &str, before: usize, bytes_max: usize) -> Vec<Range<usize>> {
     let lines = lines(text);
     let kind = |line: usize| lines.get(line).map(|(_, kind)| *kind);
     let mut places = Vec::new();
     let mut left = bytes_max;
     for line in 0..lines.len() {
+        if lines[line].0.start >= before {
+            break;
+        }
         if kind(line) != Some(Kind::Margin) {
             continue;
         }
@@ -87,6 +93,7 @@ fn kind(line: &str) -> Kind {
         (Some(b'*'), true) => Kind::Comment,
         (_, true) | (Some(b'{'), _) => Kind::Body,
         (Some(b'}' | b')' | b']'), _) => Kind::Closer,
+        _ if word.trim_end_matches(ENDS_WITH_END) == "end" => Kind::Closer,
         _ => Kind::Margin,
     }
 }
@@ -96,7 +103,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        let found: Vec<&str> = places(text, 4096)
+        let found: Vec<&str> = places(text, text.len(), 4096)
             .into_iter()
             .map(|place| &text[place])
             .collect();
@@ -121,15 +128,26 @@ mod tests {
                 "int b = 1;\n",
             ],
         );
+        check(
+            "ok.\ndef f(a)\n  a\nend\nok\n",
+            &["def f(a)\n  a\nend\n", "ok.\ndef f(a)\n  a\nend\n"],
+        );
         check("one\ntwo\n\nthree\n", &[]);
         check("", &[]);
     }
 
     #[test]
+    fn none_behind_what_is_understood() {
+        let text = "ok.\na = 1\n\nb = 1\n";
+        assert_eq!(places(text, 11, 4096), [4..10, 0..10]);
+        assert_eq!(places(text, 0, 4096), []);
+    }
+
+    #[test]
     fn work_is_bounded() {
         let text = "a = 1\n".repeat(10_000);
-        let found = places(&text, 4096);
+        let found = places(&text, text.len(), 4096);
         assert!(found.iter().map(Range::len).sum::<usize>() <= 4096);
-        assert!(places(&text, usize::MAX).len() < PLACES_MAX + LINES_ABOVE_MAX + 1);
+        assert!(places(&text, text.len(), usize::MAX).len() < PLACES_MAX + LINES_ABOVE_MAX + 1);
     }
 }

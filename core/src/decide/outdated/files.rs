@@ -132,11 +132,11 @@ impl Files<'_, '_> {
         let outdated = self.outdated;
         let artifact = ArtifactHash::of(code.text.as_bytes());
         let definitions = outdated.definitions(code, artifact);
-        for (symbol, slice) in definitions.all() {
+        for (symbol, slices) in definitions.all() {
             let view = outdated.reading.view;
             view.entities_named(symbol.last_component(), NAMESAKES_COMPARED_MAX)
                 .into_iter()
-                .filter(|entity| outdated.slice(entity) == Some(*slice))
+                .filter(|entity| outdated.is_one_of(entity, slices))
                 .for_each(|entity| self.add(entity.path));
         }
     }

@@ -15,15 +15,32 @@ use crate::limits::OLDER_DEFINITIONS_KEPT;
 pub(super) struct Definitions {
     /// Each symbol with the hash of its canonical form.
     pub(super) slices: Vec<(Symbol, SliceHash)>,
-    /// The same of places in it, where the text as a whole isn't understood.
-    pub(super) in_places: Vec<(Symbol, SliceHash)>,
+    /// What else definitions may be once what isn't theirs is left out.
+    pub(super) others: Vec<Forms>,
     /// Where the last of all of them ends.
     pub(super) end: usize,
 }
 
+/// One definition with more and with fewer of the lines above its name, the longest form first.
+#[derive(Debug)]
+pub(super) struct Forms {
+    pub(super) symbol: Symbol,
+    pub(super) slices: Vec<SliceHash>,
+}
+
 impl Definitions {
-    pub(super) fn all(&self) -> impl Iterator<Item = &(Symbol, SliceHash)> {
-        self.slices.iter().chain(&self.in_places)
+    /// Each symbol with what it may be.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Symbol, &[SliceHash])> {
+        let whole = self.slices.iter();
+        let whole = whole.map(|(symbol, slice)| (symbol, core::slice::from_ref(slice)));
+        let others = self.others.iter();
+        whole.chain(others.map(|forms| (&forms.symbol, &forms.slices[..])))
+    }
+
+    /// What it takes to keep this, in symbols; a form that is only a hash takes about a fourth of one.
+    fn weight(&self) -> usize {
+        let symbols = self.all().map(|(_, slices)| 1 + slices.len() / 4);
+        1 + symbols.sum::<usize>()
     }
 }
 
@@ -60,7 +77,7 @@ impl Generations {
             self.old = core::mem::take(&mut self.young);
             self.weight = 0;
         }
-        self.weight += 1 + definitions.slices.len() + definitions.in_places.len();
+        self.weight += definitions.weight();
         self.young.insert(key, Arc::clone(definitions));
     }
 }
