@@ -11,8 +11,9 @@ use super::repeat::{self, Repeat};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
-use crate::event::{Event, Extent, NoticeIssued};
+use crate::event::{DiskFinding, Event, Extent, NoticeIssued};
 use crate::gate::{self, Completeness, Thresholds};
+use crate::hash::SliceHash;
 use crate::ids::{EpisodeId, SessionId};
 use crate::reason::Reason;
 use crate::view::View;
@@ -25,7 +26,7 @@ pub enum Place {
     /// In a prompt that was said before, word for word: it counts as far as [`Repeat`] says.
     Again,
     /// In an older message that the ledger didn't know, or one that was answered: context that the client sends along. It
-    /// counts where nothing is true yet, and where disk holds it.
+    /// counts where nothing is true yet, where there is no file, and where disk holds it.
     Context,
     /// On disk, which the user accepted: all of the file, or one symbol of it.
     Disk(Option<Symbol>),
@@ -71,7 +72,7 @@ pub fn adopt(view: &dyn View, episode: EpisodeId, found: &FoundCode) -> Vec<Even
     if !counts(view, found, &resolution) {
         return Vec::new();
     }
-    let new = new_candidates(view, session, &resolution, None, &place, true);
+    let new = new_candidates(view, session, (found, &resolution), None, &place, true);
     let omitted = omitted(view, found, &resolution);
     if new.is_empty() && omitted.is_empty() {
         return Vec::new();
@@ -96,14 +97,12 @@ fn decide(
     let counts = counts(view, found, resolution);
     let repeat = Repeat::new(view, found, containers);
     let repeat = (*place == Place::Again).then_some(&repeat);
-    let new = new_candidates(view, session, resolution, repeat, place, counts);
+    let new = new_candidates(view, session, (found, resolution), repeat, place, counts);
     let finding = finding(episode, found, containers, resolution);
     let versions = promote::record(&mut recorder, &finding, &new);
     if counts {
-        let mut omitted = match place {
-            Place::Context => Vec::new(),
-            _ => omitted(view, found, resolution),
-        };
+        let mut omitted = omitted(view, found, resolution);
+        omitted.retain(|entity| *place != Place::Context || is_open(view, found, entity, None));
         if let Some(repeat) = repeat {
             let told = passed_over(repeat, resolution, &mut omitted);
             let told = repeat::told((episode, session), told);
@@ -143,7 +142,7 @@ const fn finding<'f>(
 fn new_candidates<'r>(
     view: &dyn View,
     session: SessionId,
-    resolution: &'r Resolution,
+    (found, resolution): (&FoundCode, &'r Resolution),
     repeat: Option<&Repeat<'_>>,
     place: &Place,
     counts: bool,
@@ -151,7 +150,9 @@ fn new_candidates<'r>(
     let candidates = resolution.candidates.iter();
     candidates
         .filter(|candidate| {
-            repeat.is_none_or(|repeat| repeat.counts_for(&candidate.entity, Some(candidate.slice)))
+            let (entity, slice) = (&candidate.entity, Some(candidate.slice));
+            repeat.is_none_or(|repeat| repeat.counts_for(entity, slice))
+                && (*place != Place::Context || is_open(view, found, entity, slice))
         })
         .filter(|candidate| says_something_new(view, session, candidate, place, counts))
         .collect()
@@ -226,16 +227,29 @@ fn says_something_new(
     match place {
         _ if same_as_truth => counts && view.divergence(entity).is_some(),
         Place::Disk(_) => true,
-        Place::CurrentPrompt | Place::Again => !quotes_the_model(view, session, candidate),
-        Place::Context => is_open(view, candidate) && !quotes_the_model(view, session, candidate),
+        Place::CurrentPrompt | Place::Again | Place::Context => {
+            !quotes_the_model(view, session, candidate)
+        }
     }
 }
 
-/// Whether an older message that the ledger didn't know may tell what is true of the entity: nothing is yet, or disk
-/// holds it so. Nobody can tell when it was said.
-fn is_open(view: &dyn View, candidate: &Candidate) -> bool {
-    let entity = &candidate.entity;
-    view.current(entity).is_none() || observe::slice_on_disk(view, entity) == Some(candidate.slice)
+/// Whether an older message that the ledger didn't know may tell what is true of the entity, of which it says `slice`, or
+/// nothing: there is no file, disk holds it so, or nothing is true yet. Nobody can tell when it was said.
+fn is_open(
+    view: &dyn View,
+    found: &FoundCode,
+    entity: &EntityId,
+    slice: Option<SliceHash>,
+) -> bool {
+    let is_new = || view.current(entity).is_none();
+    match view.disk(&entity.path) {
+        None | Some(DiskFinding::Missing) => true,
+        Some(DiskFinding::Unreadable(_)) => is_new(),
+        Some(DiskFinding::File(file)) if file.whole == found.whole => true,
+        Some(DiskFinding::File(_)) => {
+            is_new() || (slice.is_some() && observe::slice_on_disk(view, entity) == slice)
+        }
+    }
 }
 
 /// What the model proposed in this conversation doesn't become the user's by being quoted. It does where the user has
