@@ -50,9 +50,22 @@ pub struct Outdated<'r> {
 #[derive(Clone, Copy)]
 struct Code<'t> {
     text: &'t str,
+    /// Address of the text.
+    artifact: ArtifactHash,
     path: Option<&'t RelPath>,
     /// The language that it is said to be in.
     language: Option<LanguageId>,
+}
+
+impl<'t> Code<'t> {
+    fn new(text: &'t str, path: Option<&'t RelPath>, language: Option<LanguageId>) -> Self {
+        Self {
+            text,
+            artifact: ArtifactHash::of(text.as_bytes()),
+            path,
+            language,
+        }
+    }
 }
 
 /// What is known of definitions in canonical form.
@@ -134,8 +147,10 @@ impl<'r> Outdated<'r> {
     /// A piece in each language that it may be in.
     fn codes<'t>(&self, piece: &Piece<'t>, place: &'t Place) -> Vec<Code<'t>> {
         let languages = self.languages(piece).into_iter();
+        let artifact = ArtifactHash::of(piece.code.as_bytes());
         let code = |language| Code {
             text: piece.code,
+            artifact,
             path: place.path.as_ref(),
             language,
         };
@@ -159,14 +174,12 @@ impl<'r> Outdated<'r> {
     }
 
     fn defines_nothing(&self, code: &Code<'_>) -> bool {
-        let artifact = ArtifactHash::of(code.text.as_bytes());
-        self.definitions(code, artifact).all().next().is_none()
+        self.definitions(code).all().next().is_none()
     }
 
     /// Where what a code defines ends; all of it if it defines nothing.
     fn end_of(&self, code: &Code<'_>) -> usize {
-        let artifact = ArtifactHash::of(code.text.as_bytes());
-        match self.definitions(code, artifact).end {
+        match self.definitions(code).end {
             0 => code.text.len(),
             end => end,
         }
@@ -211,8 +224,7 @@ impl<'r> Outdated<'r> {
             By::Terminal => ends_in(&entity.path, path),
             _ => entity.path == *path,
         };
-        let artifact = ArtifactHash::of(code.text.as_bytes());
-        let definitions = self.definitions(code, artifact);
+        let definitions = self.definitions(code);
         let whole = slice::hash_of_whole(code.text.as_bytes());
         let slices = definitions.all().flat_map(|(_, slices)| slices).copied();
         let was_here = |slice| match view.former(slice) {
@@ -233,20 +245,15 @@ impl<'r> Outdated<'r> {
     fn is_outdated(&self, block: &Block<'_>) -> bool {
         let path = self.path(block.path.as_deref());
         let language = self.language_of_block(block, path.as_ref());
-        let code = |text| Code {
-            text,
-            path: path.as_ref(),
-            language,
-        };
+        let code = |text| Code::new(text, path.as_ref(), language);
         let Some(edit) = &block.edit else {
             return self.is_code_outdated(&code(&block.code));
         };
         let artifact = ArtifactHash::of(block.code.as_bytes());
         self.reading.view.artifact_is_current(artifact) == Some(false)
             || edit.iter().flat_map(texts_of).any(|text| {
-                let artifact = ArtifactHash::of(text.as_bytes());
                 let code = code(text);
-                self.all(&code, &self.definitions(&code, artifact).slices) == Standing::Outdated
+                self.all(&code, &self.definitions(&code).slices) == Standing::Outdated
             })
     }
 
@@ -262,14 +269,13 @@ impl<'r> Outdated<'r> {
         if code.text.trim().is_empty() {
             return false;
         }
-        let artifact = ArtifactHash::of(code.text.as_bytes());
-        let definitions = self.definitions(code, artifact);
+        let definitions = self.definitions(code);
         let all = self.all(code, &definitions.slices);
         if all == Standing::Outdated {
             return true;
         }
         // Bytes may be true in one place and no longer in another.
-        match (all, self.reading.view.artifact_is_current(artifact)) {
+        match (all, self.reading.view.artifact_is_current(code.artifact)) {
             (Standing::Unknown, Some(false)) => return true,
             (_, Some(true)) => return false,
             _ => {}
@@ -377,11 +383,11 @@ impl<'r> Outdated<'r> {
         self.slice(entity).is_some_and(|now| slices.contains(&now))
     }
 
-    fn definitions(&self, code: &Code<'_>, artifact: ArtifactHash) -> Arc<Definitions> {
+    fn definitions(&self, code: &Code<'_>) -> Arc<Definitions> {
         let Some(language) = self.language(code) else {
             return Arc::default();
         };
-        let key = (artifact, language);
+        let key = (code.artifact, language);
         if let Some(known) = self.known.get(key) {
             return known;
         }

@@ -118,9 +118,11 @@ impl Files<'_, '_> {
             Some(block) => [outdated.language_of_block(block, path.as_ref())].into(),
             None => outdated.languages(piece),
         };
+        let artifact = ArtifactHash::of(piece.code.as_bytes());
         for language in languages {
             self.add_namesakes(&Code {
                 text: piece.code,
+                artifact,
                 path: None,
                 language,
             });
@@ -130,8 +132,7 @@ impl Files<'_, '_> {
     /// The files that the code is true of.
     fn add_namesakes(&mut self, code: &Code<'_>) {
         let outdated = self.outdated;
-        let artifact = ArtifactHash::of(code.text.as_bytes());
-        let definitions = outdated.definitions(code, artifact);
+        let definitions = outdated.definitions(code);
         for (symbol, slices) in definitions.all() {
             let view = outdated.reading.view;
             view.entities_named(symbol.last_component(), NAMESAKES_COMPARED_MAX)
