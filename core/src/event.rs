@@ -38,6 +38,8 @@ pub enum Event {
     Content(Content),
     /// A prompt came in.
     PromptReceived(PromptReceived),
+    /// A client asked the model for something beside its conversation, such as a title.
+    SideRequestReceived(SideRequestReceived),
     /// A piece of a reply's text, while the reply is still being streamed.
     ReplySegment(ReplySegment),
     /// A reply came to an end, good or bad.
@@ -62,6 +64,8 @@ pub enum Event {
     AuditAsked(AuditAsked),
     /// Something to tell the model and the user.
     NoticeIssued(NoticeIssued),
+    /// What was put into the client's own messages, or withheld from them, for the first time.
+    PromptAmended(PromptAmended),
     /// What the model was given to see.
     PromptComposed(PromptComposed),
 }
@@ -93,6 +97,8 @@ pub enum ContentKind {
     Code,
     /// Arguments of a tool call.
     ToolArguments,
+    /// Text of the proxy's own that stands in the client's messages.
+    Injection,
 }
 
 /// Bytes that enter the Vault. Each is recorded once; later events name it by hash.
@@ -152,6 +158,20 @@ pub struct PromptReceived {
     pub older: u32,
     /// Whether the client offers tools to the model.
     pub tools: Tools,
+}
+
+/// A request beside a conversation, such as for its title: it goes out as it came, and nothing in it or in its reply
+/// becomes true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideRequestReceived {
+    /// The episode that it opens; it belongs to no session.
+    pub episode: EpisodeId,
+    /// The model that the client asked for.
+    pub model: String,
+    /// How many messages it has.
+    pub messages: u32,
+    /// Hash of its messages' texts, which are not stored: clients put a conversation into them that is on record.
+    pub transcript: TranscriptHash,
 }
 
 /// A piece of a reply's text.
@@ -612,6 +632,49 @@ pub struct PromptComposed {
     pub budget_tokens: u32,
 }
 
+/// On which side of a message's own text something was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// In front of it: of the user's words.
+    Before,
+    /// After it: of what a tool returned.
+    After,
+}
+
+/// A text of the proxy's own that stands in a client's message from now on, whenever the client sends it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Injected {
+    /// The message.
+    pub message: MessageKey,
+    /// How many messages of the conversation before it have the same key.
+    pub occurrence: u32,
+    /// Where in it.
+    pub side: Side,
+    /// The text in the Vault.
+    pub text: ArtifactHash,
+}
+
+/// A version that the client's older messages show and that is withheld from them from now on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Withheld {
+    /// Its entity.
+    pub entity: EntityId,
+    /// Hash of its canonical form.
+    pub slice: SliceHash,
+}
+
+/// What was put into the client's own messages, or withheld from them, for the first time. A model that was shown
+/// something is shown it again byte for byte, as long as it isn't wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptAmended {
+    /// The episode.
+    pub episode: EpisodeId,
+    /// What was put in.
+    pub injected: Option<Injected>,
+    /// What is withheld, sorted.
+    pub withheld: Vec<Withheld>,
+}
+
 impl Event {
     /// The event's name in the ledger, without a layout version.
     #[must_use]
@@ -620,6 +683,7 @@ impl Event {
             Self::RulesInForce(_) => "rules_in_force",
             Self::Content(_) => "content",
             Self::PromptReceived(_) => "prompt_received",
+            Self::SideRequestReceived(_) => "side_request_received",
             Self::ReplySegment(_) => "reply_segment",
             Self::ReplyEnded(_) => "reply_ended",
             Self::DiskObserved(_) => "disk_observed",
@@ -631,6 +695,7 @@ impl Event {
             Self::PromotionRefused(_) => "promotion_refused",
             Self::AuditAsked(_) => "audit_asked",
             Self::NoticeIssued(_) => "notice_issued",
+            Self::PromptAmended(_) => "prompt_amended",
             Self::PromptComposed(_) => "prompt_composed",
         }
     }

@@ -20,6 +20,7 @@ pub mod entity;
 pub mod gate;
 pub mod hash;
 pub mod ids;
+pub mod known_lines;
 pub mod limits;
 pub mod path;
 pub mod reason;

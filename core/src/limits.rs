@@ -27,8 +27,8 @@ pub const SESSIONS_KEPT: usize = 256;
 /// Episodes listed by `/recent`.
 pub const RECENT_EPISODES_KEPT: usize = 64;
 
-/// Older versions of one entity that a disk's content is recognised as.
-pub const SUPERSEDED_KEPT: usize = 8;
+/// Older versions of one entity that a disk's content, and code in older messages, is recognised as.
+pub const SUPERSEDED_KEPT: usize = 16;
 
 /// Proposals held open for one entity; an older one stays in the ledger alone.
 pub const PROPOSALS_PER_ENTITY_MAX: usize = 4;
@@ -48,30 +48,25 @@ pub const BYTES_PER_TOKEN: usize = 3;
 /// Definitions of one block that are named one by one where their code isn't taken again; of more the file is.
 pub const SAID_BEFORE_NAMED_MAX: usize = 3;
 
+/// Texts of the proxy's own that one session's messages are sent with; beyond that the oldest are left out, which costs a
+/// model server one reading of the whole prompt.
+pub const INJECTIONS_PER_SESSION_MAX: usize = 512;
+
+/// Versions that are withheld from one session's messages; the oldest are forgotten first.
+pub const WITHHELD_PER_SESSION_MAX: usize = 512;
+
+/// Files that one prompt or reply names and that are taken as they are on disk, because nothing is known of them.
+pub const TOUCHED_FILES_MAX: usize = 16;
+
+/// Bytes of a string in a tool call's arguments that is searched for paths: a path or a command, not a file's text.
+pub const TOUCHING_TEXT_BYTES_MAX: usize = 2048;
+
 /// Notices carried over to one prompt; the newest stay.
 pub const NOTICES_PER_PROMPT_MAX: usize = 12;
 
 /// Containers in containers that are followed to an artifact's bytes. Each is larger than what it holds, so that only a
 /// forged ledger gets here.
 pub const CONTAINERS_FOLLOWED_MAX: usize = 256;
-
-/// Bytes of older messages' code that are parsed for one prompt, at most; what is known from the prompt before costs
-/// nothing. More than any local model's context holds, and half a second.
-pub const OLDER_CODE_BYTES_MAX: usize = 4 << 20;
-
-/// Definitions of older messages' code that are kept at hand, twice: in the generation that is filling and in the one
-/// before; 100 bytes each.
-pub const OLDER_DEFINITIONS_KEPT: usize = 16_384;
-
-/// Languages that one piece of an older message is read in, where files of several may stand in it.
-pub const OLDER_LANGUAGES_MAX: usize = 4;
-
-/// Bytes that are read in places of a text that isn't understood as a whole, beside twice its own length: a short one's places
-/// overlap many times.
-pub const OLDER_PLACES_BYTES_MIN: usize = 16 << 10;
-
-/// Words of a text without path and language that are looked up to find its language.
-pub const WORDS_LOOKED_UP_MAX: usize = 1024;
 
 /// Files looked at because older messages hold code of them; those of the newest messages come first. A look at a file that
 /// didn't change costs some microseconds.

@@ -29,7 +29,7 @@ pub fn scan(text: &str, root: &str, view: &dyn View) -> Mentions {
         words_seen: BTreeSet::new(),
         names_seen: BTreeSet::new(),
     };
-    for word in words(text) {
+    for word in path_words(text) {
         if scan.is_full() {
             break;
         }
@@ -42,6 +42,27 @@ pub fn scan(text: &str, root: &str, view: &dyn View) -> Mentions {
         scan.name(name);
     }
     scan.found
+}
+
+/// The tracked files that a text names, in order, each once.
+#[must_use]
+pub fn files_in(text: &str, root: &str, view: &dyn View) -> Vec<RelPath> {
+    let mut scan = Scan {
+        view,
+        root,
+        found: Mentions::default(),
+        words_seen: BTreeSet::new(),
+        names_seen: BTreeSet::new(),
+    };
+    for word in path_words(text) {
+        if scan.words_seen.insert(word) {
+            let path = word.split_once("::").map_or(word, |(path, _)| path);
+            if let Some(path) = scan.tracked_file(path) {
+                push_new(&mut scan.found.files, path);
+            }
+        }
+    }
+    scan.found.files
 }
 
 struct Scan<'v> {
@@ -146,7 +167,7 @@ fn ends_with_name(symbol: &str, name: &str) -> bool {
 
 /// Words that may hold a path, so with a dot or a slash: split at blanks, quotes and brackets, without the punctuation
 /// of a sentence.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub fn path_words(text: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     core::iter::from_fn(move || {
         loop {

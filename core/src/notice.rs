@@ -14,6 +14,37 @@ pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
     format!("{NOTICE_OPEN}\n{}\n{NOTICE_CLOSE}", body(notice, disk))
 }
 
+/// One notice that the blocks after it take the place of earlier ones.
+#[must_use]
+pub fn replaced(names: &[String]) -> String {
+    format!(
+        "{NOTICE_OPEN}\nThe code below replaces every earlier version in this conversation of: {}.\n{NOTICE_CLOSE}",
+        names.join(", ")
+    )
+}
+
+/// Whether the model's next step depends on a notice: it says what to mend, or what not to count on. All others wait for
+/// the user's next words, so that a chain of tool calls goes on undisturbed.
+#[must_use]
+pub const fn concerns_next_step(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::Stale
+            | Reason::DiskHoldsSuperseded
+            | Reason::DiskUnreadable
+            | Reason::Elided
+            | Reason::Truncated
+            | Reason::Stub
+            | Reason::DuplicateDefinition
+            | Reason::SymbolsLost
+            | Reason::NodesCollapsed
+            | Reason::TokensCollapsed
+            | Reason::RenameSuspected
+            | Reason::RemovedByUser
+            | Reason::ParseErrors
+    )
+}
+
 /// What stands between the delimiters.
 fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
     let NoticeIssued {

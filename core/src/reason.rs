@@ -210,6 +210,12 @@ reasons! {
     CoveredByFile = "covered_by_file",
     /// The current prompt itself holds the code.
     InPrompt = "in_prompt",
+    /// The conversation shows the current version already, where the model sees it.
+    InSight = "in_sight",
+    /// An older message shows a version that isn't current any more, and nothing after it shows the current one.
+    NoLongerCurrent = "no_longer_current",
+    /// Only the file is named, and the client has tools to read it with.
+    LeftToTools = "left_to_tools",
     /// The content is missing from the Vault.
     ContentMissing = "content_missing",
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::artifact::Origin;
 use crate::entity::{EntityId, Symbol};
-use crate::event::{Audited, DiskFinding, NoticeIssued};
+use crate::event::{Audited, DiskFinding, Injected, NoticeIssued, Withheld};
 use crate::extract::Proof;
 use crate::gate::GateReport;
 use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
@@ -125,6 +125,35 @@ pub enum Divergence {
     Unreadable,
 }
 
+/// A version of an entity that was authoritative once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormerVersion {
+    /// Hash of its canonical form.
+    pub slice: SliceHash,
+    /// The captured bytes that hold it.
+    pub artifact: ArtifactHash,
+    /// Where it is in them.
+    pub spans: Vec<Span>,
+}
+
+/// A notice that waits to be given to the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingNotice {
+    /// The notice.
+    pub notice: NoticeIssued,
+    /// Whether a prompt had it whose reply isn't complete.
+    pub was_shown: bool,
+}
+
+/// What a session's messages are sent with, whenever the client sends them again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Amendments {
+    /// Texts of the proxy's own, in the order of the conversation.
+    pub injected: Vec<Injected>,
+    /// What is withheld, each from the first so many messages of the conversation.
+    pub withheld: Vec<(Withheld, u32)>,
+}
+
 /// What is known of a canonical form's past.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Former {
@@ -178,7 +207,13 @@ pub trait View {
     /// What a shadow audit of this episode was asked about, while its answer is awaited.
     fn audit_under_way(&self, episode: EpisodeId) -> Option<Vec<Audited>>;
     /// Notices that the model hasn't been given yet, oldest first.
-    fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued>;
+    fn pending_notices(&self, session: SessionId) -> Vec<PendingNotice>;
+    /// What the session's messages are sent with.
+    fn amendments(&self, session: SessionId) -> Amendments;
+    /// Whether an episode is of this conversation: of the session itself, or of the one that it branched off, up to there.
+    fn is_of_conversation(&self, session: SessionId, episode: EpisodeId) -> bool;
+    /// The version of an entity that the session's model was shown last.
+    fn last_shown(&self, session: SessionId, entity: &EntityId) -> Option<VersionId>;
 
     /// The authoritative version of an entity.
     fn current(&self, entity: &EntityId) -> Option<Current>;
@@ -197,6 +232,10 @@ pub trait View {
     /// are current again.
     fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool>;
 
+    /// Versions of an entity that were authoritative, the latest last, at most [`crate::limits::SUPERSEDED_KEPT`].
+    fn former_versions(&self, entity: &EntityId) -> Vec<FormerVersion>;
+    /// Every symbol that has former versions or that disk contradicts.
+    fn outdated_symbols(&self) -> Vec<EntityId>;
     /// Whether a version with this canonical form was authoritative and ceased to be.
     fn former(&self, slice: SliceHash) -> Former;
 

@@ -344,13 +344,18 @@ impl EngineThread {
                 .iter()
                 .map(|path| self.observer.read(path))
                 .collect(),
+            touched: self.touch(&pending.touches),
         };
         let composed = self.engine.compose(pending, answers);
-        let body = wire.with(&composed.request, &composed.outgoing);
+        let sent = if composed.outgoing.is_unchanged(&composed.request) {
+            body.to_vec()
+        } else {
+            wire.with(&composed.request, &composed.outgoing)
+        };
         if let Some(slot) = &self.wiring.last_prompt {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastPrompt {
                 episode: composed.episode,
-                body: body.clone(),
+                body: sent.clone(),
             });
         }
         let running = Running {
@@ -366,7 +371,7 @@ impl EngineThread {
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {
             exchange,
-            body,
+            body: sent,
             durable_at,
             episode: composed.episode,
         };
@@ -391,15 +396,19 @@ impl EngineThread {
     fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
         let ended = self.ended(exchange, ending);
         let looked = ended.map(|(mut pending, episode, addressee)| {
-            let findings = self.look(std::mem::take(&mut pending.checks));
-            (pending, findings, episode, addressee)
+            let answers = Answers {
+                findings: self.look(std::mem::take(&mut pending.checks)),
+                texts: Vec::new(),
+                touched: self.touch(&pending.touches),
+            };
+            (pending, answers, episode, addressee)
         });
         // The client acts on a reply as soon as it has its end; what it writes then is no divergence.
         self.wiring.to_loop.send(ToLoop::Looked(exchange));
-        let Some((pending, findings, episode, addressee)) = looked else {
+        let Some((pending, answers, episode, addressee)) = looked else {
             return;
         };
-        let judged = self.engine.judge(pending, findings);
+        let judged = self.engine.judge(pending, answers);
         self.commit(judged.batch);
         if let Some(question) = judged.audit {
             self.ask(episode, question, addressee, at);
@@ -452,6 +461,10 @@ impl EngineThread {
         };
         let batch = self.engine.settle(pending, findings);
         self.commit(batch);
+    }
+
+    fn touch(&mut self, paths: &[RelPath]) -> Vec<Option<String>> {
+        paths.iter().map(|path| self.observer.touch(path)).collect()
     }
 
     fn look(&mut self, checks: Vec<DiskCheck>) -> Vec<Finding> {

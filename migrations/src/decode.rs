@@ -149,6 +149,9 @@ pub fn decode(kind: &str, payload: &[u8]) -> Result<Event, DecodeError> {
         "rules_in_force.v1" => load::<v1::ArchivedRulesInForce<'_>>(kind, payload),
         "content.v1" => load::<v1::ArchivedContent<'_>>(kind, payload),
         "prompt_received.v1" => load::<v1::ArchivedPromptReceived<'_>>(kind, payload),
+        "side_request_received.v1" => {
+            load::<v1::ArchivedSideRequestReceived<'_>>(kind, payload)
+        }
         "reply_segment.v1" => load::<v1::ArchivedReplySegment>(kind, payload),
         "reply_ended.v1" => load::<v1::ArchivedReplyEnded<'_>>(kind, payload),
         "disk_observed.v1" => load::<v1::ArchivedDiskObserved<'_>>(kind, payload),
@@ -160,6 +163,7 @@ pub fn decode(kind: &str, payload: &[u8]) -> Result<Event, DecodeError> {
         "transitioned.v1" => load::<v1::ArchivedTransitioned<'_>>(kind, payload),
         "promotion_refused.v1" => load::<v1::ArchivedPromotionRefused<'_>>(kind, payload),
         "notice_issued.v1" => load::<v1::ArchivedNoticeIssued<'_>>(kind, payload),
+        "prompt_amended.v1" => load::<v1::ArchivedPromptAmended<'_>>(kind, payload),
         "prompt_composed.v1" => load::<v1::ArchivedPromptComposed<'_>>(kind, payload),
         _ => Err(unknown(kind)),
     }
@@ -196,6 +200,7 @@ pub const LAYOUTS: &[(&str, u32)] = &[
     ("rules_in_force", 1),
     ("content", 1),
     ("prompt_received", 1),
+    ("side_request_received", 1),
     ("reply_segment", 1),
     ("reply_ended", 1),
     ("disk_observed", 1),
@@ -207,6 +212,7 @@ pub const LAYOUTS: &[(&str, u32)] = &[
     ("transitioned", 1),
     ("promotion_refused", 1),
     ("notice_issued", 1),
+    ("prompt_amended", 1),
     ("prompt_composed", 1),
 ];
 

@@ -64,6 +64,9 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
         Event::PromptReceived(event) => {
             written(kind, &v1::PromptReceived::from(event), SMALL_BYTES)
         }
+        Event::SideRequestReceived(event) => {
+            written(kind, &v1::SideRequestReceived::from(event), SMALL_BYTES)
+        }
         Event::ReplySegment(event) => written(kind, &v1::ReplySegment::from(event), SMALL_BYTES),
         Event::ReplyEnded(event) => written(kind, &v1::ReplyEnded::from(event), SMALL_BYTES),
         Event::DirectiveGiven(event) => {
@@ -83,6 +86,7 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
             written(kind, &v1::PromotionRefused::from(event), SMALL_BYTES)
         }
         Event::NoticeIssued(event) => written(kind, &v1::NoticeIssued::from(event), SMALL_BYTES),
+        Event::PromptAmended(event) => written(kind, &v1::PromptAmended::from(event), SMALL_BYTES),
         Event::PromptComposed(event) => {
             written(kind, &v1::PromptComposed::from(event), SMALL_BYTES)
         }
@@ -96,6 +100,7 @@ pub const fn kind_of(event: &Event) -> &'static str {
         Event::RulesInForce(_) => "rules_in_force.v1",
         Event::Content(_) => "content.v1",
         Event::PromptReceived(_) => "prompt_received.v1",
+        Event::SideRequestReceived(_) => "side_request_received.v1",
         Event::ReplySegment(_) => "reply_segment.v1",
         Event::ReplyEnded(_) => "reply_ended.v1",
         Event::DirectiveGiven(_) => "directive_given.v1",
@@ -107,6 +112,7 @@ pub const fn kind_of(event: &Event) -> &'static str {
         Event::Transitioned(_) => "transitioned.v1",
         Event::PromotionRefused(_) => "promotion_refused.v1",
         Event::NoticeIssued(_) => "notice_issued.v1",
+        Event::PromptAmended(_) => "prompt_amended.v1",
         Event::PromptComposed(_) => "prompt_composed.v1",
     }
 }

@@ -365,3 +365,37 @@ pub(crate) struct PromptComposed<'a> {
     notices: u32,
     budget_tokens: u32,
 }
+
+/// A request beside a conversation.
+#[derive(Archive, Serialize)]
+pub(crate) struct SideRequestReceived<'a> {
+    episode: u64,
+    #[rkyv(with = InlineAsBox)]
+    model: &'a str,
+    messages: u32,
+    transcript: Hash,
+}
+
+/// A text of the proxy's own in a client's message.
+#[derive(Archive, Serialize)]
+pub(crate) struct Injected {
+    message: Hash,
+    occurrence: u32,
+    side: u8,
+    text: Hash,
+}
+
+/// A version that is withheld from older messages.
+#[derive(Archive, Serialize)]
+pub(crate) struct Withheld<'a> {
+    entity: Entity<'a>,
+    slice: Hash,
+}
+
+/// What was put into the client's messages, or withheld from them.
+#[derive(Archive, Serialize)]
+pub(crate) struct PromptAmended<'a> {
+    episode: u64,
+    injected: Option<Injected>,
+    withheld: Vec<Withheld<'a>>,
+}

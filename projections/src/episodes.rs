@@ -152,6 +152,17 @@ impl Episodes {
                     );
                 }
             }
+            Event::PromptAmended(amended) => {
+                for withheld in &amended.withheld {
+                    self.note(
+                        amended.episode,
+                        "withheld",
+                        Some(&withheld.entity),
+                        Reason::NoLongerCurrent,
+                        changes,
+                    );
+                }
+            }
             Event::ArtifactCaptured(captured) => {
                 let file = captured.path.clone().map(EntityId::file);
                 self.captured = Some((captured.episode, file));

@@ -14,7 +14,7 @@ use tslp_core::event::{DiskFinding, RulesInForce};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::path::RelPath;
-use tslp_core::view::Divergence;
+use tslp_core::view::{Divergence, FormerVersion};
 
 use crate::audits::Audit;
 use crate::episodes::Episode;
@@ -30,7 +30,7 @@ pub enum Part {
     /// Of the State Map: what is true, file by file.
     Truths(Vec<FileTruths>),
     /// Of the State Map: earlier versions.
-    Superseded(Vec<(EntityId, Vec<SliceHash>)>),
+    Superseded(Vec<(EntityId, Vec<FormerVersion>)>),
     /// Open proposals.
     Proposals(Vec<Proposed>),
     /// Open proposals of each entity, oldest first.

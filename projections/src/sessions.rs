@@ -8,13 +8,20 @@ use core::fmt;
 use tslp_core::decide::tail_of;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    Event, Fork, NoticeIssued, PromptReceived, Recorded, ReplyEnded, ReplyOutcome,
+    Event, Fork, History, Injected, NoticeIssued, PromptAmended, PromptComposed, PromptReceived,
+    Recorded, ReplyEnded, ReplyOutcome, Withheld,
 };
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{EpisodeId, SessionId, VersionId};
-use tslp_core::limits::{NOTICES_PER_PROMPT_MAX, RECENT_PAIRS, SESSIONS_KEPT};
+use tslp_core::limits::{
+    INJECTIONS_PER_SESSION_MAX, NOTICES_PER_PROMPT_MAX, RECENT_PAIRS, SESSIONS_KEPT,
+    WITHHELD_PER_SESSION_MAX,
+};
 use tslp_core::message::Role;
-use tslp_core::view::{Exchange, OpenPrompt, Place, SessionPoint, Turn};
+use tslp_core::notice;
+use tslp_core::view::{
+    Amendments, Exchange, OpenPrompt, PendingNotice, Place, SessionPoint, Turn,
+};
 
 mod parts;
 
@@ -62,6 +69,12 @@ const EPISODES_KEPT: u64 = 1024;
 /// Entities whose place in the hydration block is kept.
 const HYDRATION_ORDER_KEPT: usize = 64;
 
+/// Entities of which it is kept which version the model was shown last.
+const LAST_SHOWN_KEPT: usize = 1024;
+
+/// Sessions that a session's history comes from, one branch after another.
+const ANCESTORS_KEPT: usize = 64;
+
 /// One conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Session {
@@ -71,8 +84,8 @@ pub struct Session {
     pub plain: bool,
     /// Messages after the last completed reply.
     pub length: u32,
-    /// Where it was after its last replies, with how many messages.
-    pub points: VecDeque<(TranscriptHash, u32)>,
+    /// Where it was after its last replies.
+    pub points: VecDeque<Point>,
     /// Where it is.
     pub head: Option<TranscriptHash>,
     /// The last exchange.
@@ -91,10 +104,27 @@ pub struct Session {
     pub hydration_order: Vec<EntityId>,
     /// What the last prompt's hydration held.
     pub shown: Vec<(EntityId, VersionId)>,
-    /// What the model is still to be told.
-    pub notices: VecDeque<NoticeIssued>,
-    /// How many of `notices` the open prompt shows; they are done with once its reply is complete.
-    pub notices_shown: usize,
+    /// The version of each entity that the model was shown last.
+    pub last_shown: BTreeMap<EntityId, VersionId>,
+    /// What the model is still to be told; what the open prompt shows is done with once its reply is complete.
+    pub notices: VecDeque<PendingNotice>,
+    /// What was put into its messages, each with the number of messages up to there.
+    pub injected: VecDeque<(Injected, u32)>,
+    /// What is withheld, each with the number of messages that it is withheld from.
+    pub withheld: VecDeque<(Withheld, u32)>,
+    /// The sessions whose history it shares, each up to an episode.
+    pub ancestors: Vec<(SessionId, EpisodeId)>,
+}
+
+/// A point of a conversation that a later prompt may go on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The conversation so far.
+    pub transcript: TranscriptHash,
+    /// How many messages that is.
+    pub length: u32,
+    /// The episode whose reply ends there.
+    pub episode: EpisodeId,
 }
 
 /// A prompt without a completed reply.
@@ -112,6 +142,8 @@ pub struct Open {
     pub user: Vec<ArtifactHash>,
     /// Whether a reply is under way.
     pub in_flight: bool,
+    /// Whether it ends with what a tool returned, and not with the user's words.
+    pub in_tool_chain: bool,
 }
 
 /// All conversations that can be continued.
@@ -140,22 +172,18 @@ impl Sessions {
             Event::PromptReceived(prompt) => self.prompt(prompt, changes),
             Event::ReplyEnded(ended) => self.reply(ended, changes),
             Event::NoticeIssued(notice) => self.notice(notice),
+            Event::SideRequestReceived(request) => {
+                self.last_episode = self.last_episode.max(request.episode);
+            }
+            Event::PromptAmended(amended) => {
+                if let Some(session) = self.session_mut(amended.episode) {
+                    session.amend(amended);
+                }
+            }
             Event::PromptComposed(composed) => {
                 *self.under_way.entry(composed.episode).or_default() += 1;
-                let Some(session) = self.session_mut(composed.episode) else {
-                    return;
-                };
-                session.notices_shown = session.notices.len();
-                let shown = composed.hydrated.iter();
-                session.shown = shown
-                    .map(|hydrated| (hydrated.entity.clone(), hydrated.version))
-                    .collect();
-                for hydrated in &composed.hydrated {
-                    if session.hydration_order.len() < HYDRATION_ORDER_KEPT
-                        && !session.hydration_order.contains(&hydrated.entity)
-                    {
-                        session.hydration_order.push(hydrated.entity.clone());
-                    }
+                if let Some(session) = self.session_mut(composed.episode) {
+                    session.compose(composed);
                 }
             }
             _ => {}
@@ -194,6 +222,7 @@ impl Sessions {
                 .map(|message| message.content)
                 .collect(),
             in_flight: true,
+            in_tool_chain: current.last().is_some_and(|last| last.role != Role::User),
         });
         self.open.insert(prompt.transcript, prompt.session);
         changes.put(crate::SESSIONS, || row(prompt.session, session));
@@ -250,11 +279,26 @@ impl Sessions {
             .cloned()
             .collect();
         let pairs = (fork.messages / 2) as usize;
+        let mut points = source.points.iter();
+        let shared = points.find(|point| point.length == fork.messages);
+        let mut ancestors = source.ancestors.clone();
+        ancestors.extend(shared.map(|point| (fork.session, point.episode)));
+        let surplus = ancestors.len().saturating_sub(ANCESTORS_KEPT);
+        ancestors.drain(..surplus);
+        let mut injected = source.injected.clone();
+        injected.retain(|(_, length)| *length <= fork.messages);
+        let withheld = source.withheld.iter().cloned();
         Some(Session {
             plain: source.plain && exchanges.len() >= pairs.min(RECENT_PAIRS),
             length: fork.messages,
             exchanges,
             hydration_order: source.hydration_order.clone(),
+            last_shown: source.last_shown.clone(),
+            injected,
+            withheld: withheld
+                .map(|(withheld, length)| (withheld, length.min(fork.messages)))
+                .collect(),
+            ancestors,
             ..Session::default()
         })
     }
@@ -291,18 +335,20 @@ impl Sessions {
             return;
         };
         self.open.remove(&open.transcript);
-        let shown = session.notices_shown.min(session.notices.len());
-        session.notices.drain(..shown);
-        session.notices_shown = 0;
+        session.notices.retain(|notice| !notice.was_shown);
         let head = open.transcript.extended(ended.key);
         session.length = open.length.saturating_add(1);
         session.head = Some(head);
-        session.points.push_back((head, session.length));
+        session.points.push_back(Point {
+            transcript: head,
+            length: session.length,
+            episode: open.episode,
+        });
         self.points.insert(head, (id, session.length));
         if session.points.len() > POINTS_PER_SESSION
-            && let Some((oldest, _)) = session.points.pop_front()
+            && let Some(oldest) = session.points.pop_front()
         {
-            self.points.remove(&oldest);
+            self.points.remove(&oldest.transcript);
         }
         if let Some(old) = session.tail.take() {
             self.tails.remove(&old);
@@ -343,10 +389,12 @@ impl Sessions {
         let Some(session) = self.sessions.get_mut(&notice.session) else {
             return;
         };
-        session.notices.push_back(notice.clone());
+        session.notices.push_back(PendingNotice {
+            notice: notice.clone(),
+            was_shown: false,
+        });
         if session.notices.len() > NOTICES_PER_PROMPT_MAX {
             session.notices.pop_front();
-            session.notices_shown = session.notices_shown.saturating_sub(1);
         }
     }
 
@@ -375,8 +423,10 @@ impl Sessions {
         if let Some(name) = &session.name {
             remove_own(&mut self.names, name, |named| *named == id);
         }
-        for (point, _) in &session.points {
-            remove_own(&mut self.points, point, |(owner, _)| *owner == id);
+        for point in &session.points {
+            remove_own(&mut self.points, &point.transcript, |(owner, _)| {
+                *owner == id
+            });
         }
         if let Some(tail) = &session.tail {
             remove_own(&mut self.tails, tail, |owner| *owner == id);
@@ -489,7 +539,7 @@ impl Sessions {
         let open = session.open.as_ref();
         let is_open = open.is_some_and(|open| open.length == length && says(&open.user));
         let answered = length.saturating_add(1);
-        let was_answered = session.points.iter().any(|(_, at)| *at == answered);
+        let was_answered = session.points.iter().any(|point| point.length == answered);
         let is_recent = |(exchange, at): &(Exchange, u32)| *at >= answered && says(&exchange.user);
         is_open || (was_answered && session.exchanges.iter().any(is_recent))
     }
@@ -571,12 +621,43 @@ impl Sessions {
 
     /// Notices that the model hasn't been given yet.
     #[must_use]
-    pub fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued> {
+    pub fn pending_notices(&self, session: SessionId) -> Vec<PendingNotice> {
         self.sessions
             .get(&session)
             .map_or_else(Vec::new, |session| {
                 session.notices.iter().cloned().collect()
             })
+    }
+
+    /// What the session's messages are sent with.
+    #[must_use]
+    pub fn amendments(&self, session: SessionId) -> Amendments {
+        self.sessions
+            .get(&session)
+            .map_or_else(Amendments::default, |session| Amendments {
+                injected: session.injected.iter().map(|(it, _)| it.clone()).collect(),
+                withheld: session.withheld.iter().cloned().collect(),
+            })
+    }
+
+    /// Whether an episode is the session's own, or of the one that it branched off, up to there.
+    #[must_use]
+    pub fn is_of_conversation(&self, session: SessionId, episode: EpisodeId) -> bool {
+        let Some(owner) = self.episodes.get(&episode) else {
+            return false;
+        };
+        let shares = |(ancestor, until): &(SessionId, EpisodeId)| ancestor == owner && episode <= *until;
+        *owner == session
+            || self
+                .sessions
+                .get(&session)
+                .is_some_and(|session| session.ancestors.iter().any(shares))
+    }
+
+    /// The version of an entity that the session's model was shown last.
+    #[must_use]
+    pub fn last_shown(&self, session: SessionId, entity: &EntityId) -> Option<VersionId> {
+        self.sessions.get(&session)?.last_shown.get(entity).copied()
     }
 
     /// All rows of `sessions`, by key.
@@ -592,6 +673,51 @@ impl Sessions {
         for (id, session) in &self.sessions {
             for (position, piece) in recent_pieces(session).enumerate() {
                 visit(recent_row(*id, position, piece));
+            }
+        }
+    }
+}
+
+impl Session {
+    fn amend(&mut self, amended: &PromptAmended) {
+        let length = self.open.as_ref().map_or(self.length, |open| open.length);
+        if let Some(injected) = &amended.injected {
+            self.injected.push_back((injected.clone(), length));
+            if self.injected.len() > INJECTIONS_PER_SESSION_MAX {
+                self.injected.pop_front();
+            }
+        }
+        for withheld in &amended.withheld {
+            self.withheld.retain(|(known, _)| known != withheld);
+            self.withheld.push_back((withheld.clone(), length));
+            if self.withheld.len() > WITHHELD_PER_SESSION_MAX {
+                self.withheld.pop_front();
+            }
+        }
+    }
+
+    fn compose(&mut self, composed: &PromptComposed) {
+        let in_tool_chain = self.open.as_ref().is_some_and(|open| open.in_tool_chain);
+        for pending in &mut self.notices {
+            pending.was_shown = composed.history == History::Window
+                || !in_tool_chain
+                || notice::concerns_next_step(pending.notice.reason);
+        }
+        let shown = composed.hydrated.iter();
+        self.shown = shown
+            .map(|hydrated| (hydrated.entity.clone(), hydrated.version))
+            .collect();
+        for hydrated in &composed.hydrated {
+            if self.hydration_order.len() < HYDRATION_ORDER_KEPT
+                && !self.hydration_order.contains(&hydrated.entity)
+            {
+                self.hydration_order.push(hydrated.entity.clone());
+            }
+            if self.last_shown.len() < LAST_SHOWN_KEPT
+                || self.last_shown.contains_key(&hydrated.entity)
+            {
+                self.last_shown
+                    .insert(hydrated.entity.clone(), hydrated.version);
             }
         }
     }

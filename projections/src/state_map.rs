@@ -17,7 +17,7 @@ use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::limits::SUPERSEDED_KEPT;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
-use tslp_core::view::Current;
+use tslp_core::view::{Current, FormerVersion};
 
 mod parts;
 
@@ -114,7 +114,8 @@ pub struct StateMap {
     by_path: HashTable<u32>,
     /// Files by their base names in lower case, in the order of their paths.
     by_basename: BTreeMap<alloc::boxed::Box<str>, Vec<u32>>,
-    superseded: BTreeMap<EntityId, Vec<SliceHash>>,
+    /// Versions that were true, the latest last.
+    superseded: BTreeMap<EntityId, Vec<FormerVersion>>,
     hasher: DefaultHashBuilder,
     count: usize,
 }
@@ -137,7 +138,7 @@ impl StateMap {
                 None => false,
             },
             Transition::Supersede => self.supersede(recorded.seq, transitioned, changes),
-            Transition::Remove => self.leave(recorded.seq, transitioned, changes).is_some(),
+            Transition::Remove => self.supersede(recorded.seq, transitioned, changes),
             Transition::Discard => true,
         }
     }
@@ -216,11 +217,16 @@ impl StateMap {
         let Some(entry) = self.leave(seq, transitioned, changes) else {
             return false;
         };
-        let slices = self.superseded.entry(entity.clone()).or_default();
-        slices.retain(|known| *known != entry.slice);
-        slices.push(entry.slice);
-        if slices.len() > SUPERSEDED_KEPT {
-            slices.remove(0);
+        let former = FormerVersion {
+            slice: entry.slice,
+            artifact: self.sources.artifact(entry.source),
+            spans: entry.spans.as_slice().to_vec(),
+        };
+        let versions = self.superseded.entry(entity.clone()).or_default();
+        versions.retain(|known| known.slice != former.slice);
+        versions.push(former);
+        if versions.len() > SUPERSEDED_KEPT {
+            versions.remove(0);
         }
         true
     }
@@ -475,7 +481,7 @@ impl StateMap {
     pub fn was(&self, entity: &EntityId, slice: SliceHash) -> bool {
         self.superseded
             .get(entity)
-            .is_some_and(|slices| slices.contains(&slice))
+            .is_some_and(|versions| versions.iter().any(|former| former.slice == slice))
     }
 
     /// All symbols of a file, sorted.
@@ -602,7 +608,18 @@ impl StateMap {
     #[must_use]
     pub fn place_superseded(&self, entity: &EntityId, slice: SliceHash) -> Option<usize> {
         let superseded = self.superseded.get(entity)?;
-        superseded.iter().position(|known| *known == slice)
+        superseded.iter().position(|known| known.slice == slice)
+    }
+
+    /// Versions of an entity that were true, the latest last.
+    #[must_use]
+    pub fn former_versions(&self, entity: &EntityId) -> &[FormerVersion] {
+        self.superseded.get(entity).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every symbol that has former versions.
+    pub fn symbols_with_former(&self) -> impl Iterator<Item = &EntityId> {
+        self.superseded.keys().filter(|entity| entity.symbol.is_some())
     }
 
     /// The event by which the user made true what is true of an entity, if it was the user.

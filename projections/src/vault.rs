@@ -159,6 +159,7 @@ fn kind_of(code: &str) -> Option<ContentKind> {
         ContentKind::Reply,
         ContentKind::Code,
         ContentKind::ToolArguments,
+        ContentKind::Injection,
     ];
     kinds.into_iter().find(|kind| kind_code(*kind) == code)
 }
@@ -169,6 +170,7 @@ const fn kind_code(kind: ContentKind) -> &'static str {
         ContentKind::Reply => "reply",
         ContentKind::Code => "code",
         ContentKind::ToolArguments => "tool_arguments",
+        ContentKind::Injection => "injection",
     }
 }
 

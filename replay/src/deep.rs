@@ -130,6 +130,10 @@ impl<G: Grammars, S: Store> Deep<G, S> {
                 }));
                 differences
             }
+            Event::SideRequestReceived(_) => {
+                self.observe_until(head, &mut step);
+                self.rest(step)
+            }
             Event::ReplySegment(_) => {
                 let differences = looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
                 self.observe_until(head, &mut step);
@@ -236,6 +240,7 @@ const fn is_decision(event: &Event) -> bool {
             | Event::PromotionRefused(_)
             | Event::AuditAsked(_)
             | Event::NoticeIssued(_)
+            | Event::PromptAmended(_)
             | Event::PromptComposed(_)
     )
 }

@@ -10,14 +10,15 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use tslp_core::decide::audit;
-use tslp_core::decide::compose::{self, Composed, Prompt};
+use tslp_core::decide::compose::{self, Composed, Outgoing, Prompt};
 use tslp_core::decide::direct::{self, Order};
-use tslp_core::decide::found_code::{FoundCode, Reading};
+use tslp_core::decide::found_code::{self, FoundCode, Reading};
 use tslp_core::decide::observe;
-use tslp_core::decide::outdated::ReadCode;
 use tslp_core::decide::propose::{self, Judging};
 use tslp_core::decide::receive::{self, Said};
 use tslp_core::decide::reply::Reply;
+use tslp_core::decide::side_request;
+use tslp_core::decide::touch;
 use tslp_core::decide::verify;
 use tslp_core::decide::write_head;
 use tslp_core::directive::{Directive, Verb};
@@ -33,7 +34,7 @@ use tslp_core::view::{Divergence, View};
 use tslp_projections::vault::Location;
 
 use crate::pending::{
-    Answers, Batch, Checks, ComposedPrompt, DiskCheck, Examined, Finding, JudgedReply,
+    Answers, Batch, Checks, ComposedPrompt, DiskCheck, Examined, Finding, JudgedReply, Kind,
     PendingAudit, PendingCommand, PendingPrompt, PendingReply, Work,
 };
 use crate::state::{State, StateView};
@@ -55,8 +56,6 @@ pub struct Engine<G, S> {
     program: Option<String>,
     /// Whether the rules may differ from those on record.
     undeclared: bool,
-    /// What is known of older messages' code.
-    read: ReadCode,
     /// What is on record of the step under way, if a ledger is being retraced: then that is folded.
     trace: Option<Trace>,
 }
@@ -74,7 +73,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             },
             program: None,
             undeclared: false,
-            read: ReadCode::default(),
             trace: None,
         }
     }
@@ -118,38 +116,67 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
         let mut work = Work::new();
         let texts: Vec<Cow<'_, str>> = request.messages.iter().map(Message::recordable).collect();
+        if side_request::is_side_request(&request) {
+            let (episode, events) = receive::receive_side_request(&self.view(), &request, &texts);
+            self.fold(at, events, &mut work);
+            drop(texts);
+            return PendingPrompt {
+                checks: Vec::new(),
+                reads: Vec::new(),
+                touches: Vec::new(),
+                at,
+                request,
+                work,
+                kind: Kind::SideRequest(episode),
+            };
+        }
         let mut received = receive::receive(&self.view(), &request, &texts);
         self.fold(at, core::mem::take(&mut received.events), &mut work);
-        let (checks, reads, examined) = self.examine(at, &request, &texts, &received, &mut work);
+        let (to_look_at, examined) = self.examine(at, &request, &texts, &received, &mut work);
         drop(texts);
         PendingPrompt {
-            checks,
-            reads,
+            checks: to_look_at.checks,
+            reads: to_look_at.reads,
+            touches: to_look_at.touches,
             at,
             request,
-            received,
-            examined,
             work,
+            kind: Kind::Prompt(received, examined),
         }
     }
 
     /// The files have been looked at: the user's code becomes true, and the prompt is composed.
     pub fn compose(&mut self, pending: PendingPrompt, answers: Answers) -> ComposedPrompt {
         let PendingPrompt {
+            touches,
             at,
             request,
-            received,
-            examined:
-                Examined {
-                    prompt,
-                    pastes,
-                    mentions,
-                    orders,
-                },
             mut work,
+            kind,
             ..
         } = pending;
+        let (received, examined) = match kind {
+            Kind::Prompt(received, examined) => (received, examined),
+            Kind::SideRequest(episode) => {
+                return ComposedPrompt {
+                    episode,
+                    batch: work.finish(&self.state),
+                    outgoing: Outgoing::unchanged(&request),
+                    request,
+                };
+            }
+        };
+        let Examined {
+            prompt,
+            pastes,
+            repeated,
+            orders,
+            ..
+        } = examined;
         self.observe(at, received.episode, answers.findings, &mut work);
+        self.take_touched(at, received.episode, touches, answers.touched, &mut work);
+        // What was just taken may be what the prompt names.
+        let mentions = self.mentions(&prompt, &pastes, &repeated);
         let ids = (received.episode, received.session);
         let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
         if received.said == Said::Now {
@@ -192,9 +219,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 session: received.session,
                 history: receive::history(policy, request.tools, received.is_own),
                 mentions: &mentions,
-                seen: seen.as_ref(),
+                keys: &received.keys,
+                known_length: received.known_length,
+                on_record: seen.as_ref(),
                 grammars: &engine.grammars,
-                read: &engine.read,
             };
             let Composed { events, outgoing } = compose::compose(&engine.view(), policy, &prompt);
             (events, outgoing)
@@ -305,6 +333,34 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
+    /// Takes files that a prompt or a reply touches as they are on disk, where nothing was known of them. All looks come
+    /// before anything is decided, as in every step.
+    fn take_touched(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        paths: Vec<RelPath>,
+        texts: Vec<Option<String>>,
+        work: &mut Work,
+    ) {
+        let mut taken: Vec<FoundCode> = Vec::new();
+        for (path, text) in paths.into_iter().zip(texts) {
+            let Some(text) = text else { continue };
+            let found = found_code::of_file(&self.grammars, path.clone(), &text);
+            let is_nobodys = touch::is_nobodys(self.reading(&self.view()), &found);
+            if let Some(file) = found.as_disk_file().filter(|_| is_nobodys) {
+                let finding = (path, DiskFinding::File(file));
+                self.observe(at, episode, Vec::from([finding]), work);
+                taken.push(found);
+            }
+        }
+        for found in &taken {
+            self.decide(at, work, |engine, _| {
+                write_head::adopt(&engine.view(), episode, found)
+            });
+        }
+    }
+
     fn take(&mut self, at: UnixMillis, path: &RelPath, found: &FoundCode, work: &mut Work) {
         let events = write_head::adopt(&self.view(), EpisodeId::OUTSIDE, found);
         if !events.is_empty() {
@@ -359,8 +415,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// The files have been looked at: the reply's code is judged.
-    pub fn judge(&mut self, pending: PendingReply, findings: Vec<Finding>) -> JudgedReply {
+    pub fn judge(&mut self, pending: PendingReply, answers: Answers) -> JudgedReply {
         let PendingReply {
+            touches,
             at,
             episode,
             found,
@@ -368,7 +425,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             mut work,
             ..
         } = pending;
-        self.observe(at, episode, findings, &mut work);
+        self.observe(at, episode, answers.findings, &mut work);
+        self.take_touched(at, episode, touches, answers.touched, &mut work);
         let session = self.view().session_of(episode).unwrap_or_default();
         let asked = match found.is_empty() {
             true => String::new(),

@@ -14,7 +14,6 @@ use tslp_core::decide::write_head::Place;
 use tslp_core::entity::Symbol;
 use tslp_core::event::{AuditOutcome, DiskFinding, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
-use tslp_core::mention::Mentions;
 use tslp_core::message::Request;
 use tslp_core::path::RelPath;
 use tslp_core::view::View;
@@ -57,11 +56,20 @@ pub struct PendingPrompt {
     pub checks: Vec<DiskCheck>,
     /// Files whose text the user accepts as it stands.
     pub reads: Vec<RelPath>,
+    /// Files that the prompt names and that nothing is known of.
+    pub touches: Vec<RelPath>,
     pub(crate) at: UnixMillis,
     pub(crate) request: Request,
-    pub(crate) received: Received,
-    pub(crate) examined: Examined,
     pub(crate) work: Work,
+    pub(crate) kind: Kind,
+}
+
+/// Whose request it is.
+pub(crate) enum Kind {
+    /// The user's.
+    Prompt(Received, Examined),
+    /// The client's own, with its episode.
+    SideRequest(EpisodeId),
 }
 
 /// What stands in a prompt.
@@ -69,7 +77,8 @@ pub(crate) struct Examined {
     /// What the user says in it.
     pub(crate) prompt: String,
     pub(crate) pastes: Vec<Paste>,
-    pub(crate) mentions: Mentions,
+    /// Code in its words that was said before.
+    pub(crate) repeated: Vec<FoundCode>,
     pub(crate) orders: Vec<Order>,
 }
 
@@ -91,6 +100,8 @@ pub struct Answers {
     pub findings: Vec<Finding>,
     /// What was read, for each of the reads.
     pub texts: Vec<FileText>,
+    /// The text of each of the touched files that may be taken; `None` of those that may not.
+    pub touched: Vec<Option<String>>,
 }
 
 /// A prompt that is ready to go out.
@@ -127,6 +138,8 @@ pub struct PendingAudit {
 pub struct PendingReply {
     /// Files to look at before anything is promoted.
     pub checks: Vec<DiskCheck>,
+    /// Files that the reply names and that nothing is known of; to be read before the client has the reply's end.
+    pub touches: Vec<RelPath>,
     pub(crate) at: UnixMillis,
     pub(crate) episode: EpisodeId,
     pub(crate) found: Vec<FoundCode>,

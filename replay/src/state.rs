@@ -6,14 +6,15 @@ use core::ops::{ControlFlow, Range};
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Audited, ContentKind, DiskFinding, NoticeIssued, Recorded};
+use tslp_core::event::{Audited, ContentKind, DiskFinding, Recorded};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
 use tslp_core::view::{
-    Current, Divergence, Exchange, Former, OpenPrompt, Proposal, SessionPoint, Turn, View,
+    Amendments, Current, Divergence, Exchange, Former, FormerVersion, OpenPrompt, PendingNotice,
+    Proposal, SessionPoint, Turn, View,
 };
 use tslp_projections::anomalies::Anomalies;
 use tslp_projections::audits::Audits;
@@ -362,8 +363,20 @@ impl View for StateView<'_> {
         self.state.audits.under_way(episode)
     }
 
-    fn pending_notices(&self, session: SessionId) -> Vec<NoticeIssued> {
+    fn pending_notices(&self, session: SessionId) -> Vec<PendingNotice> {
         self.state.sessions.pending_notices(session)
+    }
+
+    fn amendments(&self, session: SessionId) -> Amendments {
+        self.state.sessions.amendments(session)
+    }
+
+    fn is_of_conversation(&self, session: SessionId, episode: EpisodeId) -> bool {
+        self.state.sessions.is_of_conversation(session, episode)
+    }
+
+    fn last_shown(&self, session: SessionId, entity: &EntityId) -> Option<VersionId> {
+        self.state.sessions.last_shown(session, entity)
     }
 
     fn current(&self, entity: &EntityId) -> Option<Current> {
@@ -402,6 +415,17 @@ impl View for StateView<'_> {
                 .is_some_and(|current| current.artifact == artifact)
         };
         Some(is_current && !self.state.stale.iter().any(|(entity, _)| diverged(entity)))
+    }
+
+    fn former_versions(&self, entity: &EntityId) -> Vec<FormerVersion> {
+        self.state.state_map.former_versions(entity).to_vec()
+    }
+
+    fn outdated_symbols(&self) -> Vec<EntityId> {
+        let former = self.state.state_map.symbols_with_former();
+        let stale = self.state.stale.iter().map(|(entity, _)| entity);
+        let stale = stale.filter(|entity| entity.symbol.is_some());
+        former.chain(stale).cloned().collect()
     }
 
     fn former(&self, slice: SliceHash) -> Former {

@@ -17,6 +17,7 @@ pub(crate) fn head(step: &[Recorded]) -> Option<usize> {
         matches!(
             recorded.event,
             Event::PromptReceived(_)
+                | Event::SideRequestReceived(_)
                 | Event::ReplySegment(_)
                 | Event::ReplyEnded(_)
                 | Event::AuditAnswered(_)
@@ -34,7 +35,7 @@ pub(crate) fn is_whole(step: &[Recorded]) -> bool {
     step.last().is_some_and(|last| {
         matches!(
             last.event,
-            Event::PromptComposed(_) | Event::ReplySegment(_)
+            Event::PromptComposed(_) | Event::ReplySegment(_) | Event::SideRequestReceived(_)
         )
     })
 }
@@ -66,6 +67,7 @@ const fn belongs_to_prompt(next: &Event) -> bool {
     !matches!(
         next,
         Event::PromptReceived(_)
+            | Event::SideRequestReceived(_)
             | Event::ReplySegment(_)
             | Event::ReplyEnded(_)
             | Event::AuditAnswered(_)
@@ -111,9 +113,10 @@ fn opens(step: &[Recorded], next: &Event) -> bool {
             ContentKind::Message => all(&is_message),
             ContentKind::Reply => all(&|event| is_look(event) || is_of_reply(event)),
             ContentKind::ToolArguments => all(&is_of_reply),
-            ContentKind::Code => true,
+            ContentKind::Code | ContentKind::Injection => true,
         },
         Event::PromptReceived(_) => all(&is_message),
+        Event::SideRequestReceived(_) => all(&|_| false),
         Event::ReplySegment(_) | Event::ReplyEnded(_) => {
             all(&|event| is_look(event) || is_of_reply(event))
         }

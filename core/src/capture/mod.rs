@@ -13,20 +13,15 @@ mod tags;
 mod tool_call;
 mod unified_diff;
 
-pub mod older;
-
-mod block_quote;
-mod json_text;
-mod shell;
-mod terminal;
+pub(crate) mod json_text;
 mod transcript;
 
 mod ends;
 mod line;
 mod section;
 
-pub use tool_call::{path_of_call, tool_call};
-pub use transcript::quotes_a_conversation;
+pub use tool_call::{path_of_call, short_strings, tool_call};
+pub use transcript::{asks_about_a_conversation, quotes_a_conversation};
 
 use alloc::borrow::Cow;
 use alloc::string::String;

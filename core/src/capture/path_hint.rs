@@ -220,37 +220,6 @@ pub fn first_line_comment(code: &str) -> Option<Hint> {
     (plain && is_path(named.path)).then(|| Hint::of(named, PathEvidence::FirstLineComment))
 }
 
-/// Whether a word can only be a file's name: a path whose last part has an extension.
-pub(super) fn names_file(word: &str) -> bool {
-    is_path(word) && has_extension(word)
-}
-
-/// The file that a line announces which a tool prints above the file's text: `==> src/a.c <==`, `--- src/a.c ---`,
-/// `=== src/a.c`, `src/a.c:`.
-pub(super) fn heading(line: &str) -> Option<&str> {
-    const MARKS: [char; 6] = ['=', '-', '#', '*', '<', '>'];
-    let may_be = line.starts_with(MARKS) || memchr::memchr(b':', line.as_bytes()).is_some();
-    if !may_be || line.len() > 2 * PATH_BYTES_MAX || line.starts_with([' ', '\t']) {
-        return None;
-    }
-    let line = line.trim_end();
-    let marked = line.trim_start_matches(MARKS);
-    let opening = &line[..line.len() - marked.len()];
-    let inside = marked.trim_end_matches(MARKS);
-    let closing = &marked[inside.len()..];
-    let (inside, colon) = match inside.trim().strip_suffix(':') {
-        Some(inside) => (inside, true),
-        None => (inside.trim(), false),
-    };
-    // A diff's own headings and comments of some languages have marks in front alone.
-    let is_marked = opening.len() >= 2 && (!closing.is_empty() || opening.starts_with(['=', '#']));
-    let path = strip_label(inside);
-    let is_labelled = path.len() < inside.len();
-    let path = path.trim_matches(['`', '"', '\'']);
-    let is_announced = is_marked || opening.is_empty() && (colon || is_labelled);
-    (is_announced && names_file(path)).then_some(path)
-}
-
 /// A path with what is said of its lines.
 #[derive(Clone, Copy)]
 struct Reference<'t> {
@@ -352,36 +321,6 @@ fn has_extension(word: &str) -> bool {
 mod tests {
     use super::*;
     use alloc::format;
-
-    #[test]
-    fn headings_of_tools() {
-        for line in [
-            "==> src/a.c <==",
-            "--- src/a.c ---",
-            "=== src/a.c",
-            "===== FILE: src/a.c =====",
-            "### src/a.c ###",
-            "## `src/a.c`",
-            "src/a.c:",
-            "File: src/a.c",
-        ] {
-            assert_eq!(heading(line), Some("src/a.c"), "{line}");
-        }
-        for line in [
-            "src/a.c",
-            "--- a/src/a.c",
-            "+++ b/src/a.c",
-            "# src/a.c",
-            "-- src/a.c",
-            "  src/a.c:",
-            "default:",
-            "a = b.c;",
-            "=====",
-            "",
-        ] {
-            assert_eq!(heading(line), None, "{line}");
-        }
-    }
 
     fn shown(hint: Option<Hint>) -> String {
         hint.map_or_else(

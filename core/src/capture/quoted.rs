@@ -63,11 +63,6 @@ pub(super) fn numbered(text: &str) -> Option<Numbered> {
     Some(read)
 }
 
-/// A tool's result without the numbers in front of its lines, if all have one.
-pub(super) fn unnumbered(text: &str) -> Cow<'_, str> {
-    numbered(text).map_or(Cow::Borrowed(text), |numbered| Cow::Owned(numbered.code))
-}
-
 /// Whether a fence's content is several numbered lines.
 pub(super) fn is_numbered(code: &str) -> bool {
     code.lines()

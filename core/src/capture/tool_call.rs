@@ -11,7 +11,7 @@ use super::section::Edits;
 use super::{Block, Closing, Part, Standing, apply_patch, json_text, unified_diff};
 use crate::edit::{self, Bases, Edit, Hunk, Malformed, Place, Unit};
 use crate::event::{Format, PathEvidence};
-use crate::limits::BLOCKS_PER_MESSAGE_MAX;
+use crate::limits::{BLOCKS_PER_MESSAGE_MAX, TOUCHING_TEXT_BYTES_MAX};
 
 pub(super) const PATH: [&str; 7] = [
     "filePath",
@@ -28,18 +28,6 @@ const NEW: [&str; 5] = ["newString", "new_string", "new_str", "new_text", "newTe
 const EVERYWHERE: [&str; 3] = ["replaceAll", "replace_all", "allow_multiple"];
 const PATCH: [&str; 4] = ["input", "patch", "patchText", "patch_text"];
 const SHELL: [&str; 3] = ["command", "cmd", "script"];
-/// The same, of calls that nothing but here-documents is looked for in.
-const COMMAND: [&str; 6] = [
-    "command",
-    "cmd",
-    "script",
-    "commands",
-    "shell_command",
-    "shell",
-];
-/// What a call is given that searches.
-const SEARCHED: [&str; 4] = ["pattern", "query", "regex", "search_term"];
-
 /// What a tool call does to files; nothing, if it only reads or isn't known.
 #[must_use]
 pub fn tool_call(name: &str, arguments: &str) -> Vec<Block<'static>> {
@@ -47,32 +35,6 @@ pub fn tool_call(name: &str, arguments: &str) -> Vec<Block<'static>> {
         Some(object) => by_shape(name, &object, arguments),
         None => unread(arguments),
     }
-}
-
-/// What a call asks for, whatever it does.
-pub(super) struct Asked {
-    /// The path that it names.
-    pub(super) path: Option<String>,
-    /// The command that it gives a shell.
-    pub(super) command: Option<String>,
-    /// Whether it searches.
-    pub(super) searches: bool,
-}
-
-/// What a call's arguments ask for.
-pub(super) fn asked(arguments: &str) -> Option<Asked> {
-    let object = parsed(arguments)?;
-    let command = COMMAND.iter().find_map(|key| match object.get(*key)? {
-        Value::String(command) => Some(command.as_str()),
-        // The last word of `bash -lc …` is the command.
-        Value::Array(words) => words.last()?.as_str(),
-        _ => None,
-    });
-    Some(Asked {
-        path: path_in(&object),
-        command: command.map(ToString::to_string),
-        searches: SEARCHED.iter().any(|key| object.contains_key(*key)),
-    })
 }
 
 /// The path that a call's arguments name, whatever the call does.
@@ -87,35 +49,17 @@ fn path_in(object: &Map<String, Value>) -> Option<String> {
     Some(path.trim().to_string())
 }
 
-/// What a text in a call's arguments holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held {
-    /// Code, or an edit.
-    Code,
-    /// A shell's command.
-    Command,
-}
-
-/// The arguments of a call with other texts in the place of some; `other` is asked about each that holds code or a
-/// command. All else stays byte for byte. `None` if it changes none.
-pub(super) fn with_other_texts(
-    arguments: &str,
-    other: &mut dyn FnMut(Held, &str) -> Option<String>,
-) -> Option<String> {
-    json_text::with_others(arguments, &[], &mut |text| match text.key {
-        // Some models encode their arguments, or a list in them, once more.
-        None | Some("edits" | "replacements") => with_other_texts(text.said, other),
-        Some(key) if holds_code(key, text.said) => other(Held::Code, text.said),
-        Some(key) if COMMAND.contains(&key) => other(Held::Command, text.said),
-        Some(_) => None,
-    })
-    .ok()?
-}
-
-fn holds_code(key: &str, text: &str) -> bool {
-    const TEXT: [&str; 3] = ["diff", "insert_text", "text"];
-    let keys = CONTENT.iter().chain(&OLD).chain(&NEW).chain(&PATCH);
-    keys.chain(&TEXT).any(|known| *known == key) || SHELL.contains(&key) && holds_patch(text)
+/// Strings in a call's arguments that may name files: its path, a command; not a file's text.
+#[must_use]
+pub fn short_strings(arguments: &str) -> Vec<String> {
+    let mut strings = Vec::new();
+    let _ = json_text::with_others(arguments, &mut |string| {
+        if string.len() <= TOUCHING_TEXT_BYTES_MAX {
+            strings.push(string.into());
+        }
+        None
+    });
+    strings
 }
 
 fn parsed(arguments: &str) -> Option<Map<String, Value>> {

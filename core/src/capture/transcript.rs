@@ -10,7 +10,13 @@ const TASK_BYTES_MAX: usize = 240;
 /// Whether a message quotes a conversation instead of being part of one: code in it is neither the user's nor new.
 #[must_use]
 pub fn quotes_a_conversation(text: &str) -> bool {
-    text.contains(QUOTED_CONVERSATION) || has_turns(text) || asks_for_a_title(text)
+    asks_about_a_conversation(text) || has_turns(text)
+}
+
+/// Whether a message can only be a client's own task about a conversation.
+#[must_use]
+pub fn asks_about_a_conversation(text: &str) -> bool {
+    text.contains(QUOTED_CONVERSATION) || asks_for_a_title(text)
 }
 
 /// Whether a user's turn begins on one line and an assistant's on a later one: `# USER`, `**Assistant:**`, `user: hello`.

@@ -1,59 +1,101 @@
-//! What the model is given to see: true code that the prompt names, notices, recent context (spec §8, engine: "Prompt
-//! assembly").
+//! What the model is given to see (spec §8, engine: "Prompt assembly").
+//!
+//! Where the client's own messages go along (`client` history), one rule holds for all that the proxy puts in or takes out:
+//! what the model has been shown stays where it was, byte for byte, as long as it isn't wrong. So true code and notices go
+//! to the newest message, are on record, and stand there again whenever the client sends that message again.
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::found_code::Reading;
-use super::outdated::{Outdated, ReadCode};
-use super::propose;
+use super::Recorder;
+use super::hydrate::{self, Hydration};
 use super::receive;
+use super::sight::{self, ShownText, Sight, Slot, Withholding};
 use crate::capture;
-use crate::delimiter::{self, RECENT_CLOSE, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
+use crate::delimiter::{self, RECENT_CLOSE, RECENT_OPEN};
 use crate::directive;
 use crate::entity::EntityId;
-use crate::event::{Dropped, Event, History, Hydrated, NoticeIssued, PromptComposed};
-use crate::extract::{Grammars, Proof};
-use crate::hash::ArtifactHash;
+use crate::event::{
+    ContentKind, Event, History, Injected, NoticeIssued, PromptAmended, PromptComposed, Side,
+    Withheld,
+};
+use crate::extract::Grammars;
+use crate::hash::{ArtifactHash, MessageKey};
 use crate::ids::{EpisodeId, SessionId};
 use crate::limits::{
-    BYTES_PER_TOKEN, HYDRATION_CANDIDATES_MAX, NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX,
-    RECENT_MESSAGE_READ_BYTES,
+    NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES,
 };
 use crate::mention::Mentions;
-use crate::message::{Message, Request, Role, ToolCall};
+use crate::message::{Request, Role};
 use crate::notice;
-use crate::path::RelPath;
 use crate::policy::{Placement, Policy};
 use crate::reason::Reason;
-use crate::view::{Current, Divergence, Exchange, View};
+use crate::view::{Amendments, Exchange, View};
 
 /// The prompt as it goes to the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outgoing {
-    /// The one system message; empty if there is none.
-    pub system: String,
-    /// Text to put in front of the current prompt, for models without a system role.
-    pub prefix: String,
+    /// The one system message, in front of all others; empty if there is none. `None`: the client's own stay where they
+    /// are, among `messages`.
+    pub system: Option<String>,
     /// The client's messages that go along, in order.
     pub messages: Vec<OutgoingMessage>,
 }
 
 /// One of the client's messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutgoingMessage {
     /// Its index in the request.
     pub index: usize,
-    /// Text parts that differ from what the client sent, by their index among the message's text parts. Empty: the
-    /// message goes out byte for byte.
+    /// What the proxy puts in front of its text.
+    pub before: String,
+    /// What the proxy puts after its text.
+    pub after: String,
+    /// Text parts that differ from what the client sent, by their index among the message's text parts.
     pub rewritten: Vec<(usize, String)>,
     /// Arguments that differ from what the client sent, by their call's index among the message's tool calls.
     pub arguments: Vec<(usize, String)>,
     /// Thoughts that differ from what the client sent, by their index among the message's.
     pub thoughts: Vec<(usize, String)>,
+}
+
+impl OutgoingMessage {
+    /// Whether the message goes out byte for byte.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        let changed = [&self.rewritten, &self.arguments, &self.thoughts];
+        self.before.is_empty()
+            && self.after.is_empty()
+            && changed.into_iter().all(Vec::is_empty)
+    }
+}
+
+impl Outgoing {
+    /// The request as the client sent it.
+    #[must_use]
+    pub fn unchanged(request: &Request) -> Self {
+        let messages = 0..request.messages.len();
+        Self {
+            system: None,
+            messages: messages
+                .map(|index| OutgoingMessage {
+                    index,
+                    ..OutgoingMessage::default()
+                })
+                .collect(),
+        }
+    }
+
+    /// Whether the request goes out as the client sent it.
+    #[must_use]
+    pub fn is_unchanged(&self, request: &Request) -> bool {
+        self.system.is_none()
+            && self.messages.len() == request.messages.len()
+            && self.messages.iter().all(OutgoingMessage::is_unchanged)
+    }
 }
 
 /// The decision and its text.
@@ -69,6 +111,10 @@ pub struct Composed {
 pub struct Prompt<'r> {
     /// The request.
     pub request: &'r Request,
+    /// How each of its messages is recognised when it is sent again; `None` of system messages.
+    pub keys: &'r [Option<MessageKey>],
+    /// How many messages, system messages left out, were in the session's conversation before.
+    pub known_length: u32,
     /// Its episode.
     pub episode: EpisodeId,
     /// Its session.
@@ -77,42 +123,70 @@ pub struct Prompt<'r> {
     pub history: History,
     /// What the current prompt names.
     pub mentions: &'r Mentions,
-    /// The blocks of code that the model sees in the client's own messages anyway, where `request` doesn't hold all
-    /// messages that went along.
-    pub seen: Option<&'r BTreeSet<ArtifactHash>>,
+    /// What is on record of the whole request, where `request` doesn't hold all messages that went along.
+    pub on_record: Option<&'r SeenBefore>,
     /// The parsers.
     pub grammars: &'r dyn Grammars,
-    /// What is known of older messages' code.
-    pub read: &'r ReadCode,
+}
+
+/// What only the whole request tells, as it is on record.
+#[derive(Clone, Debug, Default)]
+pub struct SeenBefore {
+    /// Entities that the conversation showed as they are true.
+    pub in_sight: BTreeSet<EntityId>,
+    /// Versions that were withheld for the first time.
+    pub withheld: Vec<Withheld>,
+    /// How many messages before the one that was added to have its key.
+    pub occurrence: u32,
 }
 
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
 #[must_use]
 pub fn compose(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
-    let reading = Reading {
-        view,
-        grammars: prompt.grammars,
-        root: &policy.workspace_root,
-    };
-    let outdated = Outdated::new(reading, prompt.read);
-    let messages = outgoing_messages(&outdated, prompt);
-    let found;
-    let in_prompt = match prompt.seen {
-        Some(seen) => seen,
-        None => {
-            found = artifacts_in(prompt.request, &messages);
-            &found
-        }
-    };
-    let hydration = hydrate(view, policy, prompt, in_prompt);
-    let mut events: Vec<Event> = hydration
-        .notices
-        .iter()
-        .cloned()
-        .map(Event::NoticeIssued)
+    match prompt.history {
+        History::Window => compose_window(view, policy, prompt),
+        History::Client => compose_client(view, policy, prompt),
+    }
+}
+
+/// Older turns are replaced by the Recent Context block, in the law's order (spec §8.4).
+fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
+    let request = prompt.request;
+    let current_from = request.current_from();
+    let mut messages: Vec<OutgoingMessage> = (current_from..request.messages.len())
+        .filter(|index| request.messages[*index].role != Role::System)
+        .map(|index| safe_message(request, index))
         .collect();
-    let notices = notices_to_show(view, prompt.session, hydration.notices);
-    let preface = preface(view, &outdated, prompt, &hydration.blocks, &notices);
+    let texts = texts_of_messages(request, current_from..request.messages.len());
+    let candidates = wanted_symbols(view, prompt);
+    let sight = Sight::new(view, prompt.session, candidates, &texts);
+    let in_sight = |entity: &EntityId| match prompt.on_record {
+        Some(seen) => seen.in_sight.contains(entity),
+        None => all_parts(view, entity, &|part| sight.shows_truth(part, &[])),
+    };
+    let hydration = hydrate::hydrate(view, policy, prompt, &in_sight);
+    let mut events = notices_of(&hydration);
+    let notices = notices_to_show(view, prompt, hydration.notices, &|_, _| true);
+    let mut sections = hydration.blocks;
+    sections.extend(notices.iter().map(|notice| notice_block(view, prompt, notice)));
+    sections.extend(recent_context(view, prompt.session));
+    let preface = sections.join("\n\n");
+    let mut system = receive::system_text(request);
+    let withheld = Sight::strictly(view, prompt.session, &system);
+    if let Some(clean) = clean(Role::System, &system, withheld) {
+        system = clean;
+    }
+    match policy.placement {
+        Placement::System if preface.is_empty() => {}
+        Placement::System if system.is_empty() => system = preface,
+        Placement::System => system = format!("{system}\n\n{preface}"),
+        Placement::User => {
+            let mut current = messages.iter_mut();
+            if let Some(first) = current.find(|message| message.index == current_from) {
+                first.before = preface;
+            }
+        }
+    }
     events.push(Event::PromptComposed(PromptComposed {
         episode: prompt.episode,
         history: prompt.history,
@@ -123,283 +197,346 @@ pub fn compose(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Compose
     }));
     Composed {
         events,
-        outgoing: place(
-            policy.placement,
-            system(&outdated, prompt.request),
-            preface,
+        outgoing: Outgoing {
+            system: Some(system),
             messages,
-        ),
+        },
     }
 }
 
-/// Entities that may be hydrated for this prompt, in the order of admission, each with its reason.
-#[must_use]
-pub fn candidates(
-    view: &dyn View,
-    session: SessionId,
-    mentions: &Mentions,
-) -> Vec<(EntityId, Reason)> {
-    let mut list: Vec<(EntityId, Reason)> = Vec::new();
-    let mut seen = BTreeSet::new();
-    let mut add = |entity: EntityId, reason| {
-        if list.len() < HYDRATION_CANDIDATES_MAX && seen.insert(entity.clone()) {
-            list.push((entity, reason));
-        }
+/// The client's own messages stay in place and in order, as they went out before.
+fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
+    let request = prompt.request;
+    let amendments = view.amendments(prompt.session);
+    let injected = InjectedTexts::new(view, prompt, &amendments);
+    let texts = injected.with_texts_of(request);
+    let sight = Sight::new(view, prompt.session, wanted_symbols(view, prompt), &texts);
+    let in_tool_chain = is_in_tool_chain(request);
+    let in_sight = |entity: &EntityId| match prompt.on_record {
+        Some(seen) => seen.in_sight.contains(entity),
+        None => all_parts(view, entity, &|part| {
+            sight.shows_truth(part, &amendments.withheld)
+                || (in_tool_chain && sight.is_own_edit(part))
+        }),
     };
-    for entity in &mentions.symbols {
-        add(entity.clone(), Reason::Mentioned);
+    let mut hydration = hydrate::hydrate(view, policy, prompt, &in_sight);
+    let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
+    let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
+    let withholding = sight.withhold(
+        &texts,
+        &amendments.withheld,
+        &|index| position(request, index),
+        &|index| may_change(prompt, index),
+        &added,
+    );
+    let withheld: Vec<Withheld> = match prompt.on_record {
+        Some(seen) => seen.withheld.clone(),
+        None => withholding.new.iter().cloned().collect(),
+    };
+    for withheld in &withheld {
+        if let Some(divergence) = view.divergence(&withheld.entity) {
+            hydration.notify(
+                prompt,
+                withheld.entity.clone(),
+                hydrate::reason_of(divergence),
+            );
+        }
     }
-    for proposal in view.proposals_in(session) {
-        // An edit that didn't apply proposes something about the whole file: what there is of it must be seen.
-        if proposal.entity.symbol.is_some() {
-            add(proposal.entity, Reason::UnderProposal);
-        } else {
-            for entity in known_of(view, &proposal.entity.path) {
-                add(entity, Reason::UnderProposal);
+    hydration.notices.retain(|notice| {
+        let is_known = notice.entity.as_ref().is_some_and(|entity| {
+            injected.says_still(entity, &notice_block(view, prompt, notice))
+        });
+        !is_known && (!in_tool_chain || notice::concerns_next_step(notice.reason))
+    });
+    let mut events = notices_of(&hydration);
+    let notices = notices_to_show(view, prompt, hydration.notices, &|notice, was_shown| {
+        let is_due = !in_tool_chain || notice::concerns_next_step(notice.reason);
+        is_due && !(was_shown && injected.says(&notice_block(view, prompt, notice)))
+    });
+    let mut sections: Vec<String> = replacements(view, prompt, &hydration.hydrated);
+    sections.extend(hydration.blocks);
+    sections.extend(notices.iter().map(|notice| notice_block(view, prompt, notice)));
+    let text = sections.join("\n\n");
+    let target = target(request).filter(|_| !text.is_empty());
+    let injection = target.and_then(|(index, side)| {
+        let message = prompt.keys.get(index).copied().flatten()?;
+        let before = prompt.keys[..index].iter();
+        let occurrence = before.filter(|key| **key == Some(message)).count();
+        let mut recorder = Recorder::new(view);
+        let text = recorder.store(ContentKind::Injection, text.as_bytes());
+        events.extend(recorder.into_events());
+        Some(Injected {
+            message,
+            occurrence: match prompt.on_record {
+                Some(seen) => seen.occurrence,
+                None => u32::try_from(occurrence).unwrap_or(u32::MAX),
+            },
+            side,
+            text,
+        })
+    });
+    if injection.is_some() || !withheld.is_empty() {
+        events.push(Event::PromptAmended(PromptAmended {
+            episode: prompt.episode,
+            injected: injection,
+            withheld,
+        }));
+    }
+    events.push(Event::PromptComposed(PromptComposed {
+        episode: prompt.episode,
+        history: prompt.history,
+        hydrated: hydration.hydrated,
+        dropped: hydration.dropped,
+        notices: u32::try_from(notices.len()).unwrap_or(u32::MAX),
+        budget_tokens: policy.budget_tokens,
+    }));
+    let messages = (0..request.messages.len()).map(|index| {
+        let mut message = injected.message(request, index, &withholding);
+        match target {
+            Some((at, Side::Before)) if at == index => add_section(&mut message.before, &text),
+            Some((at, Side::After)) if at == index => add_section(&mut message.after, &text),
+            _ => {}
+        }
+        message
+    });
+    let messages = messages.collect();
+    Composed {
+        events,
+        outgoing: Outgoing {
+            system: None,
+            messages,
+        },
+    }
+}
+
+/// What was put into the conversation's messages before, message by message.
+struct InjectedTexts {
+    /// By the message's index in the request and the side.
+    texts: BTreeMap<(usize, Slot), String>,
+    /// All of the session's, also of messages that the client no longer sends, the latest last.
+    all: Vec<String>,
+}
+
+impl InjectedTexts {
+    fn new(view: &dyn View, prompt: &Prompt<'_>, amendments: &Amendments) -> Self {
+        let mut places: BTreeMap<(MessageKey, u32), usize> = BTreeMap::new();
+        let mut counts: BTreeMap<MessageKey, u32> = BTreeMap::new();
+        for (index, key) in prompt.keys.iter().enumerate() {
+            if let Some(key) = key {
+                let count = counts.entry(*key).or_default();
+                places.insert((*key, *count), index);
+                *count += 1;
             }
         }
+        let mut injected = Self {
+            texts: BTreeMap::new(),
+            all: Vec::new(),
+        };
+        for Injected {
+            message,
+            occurrence,
+            side,
+            text,
+        } in &amendments.injected
+        {
+            let Some(text) = view.content(*text).and_then(|text| String::from_utf8(text).ok())
+            else {
+                continue;
+            };
+            if let Some(index) = places.get(&(*message, *occurrence)) {
+                let slot = match side {
+                    Side::Before => Slot::Before,
+                    Side::After => Slot::After,
+                };
+                add_section(injected.texts.entry((*index, slot)).or_default(), &text);
+            }
+            injected.all.push(text);
+        }
+        injected
     }
-    for path in &mentions.files {
-        for entity in known_of(view, path) {
-            add(entity, Reason::FileMentioned);
+
+    /// All that the model sees, in order.
+    fn with_texts_of<'t>(&'t self, request: &'t Request) -> Vec<ShownText<'t>> {
+        let mut texts = Vec::new();
+        for (index, message) in request.messages.iter().enumerate() {
+            texts.extend(self.shown(index, Slot::Before));
+            texts.extend(sight::texts_of(index, message));
+            texts.extend(self.shown(index, Slot::After));
+        }
+        texts
+    }
+
+    fn shown(&self, message: usize, slot: Slot) -> Option<ShownText<'_>> {
+        let text = self.texts.get(&(message, slot))?;
+        Some(ShownText {
+            message,
+            slot,
+            text: Cow::Borrowed(text),
+        })
+    }
+
+    /// Whether the model was told this in just these words.
+    fn says(&self, block: &str) -> bool {
+        self.all.iter().any(|text| text.contains(block))
+    }
+
+    /// Whether the model was told this and hasn't been shown the entity's code since.
+    fn says_still(&self, entity: &EntityId, block: &str) -> bool {
+        let line = format!("{}\n", hydrate::entity_line(entity));
+        let said = self.all.iter().rposition(|text| text.contains(block));
+        let shown = self.all.iter().rposition(|text| text.contains(&line));
+        said.is_some() && said >= shown
+    }
+
+    /// A message as it goes out, but for what is put into it now.
+    fn message(&self, request: &Request, index: usize, withholding: &Withholding) -> OutgoingMessage {
+        let rewritten = |slot| withholding.rewritten.get(&(index, slot)).cloned();
+        let side = |slot| {
+            let known = || self.texts.get(&(index, slot)).cloned();
+            rewritten(slot).or_else(known).unwrap_or_default()
+        };
+        let message = &request.messages[index];
+        let changed = |texts: &[String], slot: &dyn Fn(usize) -> Slot| -> Vec<(usize, String)> {
+            let texts = texts.iter().enumerate();
+            texts
+                .filter_map(|(at, text)| Some((at, clean(message.role, text, rewritten(slot(at)))?)))
+                .collect()
+        };
+        OutgoingMessage {
+            index,
+            before: side(Slot::Before),
+            after: side(Slot::After),
+            rewritten: changed(&message.parts, &Slot::Part),
+            arguments: (0..message.tool_calls.len())
+                .filter_map(|at| Some((at, rewritten(Slot::Arguments(at))?)))
+                .collect(),
+            thoughts: changed(&message.thoughts, &Slot::Thought),
         }
     }
-    list
 }
 
-/// The file as a whole, or what is known of it.
-fn known_of(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
-    let file = EntityId::file(path.clone());
-    if view.current(&file).is_some() {
-        return Vec::from([file]);
+fn add_section(sections: &mut String, section: &str) {
+    if !sections.is_empty() {
+        sections.push_str("\n\n");
     }
-    let symbols = view.symbols_of(path).into_iter();
+    sections.push_str(section);
+}
+
+/// Where what is new goes: in front of the user's words in a new turn, after what a tool returned within one.
+fn target(request: &Request) -> Option<(usize, Side)> {
+    let mut messages = request.messages.iter().enumerate();
+    let (index, message) =
+        messages.rfind(|(_, message)| matches!(message.role, Role::User | Role::Tool))?;
+    Some(match message.role {
+        Role::User => (index, Side::Before),
+        _ => (index, Side::After),
+    })
+}
+
+/// Whether the model goes on after its own tool calls, and not after words of the user's.
+fn is_in_tool_chain(request: &Request) -> bool {
+    target(request).is_some_and(|(_, side)| side == Side::After)
+}
+
+/// How many messages of the conversation there are up to this one, system messages left out.
+fn position(request: &Request, index: usize) -> u32 {
+    let messages = request.messages[..=index].iter();
+    let spoken = messages.filter(|message| message.role != Role::System);
+    u32::try_from(spoken.count()).unwrap_or(u32::MAX)
+}
+
+/// Whether code may be withheld from a message from now on: not from what is new, nor from the user's own words of this
+/// turn, nor from a client's examples of another code base.
+fn may_change(prompt: &Prompt<'_>, index: usize) -> bool {
+    let request = prompt.request;
+    let current_from = request.current_from();
+    let is_example = index < capture::examples(&request.messages);
+    let is_older = index < current_from
+        || (index > current_from && position(request, index) <= prompt.known_length);
+    is_older && !is_example
+}
+
+fn texts_of_messages(request: &Request, range: core::ops::Range<usize>) -> Vec<ShownText<'_>> {
+    let texts = range.flat_map(|index| sight::texts_of(index, &request.messages[index]));
+    texts.collect()
+}
+
+/// The symbols that may be hydrated.
+fn wanted_symbols(view: &dyn View, prompt: &Prompt<'_>) -> Vec<EntityId> {
+    let candidates = hydrate::candidates(view, prompt.session, prompt.mentions, prompt.request.tools);
+    let mut wanted = Vec::new();
+    for (entity, reason) in candidates {
+        match entity.symbol {
+            Some(_) => wanted.push(entity),
+            None if reason != Reason::LeftToTools => wanted.extend(parts_of(view, &entity)),
+            None => {}
+        }
+    }
+    wanted
+}
+
+fn parts_of(view: &dyn View, file: &EntityId) -> Vec<EntityId> {
+    let symbols = view.symbols_of(&file.path).into_iter();
     symbols
-        .map(|symbol| EntityId::symbol(path.clone(), symbol))
+        .map(|symbol| EntityId::symbol(file.path.clone(), symbol))
         .collect()
 }
 
-#[derive(Default)]
-struct Hydration {
-    blocks: Vec<String>,
-    hydrated: Vec<Hydrated>,
-    dropped: Vec<Dropped>,
-    notices: Vec<NoticeIssued>,
-}
-
-fn hydrate(
-    view: &dyn View,
-    policy: &Policy,
-    prompt: &Prompt<'_>,
-    in_prompt: &BTreeSet<ArtifactHash>,
-) -> Hydration {
-    let mut hydration = Hydration::default();
-    let mut admitted: Vec<(Hydrated, String)> = Vec::new();
-    let mut tokens_left = policy.budget_tokens;
-    for entity in &prompt.mentions.ambiguous {
-        hydration.drop(prompt, entity.clone(), Reason::AmbiguousName);
-    }
-    for (entity, reason) in candidates(view, prompt.session, prompt.mentions) {
-        let Some(current) = view.current(&entity) else {
-            continue;
-        };
-        let covered = covered_tokens(&admitted, &entity);
-        match admit(view, &entity, &current, in_prompt, tokens_left + covered) {
-            Err(refusal) => hydration.drop(prompt, entity, refusal),
-            Ok((text, tokens)) => {
-                tokens_left = tokens_left + covered - tokens;
-                let hydrated = Hydrated {
-                    entity,
-                    version: current.version,
-                    reason,
-                    tokens,
-                };
-                admitted.push((hydrated, text));
-            }
-        }
-    }
-    drop_covered(&mut admitted, &mut hydration);
-    warn_of_files(view, prompt, &admitted, &mut hydration);
-    keep_order(&mut admitted, &view.hydration_order(prompt.session));
-    for (hydrated, text) in admitted {
-        hydration.hydrated.push(hydrated);
-        hydration.blocks.push(text);
-    }
-    hydration
-}
-
-/// A part that is shown can't be changed while its file is STALE as a whole: said before somebody tries.
-fn warn_of_files(
-    view: &dyn View,
-    prompt: &Prompt<'_>,
-    admitted: &[(Hydrated, String)],
-    hydration: &mut Hydration,
-) {
-    let files: BTreeSet<EntityId> = admitted
-        .iter()
-        .filter_map(|(hydrated, _)| propose::stale_file(view, &hydrated.entity))
-        .collect();
-    for file in files {
-        let is_told = |notice: &NoticeIssued| notice.entity.as_ref() == Some(&file);
-        if let Some(divergence) = view.divergence(&file)
-            && !hydration.notices.iter().any(is_told)
-        {
-            hydration.tell(prompt, file, reason_of(divergence));
-        }
-    }
-}
-
-/// What a whole file's parts cost, which it covers if it is shown.
-fn covered_tokens(admitted: &[(Hydrated, String)], entity: &EntityId) -> u32 {
+/// Whether something holds of a symbol, or of every symbol of a file.
+fn all_parts(view: &dyn View, entity: &EntityId, holds: &dyn Fn(&EntityId) -> bool) -> bool {
     if entity.symbol.is_some() {
-        return 0;
+        return holds(entity);
     }
-    let parts = admitted
-        .iter()
-        .filter(|(hydrated, _)| hydrated.entity.path == entity.path);
-    parts.map(|(hydrated, _)| hydrated.tokens).sum()
+    let parts = parts_of(view, entity);
+    !parts.is_empty() && parts.iter().all(holds)
 }
 
-impl Hydration {
-    /// Records why a candidate isn't shown, and tells the model where it would otherwise guess.
-    fn drop(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
-        let is_worth_a_notice = matches!(
-            reason,
-            Reason::Stale
-                | Reason::DiskHoldsSuperseded
-                | Reason::DiskUnreadable
-                | Reason::OverBudget
-                | Reason::QuotesDelimiters
-        );
-        if is_worth_a_notice {
-            self.tell(prompt, entity.clone(), reason);
-        }
-        self.dropped.push(Dropped { entity, reason });
-    }
-
-    fn tell(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
-        self.notices.push(NoticeIssued {
-            episode: prompt.episode,
-            session: prompt.session,
-            reason,
-            entity: Some(entity),
-            other: None,
-        });
-    }
-}
-
-/// The block for one entity and the tokens it takes, or why it isn't shown.
-fn admit(
+/// Which of the blocks take the place of an earlier one in the same conversation, as one notice.
+fn replacements(
     view: &dyn View,
-    entity: &EntityId,
-    current: &Current,
-    in_prompt: &BTreeSet<ArtifactHash>,
-    tokens_left: u32,
-) -> Result<(String, u32), Reason> {
-    if let Some(divergence) = divergence_within(view, entity) {
-        return Err(reason_of(divergence));
-    }
-    if in_prompt.contains(&current.artifact) {
-        return Err(Reason::InPrompt);
-    }
-    let code = view
-        .slices(current.artifact, &current.spans)
-        .ok_or(Reason::ContentMissing)?;
-    let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
-    if delimiter::quoted_in(code) {
-        return Err(Reason::QuotesDelimiters);
-    }
-    let text = state_block(entity, current, code);
-    let tokens = tokens_of(&text);
-    if tokens > tokens_left {
-        return Err(Reason::OverBudget);
-    }
-    Ok((text, tokens))
-}
-
-const fn reason_of(divergence: Divergence) -> Reason {
-    match divergence {
-        Divergence::Unknown => Reason::Stale,
-        Divergence::Superseded => Reason::DiskHoldsSuperseded,
-        Divergence::Unreadable => Reason::DiskUnreadable,
-    }
-}
-
-/// How disk diverges from an entity or, of a whole file, from a definition that its text would show as well: no prompt
-/// shows code and says that it is withheld.
-fn divergence_within(view: &dyn View, entity: &EntityId) -> Option<Divergence> {
-    let own = view.divergence(entity);
-    if own.is_some() || entity.symbol.is_some() {
-        return own;
-    }
-    let symbols = view.symbols_of(&entity.path).into_iter();
-    symbols
-        .map(|symbol| EntityId::symbol(entity.path.clone(), symbol))
-        .find_map(|part| view.divergence(&part))
-}
-
-/// The law's template (spec §8.2), to the letter; what a pattern confirmed (§4.1, step 2) isn't said to be read by AST.
-fn state_block(entity: &EntityId, current: &Current, code: &str) -> String {
-    let source = match current.proof {
-        Proof::Ast => "AST",
-        Proof::Pattern | Proof::PartialPattern => "pattern",
+    prompt: &Prompt<'_>,
+    hydrated: &[crate::event::Hydrated],
+) -> Vec<String> {
+    let is_newer = |shown: &&crate::event::Hydrated| {
+        let before = view.last_shown(prompt.session, &shown.entity);
+        shown.tokens > 0 && before.is_some_and(|before| before != shown.version)
     };
-    format!(
-        "{STATE_OPEN}\nEntity: {entity}\nArtifact: {}\nSource: Confirmed via {source}\n\n{}\n{STATE_CLOSE}",
-        current.slice,
-        code.trim_end_matches(['\n', '\r'])
-    )
-}
-
-/// A count that rather overestimates.
-fn tokens_of(text: &str) -> u32 {
-    u32::try_from(text.len().div_ceil(BYTES_PER_TOKEN)).unwrap_or(u32::MAX)
-}
-
-/// Where a whole file is shown, its parts aren't shown again.
-fn drop_covered(admitted: &mut Vec<(Hydrated, String)>, hydration: &mut Hydration) {
-    let files: BTreeSet<_> = admitted
+    let names: Vec<String> = hydrated
         .iter()
-        .filter(|(hydrated, _)| hydrated.entity.symbol.is_none())
-        .map(|(hydrated, _)| hydrated.entity.path.clone())
+        .filter(is_newer)
+        .map(|shown| format!("{}", shown.entity))
         .collect();
-    admitted.retain(|(hydrated, _)| {
-        let is_covered = hydrated.entity.symbol.is_some() && files.contains(&hydrated.entity.path);
-        if is_covered {
-            hydration.dropped.push(Dropped {
-                entity: hydrated.entity.clone(),
-                reason: Reason::CoveredByFile,
-            });
-        }
-        !is_covered
-    });
+    if names.is_empty() {
+        return Vec::new();
+    }
+    Vec::from([notice::replaced(&names)])
 }
 
-/// First hydrated first, so that a local model's prefix cache survives from turn to turn.
-fn keep_order(admitted: &mut [(Hydrated, String)], order: &[EntityId]) {
-    let rank = |entity: &EntityId| {
-        order
-            .iter()
-            .position(|known| known == entity)
-            .unwrap_or(order.len())
-    };
-    admitted.sort_by_key(|(hydrated, _)| rank(&hydrated.entity));
+fn notices_of(hydration: &Hydration) -> Vec<Event> {
+    let notices = hydration.notices.iter().cloned();
+    notices.map(Event::NoticeIssued).collect()
 }
 
-/// The newest notices that still matter, each thing said once.
+/// The newest notices that still matter, each thing said once. `is_due` says which of those that wait are given now.
 fn notices_to_show(
     view: &dyn View,
-    session: SessionId,
+    prompt: &Prompt<'_>,
     new: Vec<NoticeIssued>,
+    is_due: &dyn Fn(&NoticeIssued, bool) -> bool,
 ) -> Vec<NoticeIssued> {
-    let mut pending = view.pending_notices(session);
-    pending.retain(|notice| still_matters(view, notice));
-    pending.extend(new);
+    let pending = view.pending_notices(prompt.session).into_iter();
+    let mut notices: Vec<NoticeIssued> = pending
+        .filter(|pending| {
+            still_matters(view, &pending.notice) && is_due(&pending.notice, pending.was_shown)
+        })
+        .map(|pending| pending.notice)
+        .collect();
+    notices.extend(new);
     let mut said = BTreeSet::new();
-    pending
+    notices
         .retain(|notice| said.insert((notice.reason, notice.entity.clone(), notice.other.clone())));
-    let surplus = pending.len().saturating_sub(NOTICES_PER_PROMPT_MAX);
-    pending.split_off(surplus)
+    let surplus = notices.len().saturating_sub(NOTICES_PER_PROMPT_MAX);
+    notices.split_off(surplus)
 }
 
 /// Of disk, and of what waits, only what is so now is said: by now it may be settled.
@@ -422,26 +559,12 @@ fn still_matters(view: &dyn View, notice: &NoticeIssued) -> bool {
     !is_settled
 }
 
-/// Code, then notices, then recent context.
-fn preface(
-    view: &dyn View,
-    outdated: &Outdated<'_>,
-    prompt: &Prompt<'_>,
-    blocks: &[String],
-    notices: &[NoticeIssued],
-) -> String {
-    let mut sections: Vec<String> = blocks.to_vec();
-    sections.extend(notices.iter().map(|notice| {
-        let seen = |entity: &EntityId| view.disk(&entity.path);
-        notice::block(notice, notice.entity.as_ref().and_then(seen))
-    }));
-    if prompt.history == History::Window {
-        sections.extend(recent_context(view, outdated, prompt.session));
-    }
-    sections.join("\n\n")
+fn notice_block(view: &dyn View, _prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
+    let seen = |entity: &EntityId| view.disk(&entity.path);
+    notice::block(notice, notice.entity.as_ref().and_then(seen))
 }
 
-fn recent_context(view: &dyn View, outdated: &Outdated<'_>, session: SessionId) -> Option<String> {
+fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {
     let exchanges = view.recent(session);
     if exchanges.is_empty() {
         return None;
@@ -454,7 +577,7 @@ fn recent_context(view: &dyn View, outdated: &Outdated<'_>, session: SessionId) 
         ] {
             text.push_str(&format!(
                 "\n{name}:\n{}\n",
-                recent_message(view, outdated, speaker, &pieces)
+                recent_message(view, session, speaker, &pieces)
             ));
         }
     }
@@ -465,12 +588,12 @@ fn recent_context(view: &dyn View, outdated: &Outdated<'_>, session: SessionId) 
 /// One message of the window: code that is no longer true withheld, delimiters defused, cut hard at its cap.
 fn recent_message(
     view: &dyn View,
-    outdated: &Outdated<'_>,
+    session: SessionId,
     speaker: Role,
     pieces: &[ArtifactHash],
 ) -> String {
     let text = recent_text(view, pieces);
-    let text = clean(speaker, &text, outdated.withheld(&text)).unwrap_or(text);
+    let text = clean(speaker, &text, Sight::strictly(view, session, &text)).unwrap_or(text);
     let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
     while !text.is_char_boundary(cut) {
         cut -= 1;
@@ -491,8 +614,8 @@ pub(super) fn recent_text(view: &dyn View, pieces: &[ArtifactHash]) -> String {
     text
 }
 
-/// A text as an older message may say it: without injected blocks, delimiters defused, and code that isn't true any
-/// more replaced by a one-line marker, as in `withheld`. `None` if nothing changes.
+/// A text as a message may say it: without injected blocks, delimiters defused, and with markers in the place of code that
+/// would mislead, as in `withheld`. `None` if nothing changes.
 fn clean(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
     let safe = safe(speaker, withheld.as_deref().unwrap_or(text));
     safe.or(withheld)
@@ -517,125 +640,19 @@ fn safe(speaker: Role, text: &str) -> Option<String> {
 const ONLY_DIRECTIVES: &str =
     "(A directive to the state ledger; what came of it stands in the state notices.)";
 
-/// The client's messages that go along.
-fn outgoing_messages(outdated: &Outdated<'_>, prompt: &Prompt<'_>) -> Vec<OutgoingMessage> {
-    let current_from = prompt.request.current_from();
-    let first = match prompt.history {
-        History::Window => current_from,
-        History::Client => 0,
+/// A message of the current prompt, without injected blocks and directives.
+fn safe_message(request: &Request, index: usize) -> OutgoingMessage {
+    let message = &request.messages[index];
+    let rewritten = |texts: &[String]| -> Vec<(usize, String)> {
+        let texts = texts.iter().enumerate();
+        texts
+            .filter_map(|(at, text)| Some((at, safe(message.role, text)?)))
+            .collect()
     };
-    let examples = capture::examples(&prompt.request.messages);
-    prompt
-        .request
-        .messages
-        .iter()
-        .enumerate()
-        .skip(first)
-        .filter(|(_, message)| message.role != Role::System)
-        .map(|(index, message)| {
-            if index < current_from && index >= examples {
-                older_message(outdated, &prompt.request.messages, index)
-            } else {
-                OutgoingMessage {
-                    index,
-                    rewritten: rewritten(&message.parts, |part| safe(message.role, part)),
-                    arguments: Vec::new(),
-                    thoughts: rewritten(&message.thoughts, |part| safe(message.role, part)),
-                }
-            }
-        })
-        .collect()
-}
-
-fn older_message(outdated: &Outdated<'_>, messages: &[Message], index: usize) -> OutgoingMessage {
-    let message = &messages[index];
-    let call = call_of(messages, index);
-    let calls = message.tool_calls.iter().enumerate();
     OutgoingMessage {
         index,
-        rewritten: rewritten(&message.parts, |part| {
-            let withheld = match message.role {
-                Role::Tool => outdated.withheld_result(part, call),
-                _ => outdated.withheld(part),
-            };
-            clean(message.role, part, withheld)
-        }),
-        arguments: calls
-            .filter_map(|(call, made)| Some((call, outdated.withheld_arguments(made)?)))
-            .collect(),
-        thoughts: rewritten(&message.thoughts, |thought| {
-            clean(message.role, thought, outdated.withheld(thought))
-        }),
-    }
-}
-
-/// The call that a tool's result answers: results stand behind their calls, in the same order.
-pub(super) fn call_of(messages: &[Message], result: usize) -> Option<&ToolCall> {
-    let before = &messages[..result];
-    let asked = before
-        .iter()
-        .rposition(|message| message.role != Role::Tool)?;
-    before[asked].tool_calls.get(result - asked - 1)
-}
-
-fn rewritten(texts: &[String], rewrite: impl Fn(&str) -> Option<String>) -> Vec<(usize, String)> {
-    texts
-        .iter()
-        .enumerate()
-        .filter_map(|(index, text)| Some((index, rewrite(text)?)))
-        .collect()
-}
-
-/// The blocks of code that the model sees in the client's own messages anyway.
-fn artifacts_in(request: &Request, messages: &[OutgoingMessage]) -> BTreeSet<ArtifactHash> {
-    let mut artifacts = BTreeSet::new();
-    for outgoing in messages {
-        let message = &request.messages[outgoing.index];
-        for (index, part) in message.parts.iter().enumerate() {
-            let rewritten = outgoing.rewritten.iter().find(|(part, _)| *part == index);
-            let text = rewritten.map_or(part.as_str(), |(_, text)| text);
-            artifacts.extend(
-                capture::blocks(text)
-                    .iter()
-                    .map(|block| ArtifactHash::of(block.code.as_bytes())),
-            );
-        }
-    }
-    artifacts
-}
-
-/// The client's own system messages, as one.
-fn system(outdated: &Outdated<'_>, request: &Request) -> String {
-    let system = receive::system_text(request);
-    clean(Role::System, &system, outdated.withheld(&system)).unwrap_or(system)
-}
-
-fn place(
-    placement: Placement,
-    system: String,
-    preface: String,
-    messages: Vec<OutgoingMessage>,
-) -> Outgoing {
-    match placement {
-        Placement::System if system.is_empty() => Outgoing {
-            system: preface,
-            prefix: String::new(),
-            messages,
-        },
-        Placement::System if preface.is_empty() => Outgoing {
-            system,
-            prefix: String::new(),
-            messages,
-        },
-        Placement::System => Outgoing {
-            system: format!("{system}\n\n{preface}"),
-            prefix: String::new(),
-            messages,
-        },
-        Placement::User => Outgoing {
-            system,
-            prefix: preface,
-            messages,
-        },
+        rewritten: rewritten(&message.parts),
+        thoughts: rewritten(&message.thoughts),
+        ..OutgoingMessage::default()
     }
 }

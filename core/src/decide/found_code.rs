@@ -12,7 +12,7 @@ use crate::capture::{self, Block, Closing, Part, Standing};
 use crate::delimiter;
 use crate::edit::Edit;
 use crate::entity::{EntityId, Symbol};
-use crate::event::{Format, PathEvidence};
+use crate::event::{DiskFile, DiskSlice, Format, PathEvidence};
 use crate::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use crate::gate::Completeness;
 use crate::hash::{ArtifactHash, SliceHash};
@@ -487,6 +487,23 @@ impl FoundCode {
     #[must_use]
     pub fn usable_path(&self) -> Option<&RelPath> {
         self.path.as_ref()?.as_ref().ok()
+    }
+
+    /// What a look at the disk says of a file whose text this is, to somebody who asks for all that it defines; `None` if
+    /// nothing is known of that.
+    #[must_use]
+    pub fn as_disk_file(&self) -> Option<DiskFile> {
+        let extraction = self.extraction.as_ref().ok()?;
+        let slices = self.slices.iter().map(|(symbol, slice)| DiskSlice {
+            symbol: symbol.clone(),
+            slice: Some(*slice),
+        });
+        Some(DiskFile {
+            whole: self.whole,
+            slices: slices.collect(),
+            definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
+            grammar: Some(extraction.grammar.clone()),
+        })
     }
 
     /// The distinct symbols that the code defines, sorted.

@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 
 use super::{Recorder, tail_of};
 use crate::delimiter;
-use crate::event::{ContentKind, Event, Fork, History, MessageRef, PromptReceived};
+use crate::event::{
+    ContentKind, Event, Fork, History, MessageRef, PromptReceived, SideRequestReceived,
+};
 use crate::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use crate::ids::{EpisodeId, SessionId};
 use crate::message::{Attempt, Message, Request, Role, Tools, key_of};
@@ -29,6 +31,10 @@ pub struct Received {
     pub said: Said,
     /// User messages whose code may be a new paste: their indices in the request.
     pub new_user_messages: Vec<usize>,
+    /// How each message of the request is recognised when it is sent again; `None` of system messages.
+    pub keys: Vec<Option<MessageKey>>,
+    /// How many messages, system messages left out, were in the session's conversation before.
+    pub known_length: u32,
 }
 
 /// When the user said the words of the current prompt, which clients send again with each step of an agent's loop.
@@ -59,6 +65,8 @@ pub fn receive(view: &dyn View, request: &Request, texts: &[Cow<'_, str>]) -> Re
             is_own: is_own(view, &conversation, &Belonging::Continues(open.session)),
             said: Said::Before,
             new_user_messages: Vec::new(),
+            keys: conversation.keys(request.messages.len()),
+            known_length: conversation.length(),
         };
     }
     record(view, request, &conversation)
@@ -67,6 +75,7 @@ pub fn receive(view: &dyn View, request: &Request, texts: &[Cow<'_, str>]) -> Re
 fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -> Received {
     let belonging = belonging(view, request, conversation);
     let said = said(view, conversation, &belonging);
+    let known_length = conversation.known_length(view, belonging.session());
     let episode = view.next_episode();
     let (session, fork) = match belonging {
         Belonging::Continues(session) => (session, None),
@@ -117,7 +126,26 @@ fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -
         is_own: said != Said::Before && is_own(view, conversation, &belonging),
         said,
         new_user_messages,
+        keys: conversation.keys(request.messages.len()),
+        known_length,
     }
+}
+
+/// Records a request beside a conversation.
+#[must_use]
+pub fn receive_side_request(
+    view: &dyn View,
+    request: &Request,
+    texts: &[Cow<'_, str>],
+) -> (EpisodeId, Vec<Event>) {
+    let episode = view.next_episode();
+    let received = Event::SideRequestReceived(SideRequestReceived {
+        episode,
+        model: request.model.clone(),
+        messages: u32::try_from(request.messages.len()).unwrap_or(u32::MAX),
+        transcript: Conversation::of(request, texts).whole,
+    });
+    (episode, Vec::from([received]))
 }
 
 /// The texts of all system messages, joined by a blank line, without anything that the proxy itself injected.
@@ -207,6 +235,25 @@ impl<'r> Conversation<'r> {
 
     fn length(&self) -> u32 {
         u32::try_from(self.messages.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The keys of a request's messages, by their index in it.
+    fn keys(&self, messages: usize) -> Vec<Option<MessageKey>> {
+        let mut keys = alloc::vec![None; messages];
+        for spoken in &self.messages {
+            keys[spoken.index] = Some(spoken.key);
+        }
+        keys
+    }
+
+    /// How many of the first messages are a known point of the session's conversation.
+    fn known_length(&self, view: &dyn View, session: Option<SessionId>) -> u32 {
+        let mut points = self.after_replies.iter().rev();
+        let known = points.find(|(transcript, _)| {
+            let point = view.session_at(*transcript);
+            point.is_some_and(|point| Some(point.session) == session)
+        });
+        known.map_or(0, |(_, length)| *length)
     }
 
     fn older(&self) -> usize {

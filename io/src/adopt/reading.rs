@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tslp_core::decide::found_code::{self, FoundCode};
 use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
-use tslp_core::extract::{Extraction, Grammars};
+use tslp_core::extract::Grammars;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
@@ -168,8 +168,7 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
     };
     let found = found_code::of_file(&TreeSitterGrammars, path.clone(), text);
     let skip = match &found.extraction {
-        Ok(extraction) if found.defines_something() => {
-            let file = disk_file(&found, extraction);
+        Ok(_) if let (true, Some(file)) = (found.defines_something(), found.as_disk_file()) => {
             return Content::Code(file, Box::new(found));
         }
         Ok(extraction) => {
@@ -191,21 +190,7 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
     Content::Hashes(Hashes::of(bytes, as_it_is().as_ref()), skip)
 }
 
-/// What a look at the disk would have said to somebody who asks for all that the file defines.
-fn disk_file(found: &FoundCode, extraction: &Extraction) -> DiskFile {
-    let slices = found.slices.iter().map(|(symbol, slice)| DiskSlice {
-        symbol: symbol.clone(),
-        slice: Some(*slice),
-    });
-    DiskFile {
-        whole: found.whole,
-        slices: slices.collect(),
-        definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
-        grammar: Some(extraction.grammar.clone()),
-    }
-}
-
-/// The same for somebody who asks for these symbols as well.
+/// What disk says to somebody who asks for these symbols as well.
 fn with_symbols(mut file: DiskFile, symbols: Vec<Symbol>) -> DiskFile {
     let is_defined = |symbol: &Symbol| {
         let found = file.slices.binary_search_by(|it| it.symbol.cmp(symbol));

@@ -267,20 +267,10 @@ impl Body<'_> {
     }
 
     fn write_messages(&self, request: &Request, outgoing: &Outgoing, out: &mut Vec<u8>) {
-        let system = (!outgoing.system.is_empty()).then(|| self.system_message(request, outgoing));
-        let prefixed = outgoing
-            .messages
-            .iter()
-            .find(|message| !outgoing.prefix.is_empty() && message.index == request.current_from())
-            .map(|message| message.index);
-        let messages = outgoing.messages.iter().map(|message| {
-            let prefix = if prefixed == Some(message.index) {
-                outgoing.prefix.as_str()
-            } else {
-                ""
-            };
-            self.message(request, message, prefix)
-        });
+        let system = outgoing.system.as_deref().filter(|text| !text.is_empty());
+        let system = system.map(|text| self.system_message(request, text));
+        let messages = outgoing.messages.iter();
+        let messages = messages.map(|message| self.message(request, message));
         out.push(b'[');
         for (index, message) in system.into_iter().chain(messages).enumerate() {
             if index > 0 {
@@ -292,30 +282,27 @@ impl Body<'_> {
     }
 
     /// The one system message. The client's own, if nothing was added to it.
-    fn system_message(&self, request: &Request, outgoing: &Outgoing) -> String {
+    fn system_message(&self, request: &Request, text: &str) -> String {
         let mut systems = request
             .messages
             .iter()
             .enumerate()
             .filter(|(_, message)| message.role == Role::System);
         if let (Some((index, only)), None) = (systems.next(), systems.next())
-            && matches!(only.parts.as_slice(), [part] if *part == outgoing.system)
+            && matches!(only.parts.as_slice(), [part] if part == text)
         {
             return self.messages[index].get().to_owned();
         }
         format!(
             "{{\"role\":{},\"content\":{}}}",
             string(&self.system_role),
-            string(&outgoing.system)
+            string(text)
         )
     }
 
-    fn message(&self, request: &Request, message: &OutgoingMessage, prefix: &str) -> String {
+    fn message(&self, request: &Request, message: &OutgoingMessage) -> String {
         let raw = self.messages[message.index];
-        let is_unchanged = message.rewritten.is_empty()
-            && message.arguments.is_empty()
-            && message.thoughts.is_empty();
-        if is_unchanged && prefix.is_empty() {
+        if message.is_unchanged() {
             return raw.get().to_owned();
         }
         let read = &request.messages[message.index];
@@ -323,10 +310,16 @@ impl Body<'_> {
         for (index, text) in &message.rewritten {
             parts[*index].clone_from(text);
         }
-        if !prefix.is_empty() {
+        if !message.before.is_empty() {
             match parts.first_mut() {
-                Some(first) => *first = format!("{prefix}\n\n{first}"),
-                None => parts.push(prefix.to_owned()),
+                Some(first) => *first = format!("{}\n\n{first}", message.before),
+                None => parts.push(message.before.clone()),
+            }
+        }
+        if !message.after.is_empty() {
+            match parts.last_mut() {
+                Some(last) => *last = format!("{last}\n\n{}", message.after),
+                None => parts.push(message.after.clone()),
             }
         }
         replace_texts(raw, &parts, message).unwrap_or_else(|_| {
@@ -450,9 +443,7 @@ mod tests {
     fn unchanged(index: usize) -> OutgoingMessage {
         OutgoingMessage {
             index,
-            rewritten: Vec::new(),
-            arguments: Vec::new(),
-            thoughts: Vec::new(),
+            ..OutgoingMessage::default()
         }
     }
 
@@ -471,7 +462,7 @@ mod tests {
         let body =
             r#"{"messages":[{"role":"developer","content":"a"},{"role":"user","content":"q"}]}"#;
         let outgoing = Outgoing {
-            system: "a\n\nstate".into(),
+            system: Some("a\n\nstate".into()),
             messages: vec![unchanged(1)],
             ..Outgoing::default()
         };
@@ -486,8 +477,10 @@ mod tests {
     fn text_parts_are_replaced_beside_images() {
         let body = r#"{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{}},{"type":"text","text":"q"}]}]}"#;
         let outgoing = Outgoing {
-            prefix: "state".into(),
-            messages: vec![unchanged(0)],
+            messages: vec![OutgoingMessage {
+                before: "state".into(),
+                ..unchanged(0)
+            }],
             ..Outgoing::default()
         };
         check(
@@ -506,18 +499,21 @@ mod tests {
             r#"{{"messages":[{{"x":1.50,"role":"user","content":[{{"y":{deep},"text":"a"}},{{"z":1e2}},{{"text":"b"}}]}},{{"role":"user"}}]}}"#
         );
         let outgoing = Outgoing {
-            prefix: "p".into(),
             messages: vec![
                 OutgoingMessage {
                     rewritten: vec![(1, "c".into())],
+                    after: "d".into(),
                     ..unchanged(0)
                 },
-                unchanged(1),
+                OutgoingMessage {
+                    before: "p".into(),
+                    ..unchanged(1)
+                },
             ],
             ..Outgoing::default()
         };
         let expected = body
-            .replace("\"b\"", "\"c\"")
+            .replace("\"b\"", "\"c\\n\\nd\"")
             .replace(r#"{"role":"user"}"#, r#"{"role":"user","content":"p"}"#);
         check(&body, &outgoing, &expected);
     }

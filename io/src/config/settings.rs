@@ -108,6 +108,8 @@ pub struct EtvConfig {
     pub timeout: Duration,
     /// Whether files are also looked at soon after they changed.
     pub watch: bool,
+    /// Whether files that somebody names, and of which nothing is known, are taken as they are.
+    pub adopt_on_touch: bool,
 }
 
 /// Bounds of client connections.
@@ -194,6 +196,7 @@ impl Default for EtvConfig {
             read_bytes_max: 16 << 20,
             timeout: Duration::from_millis(250),
             watch: false,
+            adopt_on_touch: true,
         }
     }
 }

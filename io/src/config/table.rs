@@ -343,6 +343,22 @@ pub const KEYS: &[Key] = &[
         show: |s| s.rules.thresholds.rename_percent.to_string(),
     },
     Key {
+        name: "adopt.on_touch",
+        flag: "adopt-on-touch",
+        variable: "TSLP_ADOPT_ON_TOUCH",
+        kind: Kind::Switch,
+        audience: Audience::Common,
+        unit: "",
+        unset: "",
+        meaning: "Whether a file of which nothing is known is taken as your word, as it is on disk, when a prompt names it or before the model's tool call reads or changes it. Hidden files and those that a .gitignore names are never taken so.",
+        set: |s, written| {
+            written
+                .switch()
+                .map(|on_touch| s.etv.adopt_on_touch = on_touch)
+        },
+        show: |s| s.etv.adopt_on_touch.to_string(),
+    },
+    Key {
         name: "etv.read_bytes_max",
         flag: "etv-read-bytes-max",
         variable: "TSLP_ETV_READ_BYTES_MAX",

@@ -26,6 +26,7 @@ pub(super) struct Shared {
     pub(super) grammars: Arc<dyn Grammars + Send + Sync>,
     pub(super) clock: Arc<dyn WallClock>,
     pub(super) read_bytes_max: u64,
+    pub(super) adopt_on_touch: bool,
     pub(super) cache: Mutex<Cache>,
     /// Held while parsing: syntax trees are large, so there is only one at a time.
     pub(super) parsing: Mutex<()>,
@@ -84,6 +85,7 @@ impl Shared {
             grammars,
             clock,
             read_bytes_max: config.read_bytes_max,
+            adopt_on_touch: config.adopt_on_touch,
             cache: Mutex::new(Cache::new(Bounds::DEFAULT)),
             parsing: Mutex::default(),
             counters: Counters::default(),

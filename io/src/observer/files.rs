@@ -109,4 +109,8 @@ impl<F: Files> Look for Direct<F> {
     fn read(&mut self, path: &RelPath) -> FileText {
         self.shared.text(&self.files, path).transpose()
     }
+
+    fn touch(&mut self, path: &RelPath) -> Option<String> {
+        self.shared.touched(&self.files, path)
+    }
 }

@@ -12,6 +12,7 @@ mod file_reader;
 mod files;
 mod fingerprint;
 mod identity;
+mod touched;
 
 #[cfg(test)]
 mod tests;
@@ -49,6 +50,9 @@ pub trait Look {
 
     /// Reads a file's text, which the user accepts as it stands. `None` if there is no such file.
     fn read(&mut self, path: &RelPath) -> FileText;
+
+    /// The text of a file that somebody names; `None` if it may not be taken without being asked for.
+    fn touch(&mut self, path: &RelPath) -> Option<String>;
 }
 
 /// Looks at the workspace's files. One caller at a time.
@@ -72,6 +76,11 @@ enum Request {
     Read {
         path: RelPath,
         answer: Sender<FileText>,
+    },
+    /// Read this file's text, if it may be taken.
+    Touch {
+        path: RelPath,
+        answer: Sender<Option<String>>,
     },
 }
 
@@ -209,6 +218,15 @@ impl Look for Observer {
         self.answered(request, &answered)
             .unwrap_or_else(|failure| Some(Err(failure)))
     }
+
+    fn touch(&mut self, path: &RelPath) -> Option<String> {
+        let (answer, answered) = bounded(1);
+        let request = Request::Touch {
+            path: path.clone(),
+            answer,
+        };
+        self.answered(request, &answered).ok().flatten()
+    }
 }
 
 /// The observer thread: answers requests until nobody can send one any more.
@@ -227,6 +245,12 @@ fn work(path: &Path, shared: &Shared, requests: &Receiver<Request>) {
                     Ok(root) => shared.text(root, &path).transpose(),
                     Err(failure) => Some(Err(failure)),
                 };
+                // Nobody listens any more if it came too late.
+                let _ = answer.send(text);
+                continue;
+            }
+            Request::Touch { path, answer } => {
+                let text = root.ok().and_then(|root| shared.touched(root, &path));
                 // Nobody listens any more if it came too late.
                 let _ = answer.send(text);
                 continue;

@@ -4,7 +4,8 @@ use rkyv::with::{InlineAsBox, Map};
 use rkyv::{Archive, Serialize};
 
 use crate::v1::{
-    DiskFinding, Entity, GateReport, NoticeIssued, ReplyOutcome, RulesInForce, Version,
+    DiskFinding, Entity, GateReport, Injected, NoticeIssued, ReplyOutcome, RulesInForce, Version,
+    Withheld,
 };
 
 /// A hash of any kind.
@@ -18,7 +19,7 @@ type ByHash = Vec<(Hash, u64)>;
 pub(super) enum Part<'a> {
     Sources(Vec<(Hash, u32)>),
     Truths(Vec<FileTruths<'a>>),
-    Superseded(Vec<(Entity<'a>, Vec<Hash>)>),
+    Superseded(Vec<(Entity<'a>, Vec<FormerVersion>)>),
     Proposals(Vec<Proposed<'a>>),
     ProposalOrder(Vec<(Entity<'a>, Vec<u64>)>),
     ProposalIds(u64, u64),
@@ -67,6 +68,14 @@ pub(super) struct Truth<'a> {
     pub(super) at: i64,
 }
 
+/// A version that was true.
+#[derive(Archive, Serialize)]
+pub(super) struct FormerVersion {
+    pub(super) slice: Hash,
+    pub(super) artifact: Hash,
+    pub(super) spans: Vec<(u32, u32)>,
+}
+
 /// An open proposal.
 #[derive(Archive, Serialize)]
 pub(super) struct Proposed<'a> {
@@ -98,7 +107,7 @@ pub(super) struct Session<'a> {
     pub(super) name: Option<&'a str>,
     pub(super) plain: bool,
     pub(super) length: u32,
-    pub(super) points: Vec<(Hash, u32)>,
+    pub(super) points: Vec<(Hash, u32, u64)>,
     pub(super) head: Option<Hash>,
     pub(super) tail: Option<Hash>,
     pub(super) reply: Option<Hash>,
@@ -108,8 +117,11 @@ pub(super) struct Session<'a> {
     pub(super) exchanges: Vec<Exchange>,
     pub(super) hydration_order: Vec<Entity<'a>>,
     pub(super) shown: Vec<(Entity<'a>, u64)>,
-    pub(super) notices: Vec<NoticeIssued<'a>>,
-    pub(super) notices_shown: u32,
+    pub(super) last_shown: Vec<(Entity<'a>, u64)>,
+    pub(super) notices: Vec<(NoticeIssued<'a>, bool)>,
+    pub(super) injected: Vec<(Injected, u32)>,
+    pub(super) withheld: Vec<(Withheld<'a>, u32)>,
+    pub(super) ancestors: Vec<(u64, u64)>,
 }
 
 /// A prompt without a completed reply.
@@ -121,6 +133,7 @@ pub(super) struct Open {
     pub(super) user_key: Option<Hash>,
     pub(super) user: Vec<Hash>,
     pub(super) in_flight: bool,
+    pub(super) in_tool_chain: bool,
 }
 
 /// A prompt and its reply.

@@ -8,12 +8,12 @@ use tslp_core::extract::Proof;
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use tslp_core::slice::{Figures, Span};
-use tslp_core::view::{Divergence, Exchange};
+use tslp_core::view::{Divergence, Exchange, FormerVersion, PendingNotice};
 use tslp_projections::audits::{Answer, Audit};
 use tslp_projections::episodes::{self, Entry, Episode};
 use tslp_projections::part::Part;
 use tslp_projections::proposals::Proposed;
-use tslp_projections::sessions::{Open, Session};
+use tslp_projections::sessions::{Open, Point, Session};
 use tslp_projections::state_map::{FileTruths, Truth};
 
 use super::layout::{self, difference, proof};
@@ -62,10 +62,6 @@ fn artifacts(items: &ArchivedVec<[u8; 32]>) -> Vec<ArtifactHash> {
     items.iter().map(|hash| ArtifactHash(*hash)).collect()
 }
 
-fn slices(items: &ArchivedVec<[u8; 32]>) -> Vec<SliceHash> {
-    items.iter().map(|hash| SliceHash(*hash)).collect()
-}
-
 fn transcript(hash: &ArchivedOption<[u8; 32]>) -> Option<TranscriptHash> {
     hash.as_ref().map(|hash| TranscriptHash(*hash))
 }
@@ -84,7 +80,9 @@ impl Load for layout::ArchivedPart<'_> {
             })?),
             Self::Truths(items) => Part::Truths(list(items, Load::load)?),
             Self::Superseded(items) => {
-                Part::Superseded(list(items, |item| Ok((item.0.load()?, slices(&item.1))))?)
+                Part::Superseded(list(items, |item| {
+                    Ok((item.0.load()?, list(&item.1, Load::load)?))
+                })?)
             }
             Self::Proposals(items) => Part::Proposals(list(items, Load::load)?),
             Self::ProposalOrder(items) => Part::ProposalOrder(list(items, |item| {
@@ -224,6 +222,21 @@ impl Load for layout::ArchivedTruth<'_> {
     }
 }
 
+impl Load for layout::ArchivedFormerVersion {
+    type Core = FormerVersion;
+
+    fn load(&self) -> Result<FormerVersion, Invalid> {
+        Ok(FormerVersion {
+            slice: SliceHash(self.slice),
+            artifact: ArtifactHash(self.artifact),
+            spans: list(&self.spans, |span| {
+                let (start, end) = range(span.0.to_native(), span.1.to_native())?;
+                Ok(Span { start, end })
+            })?,
+        })
+    }
+}
+
 impl Load for layout::ArchivedProposed<'_> {
     type Core = Proposed;
 
@@ -254,8 +267,11 @@ impl Load for layout::ArchivedSession<'_> {
             };
             (pair, exchange.length.to_native())
         });
-        let notices = self.notices.iter().map(|notice| match notice.load()? {
-            Event::NoticeIssued(notice) => Ok(notice),
+        let notices = self.notices.iter().map(|pending| match pending.0.load()? {
+            Event::NoticeIssued(notice) => Ok(PendingNotice {
+                notice,
+                was_shown: pending.1,
+            }),
             other => Err(unexpected(&other)),
         });
         let session = Session {
@@ -263,7 +279,11 @@ impl Load for layout::ArchivedSession<'_> {
             plain: self.plain,
             length: self.length.to_native(),
             points: points
-                .map(|point| (TranscriptHash(point.0), point.1.to_native()))
+                .map(|point| Point {
+                    transcript: TranscriptHash(point.0),
+                    length: point.1.to_native(),
+                    episode: EpisodeId(point.2.to_native()),
+                })
                 .collect(),
             head: transcript(&self.head),
             tail: transcript(&self.tail),
@@ -275,6 +295,7 @@ impl Load for layout::ArchivedSession<'_> {
                 user_key: message(&open.user_key),
                 user: artifacts(&open.user),
                 in_flight: open.in_flight,
+                in_tool_chain: open.in_tool_chain,
             }),
             last_episode: EpisodeId(self.last_episode.to_native()),
             before_last: EpisodeId(self.before_last.to_native()),
@@ -284,7 +305,25 @@ impl Load for layout::ArchivedSession<'_> {
                 Ok((shown.0.load()?, VersionId(shown.1.to_native())))
             })?,
             notices: notices.collect::<Result<_, _>>()?,
-            notices_shown: small(self.notices_shown.to_native())? as usize,
+            last_shown: list(&self.last_shown, |shown| {
+                Ok((shown.0.load()?, VersionId(shown.1.to_native())))
+            })?
+            .into_iter()
+            .collect(),
+            injected: list(&self.injected, |item| {
+                Ok((item.0.load()?, item.1.to_native()))
+            })?
+            .into(),
+            withheld: list(&self.withheld, |item| {
+                Ok((item.0.load()?, item.1.to_native()))
+            })?
+            .into(),
+            ancestors: list(&self.ancestors, |item| {
+                Ok((
+                    SessionId(item.0.to_native()),
+                    EpisodeId(item.1.to_native()),
+                ))
+            })?,
         };
         Ok((SessionId(self.id.to_native()), session))
     }

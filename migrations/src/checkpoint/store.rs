@@ -24,8 +24,13 @@ impl<'a> From<&'a Part> for layout::Part<'a> {
         match part {
             Part::Sources(items) => Self::Sources(list(items, |(hash, count)| (hash.0, *count))),
             Part::Truths(items) => Self::Truths(list(items, layout::FileTruths::from)),
-            Part::Superseded(items) => Self::Superseded(list(items, |(entity, slices)| {
-                (entity.into(), list(slices, |slice| slice.0))
+            Part::Superseded(items) => Self::Superseded(list(items, |(entity, versions)| {
+                let versions = list(versions, |former| layout::FormerVersion {
+                    slice: former.slice.0,
+                    artifact: former.artifact.0,
+                    spans: list(&former.spans, |span| (span.start, span.end)),
+                });
+                (entity.into(), versions)
             })),
             Part::Proposals(items) => Self::Proposals(list(items, layout::Proposed::from)),
             Part::ProposalOrder(items) => Self::ProposalOrder(list(items, |(entity, open)| {
@@ -163,7 +168,7 @@ fn session_layout(id: SessionId, session: &sessions::Session) -> layout::Session
         plain: session.plain,
         length: session.length,
         points: (session.points.iter())
-            .map(|(point, length)| (point.0, *length))
+            .map(|point| (point.transcript.0, point.length, point.episode.0))
             .collect(),
         head: session.head.map(|hash| hash.0),
         tail: session.tail.map(|hash| hash.0),
@@ -182,8 +187,21 @@ fn session_layout(id: SessionId, session: &sessions::Session) -> layout::Session
         shown: list(&session.shown, |(entity, version)| {
             (entity.into(), version.0)
         }),
-        notices: session.notices.iter().map(Into::into).collect(),
-        notices_shown: u32::try_from(session.notices_shown).unwrap_or(u32::MAX),
+        last_shown: (session.last_shown.iter())
+            .map(|(entity, version)| (entity.into(), version.0))
+            .collect(),
+        notices: (session.notices.iter())
+            .map(|pending| ((&pending.notice).into(), pending.was_shown))
+            .collect(),
+        injected: (session.injected.iter())
+            .map(|(injected, length)| (injected.into(), *length))
+            .collect(),
+        withheld: (session.withheld.iter())
+            .map(|(withheld, length)| (withheld.into(), *length))
+            .collect(),
+        ancestors: list(&session.ancestors, |(session, episode)| {
+            (session.0, episode.0)
+        }),
     }
 }
 
@@ -196,6 +214,7 @@ impl From<&sessions::Open> for layout::Open {
             user_key: open.user_key.map(|key| key.0),
             user: list(&open.user, |hash| hash.0),
             in_flight: open.in_flight,
+            in_tool_chain: open.in_tool_chain,
         }
     }
 }

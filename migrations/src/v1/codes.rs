@@ -4,6 +4,7 @@ use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::directive::Verb;
 use tslp_core::event::{
     AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PathEvidence, ReadFailure,
+    Side,
 };
 use tslp_core::gate::{Completeness, Profile};
 use tslp_core::message::{Role, Tools};
@@ -39,7 +40,7 @@ macro_rules! codes {
 
 codes! {
     Role, "role": System = 1, User = 2, Assistant = 3, Tool = 4, Other = 5;
-    ContentKind, "content kind": Message = 1, Reply = 2, Code = 3, ToolArguments = 4;
+    ContentKind, "content kind": Message = 1, Reply = 2, Code = 3, ToolArguments = 4, Injection = 5;
     ReadFailure, "read failure":
         Denied = 1, NotAFile = 2, Escapes = 3, TooLarge = 4, Unsteady = 5, TimedOut = 6, Failed = 7;
     Origin, "origin": Model = 1, User = 2;
@@ -61,4 +62,5 @@ codes! {
     AuditChoice, "choice of audits": Off = 1, On = 2, Auto = 3;
     HistoryChoice, "choice of history": Auto = 1, Window = 2, Client = 3;
     Placement, "placement": System = 1, User = 2;
+    Side, "side of a message": Before = 1, After = 2;
 }

@@ -536,3 +536,52 @@ impl Load for super::ArchivedPromptComposed<'_> {
         }))
     }
 }
+
+impl Load for super::ArchivedSideRequestReceived<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::SideRequestReceived(event::SideRequestReceived {
+            episode: EpisodeId(self.episode.to_native()),
+            model: self.model.to_string(),
+            messages: self.messages.to_native(),
+            transcript: TranscriptHash(self.transcript),
+        }))
+    }
+}
+
+impl Load for super::ArchivedInjected {
+    type Core = event::Injected;
+
+    fn load(&self) -> Result<event::Injected, Invalid> {
+        Ok(event::Injected {
+            message: MessageKey(self.message),
+            occurrence: self.occurrence.to_native(),
+            side: code(self.side)?,
+            text: ArtifactHash(self.text),
+        })
+    }
+}
+
+impl Load for super::ArchivedWithheld<'_> {
+    type Core = event::Withheld;
+
+    fn load(&self) -> Result<event::Withheld, Invalid> {
+        Ok(event::Withheld {
+            entity: self.entity.load()?,
+            slice: SliceHash(self.slice),
+        })
+    }
+}
+
+impl Load for super::ArchivedPromptAmended<'_> {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::PromptAmended(event::PromptAmended {
+            episode: EpisodeId(self.episode.to_native()),
+            injected: optional(&self.injected)?,
+            withheld: list(&self.withheld)?,
+        }))
+    }
+}

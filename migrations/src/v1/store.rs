@@ -380,3 +380,44 @@ impl<'a> From<&'a event::PromptComposed> for super::PromptComposed<'a> {
         }
     }
 }
+
+impl<'a> From<&'a event::SideRequestReceived> for super::SideRequestReceived<'a> {
+    fn from(request: &'a event::SideRequestReceived) -> Self {
+        Self {
+            episode: request.episode.0,
+            model: &request.model,
+            messages: request.messages,
+            transcript: request.transcript.0,
+        }
+    }
+}
+
+impl From<&event::Injected> for super::Injected {
+    fn from(injected: &event::Injected) -> Self {
+        Self {
+            message: injected.message.0,
+            occurrence: injected.occurrence,
+            side: injected.side.code(),
+            text: injected.text.0,
+        }
+    }
+}
+
+impl<'a> From<&'a event::Withheld> for super::Withheld<'a> {
+    fn from(withheld: &'a event::Withheld) -> Self {
+        Self {
+            entity: (&withheld.entity).into(),
+            slice: withheld.slice.0,
+        }
+    }
+}
+
+impl<'a> From<&'a event::PromptAmended> for super::PromptAmended<'a> {
+    fn from(amended: &'a event::PromptAmended) -> Self {
+        Self {
+            episode: amended.episode.0,
+            injected: amended.injected.as_ref().map(Into::into),
+            withheld: list(&amended.withheld),
+        }
+    }
+}

@@ -10,6 +10,7 @@ use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
+use tslp_core::view::FormerVersion;
 
 use super::{Entry, Spans, StateMap};
 use crate::part::{self, Part, Unfit, Visit};
@@ -141,7 +142,7 @@ impl StateMap {
     /// When an entity stands in it twice.
     pub fn restore_superseded(
         &mut self,
-        superseded: Vec<(EntityId, Vec<SliceHash>)>,
+        superseded: Vec<(EntityId, Vec<FormerVersion>)>,
     ) -> Result<(), Unfit> {
         part::fill(
             &mut self.superseded,

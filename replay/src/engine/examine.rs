@@ -6,20 +6,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tslp_core::capture;
-use tslp_core::decide::compose;
 use tslp_core::decide::direct::Order;
 use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
-use tslp_core::decide::outdated::{self, Outdated};
+use tslp_core::decide::hydrate;
 use tslp_core::decide::promote::Containers;
 use tslp_core::decide::receive::{self, Received, Said};
 use tslp_core::decide::reply::Reply;
+use tslp_core::decide::touch;
 use tslp_core::decide::write_head::Place;
 use tslp_core::directive;
 use tslp_core::entity::EntityId;
-use tslp_core::event::ReplyOutcome;
+use tslp_core::event::{History, ReplyOutcome};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
+use tslp_core::limits::OLDER_FILES_LOOKED_AT_MAX;
 use tslp_core::mention::{self, Mentions};
 use tslp_core::message::{Request, Role, ToolCall};
 use tslp_core::path::RelPath;
@@ -38,7 +39,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         texts: &[Cow<'_, str>],
         received: &Received,
         work: &mut Work,
-    ) -> (Vec<DiskCheck>, Vec<RelPath>, Examined) {
+    ) -> (ToLookAt, Examined) {
         let pastes = self.pastes(request, texts, received);
         let orders = self.orders(at, request, texts, received, work);
         let prompt = prompt_text(request, texts);
@@ -48,10 +49,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for paste in &pastes {
             checks.add_code(&self.view(), &paste.found);
         }
-        for (entity, _) in compose::candidates(&self.view(), received.session, &mentions) {
+        let candidates =
+            hydrate::candidates(&self.view(), received.session, &mentions, request.tools);
+        for (entity, _) in candidates {
             checks.add(&self.view(), &entity.path);
         }
-        for path in self.older_files(request, received) {
+        for path in self.files_in_messages(request, received) {
             checks.add(&self.view(), &path);
         }
         let reads: Vec<RelPath> = accepted(&orders).cloned().collect();
@@ -62,20 +65,58 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for entity in orders.iter().filter_map(|order| order.entity.as_ref().ok()) {
             checks.add(&self.view(), &entity.path);
         }
+        let mut touches = match received.said {
+            // What the user said before was looked at then; since then the model may have changed it.
+            Said::Before => Vec::new(),
+            Said::Now | Said::Again | Said::Repeated => {
+                touch::by_prompt(self.reading(&self.view()), &prompt)
+            }
+        };
+        touches.retain(|path| !reads.contains(path));
+        let to_look_at = ToLookAt {
+            checks: checks.into_vec(),
+            reads,
+            touches,
+        };
         let examined = Examined {
             prompt,
             pastes,
-            mentions,
+            repeated,
             orders,
         };
-        (checks.into_vec(), reads, examined)
+        (to_look_at, examined)
     }
 
-    fn older_files(&self, request: &Request, received: &Received) -> BTreeSet<RelPath> {
+    /// The files that the client's messages name, the newest first: disk decides whether what they show is still so.
+    fn files_in_messages(&self, request: &Request, received: &Received) -> BTreeSet<RelPath> {
         let view = self.view();
-        let outdated = Outdated::new(self.reading(&view), &self.read);
-        let history = receive::history(&self.policy, request.tools, received.is_own);
-        outdated::files(&outdated, (request, received.session), history)
+        let mut files = BTreeSet::new();
+        let mut add = |text: &str| {
+            for path in mention::files_in(text, &self.policy.workspace_root, &view) {
+                if files.len() < OLDER_FILES_LOOKED_AT_MAX {
+                    files.insert(path);
+                }
+            }
+        };
+        if receive::history(&self.policy, request.tools, received.is_own) == History::Window {
+            for exchange in view.recent(received.session).iter().rev() {
+                for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
+                    let text = view.content(*piece).unwrap_or_default();
+                    add(&String::from_utf8_lossy(&text));
+                }
+            }
+            add(&receive::system_text(request));
+            return files;
+        }
+        for message in request.messages.iter().rev() {
+            for call in message.tool_calls.iter().rev() {
+                add(&call.arguments);
+            }
+            for text in message.parts.iter().chain(&message.thoughts).rev() {
+                add(text);
+            }
+        }
+        files
     }
 
     /// Finds the code in a reply that is recorded, and says what to look at.
@@ -92,9 +133,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } else {
             MessageEnd::Whole
         };
-        let found = match outcome {
-            ReplyOutcome::Completed => self.find(&reply.text, &reply.tool_calls, cut),
-            _ => Vec::new(),
+        // The reply to a request beside the conversations is nobody's proposal.
+        let is_of_session = self.view().session_of(episode).is_some();
+        let is_judged = outcome == ReplyOutcome::Completed && is_of_session;
+        let (found, touches) = if is_judged {
+            let found = self.find(&reply.text, &reply.tool_calls, cut);
+            let view = self.view();
+            let touches =
+                touch::by_reply(self.reading(&view), &reply.text, &reply.tool_calls, &found);
+            (found, touches)
+        } else {
+            (Vec::new(), Vec::new())
         };
         let mut checks = Checks::default();
         for found in &found {
@@ -102,6 +151,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         PendingReply {
             checks: checks.into_vec(),
+            touches,
             at,
             episode,
             found,
@@ -178,7 +228,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
     /// file; code that is repeated asks for what is true of it by now.
-    fn mentions(&self, prompt: &str, pastes: &[Paste], repeated: &[FoundCode]) -> Mentions {
+    pub(super) fn mentions(&self, prompt: &str, pastes: &[Paste], repeated: &[FoundCode]) -> Mentions {
         let mut mentions = mention::scan(prompt, &self.policy.workspace_root, &self.view());
         let pasted = pastes.iter().map(|paste| &paste.found);
         let places: BTreeSet<&RelPath> = pasted
@@ -225,6 +275,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         orders
     }
+}
+
+/// What to look at before a prompt goes on.
+pub(super) struct ToLookAt {
+    pub(super) checks: Vec<DiskCheck>,
+    pub(super) reads: Vec<RelPath>,
+    pub(super) touches: Vec<RelPath>,
 }
 
 /// What the user says in the current prompt, without directives.

@@ -7,6 +7,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use tslp_core::decide::compose::SeenBefore;
 use tslp_core::decide::direct::FileText;
 use tslp_core::decide::found_code;
 use tslp_core::decide::receive::Received;
@@ -27,7 +28,7 @@ use tslp_core::view::View;
 
 use super::Engine;
 use super::standing::Standing;
-use crate::pending::{Answers, Finding, PendingAudit, PendingPrompt, Work};
+use crate::pending::{Answers, Finding, Kind, PendingAudit, PendingPrompt, Work};
 use crate::store::Store;
 use crate::trace::{Cause, Difference, Trace};
 
@@ -105,6 +106,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             is_own: standing.is_own,
             said: standing.said,
             new_user_messages: standing.new_user_messages,
+            keys: prompt
+                .messages
+                .iter()
+                .map(|message| Some(message.key))
+                .collect(),
+            known_length: 0,
         };
         let request = Request {
             model: prompt.model.clone(),
@@ -117,19 +124,21 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             tools: prompt.tools,
         };
         let mut work = Work::on_record();
-        let (checks, reads, examined) = self.examine(at, &request, &texts, &received, &mut work);
+        let (to_look_at, examined) = self.examine(at, &request, &texts, &received, &mut work);
+        let touches = self.touched_on_record(&to_look_at.reads);
         let answers = Answers {
             findings: self.findings_on_record(),
-            texts: self.files_on_record(&reads),
+            texts: self.files_on_record(&to_look_at.reads),
+            touched: self.texts_of_touched(&touches),
         };
         let pending = PendingPrompt {
-            checks,
-            reads,
+            checks: to_look_at.checks,
+            reads: to_look_at.reads,
+            touches,
             at,
             request,
-            received,
-            examined,
             work,
+            kind: Kind::Prompt(received, examined),
         };
         self.compose(pending, answers);
     }
@@ -153,9 +162,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             })
             .collect();
         let work = Work::on_record();
-        let pending = self.read_reply(at, ended.episode, reply, ended.outcome, work);
-        let findings = self.findings_on_record();
-        self.judge(pending, findings);
+        let mut pending = self.read_reply(at, ended.episode, reply, ended.outcome, work);
+        pending.touches = self.touched_on_record(&[]);
+        let answers = Answers {
+            findings: self.findings_on_record(),
+            texts: Vec::new(),
+            touched: self.texts_of_touched(&pending.touches),
+        };
+        self.judge(pending, answers);
     }
 
     /// An audit's end.
@@ -186,6 +200,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let answers = Answers {
             findings: self.findings_on_record(),
             texts: self.files_on_record(&pending.reads),
+            touched: Vec::new(),
         };
         self.obey(pending, answers);
     }
@@ -273,20 +288,47 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
     }
 
-    /// The code that the record says stood in the client's own messages: older messages aren't recorded again.
-    pub(super) fn seen_on_record(&self) -> Option<BTreeSet<ArtifactHash>> {
-        let trace = self.trace.as_ref()?;
-        let composed = trace
-            .queue
-            .iter()
-            .find_map(|recorded| match &recorded.event {
-                Event::PromptComposed(composed) => Some(composed),
-                _ => None,
-            });
-        let dropped = composed.into_iter().flat_map(|composed| &composed.dropped);
-        let in_prompt = dropped.filter(|dropped| dropped.reason == Reason::InPrompt);
-        let current = in_prompt.filter_map(|dropped| self.view().current(&dropped.entity));
-        Some(current.map(|current| current.artifact).collect())
+    /// The files that were taken because somebody touched them: all that were taken from disk but the accepted ones.
+    fn touched_on_record(&self, accepted: &[RelPath]) -> Vec<RelPath> {
+        let queue = self.trace.iter().flat_map(|trace| &trace.queue);
+        let taken = queue.filter_map(|recorded| match &recorded.event {
+            Event::ArtifactCaptured(captured) if captured.format == Format::Disk => {
+                captured.path.clone()
+            }
+            _ => None,
+        });
+        taken.filter(|path| !accepted.contains(path)).collect()
+    }
+
+    fn texts_of_touched(&self, touched: &[RelPath]) -> Vec<Option<String>> {
+        let files = self.files_on_record(touched).into_iter();
+        files.map(|file| file.and_then(Result::ok)).collect()
+    }
+
+    /// What the record says of the whole request: older messages aren't recorded again.
+    pub(super) fn seen_on_record(&self) -> Option<SeenBefore> {
+        let mut seen = SeenBefore::default();
+        for recorded in &self.trace.as_ref()?.queue {
+            match &recorded.event {
+                Event::PromptAmended(amended) => {
+                    seen.withheld.clone_from(&amended.withheld);
+                    let injected = amended.injected.as_ref();
+                    seen.occurrence = injected.map_or(0, |injected| injected.occurrence);
+                }
+                Event::PromptComposed(composed) => {
+                    let shown = composed.hydrated.iter();
+                    let shown = shown.map(|hydrated| (&hydrated.entity, hydrated.reason));
+                    let dropped = composed.dropped.iter();
+                    let dropped = dropped.map(|dropped| (&dropped.entity, dropped.reason));
+                    let is_in_sight =
+                        |reason| matches!(reason, Reason::InSight | Reason::InPrompt);
+                    let in_sight = shown.chain(dropped).filter(|(_, it)| is_in_sight(*it));
+                    seen.in_sight = in_sight.map(|(entity, _)| entity.clone()).collect();
+                }
+                _ => {}
+            }
+        }
+        Some(seen)
     }
 
     /// Compares what was decided with the record, and folds the record.

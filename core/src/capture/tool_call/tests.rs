@@ -260,48 +260,6 @@ fn arguments_that_break_off_are_refused() {
     check("write", r#"{"content":"x","path":"a."#, &[]);
 }
 
-/// Puts `-` in the place of each text that holds an `x`.
-fn check_texts(arguments: &str, expected: Option<&str>) {
-    let changed = with_other_texts(arguments, &mut |held, text| {
-        (held == Held::Code && text.contains('x')).then(|| String::from("-"))
-    });
-    let parsed = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
-    let changed = changed.as_deref().map(parsed);
-    assert_eq!(changed, expected.map(parsed), "{arguments}");
-}
-
-#[test]
-fn texts_that_hold_code_are_replaced_and_nothing_else() {
-    check_texts(
-        r#"{"path":"x.c","content":"int x;\n","mode":3}"#,
-        Some(r#"{"path":"x.c","content":"-","mode":3}"#),
-    );
-    check_texts(
-        r#"{"path":"x.c","edits":[{"old_string":"x","new_string":"y"},{"old_string":"z","new_string":"x"}]}"#,
-        Some(
-            r#"{"path":"x.c","edits":[{"old_string":"-","new_string":"y"},{"old_string":"z","new_string":"-"}]}"#,
-        ),
-    );
-    check_texts(
-        r#"{"path":"x.c","edits":"[{\"old_string\":\"x\"}]"}"#,
-        Some(r#"{"path":"x.c","edits":"[{\"old_string\":\"-\"}]"}"#),
-    );
-    check_texts(r#""{\"content\":\"x\"}""#, Some(r#""{\"content\":\"-\"}""#));
-    check_texts(
-        r#"{"command":["bash","-lc","apply_patch <<EOF\n*** Begin Patch\nx"]}"#,
-        Some(r#"{"command":["bash","-lc","-"]}"#),
-    );
-    for arguments in [
-        r#"{"path":"x.c","content":"int y;"}"#,
-        r#"{"command":"x","path":"x.c"}"#,
-        r#"{"path":"x.c","content":"x"#,
-        "x",
-        "",
-    ] {
-        check_texts(arguments, None);
-    }
-}
-
 #[test]
 fn a_call_that_only_reads_names_its_file_too() {
     let check = |arguments: &str, expected: Option<&str>| {

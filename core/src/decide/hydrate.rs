@@ -1,0 +1,309 @@
+//! Which true code a prompt brings along, and why the rest stays out (spec §8.1, §15.6).
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::compose::Prompt;
+use super::propose;
+use crate::delimiter::{self, STATE_CLOSE, STATE_OPEN};
+use crate::entity::EntityId;
+use crate::event::{Dropped, Hydrated, NoticeIssued};
+use crate::extract::Proof;
+use crate::ids::SessionId;
+use crate::limits::{BYTES_PER_TOKEN, HYDRATION_CANDIDATES_MAX};
+use crate::mention::Mentions;
+use crate::message::Tools;
+use crate::path::RelPath;
+use crate::policy::Policy;
+use crate::reason::Reason;
+use crate::view::{Current, Divergence, View};
+
+/// Entities that may be hydrated for this prompt, in the order of admission, each with its reason. Where the client has
+/// tools, a file that is named alone is left to them: the model reads it with the line numbers that its edits need, and
+/// a copy of ours would only be read twice.
+#[must_use]
+pub fn candidates(
+    view: &dyn View,
+    session: SessionId,
+    mentions: &Mentions,
+    tools: Tools,
+) -> Vec<(EntityId, Reason)> {
+    let mut list: Vec<(EntityId, Reason)> = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut add = |entity: EntityId, reason| {
+        if list.len() < HYDRATION_CANDIDATES_MAX && seen.insert(entity.clone()) {
+            list.push((entity, reason));
+        }
+    };
+    let in_file = |path: &RelPath, reason| match tools {
+        Tools::None => {
+            let known = known_in(view, path).into_iter();
+            known.map(|entity| (entity, reason)).collect()
+        }
+        Tools::Offered => Vec::from([(EntityId::file(path.clone()), Reason::LeftToTools)]),
+    };
+    for entity in &mentions.symbols {
+        add(entity.clone(), Reason::Mentioned);
+    }
+    for proposal in view.proposals_in(session) {
+        // An edit that didn't apply proposes something about the whole file: what there is of it must be seen.
+        if proposal.entity.symbol.is_some() {
+            add(proposal.entity, Reason::UnderProposal);
+        } else {
+            for (entity, reason) in in_file(&proposal.entity.path, Reason::UnderProposal) {
+                add(entity, reason);
+            }
+        }
+    }
+    for path in &mentions.files {
+        for (entity, reason) in in_file(path, Reason::FileMentioned) {
+            add(entity, reason);
+        }
+    }
+    list
+}
+
+/// The file as a whole, or what is known of it.
+fn known_in(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
+    let file = EntityId::file(path.clone());
+    if view.current(&file).is_some() {
+        return Vec::from([file]);
+    }
+    let symbols = view.symbols_of(path).into_iter();
+    symbols
+        .map(|symbol| EntityId::symbol(path.clone(), symbol))
+        .collect()
+}
+
+/// What the prompt brings along.
+#[derive(Default)]
+pub(super) struct Hydration {
+    /// The blocks, in the order in which they are shown.
+    pub(super) blocks: Vec<String>,
+    /// What is shown, in that order, and what the conversation shows already.
+    pub(super) hydrated: Vec<Hydrated>,
+    /// Candidates that aren't.
+    pub(super) dropped: Vec<Dropped>,
+    /// What is to be said of them.
+    pub(super) notices: Vec<NoticeIssued>,
+}
+
+/// Admits candidates within the token budget. `in_sight` tells which the conversation shows as they are true.
+pub(super) fn hydrate(
+    view: &dyn View,
+    policy: &Policy,
+    prompt: &Prompt<'_>,
+    in_sight: &dyn Fn(&EntityId) -> bool,
+) -> Hydration {
+    let mut hydration = Hydration::default();
+    let mut admitted: Vec<(Hydrated, String)> = Vec::new();
+    let mut tokens_left = policy.budget_tokens;
+    for entity in &prompt.mentions.ambiguous {
+        hydration.drop(prompt, entity.clone(), Reason::AmbiguousName);
+    }
+    let candidates = candidates(view, prompt.session, prompt.mentions, prompt.request.tools);
+    for (entity, reason) in candidates {
+        let Some(current) = view.current(&entity) else {
+            continue;
+        };
+        if reason == Reason::LeftToTools {
+            hydration.drop(prompt, entity, reason);
+            continue;
+        }
+        let covered = covered_tokens(&admitted, &entity);
+        match admit(view, &entity, &current, in_sight, tokens_left + covered) {
+            Err(Reason::InSight) => hydration.hydrated.push(Hydrated {
+                entity,
+                version: current.version,
+                reason: Reason::InSight,
+                tokens: 0,
+            }),
+            Err(refusal) => hydration.drop(prompt, entity, refusal),
+            Ok((text, tokens)) => {
+                tokens_left = tokens_left + covered - tokens;
+                let hydrated = Hydrated {
+                    entity,
+                    version: current.version,
+                    reason,
+                    tokens,
+                };
+                admitted.push((hydrated, text));
+            }
+        }
+    }
+    drop_covered(&mut admitted, &mut hydration);
+    warn_of_files(view, prompt, &admitted, &mut hydration);
+    keep_order(&mut admitted, &view.hydration_order(prompt.session));
+    let (shown, blocks): (Vec<Hydrated>, Vec<String>) = admitted.into_iter().unzip();
+    hydration.hydrated.splice(0..0, shown);
+    hydration.blocks = blocks;
+    hydration
+}
+
+/// A part that is shown can't be changed while its file is STALE as a whole: said before somebody tries.
+fn warn_of_files(
+    view: &dyn View,
+    prompt: &Prompt<'_>,
+    admitted: &[(Hydrated, String)],
+    hydration: &mut Hydration,
+) {
+    let files: BTreeSet<EntityId> = admitted
+        .iter()
+        .filter_map(|(hydrated, _)| propose::stale_file(view, &hydrated.entity))
+        .collect();
+    for file in files {
+        let is_said = |notice: &NoticeIssued| notice.entity.as_ref() == Some(&file);
+        if let Some(divergence) = view.divergence(&file)
+            && !hydration.notices.iter().any(is_said)
+        {
+            hydration.notify(prompt, file, reason_of(divergence));
+        }
+    }
+}
+
+/// What a whole file's parts cost, which it covers if it is shown.
+fn covered_tokens(admitted: &[(Hydrated, String)], entity: &EntityId) -> u32 {
+    if entity.symbol.is_some() {
+        return 0;
+    }
+    let parts = admitted
+        .iter()
+        .filter(|(hydrated, _)| hydrated.entity.path == entity.path);
+    parts.map(|(hydrated, _)| hydrated.tokens).sum()
+}
+
+impl Hydration {
+    /// Records why a candidate isn't shown, and tells the model where it would otherwise guess.
+    fn drop(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
+        let is_worth_a_notice = matches!(
+            reason,
+            Reason::Stale
+                | Reason::DiskHoldsSuperseded
+                | Reason::DiskUnreadable
+                | Reason::OverBudget
+                | Reason::QuotesDelimiters
+        );
+        if is_worth_a_notice {
+            self.notify(prompt, entity.clone(), reason);
+        }
+        self.dropped.push(Dropped { entity, reason });
+    }
+
+    /// Adds a notice about an entity.
+    pub(super) fn notify(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
+        self.notices.push(NoticeIssued {
+            episode: prompt.episode,
+            session: prompt.session,
+            reason,
+            entity: Some(entity),
+            other: None,
+        });
+    }
+}
+
+/// The block for one entity and the tokens it takes, or why it isn't shown.
+fn admit(
+    view: &dyn View,
+    entity: &EntityId,
+    current: &Current,
+    in_sight: &dyn Fn(&EntityId) -> bool,
+    tokens_left: u32,
+) -> Result<(String, u32), Reason> {
+    if let Some(divergence) = divergence_within(view, entity) {
+        return Err(reason_of(divergence));
+    }
+    if in_sight(entity) {
+        return Err(Reason::InSight);
+    }
+    let code = view
+        .slices(current.artifact, &current.spans)
+        .ok_or(Reason::ContentMissing)?;
+    let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
+    if delimiter::quoted_in(code) {
+        return Err(Reason::QuotesDelimiters);
+    }
+    let text = state_block(entity, current, code);
+    let tokens = tokens_of(&text);
+    if tokens > tokens_left {
+        return Err(Reason::OverBudget);
+    }
+    Ok((text, tokens))
+}
+
+/// What a divergence is called where it keeps something out.
+pub(super) const fn reason_of(divergence: Divergence) -> Reason {
+    match divergence {
+        Divergence::Unknown => Reason::Stale,
+        Divergence::Superseded => Reason::DiskHoldsSuperseded,
+        Divergence::Unreadable => Reason::DiskUnreadable,
+    }
+}
+
+/// How disk diverges from an entity or, of a whole file, from a definition that its text would show as well: no prompt
+/// shows code and says that it is withheld.
+fn divergence_within(view: &dyn View, entity: &EntityId) -> Option<Divergence> {
+    let own = view.divergence(entity);
+    if own.is_some() || entity.symbol.is_some() {
+        return own;
+    }
+    let symbols = view.symbols_of(&entity.path).into_iter();
+    symbols
+        .map(|symbol| EntityId::symbol(entity.path.clone(), symbol))
+        .find_map(|part| view.divergence(&part))
+}
+
+/// The law's template (spec §8.2), to the letter; what a pattern confirmed (§4.1, step 2) isn't said to be read by AST.
+fn state_block(entity: &EntityId, current: &Current, code: &str) -> String {
+    let source = match current.proof {
+        Proof::Ast => "AST",
+        Proof::Pattern | Proof::PartialPattern => "pattern",
+    };
+    format!(
+        "{STATE_OPEN}\n{}\nArtifact: {}\nSource: Confirmed via {source}\n\n{}\n{STATE_CLOSE}",
+        entity_line(entity),
+        current.slice,
+        code.trim_end_matches(['\n', '\r'])
+    )
+}
+
+/// The line of a state block that names its entity.
+pub(super) fn entity_line(entity: &EntityId) -> String {
+    format!("Entity: {entity}")
+}
+
+/// A count that rather overestimates.
+fn tokens_of(text: &str) -> u32 {
+    u32::try_from(text.len().div_ceil(BYTES_PER_TOKEN)).unwrap_or(u32::MAX)
+}
+
+/// Where a whole file is shown, its parts aren't shown again.
+fn drop_covered(admitted: &mut Vec<(Hydrated, String)>, hydration: &mut Hydration) {
+    let files: BTreeSet<_> = admitted
+        .iter()
+        .filter(|(hydrated, _)| hydrated.entity.symbol.is_none())
+        .map(|(hydrated, _)| hydrated.entity.path.clone())
+        .collect();
+    admitted.retain(|(hydrated, _)| {
+        let is_covered = hydrated.entity.symbol.is_some() && files.contains(&hydrated.entity.path);
+        if is_covered {
+            hydration.dropped.push(Dropped {
+                entity: hydrated.entity.clone(),
+                reason: Reason::CoveredByFile,
+            });
+        }
+        !is_covered
+    });
+}
+
+/// First hydrated first, so that a local model's prefix cache survives from turn to turn.
+fn keep_order(admitted: &mut [(Hydrated, String)], order: &[EntityId]) {
+    let rank = |entity: &EntityId| {
+        order
+            .iter()
+            .position(|known| known == entity)
+            .unwrap_or(order.len())
+    };
+    admitted.sort_by_key(|(hydrated, _)| rank(&hydrated.entity));
+}

@@ -1,0 +1,466 @@
+//! What a conversation shows of known code, and which of it would mislead (spec §15.6).
+//!
+//! Nobody parses an older message. Every text that is or was true is known, so it is looked for by its own lines
+//! ([`crate::known_lines`]), in whatever shape a message shows it.
+
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::observe;
+use crate::artifact::Origin;
+use crate::capture::json_text;
+use crate::entity::{EntityId, Symbol};
+use crate::event::Withheld;
+use crate::hash::{ArtifactHash, SliceHash};
+use crate::ids::SessionId;
+use crate::known_lines::{self, KnownLines, TextLines, WordSet};
+use crate::limits::NAMESAKES_COMPARED_MAX;
+use crate::message::Message;
+use crate::slice::Span;
+use crate::view::View;
+
+/// A text that the model sees.
+pub(super) struct ShownText<'t> {
+    /// The index of its message in the request.
+    pub(super) message: usize,
+    /// Which of the message's texts.
+    pub(super) slot: Slot,
+    /// The text.
+    pub(super) text: Cow<'t, str>,
+}
+
+/// A place for a text in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Slot {
+    /// What the proxy put in front of it.
+    Before,
+    /// A text part.
+    Part(usize),
+    /// A tool call's arguments.
+    Arguments(usize),
+    /// A thought.
+    Thought(usize),
+    /// What the proxy put after it.
+    After,
+}
+
+/// All texts of one message, in the order in which a model sees them.
+pub(super) fn texts_of(index: usize, message: &Message) -> impl Iterator<Item = ShownText<'_>> {
+    let shown = move |slot, text| ShownText {
+        message: index,
+        slot,
+        text: Cow::Borrowed(text),
+    };
+    let thoughts = message.thoughts.iter().enumerate();
+    let parts = message.parts.iter().enumerate();
+    let calls = message.tool_calls.iter().enumerate();
+    thoughts
+        .map(move |(at, text)| shown(Slot::Thought(at), text.as_str()))
+        .chain(parts.map(move |(at, text)| shown(Slot::Part(at), text.as_str())))
+        .chain(calls.map(move |(at, call)| shown(Slot::Arguments(at), call.arguments.as_str())))
+}
+
+/// A version of a symbol that texts are searched for.
+struct KnownVersion {
+    entity: EntityId,
+    slice: SliceHash,
+    /// Its definitions' lines; several where the symbol has several definitions.
+    definitions: Vec<KnownLines>,
+}
+
+/// One place where a text shows a definition.
+struct Sighting {
+    message: usize,
+    slot: Slot,
+    /// Which of the strings, where the text is JSON.
+    string: usize,
+    bytes: Range<usize>,
+    /// The versions that fit best, by their index, each with the index of the definition.
+    fits: Vec<(usize, usize)>,
+}
+
+/// What a list of texts shows.
+pub(super) struct Sight<'v> {
+    view: &'v dyn View,
+    session: SessionId,
+    versions: Vec<KnownVersion>,
+    sightings: Vec<Sighting>,
+}
+
+/// What holds of a symbol now: what disk has where it differs from what is true, else what is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reality {
+    slice: Option<SliceHash>,
+    /// Whether it came about in the model's view: by an edit of its own in this conversation.
+    is_own_edit: bool,
+}
+
+/// What is withheld of older messages.
+#[derive(Default)]
+pub(super) struct Withholding {
+    /// Versions that are withheld for the first time.
+    pub(super) new: BTreeSet<Withheld>,
+    /// The texts that change, with what they say instead.
+    pub(super) rewritten: BTreeMap<(usize, Slot), String>,
+}
+
+impl<'v> Sight<'v> {
+    /// Searches the texts for every symbol that may mislead and for those that are `wanted`.
+    pub(super) fn new(
+        view: &'v dyn View,
+        session: SessionId,
+        wanted: impl IntoIterator<Item = EntityId>,
+        texts: &[ShownText<'_>],
+    ) -> Self {
+        let mut symbols: BTreeSet<EntityId> = view.outdated_symbols().into_iter().collect();
+        symbols.extend(wanted);
+        let mut by_word: BTreeMap<String, Vec<EntityId>> = BTreeMap::new();
+        for entity in symbols {
+            let name = entity.symbol.as_ref().map(Symbol::last_component);
+            if let Some(word) = name.and_then(known_lines::identifier_in) {
+                by_word.entry(word.into()).or_default().push(entity);
+            }
+        }
+        let mut search = Search {
+            view,
+            by_word: &by_word,
+            words: WordSet::new(by_word.keys().map(String::as_str)),
+            versions: Vec::new(),
+            versions_of: BTreeMap::new(),
+        };
+        let mut sightings = Vec::new();
+        for shown in texts {
+            let mut string = 0;
+            each_string(&shown.text, NESTED_MAX, &mut |text| {
+                let found = search.found_in(text).into_iter();
+                sightings.extend(found.map(|(bytes, fits)| Sighting {
+                    message: shown.message,
+                    slot: shown.slot,
+                    string,
+                    bytes,
+                    fits,
+                }));
+                string += 1;
+                None
+            });
+        }
+        Self {
+            view,
+            session,
+            versions: search.versions,
+            sightings,
+        }
+    }
+
+    /// Whether the newest version of the symbol that the texts show is the true one, as far as none of it is withheld.
+    pub(super) fn shows_truth(&self, entity: &EntityId, withheld: &[(Withheld, u32)]) -> bool {
+        let truth = self.view.current(entity).map(|current| current.slice);
+        truth.is_some() && self.newest(entity, withheld) == truth
+    }
+
+    /// Whether what is true of the symbol is the model's own edit in this conversation.
+    pub(super) fn is_own_edit(&self, entity: &EntityId) -> bool {
+        self.reality(entity).is_own_edit
+    }
+
+    fn newest(&self, entity: &EntityId, withheld: &[(Withheld, u32)]) -> Option<SliceHash> {
+        let mut newest: Option<(usize, SliceHash)> = None;
+        for (index, version) in self.versions.iter().enumerate() {
+            let is_withheld = |(known, _): &(Withheld, u32)| {
+                known.entity == *entity && known.slice == version.slice
+            };
+            if version.entity != *entity || withheld.iter().any(is_withheld) {
+                continue;
+            }
+            if let Some(last) = self.last_whole(index)
+                && newest.is_none_or(|(known, _)| known <= last)
+            {
+                newest = Some((last, version.slice));
+            }
+        }
+        newest.map(|(_, slice)| slice)
+    }
+
+    /// The last message that shows all definitions of a version.
+    fn last_whole(&self, version: usize) -> Option<usize> {
+        let definitions = 0..self.versions[version].definitions.len();
+        let last_of = |definition: usize| {
+            let fits = |sighting: &&Sighting| sighting.fits.contains(&(version, definition));
+            self.sightings.iter().rfind(fits).map(|sighting| sighting.message)
+        };
+        let last: Option<Vec<usize>> = definitions.map(last_of).collect();
+        last?.into_iter().min()
+    }
+
+    fn reality(&self, entity: &EntityId) -> Reality {
+        let view = self.view;
+        let is_ours = |episode| view.is_of_conversation(self.session, episode);
+        if view.divergence(entity).is_none() {
+            let current = view.current(entity);
+            return Reality {
+                is_own_edit: current
+                    .as_ref()
+                    .is_some_and(|current| current.origin == Origin::Model && is_ours(current.episode)),
+                slice: current.map(|current| current.slice),
+            };
+        }
+        let on_disk = observe::slice_on_disk(view, entity);
+        let is_own_edit = view.proposals_for(entity).iter().any(|proposal| {
+            proposal.origin == Origin::Model
+                && Some(proposal.slice) == on_disk
+                && is_ours(proposal.episode)
+        });
+        Reality {
+            slice: on_disk,
+            is_own_edit,
+        }
+    }
+
+    /// Decides which sightings mislead. A version misleads where something else holds and the conversation doesn't show
+    /// that later: neither literally, nor by an edit of the model's own, nor in what is `added` to the prompt's end. What
+    /// was withheld stays so (`before`, each from the first so many messages). `may_change` says of which messages
+    /// anything may be withheld that wasn't.
+    pub(super) fn withhold(
+        &self,
+        texts: &[ShownText<'_>],
+        before: &[(Withheld, u32)],
+        position: &dyn Fn(usize) -> u32,
+        may_change: &dyn Fn(usize) -> bool,
+        added: &BTreeSet<EntityId>,
+    ) -> Withholding {
+        let mut withholding = Withholding::default();
+        let mut cuts: BTreeMap<(usize, Slot), Vec<(usize, Range<usize>, EntityId)>> = BTreeMap::new();
+        for sighting in &self.sightings {
+            let fits = sighting.fits.iter().map(|(version, _)| &self.versions[*version]);
+            let was_withheld = |version: &&KnownVersion| {
+                before.iter().any(|(known, until)| {
+                    known.entity == version.entity
+                        && known.slice == version.slice
+                        && position(sighting.message) <= *until
+                })
+            };
+            let goes = fits.clone().find(was_withheld).or_else(|| {
+                let is_right =
+                    |version: &KnownVersion| self.reality(&version.entity).slice == Some(version.slice);
+                if !may_change(sighting.message) || fits.clone().any(is_right) {
+                    return None;
+                }
+                let misleads = |version: &&KnownVersion| {
+                    !added.contains(&version.entity) && self.misleads(version, sighting.message)
+                };
+                let found = fits.clone().find(misleads)?;
+                withholding.new.insert(Withheld {
+                    entity: found.entity.clone(),
+                    slice: found.slice,
+                });
+                Some(found)
+            });
+            if let Some(version) = goes {
+                cuts.entry((sighting.message, sighting.slot))
+                    .or_default()
+                    .push((sighting.string, sighting.bytes.clone(), version.entity.clone()));
+            }
+        }
+        for shown in texts {
+            if let Some(cuts) = cuts.get(&(shown.message, shown.slot)) {
+                let text = without(&shown.text, cuts);
+                withholding.rewritten.insert((shown.message, shown.slot), text);
+            }
+        }
+        withholding
+    }
+
+    fn misleads(&self, version: &KnownVersion, message: usize) -> bool {
+        let reality = self.reality(&version.entity);
+        if reality.slice == Some(version.slice) || reality.is_own_edit {
+            return false;
+        }
+        let holds = |index: &usize| {
+            let other = &self.versions[*index];
+            other.entity == version.entity && Some(other.slice) == reality.slice
+        };
+        let mut real = (0..self.versions.len()).filter(holds);
+        !real.any(|index| self.last_whole(index).is_some_and(|last| last > message))
+    }
+
+    /// The text without anything that isn't true now (`window` history, which is strict), whatever else shows it.
+    pub(super) fn strictly(view: &dyn View, session: SessionId, text: &str) -> Option<String> {
+        let shown = [ShownText {
+            message: 0,
+            slot: Slot::Part(0),
+            text: Cow::Borrowed(text),
+        }];
+        let sight = Sight::new(view, session, [], &shown);
+        let is_true = |version: &KnownVersion| {
+            let current = view.current(&version.entity);
+            current.is_some_and(|current| current.slice == version.slice)
+                && view.divergence(&version.entity).is_none()
+        };
+        let mut cuts = Vec::new();
+        for sighting in &sight.sightings {
+            let mut fits = sighting.fits.iter().map(|(version, _)| &sight.versions[*version]);
+            if let Some(first) = fits.clone().next()
+                && !fits.any(is_true)
+            {
+                cuts.push((sighting.string, sighting.bytes.clone(), first.entity.clone()));
+            }
+        }
+        (!cuts.is_empty()).then(|| without(text, &cuts))
+    }
+}
+
+/// A search for known versions, which are read from the Vault once a text has their name.
+struct Search<'s> {
+    view: &'s dyn View,
+    by_word: &'s BTreeMap<String, Vec<EntityId>>,
+    words: WordSet<'s>,
+    versions: Vec<KnownVersion>,
+    versions_of: BTreeMap<&'s str, Range<usize>>,
+}
+
+impl<'s> Search<'s> {
+    /// Each place where a text shows a definition, with the versions that fit it best.
+    fn found_in(&mut self, text: &str) -> Vec<(Range<usize>, Vec<(usize, usize)>)> {
+        let mut found = Vec::new();
+        let lines = TextLines::new(text);
+        let words = core::mem::take(&mut self.words);
+        for (line, word) in lines.with_words(&words) {
+            let mut most_lines = 0;
+            let mut best: Option<(Range<usize>, Vec<(usize, usize)>)> = None;
+            for version in self.versions_with(word) {
+                for (index, known) in self.versions[version].definitions.iter().enumerate() {
+                    let Some(shown) = known.shown_at(&lines, line) else {
+                        continue;
+                    };
+                    if known.is_one_line() && !names_file(text, &self.versions[version].entity) {
+                        continue;
+                    }
+                    if shown.line_count > most_lines {
+                        most_lines = shown.line_count;
+                        best = Some((shown.bytes, Vec::from([(version, index)])));
+                    } else if shown.line_count == most_lines
+                        && let Some((_, fits)) = &mut best
+                    {
+                        fits.push((version, index));
+                    }
+                }
+            }
+            found.extend(best);
+        }
+        self.words = words;
+        found
+    }
+
+    /// The versions of all symbols that are looked for by this word, and what is true of their namesakes: what is true
+    /// elsewhere is no former version.
+    fn versions_with(&mut self, word: &'s str) -> Range<usize> {
+        if let Some(known) = self.versions_of.get(word) {
+            return known.clone();
+        }
+        let start = self.versions.len();
+        let wanted = self.by_word.get(word).map_or(&[][..], Vec::as_slice);
+        let mut read = BTreeSet::new();
+        for entity in wanted {
+            let Some(symbol) = &entity.symbol else { continue };
+            let name = symbol.last_component();
+            let namesakes = self.view.entities_named(name, NAMESAKES_COMPARED_MAX);
+            for other in namesakes.iter().chain([entity]) {
+                if read.insert(other.clone()) {
+                    self.read(other);
+                }
+            }
+        }
+        self.versions_of.insert(word, start..self.versions.len());
+        start..self.versions.len()
+    }
+
+    fn read(&mut self, entity: &EntityId) {
+        let current = self.view.current(entity);
+        let current = current.map(|current| (current.slice, current.artifact, current.spans));
+        let former = self.view.former_versions(entity).into_iter();
+        let former = former.map(|former| (former.slice, former.artifact, former.spans));
+        let truth = current.as_ref().map(|(slice, ..)| *slice);
+        // What became true again is no former version.
+        for (slice, artifact, spans) in former.filter(|(slice, ..)| Some(*slice) != truth).chain(current) {
+            let definitions = self.definitions(entity, artifact, &spans);
+            if !definitions.is_empty() {
+                self.versions.push(KnownVersion {
+                    entity: entity.clone(),
+                    slice,
+                    definitions,
+                });
+            }
+        }
+    }
+
+    fn definitions(&self, entity: &EntityId, artifact: ArtifactHash, spans: &[Span]) -> Vec<KnownLines> {
+        let Some(symbol) = &entity.symbol else {
+            return Vec::new();
+        };
+        let known = spans.iter().map(|span| {
+            let code = self.view.slices(artifact, core::slice::from_ref(span))?;
+            KnownLines::new(core::str::from_utf8(&code).ok()?, symbol.last_component())
+        });
+        known.collect::<Option<Vec<_>>>().unwrap_or_default()
+    }
+}
+
+/// Whether a text names a symbol's file: a single line may be the same in many.
+fn names_file(text: &str, entity: &EntityId) -> bool {
+    text.contains(entity.path.basename())
+}
+
+/// JSON in JSON in JSON: what is nested deeper isn't looked into.
+const NESTED_MAX: u32 = 3;
+
+/// Hands out the text, or the strings in it if it is JSON, and takes other texts for them. `None` if nothing changes.
+fn each_string(
+    text: &str,
+    nested_max: u32,
+    change: &mut dyn FnMut(&str) -> Option<String>,
+) -> Option<String> {
+    if nested_max > 0 {
+        let strings = json_text::with_others(text, &mut |string| {
+            each_string(string, nested_max - 1, change)
+        });
+        if let Ok(changed) = strings {
+            return changed;
+        }
+    }
+    change(text)
+}
+
+/// The text with a marker in the place of each cut. Of cuts that overlap the first and longest counts.
+fn without(text: &str, cuts: &[(usize, Range<usize>, EntityId)]) -> String {
+    let mut cuts: Vec<_> = cuts.iter().collect();
+    cuts.sort_by_key(|(string, bytes, _)| (*string, bytes.start, core::cmp::Reverse(bytes.end)));
+    let mut strings = 0;
+    let changed = each_string(text, NESTED_MAX, &mut |string| {
+        let index = strings;
+        strings += 1;
+        let own = cuts.iter().filter(|(at, ..)| *at == index);
+        let (mut out, mut copied) = (String::new(), 0);
+        for (_, bytes, entity) in own {
+            if bytes.start < copied {
+                continue;
+            }
+            out.push_str(&string[copied..bytes.start]);
+            out.push_str(&marker(entity));
+            copied = bytes.end;
+        }
+        (copied > 0).then(|| {
+            out.push_str(&string[copied..]);
+            out
+        })
+    });
+    changed.unwrap_or_else(|| text.into())
+}
+
+/// What stands in the place of code that would mislead.
+fn marker(entity: &EntityId) -> String {
+    format!("(code of {entity} withheld: it is no longer current)")
+}
