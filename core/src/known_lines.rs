@@ -62,7 +62,11 @@ impl KnownLines {
             blank_above = 0;
         }
         let has_name = |line: &KnownLine| identifiers(&line.text).any(|at| line.text[at] == *name);
-        let is_code = |line: &KnownLine| !COMMENT_STARTS.iter().any(|start| line.text.starts_with(start));
+        let is_code = |line: &KnownLine| {
+            !COMMENT_STARTS
+                .iter()
+                .any(|start| line.text.starts_with(start))
+        };
         let name_line = lines
             .iter()
             .position(|line| has_name(line) && is_code(line))
@@ -85,8 +89,8 @@ impl KnownLines {
         for (index, known) in self.lines.iter().enumerate().skip(self.name_line + 1) {
             let (line, found) = text.next_line(last, known, gutter)?;
             let is_first = index == self.name_line + 1;
-            let agrees = alike(gutter, found)
-                || (is_first && self.name_line == 0 && opens_code(gutter));
+            let agrees =
+                alike(gutter, found) || (is_first && self.name_line == 0 && opens_code(gutter));
             if !agrees {
                 return None;
             }
@@ -106,8 +110,15 @@ impl KnownLines {
     }
 
     /// The first line above that of the name which still belongs to the definition.
-    fn first_line<'t>(&self, text: &TextLines<'t>, at: usize, gutter: &str) -> (FirstLine, &'t str) {
-        let name_gutter = text.gutter(at, &self.lines[self.name_line].text).unwrap_or_default();
+    fn first_line<'t>(
+        &self,
+        text: &TextLines<'t>,
+        at: usize,
+        gutter: &str,
+    ) -> (FirstLine, &'t str) {
+        let name_gutter = text
+            .gutter(at, &self.lines[self.name_line].text)
+            .unwrap_or_default();
         let mut first = FirstLine {
             at,
             lines_missing: self.name_line,
@@ -115,7 +126,8 @@ impl KnownLines {
         let mut first_gutter = name_gutter;
         for index in (0..self.name_line).rev() {
             let below = &self.lines[index + 1];
-            let Some((line, found)) = text.line_above(first.at, &self.lines[index], below, first_gutter)
+            let Some((line, found)) =
+                text.line_above(first.at, &self.lines[index], below, first_gutter)
             else {
                 break;
             };
@@ -171,7 +183,11 @@ impl<'t> TextLines<'t> {
             let Some(word) = words.get(&self.text[identifier.clone()]) else {
                 continue;
             };
-            while self.lines.get(line + 1).is_some_and(|next| next.start <= identifier.start) {
+            while self
+                .lines
+                .get(line + 1)
+                .is_some_and(|next| next.start <= identifier.start)
+            {
                 line += 1;
             }
             if found.last() != Some(&(line, word)) {
@@ -224,14 +240,20 @@ impl<'t> TextLines<'t> {
     /// shows the gutter alone.
     fn passed_over(&self, line: usize, gutter: &str, blank_left: usize) -> Option<usize> {
         let is_blank = alike(self.line(line), gutter) && self.line(line).len() <= gutter.len() + 1;
-        if is_blank { blank_left.checked_sub(1) } else { None }
+        if is_blank {
+            blank_left.checked_sub(1)
+        } else {
+            None
+        }
     }
 }
 
 /// Whether two gutters are of one kind: alike but for whitespace, digits, and the sign that a search puts after a number.
 fn alike(one: &str, other: &str) -> bool {
     let kind = |gutter: &str| -> Vec<char> {
-        let signs = gutter.chars().filter(|c| !c.is_whitespace() && !c.is_ascii_digit());
+        let signs = gutter
+            .chars()
+            .filter(|c| !c.is_whitespace() && !c.is_ascii_digit());
         signs.map(|c| if c == '-' { ':' } else { c }).collect()
     };
     kind(one) == kind(other)
@@ -326,7 +348,8 @@ const fn continues_word(byte: u8) -> bool {
 mod tests {
     use super::*;
 
-    const ADD: &str = "/* Adds. */\nint add(int a, int b)\n{\n    int c = a;\n\n    return c + b;\n}\n";
+    const ADD: &str =
+        "/* Adds. */\nint add(int a, int b)\n{\n    int c = a;\n\n    return c + b;\n}\n";
 
     /// What a text shows of `ADD`: the bytes, and whether all lines are there.
     fn check(text: &str, expected: Option<(&str, bool)>) {
@@ -345,7 +368,11 @@ mod tests {
     fn with_gutters(gutter: impl Fn(usize) -> String) -> String {
         let lines = ADD.lines().enumerate();
         lines
-            .map(|(index, line)| alloc::format!("{}{line}", gutter(index + 1)).trim_end().into())
+            .map(|(index, line)| {
+                alloc::format!("{}{line}", gutter(index + 1))
+                    .trim_end()
+                    .into()
+            })
             .collect::<Vec<String>>()
             .join("\n")
     }
@@ -370,7 +397,10 @@ mod tests {
             let shown = (0..lines.lines.len()).find_map(|at| known.shown_at(&lines, at));
             let shown = shown.unwrap_or_else(|| panic!("not found in\n{text}"));
             assert!(shown.is_whole, "{text}");
-            assert!(text[shown.bytes.clone()].starts_with("/* Adds. */"), "{text}");
+            assert!(
+                text[shown.bytes.clone()].starts_with("/* Adds. */"),
+                "{text}"
+            );
             assert_eq!(&text[shown.bytes.end..], "\nafter");
         }
     }
@@ -379,7 +409,10 @@ mod tests {
     fn comments_above_may_be_missing_and_nothing_else() {
         let code = ADD.split_once('\n').unwrap().1.trim_end();
         check(code, Some((code, false)));
-        check(&alloc::format!("<content>{ADD}"), Some((ADD.trim_end(), true)));
+        check(
+            &alloc::format!("<content>{ADD}"),
+            Some((ADD.trim_end(), true)),
+        );
         check(&alloc::format!("static {code}"), None);
         check(&code.replace("c + b", "c - b"), None);
         check(&code.replace("{\n", "{\n    log();\n"), None);

@@ -14,20 +14,17 @@ pub fn chat_request(data: &[u8]) {
     assert!(!request.messages.is_empty());
     let spoken = spoken(&request);
     let outgoing = Outgoing {
-        system: receive::system_text(&request),
-        prefix: String::new(),
+        system: Some(receive::system_text(&request)),
         messages: spoken
             .iter()
             .map(|index| OutgoingMessage {
                 index: *index,
-                rewritten: Vec::new(),
-                arguments: Vec::new(),
-                thoughts: Vec::new(),
+                ..OutgoingMessage::default()
             })
             .collect(),
     };
     let written = body.with(&request, &outgoing);
-    if spoken.is_empty() && outgoing.system.is_empty() {
+    if spoken.is_empty() && outgoing.system.is_none_or(|system| system.is_empty()) {
         return;
     }
     let again = match request::read(&written, Envelope::default()) {

@@ -3,11 +3,10 @@
 use std::cell::RefCell;
 
 use tslp_core::capture;
-use tslp_core::capture::older::{self, Gone, Judge, Verdict};
 use tslp_core::delimiter;
 use tslp_core::event::{DiskFinding, DiskObserved, Event, PathEvidence};
+use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
 use tslp_core::mention;
-use tslp_core::message::ToolCall;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::redact;
@@ -33,55 +32,41 @@ pub fn capture_blocks(data: &[u8]) {
     }
 }
 
-/// A history of which everything stays goes out as it came in, and one of which something goes is changed.
-pub fn older_code(data: &[u8]) {
-    let text = String::from_utf8_lossy(data);
-    let command = in_json(&text);
-    let call = |arguments: String| ToolCall {
-        name: "bash".into(),
-        arguments,
-    };
-    let shell = call(format!("{{\"command\":{command}}}"));
-    let reader = call(format!("{{\"path\":{command}}}"));
-    let look = |judge: &mut Judge<'_>| {
-        [
-            older::talk(&text, judge),
-            older::result(&text, None, judge),
-            older::result(&text, Some(&shell), judge),
-            older::result(&text, Some(&reader), judge),
-            older::arguments(&shell, None, judge),
-            older::arguments(&call(text.to_string()), None, judge),
-        ]
-    };
-    let kept = look(&mut |_| Verdict::Open);
-    assert!(kept.iter().all(Option::is_none), "all of it stays");
-    let mut gone = 0;
-    let changed = look(&mut |piece| {
-        assert!(!piece.code.trim().is_empty() || piece.block.is_some());
-        gone += usize::from(piece.code.contains("int"));
-        match piece.code.find("int") {
-            Some(at) => Verdict::Goes(Gone {
-                reach: at + 3,
-                marker: "(gone)".into(),
-            }),
-            None => Verdict::Open,
-        }
-    });
-    let is_changed = changed.iter().flatten().any(|text| text.contains("(gone)"));
-    assert_eq!(is_changed, gone > 0);
-}
+/// A definition that texts are searched for.
+const KNOWN: &str = "// Adds.\nint add(int a) {\n    int b = a;\n\n    return b;\n}\n";
 
-/// A text as a string in JSON.
-fn in_json(text: &str) -> String {
-    let mut json = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => json.extend(['\\', c]),
-            c if c < ' ' => json.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => json.push(c),
+/// What is found in a text is, line for line, what was looked for; and it is found behind any gutter.
+pub fn known_lines(data: &[u8]) {
+    let Some(known) = KnownLines::new(KNOWN, "add") else {
+        unreachable!("the definition has its name");
+    };
+    let text = String::from_utf8_lossy(data);
+    let lines = TextLines::new(&text);
+    let words = WordSet::new(["add"]);
+    for (line, _) in lines.with_words(&words) {
+        let Some(shown) = known.shown_at(&lines, line) else {
+            continue;
+        };
+        let found = text[shown.bytes].lines().map(str::trim_end);
+        let wanted = KNOWN.lines().map(str::trim).filter(|line| !line.is_empty());
+        let wanted: Vec<&str> = wanted.collect();
+        let mut wanted = wanted[wanted.len() - shown.line_count..].iter().peekable();
+        for line in found {
+            wanted.next_if(|wanted| line.ends_with(**wanted));
         }
+        assert!(wanted.peek().is_none(), "{text}");
     }
-    json + "\""
+    let gutter: String = text.chars().filter(|c| !c.is_control()).take(12).collect();
+    let framed: String = KNOWN
+        .lines()
+        .map(|line| format!("{gutter}{line}\n"))
+        .collect();
+    let lines = TextLines::new(&framed);
+    let mut found = lines.with_words(&words).into_iter();
+    assert!(
+        found.any(|(line, _)| known.shown_at(&lines, line).is_some()),
+        "{framed}"
+    );
 }
 
 /// What a project's prompt may name.

@@ -149,9 +149,7 @@ pub fn decode(kind: &str, payload: &[u8]) -> Result<Event, DecodeError> {
         "rules_in_force.v1" => load::<v1::ArchivedRulesInForce<'_>>(kind, payload),
         "content.v1" => load::<v1::ArchivedContent<'_>>(kind, payload),
         "prompt_received.v1" => load::<v1::ArchivedPromptReceived<'_>>(kind, payload),
-        "side_request_received.v1" => {
-            load::<v1::ArchivedSideRequestReceived<'_>>(kind, payload)
-        }
+        "side_request_received.v1" => load::<v1::ArchivedSideRequestReceived<'_>>(kind, payload),
         "reply_segment.v1" => load::<v1::ArchivedReplySegment>(kind, payload),
         "reply_ended.v1" => load::<v1::ArchivedReplyEnded<'_>>(kind, payload),
         "disk_observed.v1" => load::<v1::ArchivedDiskObserved<'_>>(kind, payload),

@@ -19,9 +19,7 @@ use tslp_core::limits::{
 };
 use tslp_core::message::Role;
 use tslp_core::notice;
-use tslp_core::view::{
-    Amendments, Exchange, OpenPrompt, PendingNotice, Place, SessionPoint, Turn,
-};
+use tslp_core::view::{Amendments, Exchange, OpenPrompt, PendingNotice, Place, SessionPoint, Turn};
 
 mod parts;
 
@@ -261,7 +259,8 @@ impl Sessions {
             plain: true,
             ..Session::default()
         };
-        match prompt.fork.and_then(|fork| self.forked(fork)) {
+        let forked = |fork| self.forked(fork, prompt.length);
+        match prompt.fork.and_then(forked) {
             Some(shared) => Session {
                 name: fresh.name,
                 ..shared
@@ -270,7 +269,8 @@ impl Sessions {
         }
     }
 
-    fn forked(&self, fork: Fork) -> Option<Session> {
+    /// `length` is that of the new prompt: what was put into messages that it repeats stays there.
+    fn forked(&self, fork: Fork, length: u32) -> Option<Session> {
         let source = self.sessions.get(&fork.session)?;
         let exchanges: VecDeque<_> = source
             .exchanges
@@ -286,7 +286,7 @@ impl Sessions {
         let surplus = ancestors.len().saturating_sub(ANCESTORS_KEPT);
         ancestors.drain(..surplus);
         let mut injected = source.injected.clone();
-        injected.retain(|(_, length)| *length <= fork.messages);
+        injected.retain(|(_, at)| *at <= length);
         let withheld = source.withheld.iter().cloned();
         Some(Session {
             plain: source.plain && exchanges.len() >= pairs.min(RECENT_PAIRS),
@@ -296,7 +296,7 @@ impl Sessions {
             last_shown: source.last_shown.clone(),
             injected,
             withheld: withheld
-                .map(|(withheld, length)| (withheld, length.min(fork.messages)))
+                .map(|(withheld, until)| (withheld, until.min(length)))
                 .collect(),
             ancestors,
             ..Session::default()
@@ -646,7 +646,8 @@ impl Sessions {
         let Some(owner) = self.episodes.get(&episode) else {
             return false;
         };
-        let shares = |(ancestor, until): &(SessionId, EpisodeId)| ancestor == owner && episode <= *until;
+        let shares =
+            |(ancestor, until): &(SessionId, EpisodeId)| ancestor == owner && episode <= *until;
         *owner == session
             || self
                 .sessions

@@ -619,7 +619,9 @@ impl StateMap {
 
     /// Every symbol that has former versions.
     pub fn symbols_with_former(&self) -> impl Iterator<Item = &EntityId> {
-        self.superseded.keys().filter(|entity| entity.symbol.is_some())
+        self.superseded
+            .keys()
+            .filter(|entity| entity.symbol.is_some())
     }
 
     /// The event by which the user made true what is true of an entity, if it was the user.

@@ -11,6 +11,7 @@
 //! client B                another window of the client is in front from here on; the first is called A
 //! session NAME            the client names its session from here on
 //! tools                   the client offers tools from here on
+//! touch                   files that somebody names, and of which nothing is known, are taken from here on
 //! new                     the client begins a new conversation
 //! context                 a user message that the client adds before the prompt; `context system`,
 //! | …                     `context assistant` and `context tool` add one of that role
@@ -66,6 +67,8 @@ pub enum Step {
     Session(String),
     /// The client offers tools.
     Tools,
+    /// Files that somebody names are taken as they are.
+    Touch,
     /// A new conversation begins.
     New,
     /// A message that the client adds on its own.
@@ -186,6 +189,7 @@ fn step(line: &str, text: String) -> Step {
         ("client", name) => Step::Client(name.into()),
         ("session", name) => Step::Session(name.into()),
         ("tools", "") => Step::Tools,
+        ("touch", "") => Step::Touch,
         ("new", "") => Step::New,
         ("context", role) => Step::Context {
             role: role_of(role),

@@ -54,6 +54,8 @@ pub struct Stage {
     in_front: String,
     session_name: Option<String>,
     tools: Tools,
+    /// Whether files that somebody names are taken as they are.
+    on_touch: bool,
     /// Tool calls of the next reply.
     calls: Vec<ToolCall>,
     /// Thoughts of the next reply.
@@ -78,16 +80,43 @@ pub struct Sent {
 }
 
 impl Sent {
+    /// Each message as the model was given it.
+    #[must_use]
+    pub fn messages(&self) -> Vec<String> {
+        let rendered = self.outgoing.messages.iter().map(|outgoing| {
+            let message = &self.request.messages[outgoing.index];
+            let text = |changed: &[(usize, String)], at: usize, own: &str| {
+                let new = changed.iter().find(|(index, _)| *index == at);
+                new.map_or_else(|| own.to_owned(), |(_, text)| text.clone())
+            };
+            let mut rendered = format!("{}\n{}", message.role.as_str(), outgoing.before);
+            for (at, thought) in message.thoughts.iter().enumerate() {
+                let _ = write!(rendered, "\n{}", text(&outgoing.thoughts, at, thought));
+            }
+            for (at, part) in message.parts.iter().enumerate() {
+                let _ = write!(rendered, "\n{}", text(&outgoing.rewritten, at, part));
+            }
+            for (at, call) in message.tool_calls.iter().enumerate() {
+                let arguments = text(&outgoing.arguments, at, &call.arguments);
+                let _ = write!(rendered, "\n{}{arguments}", call.name);
+            }
+            rendered + "\n" + &outgoing.after
+        });
+        rendered.collect()
+    }
+
     /// All texts that the model was given, in order.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
-        let mut texts = vec![self.outgoing.system.clone(), self.outgoing.prefix.clone()];
+        let mut texts: Vec<String> = self.outgoing.system.iter().cloned().collect();
         for outgoing in &self.outgoing.messages {
             let parts = &self.request.messages[outgoing.index].parts;
+            texts.push(outgoing.before.clone());
             texts.extend(parts.iter().enumerate().map(|(index, part)| {
                 let rewritten = outgoing.rewritten.iter().find(|(at, _)| *at == index);
                 rewritten.map_or_else(|| part.clone(), |(_, text)| text.clone())
             }));
+            texts.push(outgoing.after.clone());
         }
         texts
     }
@@ -155,6 +184,7 @@ impl Stage {
             in_front: "A".into(),
             session_name: None,
             tools: Tools::None,
+            on_touch: false,
             calls: Vec::new(),
             thoughts: Vec::new(),
             audits: VecDeque::new(),
@@ -200,6 +230,7 @@ impl Stage {
             in_front: self.in_front.clone(),
             session_name: self.session_name.clone(),
             tools: self.tools,
+            on_touch: self.on_touch,
             calls: self.calls.clone(),
             thoughts: self.thoughts.clone(),
             audits: self.audits.clone(),
@@ -224,6 +255,7 @@ impl Stage {
             Step::Client(name) => self.in_front = name,
             Step::Session(name) => self.session_name = Some(name),
             Step::Tools => self.tools = Tools::Offered,
+            Step::Touch => self.on_touch = true,
             Step::New => *self.window() = Conversation::default(),
             Step::Context { role, text } => self.say(role, &text),
             Step::User(text) => {
@@ -323,6 +355,7 @@ impl Stage {
                 .iter()
                 .map(|path| self.disk.text(path))
                 .collect(),
+            touched: self.touch(&pending.touches),
         };
         let composed = self.engine.compose(pending, answers);
         self.window().open = Some(composed.episode);
@@ -346,15 +379,15 @@ impl Stage {
             "--- {episode}: the model sees of the client's messages {}",
             messages.join(", ")
         );
-        for (name, text) in [
-            ("system", &outgoing.system),
-            ("before the prompt", &outgoing.prefix),
-        ] {
-            if !text.is_empty() {
-                let _ = writeln!(self.seen, "{name}:\n{text}");
-            }
+        if let Some(system) = outgoing.system.as_ref().filter(|text| !text.is_empty()) {
+            let _ = writeln!(self.seen, "system:\n{system}");
         }
         for message in &outgoing.messages {
+            for (name, text) in [("before", &message.before), ("after", &message.after)] {
+                if !text.is_empty() {
+                    let _ = writeln!(self.seen, "{name} message {}:\n{text}", message.index);
+                }
+            }
             for (_, text) in &message.rewritten {
                 let _ = writeln!(self.seen, "message {} rewritten:\n{text}", message.index);
             }
@@ -412,8 +445,12 @@ impl Stage {
         };
         let at = self.tick();
         let pending = self.engine.end(at, episode, reply, outcome);
-        let findings = self.disk.look(&pending.checks);
-        let judged = self.engine.judge(pending, findings);
+        let answers = Answers {
+            findings: self.disk.look(&pending.checks),
+            texts: Vec::new(),
+            touched: self.touch(&pending.touches),
+        };
+        let judged = self.engine.judge(pending, answers);
         self.append(judged.batch);
         if let Some(question) = judged.audit {
             self.audits.push_back(episode);
@@ -435,6 +472,12 @@ impl Stage {
         let findings = self.disk.look(&pending.checks);
         let batch = self.engine.settle(pending, findings);
         self.append(batch);
+    }
+
+    fn touch(&self, paths: &[RelPath]) -> Vec<Option<String>> {
+        let read = |path| self.disk.text(path)?.ok();
+        let may_read = |path| if self.on_touch { read(path) } else { None };
+        paths.iter().map(may_read).collect()
     }
 
     fn tick(&mut self) -> UnixMillis {

@@ -18,7 +18,8 @@ pub(crate) fn with_others(
     json: &str,
     change: &mut dyn FnMut(&str) -> Option<String>,
 ) -> Result<Option<String>, NoJson> {
-    if !json.trim_start().starts_with(['{', '[', '"']) || serde_json::from_str::<Value>(json).is_err()
+    if !json.trim_start().starts_with(['{', '[', '"'])
+        || serde_json::from_str::<Value>(json).is_err()
     {
         return Err(NoJson);
     }
@@ -48,7 +49,9 @@ fn each_string(json: &str, visit: &mut dyn FnMut(Range<usize>)) {
     while let Some(found) = memchr::memchr(b'"', &bytes[at..]) {
         let start = at + found;
         at = end_of_string(bytes, start);
-        let mut behind = bytes[at..].iter().filter(|byte| !byte.is_ascii_whitespace());
+        let mut behind = bytes[at..]
+            .iter()
+            .filter(|byte| !byte.is_ascii_whitespace());
         if behind.next() != Some(&b':') {
             visit(start..at);
         }

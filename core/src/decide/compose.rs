@@ -25,9 +25,7 @@ use crate::event::{
 use crate::extract::Grammars;
 use crate::hash::{ArtifactHash, MessageKey};
 use crate::ids::{EpisodeId, SessionId};
-use crate::limits::{
-    NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES,
-};
+use crate::limits::{NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES};
 use crate::mention::Mentions;
 use crate::message::{Request, Role};
 use crate::notice;
@@ -67,9 +65,7 @@ impl OutgoingMessage {
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         let changed = [&self.rewritten, &self.arguments, &self.thoughts];
-        self.before.is_empty()
-            && self.after.is_empty()
-            && changed.into_iter().all(Vec::is_empty)
+        self.before.is_empty() && self.after.is_empty() && changed.into_iter().all(Vec::is_empty)
     }
 }
 
@@ -168,7 +164,11 @@ fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(view, prompt, hydration.notices, &|_, _| true);
     let mut sections = hydration.blocks;
-    sections.extend(notices.iter().map(|notice| notice_block(view, prompt, notice)));
+    sections.extend(
+        notices
+            .iter()
+            .map(|notice| notice_block(view, prompt, notice)),
+    );
     sections.extend(recent_context(view, prompt.session));
     let preface = sections.join("\n\n");
     let mut system = receive::system_text(request);
@@ -243,9 +243,10 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
         }
     }
     hydration.notices.retain(|notice| {
-        let is_known = notice.entity.as_ref().is_some_and(|entity| {
-            injected.says_still(entity, &notice_block(view, prompt, notice))
-        });
+        let is_known = notice
+            .entity
+            .as_ref()
+            .is_some_and(|entity| injected.says_still(entity, &notice_block(view, prompt, notice)));
         !is_known && (!in_tool_chain || notice::concerns_next_step(notice.reason))
     });
     let mut events = notices_of(&hydration);
@@ -255,7 +256,11 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     });
     let mut sections: Vec<String> = replacements(view, prompt, &hydration.hydrated);
     sections.extend(hydration.blocks);
-    sections.extend(notices.iter().map(|notice| notice_block(view, prompt, notice)));
+    sections.extend(
+        notices
+            .iter()
+            .map(|notice| notice_block(view, prompt, notice)),
+    );
     let text = sections.join("\n\n");
     let target = target(request).filter(|_| !text.is_empty());
     let injection = target.and_then(|(index, side)| {
@@ -339,7 +344,9 @@ impl InjectedTexts {
             text,
         } in &amendments.injected
         {
-            let Some(text) = view.content(*text).and_then(|text| String::from_utf8(text).ok())
+            let Some(text) = view
+                .content(*text)
+                .and_then(|text| String::from_utf8(text).ok())
             else {
                 continue;
             };
@@ -389,7 +396,12 @@ impl InjectedTexts {
     }
 
     /// A message as it goes out, but for what is put into it now.
-    fn message(&self, request: &Request, index: usize, withholding: &Withholding) -> OutgoingMessage {
+    fn message(
+        &self,
+        request: &Request,
+        index: usize,
+        withholding: &Withholding,
+    ) -> OutgoingMessage {
         let rewritten = |slot| withholding.rewritten.get(&(index, slot)).cloned();
         let side = |slot| {
             let known = || self.texts.get(&(index, slot)).cloned();
@@ -399,7 +411,9 @@ impl InjectedTexts {
         let changed = |texts: &[String], slot: &dyn Fn(usize) -> Slot| -> Vec<(usize, String)> {
             let texts = texts.iter().enumerate();
             texts
-                .filter_map(|(at, text)| Some((at, clean(message.role, text, rewritten(slot(at)))?)))
+                .filter_map(|(at, text)| {
+                    Some((at, clean(message.role, text, rewritten(slot(at)))?))
+                })
                 .collect()
         };
         OutgoingMessage {
@@ -463,7 +477,8 @@ fn texts_of_messages(request: &Request, range: core::ops::Range<usize>) -> Vec<S
 
 /// The symbols that may be hydrated.
 fn wanted_symbols(view: &dyn View, prompt: &Prompt<'_>) -> Vec<EntityId> {
-    let candidates = hydrate::candidates(view, prompt.session, prompt.mentions, prompt.request.tools);
+    let candidates =
+        hydrate::candidates(view, prompt.session, prompt.mentions, prompt.request.tools);
     let mut wanted = Vec::new();
     for (entity, reason) in candidates {
         match entity.symbol {

@@ -13,7 +13,12 @@ pub fn is_side_request(request: &Request) -> bool {
     let first_text = |message: &Message| message.parts.first().cloned().unwrap_or_default();
     let mut messages = request.messages.iter();
     let system = messages.find(|message| message.role == Role::System);
-    let users = || request.messages.iter().filter(|message| message.role == Role::User);
+    let users = || {
+        request
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::User)
+    };
     let last = users().next_back();
     let mut asking = system.into_iter().chain(last).map(first_text);
     asking.any(|text| begins_as_known(&text))
@@ -24,7 +29,9 @@ fn begins_as_known<'t>(text: &'t str) -> bool {
     let trimmed = |text: &'t str| text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let text = trimmed(text);
     let text = text.strip_prefix("Task:").map_or(text, trimmed);
-    let mut known = BEGINNINGS.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let mut known = BEGINNINGS
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty());
     known.any(|beginning| {
         text.get(..beginning.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(beginning))
@@ -62,7 +69,10 @@ mod tests {
         ] {
             check(&[(Role::User, user)], true);
         }
-        let title = (Role::System, "You are a title generator. You output ONLY a thread title.");
+        let title = (
+            Role::System,
+            "You are a title generator. You output ONLY a thread title.",
+        );
         check(&[title, (Role::User, "fix add()")], true);
     }
 
@@ -74,7 +84,13 @@ mod tests {
             "Summarize src/a.c",
             "",
         ] {
-            check(&[(Role::System, "You are a helpful assistant."), (Role::User, user)], false);
+            check(
+                &[
+                    (Role::System, "You are a helpful assistant."),
+                    (Role::User, user),
+                ],
+                false,
+            );
         }
     }
 }

@@ -190,7 +190,10 @@ impl<'v> Sight<'v> {
         let definitions = 0..self.versions[version].definitions.len();
         let last_of = |definition: usize| {
             let fits = |sighting: &&Sighting| sighting.fits.contains(&(version, definition));
-            self.sightings.iter().rfind(fits).map(|sighting| sighting.message)
+            self.sightings
+                .iter()
+                .rfind(fits)
+                .map(|sighting| sighting.message)
         };
         let last: Option<Vec<usize>> = definitions.map(last_of).collect();
         last?.into_iter().min()
@@ -202,9 +205,9 @@ impl<'v> Sight<'v> {
         if view.divergence(entity).is_none() {
             let current = view.current(entity);
             return Reality {
-                is_own_edit: current
-                    .as_ref()
-                    .is_some_and(|current| current.origin == Origin::Model && is_ours(current.episode)),
+                is_own_edit: current.as_ref().is_some_and(|current| {
+                    current.origin == Origin::Model && is_ours(current.episode)
+                }),
                 slice: current.map(|current| current.slice),
             };
         }
@@ -233,9 +236,13 @@ impl<'v> Sight<'v> {
         added: &BTreeSet<EntityId>,
     ) -> Withholding {
         let mut withholding = Withholding::default();
-        let mut cuts: BTreeMap<(usize, Slot), Vec<(usize, Range<usize>, EntityId)>> = BTreeMap::new();
+        let mut cuts: BTreeMap<(usize, Slot), Vec<(usize, Range<usize>, EntityId)>> =
+            BTreeMap::new();
         for sighting in &self.sightings {
-            let fits = sighting.fits.iter().map(|(version, _)| &self.versions[*version]);
+            let fits = sighting
+                .fits
+                .iter()
+                .map(|(version, _)| &self.versions[*version]);
             let was_withheld = |version: &&KnownVersion| {
                 before.iter().any(|(known, until)| {
                     known.entity == version.entity
@@ -244,8 +251,9 @@ impl<'v> Sight<'v> {
                 })
             };
             let goes = fits.clone().find(was_withheld).or_else(|| {
-                let is_right =
-                    |version: &KnownVersion| self.reality(&version.entity).slice == Some(version.slice);
+                let is_right = |version: &KnownVersion| {
+                    self.reality(&version.entity).slice == Some(version.slice)
+                };
                 if !may_change(sighting.message) || fits.clone().any(is_right) {
                     return None;
                 }
@@ -262,13 +270,19 @@ impl<'v> Sight<'v> {
             if let Some(version) = goes {
                 cuts.entry((sighting.message, sighting.slot))
                     .or_default()
-                    .push((sighting.string, sighting.bytes.clone(), version.entity.clone()));
+                    .push((
+                        sighting.string,
+                        sighting.bytes.clone(),
+                        version.entity.clone(),
+                    ));
             }
         }
         for shown in texts {
             if let Some(cuts) = cuts.get(&(shown.message, shown.slot)) {
                 let text = without(&shown.text, cuts);
-                withholding.rewritten.insert((shown.message, shown.slot), text);
+                withholding
+                    .rewritten
+                    .insert((shown.message, shown.slot), text);
             }
         }
         withholding
@@ -302,11 +316,18 @@ impl<'v> Sight<'v> {
         };
         let mut cuts = Vec::new();
         for sighting in &sight.sightings {
-            let mut fits = sighting.fits.iter().map(|(version, _)| &sight.versions[*version]);
+            let mut fits = sighting
+                .fits
+                .iter()
+                .map(|(version, _)| &sight.versions[*version]);
             if let Some(first) = fits.clone().next()
                 && !fits.any(is_true)
             {
-                cuts.push((sighting.string, sighting.bytes.clone(), first.entity.clone()));
+                cuts.push((
+                    sighting.string,
+                    sighting.bytes.clone(),
+                    first.entity.clone(),
+                ));
             }
         }
         (!cuts.is_empty()).then(|| without(text, &cuts))
@@ -365,7 +386,9 @@ impl<'s> Search<'s> {
         let wanted = self.by_word.get(word).map_or(&[][..], Vec::as_slice);
         let mut read = BTreeSet::new();
         for entity in wanted {
-            let Some(symbol) = &entity.symbol else { continue };
+            let Some(symbol) = &entity.symbol else {
+                continue;
+            };
             let name = symbol.last_component();
             let namesakes = self.view.entities_named(name, NAMESAKES_COMPARED_MAX);
             for other in namesakes.iter().chain([entity]) {
@@ -385,7 +408,10 @@ impl<'s> Search<'s> {
         let former = former.map(|former| (former.slice, former.artifact, former.spans));
         let truth = current.as_ref().map(|(slice, ..)| *slice);
         // What became true again is no former version.
-        for (slice, artifact, spans) in former.filter(|(slice, ..)| Some(*slice) != truth).chain(current) {
+        for (slice, artifact, spans) in former
+            .filter(|(slice, ..)| Some(*slice) != truth)
+            .chain(current)
+        {
             let definitions = self.definitions(entity, artifact, &spans);
             if !definitions.is_empty() {
                 self.versions.push(KnownVersion {
@@ -397,7 +423,12 @@ impl<'s> Search<'s> {
         }
     }
 
-    fn definitions(&self, entity: &EntityId, artifact: ArtifactHash, spans: &[Span]) -> Vec<KnownLines> {
+    fn definitions(
+        &self,
+        entity: &EntityId,
+        artifact: ArtifactHash,
+        spans: &[Span],
+    ) -> Vec<KnownLines> {
         let Some(symbol) = &entity.symbol else {
             return Vec::new();
         };

@@ -10,8 +10,9 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditVerdict, Audited, Content,
     DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped, EditRef, Event, Fork,
-    Hydrated, MessageRef, NoticeIssued, PromotionRefused, PromptComposed, PromptReceived,
-    ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned, Within,
+    Hydrated, Injected, MessageRef, NoticeIssued, PromotionRefused, PromptAmended, PromptComposed,
+    PromptReceived, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, SideRequestReceived,
+    ToolCallRef, Transitioned, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
@@ -136,6 +137,29 @@ pub fn event(kind: EventKind, value: &Value) -> Read<Event> {
             reason: reason(field(v, "reason")?)?,
             entity: optional(v, "entity", entity)?,
             other: optional(v, "other", entity)?,
+        }),
+        EventKind::SideRequestReceived => Event::SideRequestReceived(SideRequestReceived {
+            episode: EpisodeId(number(v, "episode")?),
+            model: text(v, "model")?.to_owned(),
+            messages: small(v, "messages")?,
+            transcript: TranscriptHash(hash(v, "transcript")?),
+        }),
+        EventKind::PromptAmended => Event::PromptAmended(PromptAmended {
+            episode: EpisodeId(number(v, "episode")?),
+            injected: optional(v, "injected", |injected| {
+                Ok(Injected {
+                    message: MessageKey(hash(injected, "message")?),
+                    occurrence: small(injected, "occurrence")?,
+                    side: word(injected, "side")?,
+                    text: ArtifactHash(hash(injected, "text")?),
+                })
+            })?,
+            withheld: list(v, "withheld", |withheld| {
+                Ok(Withheld {
+                    entity: entity(field(withheld, "entity")?)?,
+                    slice: SliceHash(hash(withheld, "slice")?),
+                })
+            })?,
         }),
         EventKind::PromptComposed => Event::PromptComposed(prompt_composed(v)?),
     })

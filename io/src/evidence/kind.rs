@@ -33,13 +33,17 @@ pub enum EventKind {
     AuditAsked,
     /// Something to tell.
     NoticeIssued,
+    /// A request beside the conversations came in.
+    SideRequestReceived,
+    /// What was put into the client's messages, or withheld from them.
+    PromptAmended,
     /// What the model was given to see.
     PromptComposed,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::RulesInForce,
         Self::Content,
         Self::PromptReceived,
@@ -54,6 +58,8 @@ impl EventKind {
         Self::PromotionRefused,
         Self::AuditAsked,
         Self::NoticeIssued,
+        Self::SideRequestReceived,
+        Self::PromptAmended,
         Self::PromptComposed,
     ];
 
@@ -75,6 +81,8 @@ impl EventKind {
             Event::PromotionRefused(_) => Self::PromotionRefused,
             Event::AuditAsked(_) => Self::AuditAsked,
             Event::NoticeIssued(_) => Self::NoticeIssued,
+            Event::SideRequestReceived(_) => Self::SideRequestReceived,
+            Event::PromptAmended(_) => Self::PromptAmended,
             Event::PromptComposed(_) => Self::PromptComposed,
         }
     }
@@ -97,6 +105,8 @@ impl EventKind {
             Self::PromotionRefused => "promotion_refused",
             Self::AuditAsked => "audit_asked",
             Self::NoticeIssued => "notice_issued",
+            Self::SideRequestReceived => "side_request_received",
+            Self::PromptAmended => "prompt_amended",
             Self::PromptComposed => "prompt_composed",
         }
     }

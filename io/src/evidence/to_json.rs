@@ -8,8 +8,9 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditVerdict, Audited, Content,
     DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped, EditRef, Event, Fork,
-    Hydrated, MessageRef, NoticeIssued, PromotionRefused, PromptComposed, PromptReceived,
-    ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned, Within,
+    Hydrated, Injected, MessageRef, NoticeIssued, PromotionRefused, PromptAmended, PromptComposed,
+    PromptReceived, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, SideRequestReceived,
+    ToolCallRef, Transitioned, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
@@ -79,6 +80,33 @@ pub fn event(event: &Event) -> Value {
             "reason": reason.code(),
             "entity": entity.as_ref().map(self::entity),
             "other": other.as_ref().map(self::entity),
+        }),
+        Event::SideRequestReceived(SideRequestReceived {
+            episode,
+            model,
+            messages,
+            transcript,
+        }) => json!({
+            "episode": episode.0,
+            "model": model,
+            "messages": messages,
+            "transcript": hex(&transcript.0),
+        }),
+        Event::PromptAmended(PromptAmended {
+            episode,
+            injected,
+            withheld,
+        }) => json!({
+            "episode": episode.0,
+            "injected": injected.as_ref().map(|Injected { message, occurrence, side, text }| json!({
+                "message": hex(&message.0),
+                "occurrence": occurrence,
+                "side": side.word(),
+                "text": hex(&text.0),
+            })),
+            "withheld": list(withheld, |Withheld { entity, slice }| {
+                json!({ "entity": self::entity(entity), "slice": hex(&slice.0) })
+            }),
         }),
         Event::PromptComposed(event) => prompt_composed(event),
     }

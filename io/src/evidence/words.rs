@@ -4,6 +4,7 @@ use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::directive::Verb;
 use tslp_core::event::{
     AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PathEvidence, ReadFailure,
+    Side,
 };
 use tslp_core::gate::{Completeness, Profile};
 use tslp_core::message::{Role, Tools};
@@ -40,7 +41,8 @@ macro_rules! words {
 words! {
     Role, "role": System = "system", User = "user", Assistant = "assistant", Tool = "tool", Other = "other";
     ContentKind, "content kind":
-        Message = "message", Reply = "reply", Code = "code", ToolArguments = "tool_arguments";
+        Message = "message", Reply = "reply", Code = "code", ToolArguments = "tool_arguments",
+        Injection = "injection";
     ReadFailure, "read failure":
         Denied = "denied", NotAFile = "not_a_file", Escapes = "escapes_workspace", TooLarge = "too_large",
         Unsteady = "unsteady", TimedOut = "timed_out", Failed = "failed";
@@ -68,6 +70,7 @@ words! {
     AuditChoice, "choice of audits": Off = "off", On = "on", Auto = "auto";
     HistoryChoice, "choice of history": Auto = "auto", Window = "window", Client = "client";
     Placement, "placement": System = "system", User = "user";
+    Side, "side of a message": Before = "before", After = "after";
 }
 
 #[cfg(test)]

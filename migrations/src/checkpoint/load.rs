@@ -79,11 +79,9 @@ impl Load for layout::ArchivedPart<'_> {
                 Ok((ArtifactHash(item.0), small(item.1.to_native())?))
             })?),
             Self::Truths(items) => Part::Truths(list(items, Load::load)?),
-            Self::Superseded(items) => {
-                Part::Superseded(list(items, |item| {
-                    Ok((item.0.load()?, list(&item.1, Load::load)?))
-                })?)
-            }
+            Self::Superseded(items) => Part::Superseded(list(items, |item| {
+                Ok((item.0.load()?, list(&item.1, Load::load)?))
+            })?),
             Self::Proposals(items) => Part::Proposals(list(items, Load::load)?),
             Self::ProposalOrder(items) => Part::ProposalOrder(list(items, |item| {
                 let open = item.1.iter().map(|version| VersionId(version.to_native()));
@@ -319,10 +317,7 @@ impl Load for layout::ArchivedSession<'_> {
             })?
             .into(),
             ancestors: list(&self.ancestors, |item| {
-                Ok((
-                    SessionId(item.0.to_native()),
-                    EpisodeId(item.1.to_native()),
-                ))
+                Ok((SessionId(item.0.to_native()), EpisodeId(item.1.to_native())))
             })?,
         };
         Ok((SessionId(self.id.to_native()), session))

@@ -228,7 +228,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
     /// file; code that is repeated asks for what is true of it by now.
-    pub(super) fn mentions(&self, prompt: &str, pastes: &[Paste], repeated: &[FoundCode]) -> Mentions {
+    pub(super) fn mentions(
+        &self,
+        prompt: &str,
+        pastes: &[Paste],
+        repeated: &[FoundCode],
+    ) -> Mentions {
         let mut mentions = mention::scan(prompt, &self.policy.workspace_root, &self.view());
         let pasted = pastes.iter().map(|paste| &paste.found);
         let places: BTreeSet<&RelPath> = pasted

@@ -7,9 +7,10 @@ use arbitrary::Unstructured;
 use tslp_core::artifact::{ArtifactState, Origin, Transition};
 use tslp_core::delimiter::{NOTICE_OPEN, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, PromptComposed, Recorded, Transitioned};
+use tslp_core::event::{Event, History, PromptAmended, PromptComposed, Recorded, Transitioned};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, VersionId};
+use tslp_core::message::Message;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
 use tslp_core::view::View;
@@ -20,7 +21,7 @@ use tslp_replay::state::State;
 use super::events;
 use crate::disk::{Disk, Place, extraction_of};
 use crate::replay_check::{self, rows};
-use crate::stage::Stage;
+use crate::stage::{Sent, Stage};
 use crate::tables::Tables;
 
 /// The number that a row shows for ids beyond 63 bits.
@@ -89,6 +90,9 @@ pub struct Law {
     sources: BTreeMap<VersionId, ArtifactHash>,
     /// Whole files that the model's code became since the last check.
     files_promoted: Vec<(EntityId, VersionId)>,
+    /// The last request, if the client's own messages went along, and what went out of each.
+    last_sent: Option<(Vec<Message>, Vec<String>)>,
+    grown: usize,
 }
 
 impl Law {
@@ -105,10 +109,58 @@ impl Law {
             if let (Event::PromptComposed(composed), Some(sent)) = (&recorded.event, stage.sent())
                 && composed.episode == sent.episode
             {
-                let text = format!("{}{}", sent.outgoing.system, sent.outgoing.prefix);
+                let amended = new.iter().find_map(|recorded| match &recorded.event {
+                    Event::PromptAmended(amended) if amended.episode == sent.episode => {
+                        Some(amended)
+                    }
+                    _ => None,
+                });
+                let text = self.text_added(sent, composed.history, amended);
                 self.check_prompt(&stage.view(), stage.disk(), composed, &text);
+                self.check_growth(sent, composed.history, amended);
             }
         }
+    }
+
+    /// What the proxy put into this prompt and into none before.
+    fn text_added(&self, sent: &Sent, history: History, amended: Option<&PromptAmended>) -> String {
+        match history {
+            History::Window => {
+                let before = sent.outgoing.messages.iter().map(|it| it.before.as_str());
+                let system = sent.outgoing.system.as_deref();
+                system.into_iter().chain(before).collect()
+            }
+            History::Client => {
+                let injected = amended.and_then(|amended| amended.injected.as_ref());
+                injected.map_or_else(String::new, |injected| {
+                    let text = self.vault[&injected.text].clone();
+                    String::from_utf8(text).expect("what the proxy says is text")
+                })
+            }
+        }
+    }
+
+    /// The prompt only grows: what the model was shown stays byte for byte, unless code in it has become wrong. That holds
+    /// for requests that go on from the one before.
+    fn check_growth(&mut self, sent: &Sent, history: History, amended: Option<&PromptAmended>) {
+        let messages = sent.messages();
+        if let Some((request, before)) = self.last_sent.take()
+            && history == History::Client
+            && amended.is_none_or(|amended| amended.withheld.is_empty())
+            && sent.request.messages.len() > request.len()
+            && sent.request.messages.starts_with(&request)
+        {
+            assert_eq!(messages[..before.len()], before, "the prompt changed");
+            self.grown += 1;
+        }
+        self.last_sent =
+            (history == History::Client).then(|| (sent.request.messages.clone(), messages));
+    }
+
+    /// How many prompts were seen to grow.
+    #[must_use]
+    pub const fn grown(&self) -> usize {
+        self.grown
     }
 
     /// Reads events that were decided while the disk was so.
@@ -315,8 +367,10 @@ impl Law {
             .map(|hydrated| hydrated.tokens)
             .sum();
         assert!(tokens <= composed.budget_tokens);
-        assert_eq!(blocks.len(), composed.hydrated.len(), "{text}");
-        for (block, hydrated) in blocks.iter().zip(&composed.hydrated) {
+        let shown = composed.hydrated.iter().filter(|shown| shown.tokens > 0);
+        let shown: Vec<_> = shown.collect();
+        assert_eq!(blocks.len(), shown.len(), "{text}");
+        for (block, hydrated) in blocks.iter().zip(shown) {
             let entity = &hydrated.entity;
             let current = view.current(entity);
             let current = current.unwrap_or_else(|| panic!("hydrated, not true: {entity}"));

@@ -38,7 +38,7 @@ fn prompt(proxy: &mut Proxy, text: &str, session: Option<&str>, attempt: Attempt
 
 fn end(proxy: &mut Proxy, episode: EpisodeId, outcome: ReplyOutcome) {
     let pending = proxy.end(NOW, episode, Reply::default(), outcome);
-    proxy.judge(pending, Vec::new());
+    proxy.judge(pending, Answers::default());
 }
 
 fn interrupted(proxy: &mut Proxy) -> Vec<u64> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, Content, DirectiveGiven,
-    DiskFinding, DiskObserved, Event, NoticeIssued, PromotionRefused, PromptComposed, ReplyEnded,
-    ReplySegment, Transitioned,
+    DiskFinding, DiskObserved, Event, NoticeIssued, PromotionRefused, PromptAmended,
+    PromptComposed, ReplyEnded, ReplySegment, SideRequestReceived, Transitioned,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, UnixMillis};
@@ -112,6 +112,8 @@ impl Belonging {
             | Event::Transitioned(Transitioned { episode, .. })
             | Event::PromotionRefused(PromotionRefused { episode, .. })
             | Event::NoticeIssued(NoticeIssued { episode, .. })
+            | Event::SideRequestReceived(SideRequestReceived { episode, .. })
+            | Event::PromptAmended(PromptAmended { episode, .. })
             | Event::PromptComposed(PromptComposed { episode, .. }) => Some(*episode),
         }
     }
@@ -132,11 +134,15 @@ pub fn entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
         Event::Content(_)
         | Event::RulesInForce(_)
         | Event::PromptReceived(_)
+        | Event::SideRequestReceived(_)
         | Event::ReplySegment(_)
         | Event::ReplyEnded(_)
         | Event::DiskObserved(_)
         | Event::DirectiveGiven(_)
         | Event::ArtifactCaptured(_) => {}
+        Event::PromptAmended(amended) => {
+            amended.withheld.iter().for_each(|it| visit(&it.entity));
+        }
         Event::ArtifactResolved(resolved) => {
             resolved.versions.iter().for_each(|it| visit(&it.entity));
         }
@@ -196,6 +202,8 @@ pub fn reasons(event: &Event) -> Vec<Reason> {
         Event::Content(_)
         | Event::RulesInForce(_)
         | Event::PromptReceived(_)
+        | Event::SideRequestReceived(_)
+        | Event::PromptAmended(_)
         | Event::ReplySegment(_)
         | Event::ReplyEnded(_)
         | Event::DiskObserved(_)

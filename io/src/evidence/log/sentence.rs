@@ -6,8 +6,8 @@ use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, Content, DiskFinding, DiskObserved, Event,
-    Extent, PromotionRefused, PromptComposed, PromptReceived, ReplyEnded, ReplyOutcome,
-    RulesInForce, Transitioned,
+    Extent, PromotionRefused, PromptAmended, PromptComposed, PromptReceived, ReplyEnded,
+    ReplyOutcome, RulesInForce, Transitioned,
 };
 use tslp_core::gate::GateReport;
 use tslp_core::ids::{Seq, UnixMillis};
@@ -81,6 +81,13 @@ pub fn words(event: &Event) -> String {
             }
             text
         }
+        Event::SideRequestReceived(event) => format!(
+            "{}: a request of the client's own, {}, model {}",
+            event.episode,
+            plural(event.messages as usize, "message", "messages"),
+            event.model
+        ),
+        Event::PromptAmended(event) => amended(event),
         Event::PromptComposed(event) => composed(event),
     }
 }
@@ -278,6 +285,24 @@ fn refused(event: &PromotionRefused) -> String {
         event.entity,
         refusal(&event.report)
     )
+}
+
+fn amended(event: &PromptAmended) -> String {
+    let mut text = format!("{}:", event.episode);
+    if let Some(injected) = &event.injected {
+        let _ = write!(
+            text,
+            " {:.12} put {} message {:.12}",
+            injected.text,
+            injected.side.word(),
+            injected.message
+        );
+    }
+    let withheld = join(event.withheld.iter().map(|it| it.entity.to_string()));
+    if !withheld.is_empty() {
+        let _ = write!(text, " withheld from older messages: {withheld}");
+    }
+    text
 }
 
 fn composed(event: &PromptComposed) -> String {

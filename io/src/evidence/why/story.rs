@@ -132,6 +132,8 @@ impl Story {
             | Event::ReplySegment(_)
             | Event::ReplyEnded(_)
             | Event::AuditAsked(_)
+            | Event::SideRequestReceived(_)
+            | Event::PromptAmended(_)
             | Event::NoticeIssued(_) => {}
         }
         self.compare(recorded, state);
