@@ -646,21 +646,23 @@ pub enum Side {
 pub struct Injected {
     /// The message.
     pub message: MessageKey,
-    /// How many messages of the conversation before it have the same key.
-    pub occurrence: u32,
+    /// How many messages there are in the conversation up to it, system messages left out.
+    pub position: u32,
     /// Where in it.
     pub side: Side,
     /// The text in the Vault.
     pub text: ArtifactHash,
 }
 
-/// A version that the client's older messages show and that is withheld from them from now on.
+/// A version that one of the client's messages shows and that is withheld from it from now on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Withheld {
     /// Its entity.
     pub entity: EntityId,
     /// Hash of its canonical form.
     pub slice: SliceHash,
+    /// How many messages there are in the conversation up to the one that shows it, system messages left out.
+    pub position: u32,
 }
 
 /// What was put into the client's own messages, or withheld from them, for the first time. A model that was shown

@@ -14,11 +14,11 @@ pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
     format!("{NOTICE_OPEN}\n{}\n{NOTICE_CLOSE}", body(notice, disk))
 }
 
-/// One notice that the blocks after it take the place of earlier ones.
+/// One notice that the blocks before it take the place of earlier ones.
 #[must_use]
 pub fn replaced(names: &[String]) -> String {
     format!(
-        "{NOTICE_OPEN}\nThe code below replaces every earlier version in this conversation of: {}.\n{NOTICE_CLOSE}",
+        "{NOTICE_OPEN}\nThe code above replaces every earlier version in this conversation of: {}.\n{NOTICE_CLOSE}",
         names.join(", ")
     )
 }

@@ -103,6 +103,10 @@ pub struct OpenPrompt {
     pub session: SessionId,
     /// The prompt's episode.
     pub episode: EpisodeId,
+    /// How many messages the conversation has up to it.
+    pub length: u32,
+    /// Whether its reply is under way.
+    pub in_flight: bool,
 }
 
 /// One prompt and its reply, by reference.
@@ -148,10 +152,10 @@ pub struct PendingNotice {
 /// What a session's messages are sent with, whenever the client sends them again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Amendments {
-    /// Texts of the proxy's own, in the order of the conversation.
+    /// Texts of the proxy's own, the latest last.
     pub injected: Vec<Injected>,
-    /// What is withheld, each from the first so many messages of the conversation.
-    pub withheld: Vec<(Withheld, u32)>,
+    /// What is withheld.
+    pub withheld: Vec<Withheld>,
 }
 
 /// What is known of a canonical form's past.

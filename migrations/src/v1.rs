@@ -380,7 +380,7 @@ pub(crate) struct SideRequestReceived<'a> {
 #[derive(Archive, Serialize)]
 pub(crate) struct Injected {
     message: Hash,
-    occurrence: u32,
+    position: u32,
     side: u8,
     text: Hash,
 }
@@ -390,6 +390,7 @@ pub(crate) struct Injected {
 pub(crate) struct Withheld<'a> {
     entity: Entity<'a>,
     slice: Hash,
+    position: u32,
 }
 
 /// What was put into the client's messages, or withheld from them.

@@ -106,10 +106,10 @@ pub struct Session {
     pub last_shown: BTreeMap<EntityId, VersionId>,
     /// What the model is still to be told; what the open prompt shows is done with once its reply is complete.
     pub notices: VecDeque<PendingNotice>,
-    /// What was put into its messages, each with the number of messages up to there.
-    pub injected: VecDeque<(Injected, u32)>,
-    /// What is withheld, each with the number of messages that it is withheld from.
-    pub withheld: VecDeque<(Withheld, u32)>,
+    /// What was put into its messages.
+    pub injected: VecDeque<Injected>,
+    /// What is withheld.
+    pub withheld: VecDeque<Withheld>,
     /// The sessions whose history it shares, each up to an episode.
     pub ancestors: Vec<(SessionId, EpisodeId)>,
 }
@@ -286,8 +286,9 @@ impl Sessions {
         let surplus = ancestors.len().saturating_sub(ANCESTORS_KEPT);
         ancestors.drain(..surplus);
         let mut injected = source.injected.clone();
-        injected.retain(|(_, at)| *at <= length);
-        let withheld = source.withheld.iter().cloned();
+        injected.retain(|injected| injected.position <= length);
+        let withheld = source.withheld.iter();
+        let withheld = withheld.filter(|withheld| withheld.position <= length);
         Some(Session {
             plain: source.plain && exchanges.len() >= pairs.min(RECENT_PAIRS),
             length: fork.messages,
@@ -295,9 +296,7 @@ impl Sessions {
             hydration_order: source.hydration_order.clone(),
             last_shown: source.last_shown.clone(),
             injected,
-            withheld: withheld
-                .map(|(withheld, until)| (withheld, until.min(length)))
-                .collect(),
+            withheld: withheld.cloned().collect(),
             ancestors,
             ..Session::default()
         })
@@ -524,6 +523,8 @@ impl Sessions {
         Some(OpenPrompt {
             session,
             episode: open.episode,
+            length: open.length,
+            in_flight: open.in_flight,
         })
     }
 
@@ -635,7 +636,7 @@ impl Sessions {
         self.sessions
             .get(&session)
             .map_or_else(Amendments::default, |session| Amendments {
-                injected: session.injected.iter().map(|(it, _)| it.clone()).collect(),
+                injected: session.injected.iter().cloned().collect(),
                 withheld: session.withheld.iter().cloned().collect(),
             })
     }
@@ -681,16 +682,14 @@ impl Sessions {
 
 impl Session {
     fn amend(&mut self, amended: &PromptAmended) {
-        let length = self.open.as_ref().map_or(self.length, |open| open.length);
         if let Some(injected) = &amended.injected {
-            self.injected.push_back((injected.clone(), length));
+            self.injected.push_back(injected.clone());
             if self.injected.len() > INJECTIONS_PER_SESSION_MAX {
                 self.injected.pop_front();
             }
         }
         for withheld in &amended.withheld {
-            self.withheld.retain(|(known, _)| known != withheld);
-            self.withheld.push_back((withheld.clone(), length));
+            self.withheld.push_back(withheld.clone());
             if self.withheld.len() > WITHHELD_PER_SESSION_MAX {
                 self.withheld.pop_front();
             }

@@ -220,6 +220,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 history: receive::history(policy, request.tools, received.is_own),
                 mentions: &mentions,
                 keys: &received.keys,
+                left_out: received.left_out,
                 known_length: received.known_length,
                 on_record: seen.as_ref(),
                 grammars: &engine.grammars,

@@ -19,15 +19,15 @@ use crate::delimiter::{self, RECENT_CLOSE, RECENT_OPEN};
 use crate::directive;
 use crate::entity::EntityId;
 use crate::event::{
-    ContentKind, Event, History, Injected, NoticeIssued, PromptAmended, PromptComposed, Side,
-    Withheld,
+    ContentKind, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended, PromptComposed,
+    Side, Withheld,
 };
 use crate::extract::Grammars;
 use crate::hash::{ArtifactHash, MessageKey};
 use crate::ids::{EpisodeId, SessionId};
 use crate::limits::{NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES};
 use crate::mention::Mentions;
-use crate::message::{Request, Role};
+use crate::message::{Attempt, Request, Role};
 use crate::notice;
 use crate::policy::{Placement, Policy};
 use crate::reason::Reason;
@@ -109,6 +109,8 @@ pub struct Prompt<'r> {
     pub request: &'r Request,
     /// How each of its messages is recognised when it is sent again; `None` of system messages.
     pub keys: &'r [Option<MessageKey>],
+    /// How many messages of the conversation `request` leaves out in front.
+    pub left_out: u32,
     /// How many messages, system messages left out, were in the session's conversation before.
     pub known_length: u32,
     /// Its episode.
@@ -132,8 +134,6 @@ pub struct SeenBefore {
     pub in_sight: BTreeSet<EntityId>,
     /// Versions that were withheld for the first time.
     pub withheld: Vec<Withheld>,
-    /// How many messages before the one that was added to have its key.
-    pub occurrence: u32,
 }
 
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
@@ -154,13 +154,14 @@ fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
         .map(|index| safe_message(request, index))
         .collect();
     let texts = texts_of_messages(request, current_from..request.messages.len());
-    let candidates = wanted_symbols(view, prompt);
-    let sight = Sight::new(view, prompt.session, candidates, &texts);
+    let candidates = candidates(view, prompt);
+    let wanted = wanted_symbols(view, &candidates);
+    let sight = Sight::new(view, prompt.session, wanted, &texts, &|_, _, _| false);
     let in_sight = |entity: &EntityId| match prompt.on_record {
         Some(seen) => seen.in_sight.contains(entity),
-        None => all_parts(view, entity, &|part| sight.shows_truth(part, &[])),
+        None => all_parts(view, entity, &|part| sight.shows_truth(part)),
     };
-    let hydration = hydrate::hydrate(view, policy, prompt, &in_sight);
+    let hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(view, prompt, hydration.notices, &|_, _| true);
     let mut sections = hydration.blocks;
@@ -210,25 +211,33 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     let amendments = view.amendments(prompt.session);
     let injected = InjectedTexts::new(view, prompt, &amendments);
     let texts = injected.with_texts_of(request);
-    let sight = Sight::new(view, prompt.session, wanted_symbols(view, prompt), &texts);
-    let in_tool_chain = is_in_tool_chain(request);
+    let at = |index| position(prompt, index);
+    let target = target(prompt);
+    // What is new has no place where all that the client sent went out before.
+    let candidates = target.map_or_else(Vec::new, |_| candidates(view, prompt));
+    let mut wanted = wanted_symbols(view, &candidates);
+    wanted.extend(amendments.withheld.iter().map(|it| it.entity.clone()));
+    let sight = Sight::new(
+        view,
+        prompt.session,
+        wanted,
+        &texts,
+        &|entity, slice, index| {
+            let mut withheld = amendments.withheld.iter();
+            withheld.any(|it| it.entity == *entity && it.slice == slice && it.position == at(index))
+        },
+    );
+    let in_tool_chain = target.is_some_and(|(_, side)| side == Side::After);
     let in_sight = |entity: &EntityId| match prompt.on_record {
         Some(seen) => seen.in_sight.contains(entity),
         None => all_parts(view, entity, &|part| {
-            sight.shows_truth(part, &amendments.withheld)
-                || (in_tool_chain && sight.is_own_edit(part))
+            sight.shows_truth(part) || (in_tool_chain && sight.is_own_edit(part))
         }),
     };
-    let mut hydration = hydrate::hydrate(view, policy, prompt, &in_sight);
+    let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
     let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
-    let withholding = sight.withhold(
-        &texts,
-        &amendments.withheld,
-        &|index| position(request, index),
-        &|index| may_change(prompt, index),
-        &added,
-    );
+    let withholding = sight.withhold(&texts, &at, &|index| may_change(prompt, index), &added);
     let withheld: Vec<Withheld> = match prompt.on_record {
         Some(seen) => seen.withheld.clone(),
         None => withholding.new.iter().cloned().collect(),
@@ -252,30 +261,28 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(view, prompt, hydration.notices, &|notice, was_shown| {
         let is_due = !in_tool_chain || notice::concerns_next_step(notice.reason);
-        is_due && !(was_shown && injected.says(&notice_block(view, prompt, notice)))
+        target.is_some()
+            && is_due
+            && !(was_shown && injected.says(&notice_block(view, prompt, notice)))
     });
-    let mut sections: Vec<String> = replacements(view, prompt, &hydration.hydrated);
-    sections.extend(hydration.blocks);
+    let replaced = replacements(view, prompt, &hydration.hydrated);
+    let mut sections = hydration.blocks;
+    sections.extend(replaced);
     sections.extend(
         notices
             .iter()
             .map(|notice| notice_block(view, prompt, notice)),
     );
     let text = sections.join("\n\n");
-    let target = target(request).filter(|_| !text.is_empty());
+    let target = target.filter(|_| !text.is_empty());
     let injection = target.and_then(|(index, side)| {
         let message = prompt.keys.get(index).copied().flatten()?;
-        let before = prompt.keys[..index].iter();
-        let occurrence = before.filter(|key| **key == Some(message)).count();
         let mut recorder = Recorder::new(view);
         let text = recorder.store(ContentKind::Injection, text.as_bytes());
         events.extend(recorder.into_events());
         Some(Injected {
             message,
-            occurrence: match prompt.on_record {
-                Some(seen) => seen.occurrence,
-                None => u32::try_from(occurrence).unwrap_or(u32::MAX),
-            },
+            position: at(index),
             side,
             text,
         })
@@ -324,22 +331,17 @@ struct InjectedTexts {
 
 impl InjectedTexts {
     fn new(view: &dyn View, prompt: &Prompt<'_>, amendments: &Amendments) -> Self {
-        let mut places: BTreeMap<(MessageKey, u32), usize> = BTreeMap::new();
-        let mut counts: BTreeMap<MessageKey, u32> = BTreeMap::new();
-        for (index, key) in prompt.keys.iter().enumerate() {
-            if let Some(key) = key {
-                let count = counts.entry(*key).or_default();
-                places.insert((*key, *count), index);
-                *count += 1;
-            }
-        }
+        let keys = prompt.keys.iter().enumerate();
+        let places: BTreeMap<(MessageKey, u32), usize> = keys
+            .filter_map(|(index, key)| Some((((*key)?, position(prompt, index)), index)))
+            .collect();
         let mut injected = Self {
             texts: BTreeMap::new(),
             all: Vec::new(),
         };
         for Injected {
             message,
-            occurrence,
+            position,
             side,
             text,
         } in &amendments.injected
@@ -350,7 +352,7 @@ impl InjectedTexts {
             else {
                 continue;
             };
-            if let Some(index) = places.get(&(*message, *occurrence)) {
+            if let Some(index) = places.get(&(*message, *position)) {
                 let slot = match side {
                     Side::Before => Slot::Before,
                     Side::After => Slot::After,
@@ -436,27 +438,27 @@ fn add_section(sections: &mut String, section: &str) {
     sections.push_str(section);
 }
 
-/// Where what is new goes: in front of the user's words in a new turn, after what a tool returned within one.
-fn target(request: &Request) -> Option<(usize, Side)> {
-    let mut messages = request.messages.iter().enumerate();
+/// Where what is new goes: in front of the user's words in a new turn, after what a tool returned within one; never into a
+/// message that went out before without it.
+fn target(prompt: &Prompt<'_>) -> Option<(usize, Side)> {
+    let mut messages = prompt.request.messages.iter().enumerate();
     let (index, message) =
         messages.rfind(|(_, message)| matches!(message.role, Role::User | Role::Tool))?;
-    Some(match message.role {
-        Role::User => (index, Side::Before),
-        _ => (index, Side::After),
-    })
-}
-
-/// Whether the model goes on after its own tool calls, and not after words of the user's.
-fn is_in_tool_chain(request: &Request) -> bool {
-    target(request).is_some_and(|(_, side)| side == Side::After)
+    let is_new =
+        position(prompt, index) > prompt.known_length || prompt.request.attempt == Attempt::Retry;
+    let side = match message.role {
+        Role::User => Side::Before,
+        _ => Side::After,
+    };
+    is_new.then_some((index, side))
 }
 
 /// How many messages of the conversation there are up to this one, system messages left out.
-fn position(request: &Request, index: usize) -> u32 {
-    let messages = request.messages[..=index].iter();
+fn position(prompt: &Prompt<'_>, index: usize) -> u32 {
+    let messages = prompt.request.messages[..=index].iter();
     let spoken = messages.filter(|message| message.role != Role::System);
-    u32::try_from(spoken.count()).unwrap_or(u32::MAX)
+    let count = u32::try_from(spoken.count()).unwrap_or(u32::MAX);
+    prompt.left_out.saturating_add(count)
 }
 
 /// Whether code may be withheld from a message from now on: not from what is new, nor from the user's own words of this
@@ -466,7 +468,7 @@ fn may_change(prompt: &Prompt<'_>, index: usize) -> bool {
     let current_from = request.current_from();
     let is_example = index < capture::examples(&request.messages);
     let is_older = index < current_from
-        || (index > current_from && position(request, index) <= prompt.known_length);
+        || (index > current_from && position(prompt, index) <= prompt.known_length);
     is_older && !is_example
 }
 
@@ -475,15 +477,17 @@ fn texts_of_messages(request: &Request, range: core::ops::Range<usize>) -> Vec<S
     texts.collect()
 }
 
+fn candidates(view: &dyn View, prompt: &Prompt<'_>) -> Vec<(EntityId, Reason)> {
+    hydrate::candidates(view, prompt.session, prompt.mentions, prompt.request.tools)
+}
+
 /// The symbols that may be hydrated.
-fn wanted_symbols(view: &dyn View, prompt: &Prompt<'_>) -> Vec<EntityId> {
-    let candidates =
-        hydrate::candidates(view, prompt.session, prompt.mentions, prompt.request.tools);
+fn wanted_symbols(view: &dyn View, candidates: &[(EntityId, Reason)]) -> Vec<EntityId> {
     let mut wanted = Vec::new();
     for (entity, reason) in candidates {
         match entity.symbol {
-            Some(_) => wanted.push(entity),
-            None if reason != Reason::LeftToTools => wanted.extend(parts_of(view, &entity)),
+            Some(_) => wanted.push(entity.clone()),
+            None if *reason != Reason::LeftToTools => wanted.extend(parts_of(view, entity)),
             None => {}
         }
     }
@@ -507,12 +511,8 @@ fn all_parts(view: &dyn View, entity: &EntityId, holds: &dyn Fn(&EntityId) -> bo
 }
 
 /// Which of the blocks take the place of an earlier one in the same conversation, as one notice.
-fn replacements(
-    view: &dyn View,
-    prompt: &Prompt<'_>,
-    hydrated: &[crate::event::Hydrated],
-) -> Vec<String> {
-    let is_newer = |shown: &&crate::event::Hydrated| {
+fn replacements(view: &dyn View, prompt: &Prompt<'_>, hydrated: &[Hydrated]) -> Option<String> {
+    let is_newer = |shown: &&Hydrated| {
         let before = view.last_shown(prompt.session, &shown.entity);
         shown.tokens > 0 && before.is_some_and(|before| before != shown.version)
     };
@@ -521,10 +521,7 @@ fn replacements(
         .filter(is_newer)
         .map(|shown| format!("{}", shown.entity))
         .collect();
-    if names.is_empty() {
-        return Vec::new();
-    }
-    Vec::from([notice::replaced(&names)])
+    (!names.is_empty()).then(|| notice::replaced(&names))
 }
 
 fn notices_of(hydration: &Hydration) -> Vec<Event> {

@@ -44,6 +44,9 @@ pub fn candidates(
         }
         Tools::Offered => Vec::from([(EntityId::file(path.clone()), Reason::LeftToTools)]),
     };
+    for entity in &mentions.ambiguous {
+        add(entity.clone(), Reason::AmbiguousName);
+    }
     for entity in &mentions.symbols {
         add(entity.clone(), Reason::Mentioned);
     }
@@ -95,20 +98,17 @@ pub(super) fn hydrate(
     view: &dyn View,
     policy: &Policy,
     prompt: &Prompt<'_>,
+    candidates: Vec<(EntityId, Reason)>,
     in_sight: &dyn Fn(&EntityId) -> bool,
 ) -> Hydration {
     let mut hydration = Hydration::default();
     let mut admitted: Vec<(Hydrated, String)> = Vec::new();
     let mut tokens_left = policy.budget_tokens;
-    for entity in &prompt.mentions.ambiguous {
-        hydration.drop(prompt, entity.clone(), Reason::AmbiguousName);
-    }
-    let candidates = candidates(view, prompt.session, prompt.mentions, prompt.request.tools);
     for (entity, reason) in candidates {
         let Some(current) = view.current(&entity) else {
             continue;
         };
-        if reason == Reason::LeftToTools {
+        if matches!(reason, Reason::LeftToTools | Reason::AmbiguousName) {
             hydration.drop(prompt, entity, reason);
             continue;
         }

@@ -35,6 +35,8 @@ pub struct Received {
     pub keys: Vec<Option<MessageKey>>,
     /// How many messages, system messages left out, were in the session's conversation before.
     pub known_length: u32,
+    /// How many messages of the conversation the request leaves out in front: none, but where it is on record.
+    pub left_out: u32,
 }
 
 /// When the user said the words of the current prompt, which clients send again with each step of an agent's loop.
@@ -67,6 +69,7 @@ pub fn receive(view: &dyn View, request: &Request, texts: &[Cow<'_, str>]) -> Re
             new_user_messages: Vec::new(),
             keys: conversation.keys(request.messages.len()),
             known_length: conversation.length(),
+            left_out: 0,
         };
     }
     record(view, request, &conversation)
@@ -75,7 +78,9 @@ pub fn receive(view: &dyn View, request: &Request, texts: &[Cow<'_, str>]) -> Re
 fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -> Received {
     let belonging = belonging(view, request, conversation);
     let said = said(view, conversation, &belonging);
-    let known_length = conversation.known_length(view, belonging.session());
+    let known_length = KnownPart::longest(view, conversation)
+        .filter(|known| Some(known.session) == belonging.session())
+        .map_or(0, |known| known.length);
     let episode = view.next_episode();
     let (session, fork) = match belonging {
         Belonging::Continues(session) => (session, None),
@@ -128,6 +133,7 @@ fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -
         new_user_messages,
         keys: conversation.keys(request.messages.len()),
         known_length,
+        left_out: 0,
     }
 }
 
@@ -190,6 +196,8 @@ struct Conversation<'r> {
     messages: Vec<Spoken<'r>>,
     /// After each reply: the hash so far and the count of messages.
     after_replies: Vec<(TranscriptHash, u32)>,
+    /// After each message: the hash so far.
+    after_messages: Vec<TranscriptHash>,
     whole: TranscriptHash,
 }
 
@@ -199,6 +207,7 @@ impl<'r> Conversation<'r> {
         let mut conversation = Self {
             messages: Vec::with_capacity(request.messages.len()),
             after_replies: Vec::new(),
+            after_messages: Vec::with_capacity(request.messages.len()),
             whole: TranscriptHash::EMPTY,
         };
         for (index, (message, text)) in request.messages.iter().zip(texts).enumerate() {
@@ -221,6 +230,7 @@ impl<'r> Conversation<'r> {
     fn add(&mut self, index: usize, message: &Message, text: &'r str, time: Time) {
         let key = key_of(message.role, text, &message.tool_calls);
         self.whole = self.whole.extended(key);
+        self.after_messages.push(self.whole);
         self.messages.push(Spoken {
             index,
             role: message.role,
@@ -244,16 +254,6 @@ impl<'r> Conversation<'r> {
             keys[spoken.index] = Some(spoken.key);
         }
         keys
-    }
-
-    /// How many of the first messages are a known point of the session's conversation.
-    fn known_length(&self, view: &dyn View, session: Option<SessionId>) -> u32 {
-        let mut points = self.after_replies.iter().rev();
-        let known = points.find(|(transcript, _)| {
-            let point = view.session_at(*transcript);
-            point.is_some_and(|point| Some(point.session) == session)
-        });
-        known.map_or(0, |(_, length)| *length)
     }
 
     fn older(&self) -> usize {
@@ -294,18 +294,54 @@ fn belonging(view: &dyn View, request: &Request, conversation: &Conversation<'_>
             .session_named(name)
             .map_or(Belonging::Starts, Belonging::Continues);
     }
-    let longest = conversation
-        .after_replies
-        .iter()
-        .rev()
-        .find_map(|(transcript, _)| view.session_at(*transcript));
-    match longest {
-        Some(point) if point.place == Place::Head => Belonging::Continues(point.session),
-        Some(point) => Belonging::Forks(Fork {
-            session: point.session,
-            messages: point.length,
+    match KnownPart::longest(view, conversation) {
+        Some(known) if known.is_end => Belonging::Continues(known.session),
+        Some(known) => Belonging::Forks(Fork {
+            session: known.session,
+            messages: known.length,
         }),
         None => session_by_tail(view, conversation).map_or(Belonging::Starts, Belonging::Continues),
+    }
+}
+
+/// The first messages of a conversation, which went to the model in a session before.
+#[derive(Clone, Copy)]
+struct KnownPart {
+    session: SessionId,
+    /// How many messages it has.
+    length: u32,
+    /// Whether the session can go on from there.
+    is_end: bool,
+}
+
+impl KnownPart {
+    fn longest(view: &dyn View, conversation: &Conversation<'_>) -> Option<Self> {
+        let after_reply = Self::after_reply(view, conversation);
+        let after_prompt = Self::after_open_prompt(view, conversation);
+        let known = after_reply.into_iter().chain(after_prompt);
+        known.max_by_key(|known| known.length)
+    }
+
+    fn after_reply(view: &dyn View, conversation: &Conversation<'_>) -> Option<Self> {
+        let mut points = conversation.after_replies.iter().rev();
+        let point = points.find_map(|(transcript, _)| view.session_at(*transcript))?;
+        Some(Self {
+            session: point.session,
+            length: point.length,
+            is_end: point.place == Place::Head,
+        })
+    }
+
+    /// After a prompt without a complete reply: it broke off, or the user stopped it.
+    fn after_open_prompt(view: &dyn View, conversation: &Conversation<'_>) -> Option<Self> {
+        let (_, before) = conversation.after_messages.split_last()?;
+        let mut before = before.iter().rev();
+        let open = before.find_map(|transcript| view.open_prompt(*transcript))?;
+        Some(Self {
+            session: open.session,
+            length: open.length,
+            is_end: !open.in_flight,
+        })
     }
 }
 

@@ -78,9 +78,30 @@ struct Sighting {
     slot: Slot,
     /// Which of the strings, where the text is JSON.
     string: usize,
+    /// All versions that fit.
+    fits: Vec<Fit>,
+    /// The fit because of which it was withheld before, and so is for ever.
+    withheld_as: Option<usize>,
+}
+
+/// A version that fits a place.
+struct Fit {
+    /// The version's index.
+    version: usize,
+    /// Which of its definitions.
+    definition: usize,
     bytes: Range<usize>,
-    /// The versions that fit best, by their index, each with the index of the definition.
-    fits: Vec<(usize, usize)>,
+    line_count: usize,
+}
+
+impl Sighting {
+    /// The versions that fit with the most lines: the same text may be true of several symbols, or have been.
+    fn best(&self) -> impl Iterator<Item = &Fit> + Clone {
+        let most = self.fits.iter().map(|fit| fit.line_count).max();
+        self.fits
+            .iter()
+            .filter(move |fit| Some(fit.line_count) == most)
+    }
 }
 
 /// What a list of texts shows.
@@ -109,12 +130,14 @@ pub(super) struct Withholding {
 }
 
 impl<'v> Sight<'v> {
-    /// Searches the texts for every symbol that may mislead and for those that are `wanted`.
+    /// Searches the texts for every symbol that may mislead and for those that are `wanted`. `was_withheld` tells which
+    /// versions were withheld from a message before.
     pub(super) fn new(
         view: &'v dyn View,
         session: SessionId,
         wanted: impl IntoIterator<Item = EntityId>,
         texts: &[ShownText<'_>],
+        was_withheld: &dyn Fn(&EntityId, SliceHash, usize) -> bool,
     ) -> Self {
         let mut symbols: BTreeSet<EntityId> = view.outdated_symbols().into_iter().collect();
         symbols.extend(wanted);
@@ -137,29 +160,36 @@ impl<'v> Sight<'v> {
             let mut string = 0;
             each_string(&shown.text, NESTED_MAX, &mut |text| {
                 let found = search.found_in(text).into_iter();
-                sightings.extend(found.map(|(bytes, fits)| Sighting {
+                sightings.extend(found.map(|fits| Sighting {
                     message: shown.message,
                     slot: shown.slot,
                     string,
-                    bytes,
                     fits,
+                    withheld_as: None,
                 }));
                 string += 1;
                 None
             });
         }
+        let versions = search.versions;
+        for sighting in &mut sightings {
+            sighting.withheld_as = sighting.fits.iter().position(|fit| {
+                let KnownVersion { entity, slice, .. } = &versions[fit.version];
+                was_withheld(entity, *slice, sighting.message)
+            });
+        }
         Self {
             view,
             session,
-            versions: search.versions,
+            versions,
             sightings,
         }
     }
 
-    /// Whether the newest version of the symbol that the texts show is the true one, as far as none of it is withheld.
-    pub(super) fn shows_truth(&self, entity: &EntityId, withheld: &[(Withheld, u32)]) -> bool {
+    /// Whether the newest version of the symbol that the texts show is the true one.
+    pub(super) fn shows_truth(&self, entity: &EntityId) -> bool {
         let truth = self.view.current(entity).map(|current| current.slice);
-        truth.is_some() && self.newest(entity, withheld) == truth
+        truth.is_some() && self.newest(entity) == truth
     }
 
     /// Whether what is true of the symbol is the model's own edit in this conversation.
@@ -167,16 +197,11 @@ impl<'v> Sight<'v> {
         self.reality(entity).is_own_edit
     }
 
-    fn newest(&self, entity: &EntityId, withheld: &[(Withheld, u32)]) -> Option<SliceHash> {
+    fn newest(&self, entity: &EntityId) -> Option<SliceHash> {
         let mut newest: Option<(usize, SliceHash)> = None;
         for (index, version) in self.versions.iter().enumerate() {
-            let is_withheld = |(known, _): &(Withheld, u32)| {
-                known.entity == *entity && known.slice == version.slice
-            };
-            if version.entity != *entity || withheld.iter().any(is_withheld) {
-                continue;
-            }
-            if let Some(last) = self.last_whole(index)
+            if version.entity == *entity
+                && let Some(last) = self.last_whole(index)
                 && newest.is_none_or(|(known, _)| known <= last)
             {
                 newest = Some((last, version.slice));
@@ -189,7 +214,11 @@ impl<'v> Sight<'v> {
     fn last_whole(&self, version: usize) -> Option<usize> {
         let definitions = 0..self.versions[version].definitions.len();
         let last_of = |definition: usize| {
-            let fits = |sighting: &&Sighting| sighting.fits.contains(&(version, definition));
+            let fits = |sighting: &&Sighting| {
+                let mut best = sighting.best();
+                sighting.withheld_as.is_none()
+                    && best.any(|fit| (fit.version, fit.definition) == (version, definition))
+            };
             self.sightings
                 .iter()
                 .rfind(fits)
@@ -225,12 +254,10 @@ impl<'v> Sight<'v> {
 
     /// Decides which sightings mislead. A version misleads where something else holds and the conversation doesn't show
     /// that later: neither literally, nor by an edit of the model's own, nor in what is `added` to the prompt's end. What
-    /// was withheld stays so (`before`, each from the first so many messages). `may_change` says of which messages
-    /// anything may be withheld that wasn't.
+    /// was withheld stays so. `may_change` says of which messages anything may be withheld that wasn't.
     pub(super) fn withhold(
         &self,
         texts: &[ShownText<'_>],
-        before: &[(Withheld, u32)],
         position: &dyn Fn(usize) -> u32,
         may_change: &dyn Fn(usize) -> bool,
         added: &BTreeSet<EntityId>,
@@ -239,41 +266,35 @@ impl<'v> Sight<'v> {
         let mut cuts: BTreeMap<(usize, Slot), Vec<(usize, Range<usize>, EntityId)>> =
             BTreeMap::new();
         for sighting in &self.sightings {
-            let fits = sighting
-                .fits
-                .iter()
-                .map(|(version, _)| &self.versions[*version]);
-            let was_withheld = |version: &&KnownVersion| {
-                before.iter().any(|(known, until)| {
-                    known.entity == version.entity
-                        && known.slice == version.slice
-                        && position(sighting.message) <= *until
-                })
-            };
-            let goes = fits.clone().find(was_withheld).or_else(|| {
-                let is_right = |version: &KnownVersion| {
+            let version_of = |fit: &Fit| &self.versions[fit.version];
+            let was_withheld = sighting.withheld_as.map(|fit| &sighting.fits[fit]);
+            let goes = was_withheld.or_else(|| {
+                let is_right = |fit: &Fit| {
+                    let version = version_of(fit);
                     self.reality(&version.entity).slice == Some(version.slice)
                 };
-                if !may_change(sighting.message) || fits.clone().any(is_right) {
+                if !may_change(sighting.message) || sighting.best().any(is_right) {
                     return None;
                 }
-                let misleads = |version: &&KnownVersion| {
+                let misleads = |fit: &&Fit| {
+                    let version = version_of(fit);
                     !added.contains(&version.entity) && self.misleads(version, sighting.message)
                 };
-                let found = fits.clone().find(misleads)?;
+                let found = sighting.best().find(misleads)?;
                 withholding.new.insert(Withheld {
-                    entity: found.entity.clone(),
-                    slice: found.slice,
+                    entity: version_of(found).entity.clone(),
+                    slice: version_of(found).slice,
+                    position: position(sighting.message),
                 });
                 Some(found)
             });
-            if let Some(version) = goes {
+            if let Some(fit) = goes {
                 cuts.entry((sighting.message, sighting.slot))
                     .or_default()
                     .push((
                         sighting.string,
-                        sighting.bytes.clone(),
-                        version.entity.clone(),
+                        fit.bytes.clone(),
+                        version_of(fit).entity.clone(),
                     ));
             }
         }
@@ -308,7 +329,7 @@ impl<'v> Sight<'v> {
             slot: Slot::Part(0),
             text: Cow::Borrowed(text),
         }];
-        let sight = Sight::new(view, session, [], &shown);
+        let sight = Sight::new(view, session, [], &shown, &|_, _, _| false);
         let is_true = |version: &KnownVersion| {
             let current = view.current(&version.entity);
             current.is_some_and(|current| current.slice == version.slice)
@@ -316,18 +337,13 @@ impl<'v> Sight<'v> {
         };
         let mut cuts = Vec::new();
         for sighting in &sight.sightings {
-            let mut fits = sighting
-                .fits
-                .iter()
-                .map(|(version, _)| &sight.versions[*version]);
+            let mut fits = sighting.best();
+            let is_true_here = |fit: &Fit| is_true(&sight.versions[fit.version]);
             if let Some(first) = fits.clone().next()
-                && !fits.any(is_true)
+                && !fits.any(is_true_here)
             {
-                cuts.push((
-                    sighting.string,
-                    sighting.bytes.clone(),
-                    first.entity.clone(),
-                ));
+                let entity = sight.versions[first.version].entity.clone();
+                cuts.push((sighting.string, first.bytes.clone(), entity));
             }
         }
         (!cuts.is_empty()).then(|| without(text, &cuts))
@@ -344,33 +360,33 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    /// Each place where a text shows a definition, with the versions that fit it best.
-    fn found_in(&mut self, text: &str) -> Vec<(Range<usize>, Vec<(usize, usize)>)> {
+    /// Each place where a text shows a definition, with the versions that fit.
+    fn found_in(&mut self, text: &str) -> Vec<Vec<Fit>> {
         let mut found = Vec::new();
         let lines = TextLines::new(text);
         let words = core::mem::take(&mut self.words);
         for (line, word) in lines.with_words(&words) {
-            let mut most_lines = 0;
-            let mut best: Option<(Range<usize>, Vec<(usize, usize)>)> = None;
+            let mut fits = Vec::new();
             for version in self.versions_with(word) {
-                for (index, known) in self.versions[version].definitions.iter().enumerate() {
-                    let Some(shown) = known.shown_at(&lines, line) else {
+                let known = &self.versions[version];
+                for (definition, known_lines) in known.definitions.iter().enumerate() {
+                    let Some(shown) = known_lines.shown_at(&lines, line) else {
                         continue;
                     };
-                    if known.is_one_line() && !names_file(text, &self.versions[version].entity) {
+                    if known_lines.is_one_line() && !names_file(text, &known.entity) {
                         continue;
                     }
-                    if shown.line_count > most_lines {
-                        most_lines = shown.line_count;
-                        best = Some((shown.bytes, Vec::from([(version, index)])));
-                    } else if shown.line_count == most_lines
-                        && let Some((_, fits)) = &mut best
-                    {
-                        fits.push((version, index));
-                    }
+                    fits.push(Fit {
+                        version,
+                        definition,
+                        bytes: shown.bytes,
+                        line_count: shown.line_count,
+                    });
                 }
             }
-            found.extend(best);
+            if !fits.is_empty() {
+                found.push(fits);
+            }
         }
         self.words = words;
         found

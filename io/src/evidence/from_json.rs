@@ -149,7 +149,7 @@ pub fn event(kind: EventKind, value: &Value) -> Read<Event> {
             injected: optional(v, "injected", |injected| {
                 Ok(Injected {
                     message: MessageKey(hash(injected, "message")?),
-                    occurrence: small(injected, "occurrence")?,
+                    position: small(injected, "position")?,
                     side: word(injected, "side")?,
                     text: ArtifactHash(hash(injected, "text")?),
                 })
@@ -158,6 +158,7 @@ pub fn event(kind: EventKind, value: &Value) -> Read<Event> {
                 Ok(Withheld {
                     entity: entity(field(withheld, "entity")?)?,
                     slice: SliceHash(hash(withheld, "slice")?),
+                    position: small(withheld, "position")?,
                 })
             })?,
         }),

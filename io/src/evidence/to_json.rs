@@ -98,15 +98,17 @@ pub fn event(event: &Event) -> Value {
             withheld,
         }) => json!({
             "episode": episode.0,
-            "injected": injected.as_ref().map(|Injected { message, occurrence, side, text }| json!({
+            "injected": injected.as_ref().map(|Injected { message, position, side, text }| json!({
                 "message": hex(&message.0),
-                "occurrence": occurrence,
+                "position": position,
                 "side": side.word(),
                 "text": hex(&text.0),
             })),
-            "withheld": list(withheld, |Withheld { entity, slice }| {
-                json!({ "entity": self::entity(entity), "slice": hex(&slice.0) })
-            }),
+            "withheld": list(withheld, |Withheld { entity, slice, position }| json!({
+                "entity": self::entity(entity),
+                "slice": hex(&slice.0),
+                "position": position,
+            })),
         }),
         Event::PromptComposed(event) => prompt_composed(event),
     }

@@ -119,8 +119,8 @@ pub(super) struct Session<'a> {
     pub(super) shown: Vec<(Entity<'a>, u64)>,
     pub(super) last_shown: Vec<(Entity<'a>, u64)>,
     pub(super) notices: Vec<(NoticeIssued<'a>, bool)>,
-    pub(super) injected: Vec<(Injected, u32)>,
-    pub(super) withheld: Vec<(Withheld<'a>, u32)>,
+    pub(super) injected: Vec<Injected>,
+    pub(super) withheld: Vec<Withheld<'a>>,
     pub(super) ancestors: Vec<(u64, u64)>,
 }
 

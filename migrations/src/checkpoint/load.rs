@@ -308,14 +308,8 @@ impl Load for layout::ArchivedSession<'_> {
             })?
             .into_iter()
             .collect(),
-            injected: list(&self.injected, |item| {
-                Ok((item.0.load()?, item.1.to_native()))
-            })?
-            .into(),
-            withheld: list(&self.withheld, |item| {
-                Ok((item.0.load()?, item.1.to_native()))
-            })?
-            .into(),
+            injected: list(&self.injected, Load::load)?.into(),
+            withheld: list(&self.withheld, Load::load)?.into(),
             ancestors: list(&self.ancestors, |item| {
                 Ok((SessionId(item.0.to_native()), EpisodeId(item.1.to_native())))
             })?,

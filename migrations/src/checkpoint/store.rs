@@ -193,12 +193,8 @@ fn session_layout(id: SessionId, session: &sessions::Session) -> layout::Session
         notices: (session.notices.iter())
             .map(|pending| ((&pending.notice).into(), pending.was_shown))
             .collect(),
-        injected: (session.injected.iter())
-            .map(|(injected, length)| (injected.into(), *length))
-            .collect(),
-        withheld: (session.withheld.iter())
-            .map(|(withheld, length)| (withheld.into(), *length))
-            .collect(),
+        injected: session.injected.iter().map(Into::into).collect(),
+        withheld: session.withheld.iter().map(Into::into).collect(),
         ancestors: list(&session.ancestors, |(session, episode)| {
             (session.0, episode.0)
         }),

@@ -556,7 +556,7 @@ impl Load for super::ArchivedInjected {
     fn load(&self) -> Result<event::Injected, Invalid> {
         Ok(event::Injected {
             message: MessageKey(self.message),
-            occurrence: self.occurrence.to_native(),
+            position: self.position.to_native(),
             side: code(self.side)?,
             text: ArtifactHash(self.text),
         })
@@ -570,6 +570,7 @@ impl Load for super::ArchivedWithheld<'_> {
         Ok(event::Withheld {
             entity: self.entity.load()?,
             slice: SliceHash(self.slice),
+            position: self.position.to_native(),
         })
     }
 }

@@ -396,7 +396,7 @@ impl From<&event::Injected> for super::Injected {
     fn from(injected: &event::Injected) -> Self {
         Self {
             message: injected.message.0,
-            occurrence: injected.occurrence,
+            position: injected.position,
             side: injected.side.code(),
             text: injected.text.0,
         }
@@ -408,6 +408,7 @@ impl<'a> From<&'a event::Withheld> for super::Withheld<'a> {
         Self {
             entity: (&withheld.entity).into(),
             slice: withheld.slice.0,
+            position: withheld.position,
         }
     }
 }

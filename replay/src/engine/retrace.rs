@@ -112,6 +112,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 .map(|message| Some(message.key))
                 .collect(),
             known_length: 0,
+            left_out: {
+                let held = u32::try_from(prompt.messages.len()).unwrap_or(u32::MAX);
+                prompt.length.saturating_sub(held)
+            },
         };
         let request = Request {
             model: prompt.model.clone(),
@@ -312,8 +316,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             match &recorded.event {
                 Event::PromptAmended(amended) => {
                     seen.withheld.clone_from(&amended.withheld);
-                    let injected = amended.injected.as_ref();
-                    seen.occurrence = injected.map_or(0, |injected| injected.occurrence);
                 }
                 Event::PromptComposed(composed) => {
                     let shown = composed.hydrated.iter();

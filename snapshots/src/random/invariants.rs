@@ -109,35 +109,28 @@ impl Law {
             if let (Event::PromptComposed(composed), Some(sent)) = (&recorded.event, stage.sent())
                 && composed.episode == sent.episode
             {
-                let amended = new.iter().find_map(|recorded| match &recorded.event {
-                    Event::PromptAmended(amended) if amended.episode == sent.episode => {
-                        Some(amended)
-                    }
-                    _ => None,
-                });
-                let text = self.text_added(sent, composed.history, amended);
+                let text = self.text_added(new, composed, &sent.texts().join("\n"));
                 self.check_prompt(&stage.view(), stage.disk(), composed, &text);
-                self.check_growth(sent, composed.history, amended);
+                self.check_growth(sent, composed.history, amended_in(new, composed));
             }
         }
     }
 
-    /// What the proxy put into this prompt and into none before.
-    fn text_added(&self, sent: &Sent, history: History, amended: Option<&PromptAmended>) -> String {
-        match history {
-            History::Window => {
-                let before = sent.outgoing.messages.iter().map(|it| it.before.as_str());
-                let system = sent.outgoing.system.as_deref();
-                system.into_iter().chain(before).collect()
-            }
-            History::Client => {
-                let injected = amended.and_then(|amended| amended.injected.as_ref());
-                injected.map_or_else(String::new, |injected| {
-                    let text = self.vault[&injected.text].clone();
-                    String::from_utf8(text).expect("what the proxy says is text")
-                })
-            }
+    /// What the proxy put into this prompt and into none before; `sent` is all that went out.
+    ///
+    /// # Panics
+    /// When what was put in according to the record didn't go out.
+    #[must_use]
+    pub fn text_added(&self, new: &[Recorded], composed: &PromptComposed, sent: &str) -> String {
+        if composed.history == History::Window {
+            return sent.to_owned();
         }
+        let injected = amended_in(new, composed).and_then(|amended| amended.injected.as_ref());
+        injected.map_or_else(String::new, |injected| {
+            let text = String::from_utf8_lossy(&self.vault[&injected.text]).into_owned();
+            assert!(sent.contains(&text), "on record and not sent: {text}");
+            text
+        })
     }
 
     /// The prompt only grows: what the model was shown stays byte for byte, unless code in it has become wrong. That holds
@@ -150,7 +143,9 @@ impl Law {
             && sent.request.messages.len() > request.len()
             && sent.request.messages.starts_with(&request)
         {
-            assert_eq!(messages[..before.len()], before, "the prompt changed");
+            for (index, (now, then)) in messages.iter().zip(&before).enumerate() {
+                assert_eq!(now, then, "message {index} changed");
+            }
             self.grown += 1;
         }
         self.last_sent =
@@ -421,6 +416,15 @@ impl Law {
             }
         }
     }
+}
+
+/// What was put into the messages of a prompt, if it is on record.
+fn amended_in<'r>(new: &'r [Recorded], composed: &PromptComposed) -> Option<&'r PromptAmended> {
+    let mut amended = new.iter().filter_map(|recorded| match &recorded.event {
+        Event::PromptAmended(amended) => Some(amended),
+        _ => None,
+    });
+    amended.find(|amended| amended.episode == composed.episode)
 }
 
 /// The model's code is promoted by a grant of gate B with every needed rule met; the user alone goes past a rule.

@@ -170,7 +170,8 @@ impl Witness {
                 _ => None,
             });
         let composed = composed.unwrap_or_else(|| panic!("nothing was recorded of {episode}"));
-        self.law.check_prompt(&view, &batch.disk, composed, text);
+        let added = self.law.text_added(&batch.recorded, composed, text);
+        self.law.check_prompt(&view, &batch.disk, composed, &added);
         let first = batch
             .recorded
             .first()
