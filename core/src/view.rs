@@ -103,6 +103,13 @@ pub struct OpenPrompt {
     pub session: SessionId,
     /// The prompt's episode.
     pub episode: EpisodeId,
+}
+
+/// A session's last prompt, whatever became of its reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastPrompt {
+    /// The session.
+    pub session: SessionId,
     /// How many messages the conversation has up to it.
     pub length: u32,
     /// Whether its reply is under way.
@@ -190,6 +197,8 @@ pub trait View {
     fn session_with_reply(&self, reply: MessageKey) -> Option<(SessionId, Exchange)>;
     /// The open prompt whose conversation this is.
     fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt>;
+    /// The session whose last prompt this conversation is.
+    fn last_prompt(&self, transcript: TranscriptHash) -> Option<LastPrompt>;
     /// Episodes whose reply is still under way, as far as the ledger knows.
     fn in_flight(&self) -> Vec<EpisodeId>;
     /// The session of an episode that is among the recent ones.

@@ -55,8 +55,8 @@ pub enum Part {
     SessionTails(Vec<(TranscriptHash, SessionId)>),
     /// Conversations by their last reply.
     SessionReplies(Vec<(MessageKey, SessionId)>),
-    /// Conversations by their open prompt.
-    SessionsOpen(Vec<(TranscriptHash, SessionId)>),
+    /// Conversations by their last prompt.
+    SessionPrompts(Vec<(TranscriptHash, SessionId)>),
     /// The conversation of each episode.
     SessionEpisodes(Vec<(EpisodeId, SessionId)>),
     /// Prompts whose reply is under way, with how many attempts.
@@ -93,7 +93,7 @@ impl Part {
             Self::SessionPoints(_) => "sessions by point",
             Self::SessionTails(_) => "sessions by tail",
             Self::SessionReplies(_) => "sessions by reply",
-            Self::SessionsOpen(_) => "sessions by open prompt",
+            Self::SessionPrompts(_) => "sessions by last prompt",
             Self::SessionEpisodes(_) => "sessions by episode",
             Self::UnderWay(_) => "replies under way",
             Self::SessionIds(..) => "last session and episode",

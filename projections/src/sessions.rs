@@ -19,7 +19,9 @@ use tslp_core::limits::{
 };
 use tslp_core::message::Role;
 use tslp_core::notice;
-use tslp_core::view::{Amendments, Exchange, OpenPrompt, PendingNotice, Place, SessionPoint, Turn};
+use tslp_core::view::{
+    Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, Place, SessionPoint, Turn,
+};
 
 mod parts;
 
@@ -90,6 +92,8 @@ pub struct Session {
     pub tail: Option<TranscriptHash>,
     /// The last reply.
     pub reply: Option<MessageKey>,
+    /// The conversation up to its last prompt, and how many messages that is.
+    pub last_prompt: Option<(TranscriptHash, u32)>,
     /// The prompt without a completed reply.
     pub open: Option<Open>,
     /// The last episode.
@@ -152,7 +156,8 @@ pub struct Sessions {
     points: BTreeMap<TranscriptHash, (SessionId, u32)>,
     tails: BTreeMap<TranscriptHash, SessionId>,
     replies: BTreeMap<MessageKey, SessionId>,
-    open: BTreeMap<TranscriptHash, SessionId>,
+    /// By the conversation up to each session's last prompt.
+    prompts: BTreeMap<TranscriptHash, SessionId>,
     episodes: BTreeMap<EpisodeId, SessionId>,
     /// The same by session, so that no prompt has to look at the episodes of others.
     episodes_of: BTreeSet<(SessionId, EpisodeId)>,
@@ -199,8 +204,11 @@ impl Sessions {
         let Some(session) = self.sessions.get_mut(&prompt.session) else {
             return;
         };
-        if let Some(open) = session.open.take() {
-            self.open.remove(&open.transcript);
+        if let Some((last, _)) = session
+            .last_prompt
+            .replace((prompt.transcript, prompt.length))
+        {
+            remove_own(&mut self.prompts, &last, |owner| *owner == prompt.session);
         }
         let current = &prompt.messages[(prompt.older as usize).min(prompt.messages.len())..];
         session.plain &= prompt.older == 0 && matches!(current, [only] if only.role == Role::User);
@@ -222,7 +230,7 @@ impl Sessions {
             in_flight: true,
             in_tool_chain: current.last().is_some_and(|last| last.role != Role::User),
         });
-        self.open.insert(prompt.transcript, prompt.session);
+        self.prompts.insert(prompt.transcript, prompt.session);
         changes.put(crate::SESSIONS, || row(prompt.session, session));
         self.evict(changes);
     }
@@ -333,7 +341,6 @@ impl Sessions {
         let Some(open) = session.open.take() else {
             return;
         };
-        self.open.remove(&open.transcript);
         session.notices.retain(|notice| !notice.was_shown);
         let head = open.transcript.extended(ended.key);
         session.length = open.length.saturating_add(1);
@@ -433,8 +440,8 @@ impl Sessions {
         if let Some(reply) = &session.reply {
             remove_own(&mut self.replies, reply, |owner| *owner == id);
         }
-        if let Some(open) = &session.open {
-            remove_own(&mut self.open, &open.transcript, |owner| *owner == id);
+        if let Some((last, _)) = &session.last_prompt {
+            remove_own(&mut self.prompts, last, |owner| *owner == id);
         }
         while let Some(episode) = self.oldest_episode(id) {
             self.forget_episode(episode, id);
@@ -518,13 +525,24 @@ impl Sessions {
     /// The open prompt whose conversation this is.
     #[must_use]
     pub fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt> {
-        let session = *self.open.get(&transcript)?;
+        let session = *self.prompts.get(&transcript)?;
         let open = self.sessions.get(&session)?.open.as_ref()?;
         Some(OpenPrompt {
             session,
             episode: open.episode,
-            length: open.length,
-            in_flight: open.in_flight,
+        })
+    }
+
+    /// The session whose last prompt this conversation is.
+    #[must_use]
+    pub fn last_prompt(&self, transcript: TranscriptHash) -> Option<LastPrompt> {
+        let id = *self.prompts.get(&transcript)?;
+        let session = self.sessions.get(&id)?;
+        let (_, length) = session.last_prompt?;
+        Some(LastPrompt {
+            session: id,
+            length,
+            in_flight: session.open.as_ref().is_some_and(|open| open.in_flight),
         })
     }
 

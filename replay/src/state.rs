@@ -13,8 +13,8 @@ use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
 use tslp_core::view::{
-    Amendments, Current, Divergence, Exchange, Former, FormerVersion, OpenPrompt, PendingNotice,
-    Proposal, SessionPoint, Turn, View,
+    Amendments, Current, Divergence, Exchange, Former, FormerVersion, LastPrompt, OpenPrompt,
+    PendingNotice, Proposal, SessionPoint, Turn, View,
 };
 use tslp_projections::anomalies::Anomalies;
 use tslp_projections::audits::Audits;
@@ -321,6 +321,10 @@ impl View for StateView<'_> {
 
     fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt> {
         self.state.sessions.open_prompt(transcript)
+    }
+
+    fn last_prompt(&self, transcript: TranscriptHash) -> Option<LastPrompt> {
+        self.state.sessions.last_prompt(transcript)
     }
 
     fn in_flight(&self) -> Vec<EpisodeId> {

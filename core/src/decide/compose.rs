@@ -27,7 +27,7 @@ use crate::hash::{ArtifactHash, MessageKey};
 use crate::ids::{EpisodeId, SessionId};
 use crate::limits::{NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES};
 use crate::mention::Mentions;
-use crate::message::{Attempt, Request, Role};
+use crate::message::{Request, Role};
 use crate::notice;
 use crate::policy::{Placement, Policy};
 use crate::reason::Reason;
@@ -134,6 +134,8 @@ pub struct SeenBefore {
     pub in_sight: BTreeSet<EntityId>,
     /// Versions that were withheld for the first time.
     pub withheld: Vec<Withheld>,
+    /// Whether nothing could be added, since all that the client sent had gone out before.
+    pub nothing_new: bool,
 }
 
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
@@ -444,8 +446,10 @@ fn target(prompt: &Prompt<'_>) -> Option<(usize, Side)> {
     let mut messages = prompt.request.messages.iter().enumerate();
     let (index, message) =
         messages.rfind(|(_, message)| matches!(message.role, Role::User | Role::Tool))?;
-    let is_new =
-        position(prompt, index) > prompt.known_length || prompt.request.attempt == Attempt::Retry;
+    let is_new = match prompt.on_record {
+        Some(seen) => !seen.nothing_new,
+        None => position(prompt, index) > prompt.known_length,
+    };
     let side = match message.role {
         Role::User => Side::Before,
         _ => Side::After,

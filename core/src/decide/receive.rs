@@ -68,7 +68,7 @@ pub fn receive(view: &dyn View, request: &Request, texts: &[Cow<'_, str>]) -> Re
             said: Said::Before,
             new_user_messages: Vec::new(),
             keys: conversation.keys(request.messages.len()),
-            known_length: conversation.length(),
+            known_length: u32::try_from(conversation.older()).unwrap_or(u32::MAX),
             left_out: 0,
         };
     }
@@ -317,7 +317,7 @@ struct KnownPart {
 impl KnownPart {
     fn longest(view: &dyn View, conversation: &Conversation<'_>) -> Option<Self> {
         let after_reply = Self::after_reply(view, conversation);
-        let after_prompt = Self::after_open_prompt(view, conversation);
+        let after_prompt = Self::after_prompt(view, conversation);
         let known = after_reply.into_iter().chain(after_prompt);
         known.max_by_key(|known| known.length)
     }
@@ -332,15 +332,15 @@ impl KnownPart {
         })
     }
 
-    /// After a prompt without a complete reply: it broke off, or the user stopped it.
-    fn after_open_prompt(view: &dyn View, conversation: &Conversation<'_>) -> Option<Self> {
+    /// After a session's last prompt: its reply broke off, the user stopped it, or the client has changed it.
+    fn after_prompt(view: &dyn View, conversation: &Conversation<'_>) -> Option<Self> {
         let (_, before) = conversation.after_messages.split_last()?;
         let mut before = before.iter().rev();
-        let open = before.find_map(|transcript| view.open_prompt(*transcript))?;
+        let last = before.find_map(|transcript| view.last_prompt(*transcript))?;
         Some(Self {
-            session: open.session,
-            length: open.length,
-            is_end: !open.in_flight,
+            session: last.session,
+            length: last.length,
+            is_end: !last.in_flight,
         })
     }
 }

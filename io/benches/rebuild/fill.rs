@@ -167,7 +167,7 @@ impl Project {
         let pending = self.engine.receive(at, request);
         let answers = Answers {
             findings: nothing_on_disk(&pending.checks),
-            texts: Vec::new(),
+            ..Answers::default()
         };
         let composed = self.engine.compose(pending, answers);
         self.take(composed.batch)?;
@@ -183,8 +183,11 @@ impl Project {
         };
         let at = self.tick();
         let pending = self.engine.end(at, episode, reply, ReplyOutcome::Completed);
-        let findings = nothing_on_disk(&pending.checks);
-        let judged = self.engine.judge(pending, findings);
+        let answers = Answers {
+            findings: nothing_on_disk(&pending.checks),
+            ..Answers::default()
+        };
+        let judged = self.engine.judge(pending, answers);
         self.take(judged.batch)
     }
 

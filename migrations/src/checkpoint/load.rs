@@ -120,7 +120,7 @@ impl Load for layout::ArchivedPart<'_> {
             Self::SessionReplies(items) => Part::SessionReplies(list(items, |item| {
                 Ok((MessageKey(item.0), SessionId(item.1.to_native())))
             })?),
-            Self::SessionsOpen(items) => Part::SessionsOpen(list(items, |item| {
+            Self::SessionPrompts(items) => Part::SessionPrompts(list(items, |item| {
                 Ok((TranscriptHash(item.0), SessionId(item.1.to_native())))
             })?),
             Self::SessionEpisodes(items) => Part::SessionEpisodes(list(items, |item| {
@@ -286,6 +286,8 @@ impl Load for layout::ArchivedSession<'_> {
             head: transcript(&self.head),
             tail: transcript(&self.tail),
             reply: message(&self.reply),
+            last_prompt: (self.last_prompt.as_ref())
+                .map(|last| (TranscriptHash(last.0), last.1.to_native())),
             open: self.open.as_ref().map(|open| Open {
                 episode: EpisodeId(open.episode.to_native()),
                 transcript: TranscriptHash(open.transcript),

@@ -71,8 +71,8 @@ impl<'a> From<&'a Part> for layout::Part<'a> {
             Part::SessionReplies(items) => {
                 Self::SessionReplies(list(items, |(hash, id)| (hash.0, id.0)))
             }
-            Part::SessionsOpen(items) => {
-                Self::SessionsOpen(list(items, |(hash, id)| (hash.0, id.0)))
+            Part::SessionPrompts(items) => {
+                Self::SessionPrompts(list(items, |(hash, id)| (hash.0, id.0)))
             }
             Part::SessionEpisodes(items) => {
                 Self::SessionEpisodes(list(items, |(episode, id)| (episode.0, id.0)))
@@ -173,6 +173,7 @@ fn session_layout(id: SessionId, session: &sessions::Session) -> layout::Session
         head: session.head.map(|hash| hash.0),
         tail: session.tail.map(|hash| hash.0),
         reply: session.reply.map(|key| key.0),
+        last_prompt: (session.last_prompt).map(|(transcript, length)| (transcript.0, length)),
         open: session.open.as_ref().map(Into::into),
         last_episode: session.last_episode.0,
         before_last: session.before_last.0,

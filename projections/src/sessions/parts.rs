@@ -33,7 +33,12 @@ impl Sessions {
             Part::SessionReplies,
             visit,
         )?;
-        part::emit(pairs(&self.open), part::plain, Part::SessionsOpen, visit)?;
+        part::emit(
+            pairs(&self.prompts),
+            part::plain,
+            Part::SessionPrompts,
+            visit,
+        )?;
         part::emit(
             pairs(&self.episodes),
             part::plain,
@@ -70,7 +75,7 @@ impl Sessions {
             }
             Part::SessionTails(tails) => part::fill(&mut self.tails, tails, TWICE)?,
             Part::SessionReplies(replies) => part::fill(&mut self.replies, replies, TWICE)?,
-            Part::SessionsOpen(open) => part::fill(&mut self.open, open, TWICE)?,
+            Part::SessionPrompts(prompts) => part::fill(&mut self.prompts, prompts, TWICE)?,
             Part::SessionEpisodes(episodes) => {
                 let owned = episodes
                     .iter()

@@ -311,13 +311,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// What the record says of the whole request: older messages aren't recorded again.
     pub(super) fn seen_on_record(&self) -> Option<SeenBefore> {
-        let mut seen = SeenBefore::default();
+        let mut seen = SeenBefore {
+            nothing_new: true,
+            ..SeenBefore::default()
+        };
         for recorded in &self.trace.as_ref()?.queue {
             match &recorded.event {
                 Event::PromptAmended(amended) => {
                     seen.withheld.clone_from(&amended.withheld);
+                    seen.nothing_new &= amended.injected.is_none();
                 }
                 Event::PromptComposed(composed) => {
+                    seen.nothing_new &= composed.hydrated.is_empty() && composed.dropped.is_empty();
                     let shown = composed.hydrated.iter();
                     let shown = shown.map(|hydrated| (&hydrated.entity, hydrated.reason));
                     let dropped = composed.dropped.iter();
