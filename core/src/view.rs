@@ -225,6 +225,8 @@ pub trait View {
     fn amendments(&self, session: SessionId) -> Amendments;
     /// Whether an episode is of this conversation: of the session itself, or of the one that it branched off, up to there.
     fn is_of_conversation(&self, session: SessionId, episode: EpisodeId) -> bool;
+    /// Files that the session's last complete reply was to change and that it was refused for.
+    fn refused_files(&self, session: SessionId) -> Vec<RelPath>;
     /// The version of an entity that the session's model was shown last.
     fn last_shown(&self, session: SessionId, entity: &EntityId) -> Option<VersionId>;
 

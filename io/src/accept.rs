@@ -246,7 +246,7 @@ impl<S: Store> Trial<S> {
         let answers = Answers {
             findings: paths.zip(findings).collect(),
             texts,
-            touched: Vec::new(),
+            ..Answers::default()
         };
         let batch = self.engine.obey(pending, answers);
         let outcome = match notice(&batch) {

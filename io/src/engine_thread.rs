@@ -345,6 +345,11 @@ impl EngineThread {
                 .map(|path| self.observer.read(path))
                 .collect(),
             touched: self.touch(&pending.touches),
+            aftermath: pending
+                .aftermath
+                .iter()
+                .map(|path| self.observer.read(path))
+                .collect(),
         };
         let composed = self.engine.compose(pending, answers);
         let sent = if composed.outgoing.is_unchanged(&composed.request) {
@@ -398,8 +403,8 @@ impl EngineThread {
         let looked = ended.map(|(mut pending, episode, addressee)| {
             let answers = Answers {
                 findings: self.look(std::mem::take(&mut pending.checks)),
-                texts: Vec::new(),
                 touched: self.touch(&pending.touches),
+                ..Answers::default()
             };
             (pending, answers, episode, addressee)
         });

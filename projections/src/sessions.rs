@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use tslp_core::artifact::{Level, Origin};
 use tslp_core::decide::tail_of;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
@@ -12,13 +13,14 @@ use tslp_core::event::{
     Recorded, ReplyEnded, ReplyOutcome, Withheld,
 };
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
-use tslp_core::ids::{EpisodeId, SessionId, VersionId};
+use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::limits::{
     INJECTIONS_PER_SESSION_MAX, NOTICES_PER_PROMPT_MAX, RECENT_PAIRS, SESSIONS_KEPT,
     WITHHELD_PER_SESSION_MAX,
 };
 use tslp_core::message::Role;
 use tslp_core::notice;
+use tslp_core::path::RelPath;
 use tslp_core::view::{
     Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, Place, SessionPoint, Turn,
 };
@@ -116,6 +118,8 @@ pub struct Session {
     pub withheld: VecDeque<Withheld>,
     /// The sessions whose history it shares, each up to an episode.
     pub ancestors: Vec<(SessionId, EpisodeId)>,
+    /// The files that a reply of it was refused for last, with the reply's episode.
+    pub refused: BTreeMap<RelPath, EpisodeId>,
 }
 
 /// A point of a conversation that a later prompt may go on from.
@@ -164,6 +168,8 @@ pub struct Sessions {
     /// Prompts that went out and whose reply hasn't ended, with how many attempts: a retry sends the same prompt again,
     /// and a session may go on before its last reply is over.
     under_way: BTreeMap<EpisodeId, u32>,
+    /// The last block of the model's whose resolution is to come.
+    captured: Option<(CaptureId, EpisodeId, RelPath)>,
     last_session: SessionId,
     last_episode: EpisodeId,
 }
@@ -177,6 +183,25 @@ impl Sessions {
             Event::NoticeIssued(notice) => self.notice(notice),
             Event::SideRequestReceived(request) => {
                 self.last_episode = self.last_episode.max(request.episode);
+            }
+            Event::ArtifactCaptured(captured) => {
+                self.captured = match (captured.origin, &captured.path) {
+                    (Origin::Model, Some(path)) => {
+                        Some((captured.capture, captured.episode, path.clone()))
+                    }
+                    _ => None,
+                };
+            }
+            Event::ArtifactResolved(resolved) => {
+                if let Some((capture, episode, path)) = self.captured.take()
+                    && capture == resolved.capture
+                    && resolved.level != Level::Confirmed
+                {
+                    self.refuse(episode, path);
+                }
+            }
+            Event::PromotionRefused(refused) => {
+                self.refuse(refused.episode, refused.entity.path.clone());
             }
             Event::PromptAmended(amended) => {
                 if let Some(session) = self.session_mut(amended.episode) {
@@ -379,6 +404,14 @@ impl Sessions {
         }
         put_recent(id, session, changes);
         changes.put(crate::SESSIONS, || row(id, session));
+    }
+
+    /// A reply's change of a file was refused.
+    fn refuse(&mut self, episode: EpisodeId, path: RelPath) {
+        if let Some(session) = self.session_mut(episode) {
+            session.refused.retain(|_, refused| *refused == episode);
+            session.refused.insert(path, episode);
+        }
     }
 
     /// A process that stops interrupts every attempt.
@@ -672,6 +705,18 @@ impl Sessions {
                 .sessions
                 .get(&session)
                 .is_some_and(|session| session.ancestors.iter().any(shares))
+    }
+
+    /// Files that the session's last complete reply was to change and that it was refused for.
+    #[must_use]
+    pub fn refused_files(&self, session: SessionId) -> Vec<RelPath> {
+        let Some(session) = self.sessions.get(&session) else {
+            return Vec::new();
+        };
+        let last = session.points.back().map(|point| point.episode);
+        let refused = session.refused.iter();
+        let refused = refused.filter(|(_, episode)| Some(**episode) == last);
+        refused.map(|(path, _)| path.clone()).collect()
     }
 
     /// The version of an entity that the session's model was shown last.

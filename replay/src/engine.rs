@@ -11,10 +11,11 @@ use alloc::vec::Vec;
 
 use tslp_core::decide::audit;
 use tslp_core::decide::compose::{self, Composed, Outgoing, Prompt};
-use tslp_core::decide::direct::{self, Order};
+use tslp_core::decide::direct::{self, FileText, Order};
 use tslp_core::decide::found_code::{self, FoundCode, Reading};
 use tslp_core::decide::observe;
-use tslp_core::decide::propose::{self, Judging};
+use tslp_core::decide::promote::Containers;
+use tslp_core::decide::propose::{self, Judging, Written};
 use tslp_core::decide::receive::{self, Said};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::side_request;
@@ -124,6 +125,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 checks: Vec::new(),
                 reads: Vec::new(),
                 touches: Vec::new(),
+                aftermath: Vec::new(),
                 at,
                 request,
                 work,
@@ -138,6 +140,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks: to_look_at.checks,
             reads: to_look_at.reads,
             touches: to_look_at.touches,
+            aftermath: to_look_at.aftermath,
             at,
             request,
             work,
@@ -149,6 +152,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn compose(&mut self, pending: PendingPrompt, answers: Answers) -> ComposedPrompt {
         let PendingPrompt {
             touches,
+            aftermath,
             at,
             request,
             mut work,
@@ -175,9 +179,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } = examined;
         self.observe(at, received.episode, answers.findings, &mut work);
         self.take_touched(at, received.episode, touches, answers.touched, &mut work);
+        let ids = (received.episode, received.session);
+        self.judge_aftermath(at, ids, aftermath, answers.aftermath, &mut work);
         // What was just taken may be what the prompt names.
         let mentions = self.mentions(&prompt, &pastes, &repeated);
-        let ids = (received.episode, received.session);
         let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
         if received.said == Said::Now {
             self.decide(at, &mut work, |engine, _| {
@@ -362,6 +367,41 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
+    /// Judges what an agent's client made of files although the agent's edit was refused: once a file holds again all that it
+    /// has to, the state follows it, and nobody has to accept it.
+    fn judge_aftermath(
+        &mut self,
+        at: UnixMillis,
+        (episode, session): (EpisodeId, SessionId),
+        paths: Vec<RelPath>,
+        texts: Vec<FileText>,
+        work: &mut Work,
+    ) {
+        let asked = if paths.is_empty() {
+            String::new()
+        } else {
+            self.asked(session)
+        };
+        for (path, text) in paths.into_iter().zip(texts) {
+            let Some(Ok(text)) = text else { continue };
+            let found = found_code::of_file(&self.grammars, path.clone(), &text);
+            if self.stale_in(&path) == 0 || propose::was_judged(&self.view(), &found) {
+                continue;
+            }
+            self.decide(at, work, |engine, policy| {
+                let judging = Judging {
+                    view: &engine.view(),
+                    policy,
+                    episode,
+                    session,
+                    asked: &asked,
+                    written: Written::OnDisk,
+                };
+                propose::propose(judging, &found, &Containers::default())
+            });
+        }
+    }
+
     fn take(&mut self, at: UnixMillis, path: &RelPath, found: &FoundCode, work: &mut Work) {
         let events = write_head::adopt(&self.view(), EpisodeId::OUTSIDE, found);
         if !events.is_empty() {
@@ -446,6 +486,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     episode,
                     session,
                     asked: &asked,
+                    written: Written::NotYet,
                 };
                 propose::propose(judging, &found, &containers)
             });

@@ -58,6 +58,8 @@ pub struct PendingPrompt {
     pub reads: Vec<RelPath>,
     /// Files that the prompt names and that nothing is known of.
     pub touches: Vec<RelPath>,
+    /// Files that the last reply was refused for: what its client made of them all the same.
+    pub aftermath: Vec<RelPath>,
     pub(crate) at: UnixMillis,
     pub(crate) request: Request,
     pub(crate) work: Work,
@@ -102,6 +104,8 @@ pub struct Answers {
     pub texts: Vec<FileText>,
     /// The text of each of the touched files that may be taken; `None` of those that may not.
     pub touched: Vec<Option<String>>,
+    /// What was read of the files that the last reply was refused for.
+    pub aftermath: Vec<FileText>,
 }
 
 /// A prompt that is ready to go out.

@@ -379,6 +379,10 @@ impl View for StateView<'_> {
         self.state.sessions.is_of_conversation(session, episode)
     }
 
+    fn refused_files(&self, session: SessionId) -> Vec<RelPath> {
+        self.state.sessions.refused_files(session)
+    }
+
     fn last_shown(&self, session: SessionId, entity: &EntityId) -> Option<VersionId> {
         self.state.sessions.last_shown(session, entity)
     }

@@ -356,6 +356,11 @@ impl Stage {
                 .map(|path| self.disk.text(path))
                 .collect(),
             touched: self.touch(&pending.touches),
+            aftermath: pending
+                .aftermath
+                .iter()
+                .map(|path| self.disk.text(path))
+                .collect(),
         };
         let composed = self.engine.compose(pending, answers);
         self.window().open = Some(composed.episode);
@@ -447,8 +452,8 @@ impl Stage {
         let pending = self.engine.end(at, episode, reply, outcome);
         let answers = Answers {
             findings: self.disk.look(&pending.checks),
-            texts: Vec::new(),
             touched: self.touch(&pending.touches),
+            ..Answers::default()
         };
         let judged = self.engine.judge(pending, answers);
         self.append(judged.batch);

@@ -23,17 +23,19 @@ pub fn observe(view: &dyn View, path: RelPath, finding: DiskFinding) -> Option<E
     Some(Event::DiskObserved(DiskObserved { path, finding }))
 }
 
-/// Proposals that stood on a base which disk has just contradicted are void (spec §15.6).
+/// Proposals that stood on a base which disk has just contradicted are void (spec §15.6), but for those that disk holds by
+/// now: they are what contradicts it.
 #[must_use]
 pub fn invalidated(view: &dyn View, episode: EpisodeId, path: &RelPath) -> Vec<Event> {
     view.proposals_under(path)
         .into_iter()
         .filter(|proposal| {
             let divergence = view.divergence(&proposal.entity);
-            matches!(
+            let is_contradicted = matches!(
                 divergence,
                 Some(Divergence::Unknown | Divergence::Superseded)
-            )
+            );
+            is_contradicted && slice_on_disk(view, &proposal.entity) != Some(proposal.slice)
         })
         .map(|proposal| {
             Event::Transitioned(Transitioned {

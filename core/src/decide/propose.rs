@@ -41,6 +41,25 @@ pub struct Judging<'j> {
     pub session: SessionId,
     /// What the user had asked.
     pub asked: &'j str,
+    /// Whether the code is on disk.
+    pub written: Written,
+}
+
+/// Whether the code that is judged is on disk by the agent's own hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It is what a reply says.
+    NotYet,
+    /// It is what disk holds after a reply whose edit was refused: what disk holds can't speak against it.
+    OnDisk,
+}
+
+/// Whether just this text of a file was judged before, so that it would be refused again.
+#[must_use]
+pub fn was_judged(view: &dyn View, found: &FoundCode) -> bool {
+    let proposals = found.usable_path().map(|path| view.proposals_under(path));
+    let mut proposals = proposals.into_iter().flatten();
+    proposals.any(|proposal| proposal.artifact == found.artifact)
 }
 
 /// Decides about one block of the model's.
@@ -233,7 +252,7 @@ impl<'v> Base<'v> {
             .iter()
             .filter(|candidate| is_true_already(self.view, candidate));
         let disk = repeated
-            .map(|candidate| disk_verdict(self.view, &candidate.entity, candidate.slice))
+            .map(|candidate| self.disk_verdict(candidate))
             .find(|verdict| *verdict != DiskVerdict::Agrees);
         let judge = |candidate: &&Candidate| {
             let mut facts = self.facts(finding, candidate);
@@ -298,7 +317,14 @@ impl<'v> Base<'v> {
             }),
             removal: self.removal(candidate),
             base_verdict: base_verdict(self.view, finding, candidate),
-            disk: disk_verdict(self.view, &candidate.entity, candidate.slice),
+            disk: self.disk_verdict(candidate),
+        }
+    }
+
+    fn disk_verdict(&self, candidate: &Candidate) -> DiskVerdict {
+        match self.judging.written {
+            Written::OnDisk => DiskVerdict::Agrees,
+            Written::NotYet => disk_verdict(self.view, &candidate.entity, candidate.slice),
         }
     }
 

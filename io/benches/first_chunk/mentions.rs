@@ -102,7 +102,7 @@ fn pasted(files: usize) -> Engine<TreeSitterGrammars, Nothing> {
             .collect();
         let answers = Answers {
             findings,
-            texts: Vec::new(),
+            ..Answers::default()
         };
         let composed = engine.compose(pending, answers);
         if let Some(last) = composed.batch.last() {

@@ -123,6 +123,15 @@ pub(super) struct Session<'a> {
     pub(super) injected: Vec<Injected>,
     pub(super) withheld: Vec<Withheld<'a>>,
     pub(super) ancestors: Vec<(u64, u64)>,
+    pub(super) refused: Vec<RefusedFile<'a>>,
+}
+
+/// A file that a reply was refused for.
+#[derive(Archive, Serialize)]
+pub(super) struct RefusedFile<'a> {
+    #[rkyv(with = InlineAsBox)]
+    pub(super) path: &'a str,
+    pub(super) episode: u64,
 }
 
 /// A prompt without a completed reply.

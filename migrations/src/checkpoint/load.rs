@@ -315,6 +315,11 @@ impl Load for layout::ArchivedSession<'_> {
             ancestors: list(&self.ancestors, |item| {
                 Ok((SessionId(item.0.to_native()), EpisodeId(item.1.to_native())))
             })?,
+            refused: list(&self.refused, |item| {
+                Ok((path(&item.path)?, EpisodeId(item.episode.to_native())))
+            })?
+            .into_iter()
+            .collect(),
         };
         Ok((SessionId(self.id.to_native()), session))
     }

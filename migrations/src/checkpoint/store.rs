@@ -199,6 +199,12 @@ fn session_layout(id: SessionId, session: &sessions::Session) -> layout::Session
         ancestors: list(&session.ancestors, |(session, episode)| {
             (session.0, episode.0)
         }),
+        refused: (session.refused.iter())
+            .map(|(path, episode)| layout::RefusedFile {
+                path: path.as_str(),
+                episode: episode.0,
+            })
+            .collect(),
     }
 }
 

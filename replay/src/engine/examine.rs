@@ -22,7 +22,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::OLDER_FILES_LOOKED_AT_MAX;
 use tslp_core::mention::{self, Mentions};
-use tslp_core::message::{Request, Role, ToolCall};
+use tslp_core::message::{Request, Role, ToolCall, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::view::View;
 
@@ -73,10 +73,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             }
         };
         touches.retain(|path| !reads.contains(path));
+        let aftermath = match request.tools {
+            Tools::Offered => self.view().refused_files(received.session),
+            Tools::None => Vec::new(),
+        };
+        for path in &aftermath {
+            checks.add(&self.view(), path);
+        }
         let to_look_at = ToLookAt {
             checks: checks.into_vec(),
             reads,
             touches,
+            aftermath,
         };
         let examined = Examined {
             prompt,
@@ -287,6 +295,7 @@ pub(super) struct ToLookAt {
     pub(super) checks: Vec<DiskCheck>,
     pub(super) reads: Vec<RelPath>,
     pub(super) touches: Vec<RelPath>,
+    pub(super) aftermath: Vec<RelPath>,
 }
 
 /// What the user says in the current prompt, without directives.

@@ -7,6 +7,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use tslp_core::artifact::Origin;
 use tslp_core::decide::compose::SeenBefore;
 use tslp_core::decide::direct::FileText;
 use tslp_core::decide::found_code;
@@ -134,11 +135,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             findings: self.findings_on_record(),
             texts: self.files_on_record(&to_look_at.reads),
             touched: self.texts_of_touched(&touches),
+            aftermath: self.aftermath_on_record(&to_look_at.aftermath),
         };
         let pending = PendingPrompt {
             checks: to_look_at.checks,
             reads: to_look_at.reads,
             touches,
+            aftermath: to_look_at.aftermath,
             at,
             request,
             work,
@@ -170,8 +173,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         pending.touches = self.touched_on_record(&[]);
         let answers = Answers {
             findings: self.findings_on_record(),
-            texts: Vec::new(),
             touched: self.texts_of_touched(&pending.touches),
+            ..Answers::default()
         };
         self.judge(pending, answers);
     }
@@ -204,7 +207,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let answers = Answers {
             findings: self.findings_on_record(),
             texts: self.files_on_record(&pending.reads),
-            touched: Vec::new(),
+            ..Answers::default()
         };
         self.obey(pending, answers);
     }
@@ -296,12 +299,31 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     fn touched_on_record(&self, accepted: &[RelPath]) -> Vec<RelPath> {
         let queue = self.trace.iter().flat_map(|trace| &trace.queue);
         let taken = queue.filter_map(|recorded| match &recorded.event {
-            Event::ArtifactCaptured(captured) if captured.format == Format::Disk => {
+            Event::ArtifactCaptured(captured)
+                if captured.format == Format::Disk && captured.origin == Origin::User =>
+            {
                 captured.path.clone()
             }
             _ => None,
         });
         taken.filter(|path| !accepted.contains(path)).collect()
+    }
+
+    /// What was judged of the files that the reply before was refused for.
+    fn aftermath_on_record(&self, paths: &[RelPath]) -> Vec<FileText> {
+        let queue = || self.trace.iter().flat_map(|trace| &trace.queue);
+        let judged = |path: &RelPath| {
+            let mut captures = queue().filter_map(|recorded| match &recorded.event {
+                Event::ArtifactCaptured(captured) => Some(captured),
+                _ => None,
+            });
+            let captured = captures.find(|captured| {
+                (captured.format, captured.origin) == (Format::Disk, Origin::Model)
+                    && captured.path.as_ref() == Some(path)
+            })?;
+            Some(Ok(self.text_on_record(captured.artifact)))
+        };
+        paths.iter().map(judged).collect()
     }
 
     fn texts_of_touched(&self, touched: &[RelPath]) -> Vec<Option<String>> {
