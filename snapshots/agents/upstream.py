@@ -1,0 +1,211 @@
+"""A scripted OpenAI-compatible model server. It streams, and logs every request as it came."""
+
+import http.server
+import json
+import threading
+
+import measure
+import tools as client_tools
+
+SIDE = "Work on the project"
+DONE = "Done."
+
+
+def text_of(content):
+    """A message's text, whether it is a string or parts."""
+    if isinstance(content, list):
+        return "".join(part.get("text", "") for part in content if isinstance(part, dict))
+    return content or ""
+
+
+class Model:
+    """What the model says: the script's next reply for a conversation, found from its messages alone."""
+
+    def __init__(self, session, workspace, form=None):
+        self.session = session
+        self.workspace = workspace
+        self.form = form  # aider's edit format
+
+    def place(self, messages):
+        """The current turn, and how many of its replies were given already."""
+        for at in range(len(messages) - 1, -1, -1):
+            message = messages[at]
+            if message.get("role") != "user":
+                continue
+            text = text_of(message.get("content"))
+            for turn in range(len(self.session.turns) - 1, -1, -1):
+                if self.session.turns[turn].text in text:
+                    later = messages[at + 1 :]
+                    return turn, sum(1 for one in later if one.get("role") == "assistant")
+        return None, 0
+
+    def reply(self, body):
+        """Text, tool calls and the actions played."""
+        messages = body.get("messages", [])
+        turn, given = self.place(messages)
+        if turn is None or (self.form is None and not body.get("tools")):
+            return SIDE, [], []
+        replies = self.session.turns[turn].replies
+        if given >= len(replies):
+            return DONE, [], []
+        actions = replies[given]
+        if self.form is not None:
+            return self.aider(actions), [], actions
+        calls, texts = [], []
+        for action in actions:
+            if action.kind == "say":
+                call = client_tools.end(body["tools"], action.text)
+                if call is None:
+                    texts.append(action.text)
+            else:
+                call = client_tools.call(body["tools"], action, self.workspace)
+                if call is None:
+                    texts.append(f"There is no tool to {action.kind}.")
+            if call is not None:
+                number = f"call_{turn}_{given}_{len(calls)}"
+                calls.append((number, call[0], json.dumps(call[1], ensure_ascii=False)))
+        return "\n".join(texts), calls, actions
+
+    def aider(self, actions):
+        """All of it in one text."""
+        parts = []
+        for action in actions:
+            if action.changes:
+                parts.append(client_tools.aider_block(action, self.form))
+            elif action.kind == "say":
+                parts.append(action.text + "\n")
+        return "\n".join(parts) or DONE
+
+
+def pieces(text, size=24):
+    """A text in pieces, as models stream."""
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+class Upstream:
+    """The server; `log` holds every chat request in the order of arrival."""
+
+    def __init__(self, model):
+        self.model = model
+        self.log = []
+        self.changed = threading.Condition()
+        outer = self
+
+        class Handler(_Handler):
+            upstream = outer
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def take(self, raw, path):
+        body = json.loads(raw)
+        text, calls, actions = self.model.reply(body)
+        entry = {
+            "body": body,
+            "raw": raw.decode("utf-8"),
+            "path": path,
+            "text": text,
+            "calls": calls,
+            "actions": actions,
+        }
+        with self.changed:
+            self.log.append(entry)
+            self.changed.notify_all()
+        return entry
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    upstream = None
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        models = [{"id": "scripted", "object": "model", "created": 1, "owned_by": "local"}]
+        if self.path.rstrip("/").endswith("/models"):
+            self.answer({"object": "list", "data": models})
+        else:
+            self.answer({"error": {"message": "no such route"}}, 404)
+
+    def do_POST(self):
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if not self.path.endswith("/chat/completions"):
+            self.answer({"error": {"message": "no such route"}}, 404)
+            return
+        entry = self.upstream.take(raw, self.path)
+        body = entry["body"]
+        prompt = len(measure.render(body)) // 4
+        completion = (len(entry["text"]) + sum(len(call[2]) for call in entry["calls"])) // 4 + 1
+        usage = {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }
+        if body.get("stream"):
+            self.stream(entry, usage)
+        else:
+            self.whole(entry, usage)
+
+    def whole(self, entry, usage):
+        message = {"role": "assistant", "content": entry["text"] or None}
+        if entry["calls"]:
+            message["tool_calls"] = [
+                {"id": number, "type": "function", "function": {"name": name, "arguments": text}}
+                for number, name, text in entry["calls"]
+            ]
+        finish = "tool_calls" if entry["calls"] else "stop"
+        choice = {"index": 0, "message": message, "finish_reason": finish}
+        self.answer(self.head("chat.completion", [choice]) | {"usage": usage})
+
+    def stream(self, entry, usage):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.delta({"role": "assistant", "content": ""})
+        for piece in pieces(entry["text"]):
+            self.delta({"content": piece})
+        for index, (number, name, text) in enumerate(entry["calls"]):
+            first = {"name": name, "arguments": ""}
+            call = {"index": index, "id": number, "type": "function", "function": first}
+            self.delta({"tool_calls": [call]})
+            for piece in pieces(text, 48):
+                self.delta({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+        self.delta({}, "tool_calls" if entry["calls"] else "stop")
+        if (entry["body"].get("stream_options") or {}).get("include_usage"):
+            self.event(json.dumps(self.head("chat.completion.chunk", []) | {"usage": usage}))
+        self.event("[DONE]")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def head(self, kind, choices):
+        return {
+            "id": "chatcmpl-1",
+            "object": kind,
+            "created": 1,
+            "model": "scripted",
+            "choices": choices,
+        }
+
+    def delta(self, delta, finish=None):
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        self.event(json.dumps(self.head("chat.completion.chunk", [choice])))
+
+    def event(self, data):
+        payload = f"data: {data}\n\n".encode()
+        self.wfile.write(f"{len(payload):x}\r\n".encode() + payload + b"\r\n")
+        self.wfile.flush()
+
+    def answer(self, value, status=200):
+        payload = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
