@@ -3,8 +3,13 @@
 import json
 import os
 import pathlib
+import re
+import select
 import signal
 import subprocess
+import time
+
+import acp
 
 DEADLINE = 240  # seconds for one user message
 
@@ -90,6 +95,7 @@ class Client:
 
 class OpenCode(Client):
     name = "opencode"
+    model = "scripted"
     binary = "opencode/node_modules/.bin/opencode"
 
     def environment(self):
@@ -101,19 +107,19 @@ class OpenCode(Client):
         }
 
     def prepare(self, url):
-        model = {"name": "scripted", "limit": {"context": 200000, "output": 8192}, "tool_call": True}
+        model = {"name": self.model, "limit": {"context": 200000, "output": 8192}, "tool_call": True}
         options = {"baseURL": url + "/v1", "apiKey": "local"}
         provider = {
             "npm": "@ai-sdk/openai-compatible",
             "name": "local",
             "options": options,
-            "models": {"scripted": model},
+            "models": {self.model: model},
         }
         settings = {
             "$schema": "https://opencode.ai/config.json",
             "provider": {"local": provider},
-            "model": "local/scripted",
-            "small_model": "local/scripted",
+            "model": f"local/{self.model}",
+            "small_model": f"local/{self.model}",
             "autoupdate": False,
             "share": "disabled",
             "permission": {"edit": "allow", "bash": "allow", "webfetch": "deny"},
@@ -122,7 +128,14 @@ class OpenCode(Client):
 
     def command(self, text):
         again = ["--continue"] if self.turns else []
-        return [self.program, "run", *again, "--auto", "-m", "local/scripted", text]
+        return [self.program, "run", *again, "--auto", "-m", f"local/{self.model}", text]
+
+
+class OpenCodePatch(OpenCode):
+    """For models of such names it offers `apply_patch` in place of `edit` and `write`."""
+
+    name = "opencode-patch"
+    model = "gpt-5"
 
 
 class Qwen(Client):
@@ -150,34 +163,40 @@ class Qwen(Client):
 
 class Cline(Client):
     name = "cline"
+    model = "scripted"
     binary = "cline/node_modules/.bin/cline"
 
     def environment(self):
         return super().environment() | {
+            "CLINE_API_KEY": "local",
+            "CLINE_PROVIDER": "openai-compatible",
+            "CLINE_MODEL": "scripted",
             "CLINE_TELEMETRY_DISABLED": "1",
             "CLINE_NO_AUTO_UPDATE": "1",
             "OTEL_SDK_DISABLED": "true",
         }
 
     def prepare(self, url):
-        self.session = None
-        program = str(self.program)
-        self.run([program, "auth", "openai-compatible", "-k", "local", "-m", "scripted", "-b", url + "/v1"])
+        self.agent = None
+        self.run([str(self.program), "auth", "openai-compatible", "-k", "local", "-m", "scripted", "-b", url + "/v1"])
 
-    def command(self, text):
-        again = []
-        if self.turns:
-            again = ["--id", self.newest()]
-        return [self.program, *again, "-P", "openai-compatible", "-m", "scripted", "--auto-approve", "true", text]
-
-    def newest(self):
-        """The session's number, by the folder that it made."""
-        folder = self.home / ".cline" / "data" / "sessions"
-        found = [path for path in folder.iterdir() if path.is_dir()]
-        return max(found, key=lambda path: path.stat().st_mtime).name if found else "none"
+    def say(self, text):
+        """One process for the whole session: resuming needs a terminal."""
+        try:
+            if self.agent is None:
+                command = [str(self.program), "--acp", "--auto-approve", "true"]
+                self.agent = acp.Agent(command, self.workspace, self.environment(), self.model)
+            answer = self.agent.prompt(text, DEADLINE)
+        except TimeoutError:
+            return "deadline", ""
+        except (RuntimeError, OSError) as error:
+            return 1, str(error)
+        return 0, json.dumps(answer)
 
     def close(self):
-        """The background hub, if one was started."""
+        """The agent, and the background hub if one was started."""
+        if self.agent is not None:
+            self.agent.close()
         for path in (self.home / ".cline").rglob("*.json"):
             try:
                 found = json.loads(path.read_text(encoding="utf-8"))
@@ -197,6 +216,13 @@ class Cline(Client):
         except OSError:
             return False
         return f"HOME={self.home}".encode() in environment.split(b"\0")
+
+
+class ClinePatch(Cline):
+    """For models of this name it offers `apply_patch` in place of `editor`."""
+
+    name = "cline-patch"
+    model = "gpt-4o"
 
 
 class Continue(Client):
@@ -250,6 +276,7 @@ class Aider(Client):
 
     def prepare(self, url):
         self.url = url
+        self.process = None
         metadata = {
             "openai/scripted": {
                 "max_input_tokens": 131072,
@@ -262,11 +289,58 @@ class Aider(Client):
         }
         self.write("metadata.json", json.dumps(metadata))
 
-    def command(self, text):
-        again = ["--restore-chat-history"] if self.turns else []
+    def say(self, text):
+        """One process for the whole session, fed line by line."""
+        try:
+            if self.process is None:
+                self.start()
+                self.until_prompt()
+            self.process.stdin.write(text.replace("\n", " ").encode() + b"\n")
+            self.process.stdin.flush()
+            return 0, self.until_prompt()
+        except TimeoutError:
+            return "deadline", self.seen.decode("utf-8", "replace")
+        except (RuntimeError, OSError) as error:
+            return 1, f"{error}\n{self.seen.decode('utf-8', 'replace')}"
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [str(part) for part in self.command()],
+            cwd=self.workspace,
+            env=self.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def until_prompt(self):
+        """Everything up to the next `> ` that waits for a line."""
+        self.seen = b""
+        end = time.monotonic() + DEADLINE
+        descriptor = self.process.stdout.fileno()
+        while time.monotonic() < end:
+            ready, _, _ = select.select([descriptor], [], [], 0.3)
+            if ready:
+                piece = os.read(descriptor, 65536)
+                if not piece:
+                    raise RuntimeError("the client ended")
+                self.seen += piece
+            elif re.search(rb"(^|\n)\S{0,8}> $", self.seen):
+                return self.seen.decode("utf-8", "replace")
+        raise TimeoutError
+
+    def close(self):
+        if self.process is not None:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except OSError:
+                pass
+            self.process.wait(5)
+
+    def command(self):
         return [
             self.program,
-            *again,
             "--model",
             "openai/scripted",
             "--edit-format",
@@ -282,8 +356,6 @@ class Aider(Client):
             "--no-suggest-shell-commands",
             "--no-detect-urls",
             "--yes-always",
-            "--message",
-            text,
             *self.files(),
         ]
 
@@ -298,4 +370,4 @@ class AiderUdiff(Aider):
     form = "udiff"
 
 
-ALL = {kind.name: kind for kind in (OpenCode, Qwen, Cline, Continue, Aider, AiderUdiff)}
+ALL = {kind.name: kind for kind in (OpenCode, OpenCodePatch, Qwen, Cline, ClinePatch, Continue, Aider, AiderUdiff)}

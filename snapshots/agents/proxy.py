@@ -7,15 +7,13 @@ import threading
 import time
 import urllib.request
 
-PROMOTED = "AUTHORITATIVE"
-
-
 class Proxy:
     """One `tslp serve`."""
 
     def __init__(self, binary, workspace, data_dir, upstream, home, adopt=False, flags=()):
-        environment = {"PATH": "/usr/bin:/bin", "HOME": str(home)}
-        common = ["--workspace", str(workspace), "--data-dir", str(data_dir)]
+        environment = self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(home)}
+        self.binary = binary
+        common = self.common = ["--workspace", str(workspace), "--data-dir", str(data_dir)]
         if adopt:
             subprocess.run(
                 [binary, "adopt", ".", *common], cwd=workspace, env=environment, check=True, capture_output=True
@@ -31,7 +29,6 @@ class Proxy:
         if not self.started.wait(20) or self.url is None:
             self.close()
             raise RuntimeError("the proxy didn't start:\n" + "".join(self.lines))
-        self.episodes = {}
 
     def _drain(self):
         for line in self.process.stdout:
@@ -47,10 +44,12 @@ class Proxy:
         with urllib.request.urlopen(self.url + path, timeout=30) as response:
             return json.load(response)
 
-    def look(self):
-        """Merge the last episodes into `episodes`."""
-        for episode in self.get("/recent?limit=1000")["episodes"]:
-            self.episodes[episode["episode_id"]] = episode
+    def events(self):
+        """The whole ledger: (kind, event) in order."""
+        command = [self.binary, "export", *self.common]
+        done = subprocess.run(command, env=self.environment, check=True, capture_output=True)
+        rows = [json.loads(line) for line in done.stdout.splitlines()[1:]]
+        return [(row["kind"].partition(".")[0], row["event"]) for row in rows]
 
     def close(self):
         self.process.terminate()
@@ -62,15 +61,53 @@ class Proxy:
         time.sleep(0.05)
 
 
-def outcome(states, entities):
-    """Whether all of these were promoted in one episode, and why not."""
-    if not entities:
-        return None, "no code"
-    why = []
-    for entity in entities:
-        own = [one for one in states if one["entity"] == entity and one["reason"] != "write_head"]
-        if any(one["state"] == PROMOTED for one in own):
-            continue
-        reasons = [one["reason"] for one in own if one["state"] not in (PROMOTED, "SUPERSEDED")]
-        why.append(", ".join(dict.fromkeys(reasons)) or "not seen")
-    return not why, "; ".join(dict.fromkeys(why))
+def named(entity):
+    """`path::symbol`, or the path."""
+    return entity["path"] + ("::" + entity["symbol"] if entity["symbol"] else "")
+
+
+class Ledger:
+    """What became of the code in the model's replies."""
+
+    def __init__(self, events):
+        self.versions = {}  # (episode, entity) to the versions that its reply proposed
+        self.refused = {}  # episode to (entity, why)
+        self.noted = {}  # episode to (entity, reason)
+        self.promoted = {}  # version to the grant
+        self.prompts = 0
+        captures = {}
+        for kind, event in events:
+            if kind == "prompt_received":
+                self.prompts += 1
+            elif kind == "artifact_captured" and event["origin"] == "model":
+                captures[event["capture"]] = event["episode"]
+            elif kind == "artifact_resolved" and event["capture"] in captures:
+                for version in event["versions"]:
+                    key = (captures[event["capture"]], named(version["entity"]))
+                    self.versions.setdefault(key, []).append(version["id"])
+            elif kind == "transitioned" and event["transition"] == "promote":
+                self.promoted[event["version"]] = event["cause"]
+            elif kind == "promotion_refused":
+                failed = [one["rule"] for one in event["report"]["verdicts"] if not one["met"]]
+                why = event["report"].get("conclusion") or ", ".join(failed)
+                self.refused.setdefault(event["episode"], []).append((named(event["entity"]), why))
+            elif kind == "notice_issued" and event["entity"] is not None:
+                self.noted.setdefault(event["episode"], []).append((named(event["entity"]), event["reason"]))
+
+    def outcome(self, episode, entities):
+        """Whether the reply's versions of all of these became true, and if not, why."""
+        if not entities:
+            return None, "no code"
+        why = []
+        for entity in entities:
+            if any(version in self.promoted for version in self.versions.get((episode, entity), [])):
+                continue
+            near = (entity, entity.partition("::")[0])
+            for known in (self.noted, self.refused):
+                found = [reason for name, reason in known.get(episode, []) if name in near]
+                if found:
+                    why.append(", ".join(dict.fromkeys(found)))
+                    break
+            else:
+                why.append("not seen")
+        return not why, "; ".join(dict.fromkeys(why))

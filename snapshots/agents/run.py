@@ -114,13 +114,11 @@ class Run:
                     print(f"--- turn {number + 1}: exit {code}\n{output[-1500:]}", file=sys.stderr)
                 if code == "deadline":
                     break
-                if tslp is not None:
-                    tslp.look()
             if tslp is not None:
                 time.sleep(0.3)
-                tslp.look()
                 self.state = tslp.get("/state")
-                self.episodes = tslp.episodes
+                self.recent = tslp.get("/recent?limit=1000")
+                self.ledger = proxy.Ledger(tslp.events())
         finally:
             client.close()
             if front is not None:
@@ -148,10 +146,9 @@ def judged(run):
     for at, entry in enumerate(run.sent):
         if entry["upstream"] is None:
             continue
-        states = run.episodes.get(at + 1, {}).get("artifact_states", [])
         for action in entry["upstream"]["actions"]:
             if action.changes:
-                found.append((action, *proxy.outcome(states, action.entities), at + 1))
+                found.append((action, *run.ledger.outcome(at + 1, action.entities), at + 1))
     return found
 
 
@@ -179,8 +176,7 @@ def write_logs(folder, name, direct, through):
     (folder / f"{name}.received.jsonl").write_text("\n".join(received) + "\n", encoding="utf-8")
     (folder / f"{name}.outputs.txt").write_text("\n----\n".join(through.outputs), encoding="utf-8")
     (folder / f"{name}.proxy.log").write_text(through.proxy_log, encoding="utf-8")
-    episodes = [through.episodes[number] for number in sorted(through.episodes)]
-    (folder / f"{name}.episodes.json").write_text(json.dumps(episodes, indent=1), encoding="utf-8")
+    (folder / f"{name}.recent.json").write_text(json.dumps(through.recent, indent=1), encoding="utf-8")
     (folder / f"{name}.state.json").write_text(json.dumps(through.state, indent=1), encoding="utf-8")
 
 
@@ -200,6 +196,8 @@ def one(options, kind, name):
     """A client's session: its row for the table, and lines to print."""
     turns = 2 if options.short else options.turns
     session = script.load(name, options.damage, options.outside, turns)
+    if kind.form is not None:
+        session = script.without_tools(session)
     label = f"{kind.name} {name}"
     direct = None
     if not options.no_direct:
@@ -213,6 +211,8 @@ def one(options, kind, name):
     refused = [str(entry["status"]) for entry in through.sent if entry["status"] != 200]
     if refused:
         lines.append(f"{label}: the proxy answered {', '.join(refused)}")
+    if through.ledger.prompts != len(through.sent):
+        lines.append(f"{label}: {through.ledger.prompts} prompts in the ledger for {len(through.sent)} requests")
     bad = [str(code) for code in through.codes if code != 0]
     if bad:
         lines.append(f"{label}: the client's exit codes: {', '.join(bad)}")

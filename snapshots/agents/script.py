@@ -77,6 +77,20 @@ def load(name, damage=False, outside=False, turns=None):
     return session
 
 
+def without_tools(session, together=2):
+    """The same for a client whose model writes its edits as text: a few changes a reply, and a message for each."""
+    turns = []
+    for turn in session.turns:
+        actions = [action for reply in turn.replies for action in reply if action.changes]
+        said = [action for reply in turn.replies for action in reply if action.kind == "say"]
+        groups = [actions[at : at + together] for at in range(0, len(actions), together)] or [[]]
+        groups[-1] = groups[-1] + said
+        for number, group in enumerate(groups):
+            text = turn.text if not number else f"Go on, please, with step {number + 1} of this. {turn.text}"
+            turns.append(Turn(text.replace("\n", " "), [group], turn.outside if not number else []))
+    return dataclasses.replace(session, turns=turns)
+
+
 def _sections(text):
     head, lines = None, []
     for line in text.splitlines():

@@ -78,6 +78,10 @@ def call(tools, action, workspace):
     known = functions(tools)
     kind = "edit" if action.kind == "damage" else action.kind
     function = _tool(known, kind) if kind in NAMES else None
+    if function is None and kind in ("edit", "write") and "apply_patch" in known:
+        function = known["apply_patch"]
+        key = _key(function["parameters"]["properties"], ["patchText", "input", "patch"])
+        return _filled(function, {key: patch(action)})
     if function is None:
         return None
     properties = function.get("parameters", {}).get("properties", {})
@@ -125,6 +129,16 @@ def end(tools, text):
 def search_replace(action):
     """The form of Cline's `diff` argument."""
     return f"------- SEARCH\n{action.old}\n=======\n{action.new}\n+++++++ REPLACE\n"
+
+
+def patch(action):
+    """The text of `apply_patch`."""
+    if action.kind == "write":
+        lines = "".join(f"+{line}\n" for line in action.new.splitlines())
+        return f"*** Begin Patch\n*** Add File: {action.path}\n{lines}*** End Patch"
+    rows = difflib.ndiff(action.old.splitlines(), action.new.splitlines())
+    lines = "".join(row[0] + row[2:] + "\n" for row in rows if not row.startswith("?"))
+    return f"*** Begin Patch\n*** Update File: {action.path}\n@@\n{lines}*** End Patch"
 
 
 def aider_block(action, form):

@@ -26,6 +26,10 @@ class Model:
         self.workspace = workspace
         self.form = form  # aider's edit format
 
+    def fits(self, turn, text):
+        """Whether a user message is this turn's. Side requests quote it, clients put it between their own words."""
+        return text.startswith(turn) if self.form is not None else turn in text
+
     def place(self, messages):
         """The current turn, and how many of its replies were given already."""
         for at in range(len(messages) - 1, -1, -1):
@@ -33,10 +37,12 @@ class Model:
             if message.get("role") != "user":
                 continue
             text = text_of(message.get("content"))
-            for turn in range(len(self.session.turns) - 1, -1, -1):
-                if self.session.turns[turn].text in text:
-                    later = messages[at + 1 :]
-                    return turn, sum(1 for one in later if one.get("role") == "assistant")
+            # A later step's text holds its turn's first text.
+            fits = [turn for turn, one in enumerate(self.session.turns) if self.fits(one.text, text)]
+            if fits:
+                later = messages[at + 1 :]
+                turn = max(fits, key=lambda turn: len(self.session.turns[turn].text))
+                return turn, sum(1 for one in later if one.get("role") == "assistant")
         return None, 0
 
     def reply(self, body):
