@@ -10,10 +10,9 @@ import urllib.parse
 class Relay:
     """Passes everything on to `target`; `log` holds every chat request, beside its place in the upstream's log."""
 
-    def __init__(self, target, upstream, on_request=None):
+    def __init__(self, target, upstream):
         self.target = urllib.parse.urlsplit(target)
         self.upstream = upstream
-        self.on_request = on_request
         self.log = []
         self.order = threading.Lock()
         outer = self
@@ -52,8 +51,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         # One request at a time until it has reached the upstream, so that both logs and the episodes agree.
         with relay.order:
             entry = {"body": json.loads(raw), "raw": raw.decode("utf-8"), "upstream": None, "status": 0}
-            if relay.on_request is not None:
-                relay.on_request(entry)
             relay.log.append(entry)
             seen = len(relay.upstream.log)
             response = self.send_on(raw)

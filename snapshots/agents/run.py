@@ -13,6 +13,7 @@ import time
 import clients
 import measure
 import proxy
+import record
 import relay
 import script
 import upstream
@@ -89,16 +90,19 @@ class Run:
         folder = pathlib.Path(options.work) / self.kind.name
         workspace, home = fresh(folder, self.session)
         self.workspace = workspace
-        server = upstream.Upstream(upstream.Model(self.session, str(workspace), self.kind.form))
+        look = lambda _: self.trees.append(tree(workspace))
+        model = upstream.Model(self.session, str(workspace), self.kind.form)
+        server = upstream.Upstream(model, None if self.through else look)
         front = tslp = None
-        client = self.kind(pathlib.Path(options.cache).expanduser(), home, workspace)
+        self.cache = pathlib.Path(options.cache).expanduser()
+        client = self.kind(self.cache, home, workspace)
         try:
             url = server.url
             if self.through:
                 tslp = proxy.Proxy(
                     options.tslp, workspace, folder / "data", url, home, options.adopt, options.flag
                 )
-                front = relay.Relay(tslp.url, server, lambda _: self.trees.append(tree(workspace)))
+                front = relay.Relay(tslp.url, server)
                 url = front.url
             client.prepare(url)
             for number, turn in enumerate(self.session.turns):
@@ -229,10 +233,8 @@ def one(options, kind, name):
             print(f"episode {episode}: {action.kind} {' '.join(action.entities)}: {promoted} {why}")
     if options.logs:
         write_logs(options.logs, label.replace(" ", "-"), direct, through)
-    if options.record:
-        import record
-
-        record.write(pathlib.Path(options.record), label.replace(" ", "-"), through)
+    if options.record and direct is not None:
+        record.write(pathlib.Path(options.record), label.replace(" ", "-"), direct)
     row = [
         label,
         result["requests"],

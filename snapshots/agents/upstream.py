@@ -91,8 +91,9 @@ def pieces(text, size=24):
 class Upstream:
     """The server; `log` holds every chat request in the order of arrival."""
 
-    def __init__(self, model):
+    def __init__(self, model, on_request=None):
         self.model = model
+        self.on_request = on_request
         self.log = []
         self.changed = threading.Condition()
         outer = self
@@ -121,6 +122,8 @@ class Upstream:
             "actions": actions,
         }
         with self.changed:
+            if self.on_request is not None:
+                self.on_request(entry)
             self.log.append(entry)
             self.changed.notify_all()
         return entry
