@@ -6,6 +6,8 @@ import json
 import threading
 import urllib.parse
 
+import upstream as upstream_server
+
 
 class Relay:
     """Passes everything on to `target`; `log` holds every chat request, beside its place in the upstream's log."""
@@ -20,8 +22,7 @@ class Relay:
         class Handler(_Handler):
             relay = outer
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        self.server = upstream_server.Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 

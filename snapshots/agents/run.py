@@ -145,15 +145,18 @@ def on_disk(run):
 
 
 def judged(run):
-    """For every change that the model made: the action, whether it was promoted, and why not."""
-    found = []
+    """For every change that the model made: the action, whether it was promoted, why not, and in which episode.
+
+    An edit that the client refused at first is made again; it counts once."""
+    found = {}
     for at, entry in enumerate(run.sent):
         if entry["upstream"] is None:
             continue
         for action in entry["upstream"]["actions"]:
-            if action.changes:
-                found.append((action, *run.ledger.outcome(at + 1, action.entities), at + 1))
-    return found
+            known = found.get(action.number)
+            if action.changes and not (known and known[1]):
+                found[action.number] = (action, *run.ledger.outcome(at + 1, action.entities), at + 1)
+    return list(found.values())
 
 
 def report_code(run, name):

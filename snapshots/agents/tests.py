@@ -62,6 +62,17 @@ class ModelTest(unittest.TestCase):
         self.assertEqual(kinds, [["read"], ["edit"], ["edit"], ["read"], ["edit"], ["bash"], "`ring_pop`"])
         self.assertEqual(self.model.reply({"messages": messages, "tools": TOOLS})[0], upstream.DONE)
 
+    def test_an_edit_of_an_unread_file_is_made_again(self):
+        messages = [{"role": "user", "content": self.session.turns[0].text}]
+        results = ["", "You must use the Read tool to read it before editing it.", "", ""]
+        names = []
+        for result in results:
+            _, calls, _ = self.model.reply({"messages": messages, "tools": TOOLS})
+            names.append((calls[0][1], "ring_pop" in calls[0][2] or "ring->length == 0" in calls[0][2]))
+            messages.append({"role": "assistant", "content": None})
+            messages.append({"role": "tool", "tool_call_id": calls[0][0], "content": result})
+        self.assertEqual(names, [("read", False), ("edit", True), ("read", False), ("edit", True)])
+
     def test_paths_are_absolute_where_the_schema_says_so(self):
         action = self.session.turns[0].replies[0][0]
         self.assertEqual(tools.call(TOOLS, action, "/w"), ("read", {"filePath": "/w/src/ring.c"}))

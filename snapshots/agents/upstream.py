@@ -2,13 +2,18 @@
 
 import http.server
 import json
+import re
+import sys
 import threading
 
 import measure
+import script
 import tools as client_tools
 
 SIDE = "Work on the project"
 DONE = "Done."
+# What clients say to an edit of a file that wasn't read, or that changed since.
+UNREAD = re.compile(r"must (use the Read tool|read)|not been read|been modified since|changed since|read it (first|again)", re.I)
 
 
 def text_of(content):
@@ -31,7 +36,7 @@ class Model:
         return text.startswith(turn) if self.form is not None else turn in text
 
     def place(self, messages):
-        """The current turn, and how many of its replies were given already."""
+        """The current turn, how many of its replies were given already, and a file to read before the next."""
         for at in range(len(messages) - 1, -1, -1):
             message = messages[at]
             if message.get("role") != "user":
@@ -42,19 +47,41 @@ class Model:
             if fits:
                 later = messages[at + 1 :]
                 turn = max(fits, key=lambda turn: len(self.session.turns[turn].text))
-                return turn, sum(1 for one in later if one.get("role") == "assistant")
-        return None, 0
+                return turn, *self.progress(self.session.turns[turn].replies, later)
+        return None, 0, None
+
+    def progress(self, replies, later):
+        """How many replies are done, and the file to read first, after an edit that the client refused for that."""
+        done, tried, read = 0, set(), None
+        for at, message in enumerate(later):
+            if message.get("role") != "assistant":
+                continue
+            results = ""
+            for other in later[at + 1 :]:
+                if other.get("role") == "assistant":
+                    break
+                results += text_of(other.get("content"))
+            if read is not None:
+                read = None
+                continue
+            action = replies[done][0] if done < len(replies) else None
+            if action is not None and action.changes and done not in tried and UNREAD.search(results):
+                tried.add(done)
+                read = action.path
+                continue
+            done += 1
+        return done, read
 
     def reply(self, body):
         """Text, tool calls and the actions played."""
         messages = body.get("messages", [])
-        turn, given = self.place(messages)
+        turn, given, read = self.place(messages)
         if turn is None or (self.form is None and not body.get("tools")):
             return SIDE, [], []
         replies = self.session.turns[turn].replies
         if given >= len(replies):
             return DONE, [], []
-        actions = replies[given]
+        actions = [script.Action("read", read)] if read is not None else replies[given]
         if self.form is not None:
             return self.aider(actions), [], actions
         calls, texts = [], []
@@ -68,7 +95,7 @@ class Model:
                 if call is None:
                     texts.append(f"There is no tool to {action.kind}.")
             if call is not None:
-                number = f"call_{turn}_{given}_{len(calls)}"
+                number = f"call_{turn}_{len(messages)}_{len(calls)}"
                 calls.append((number, call[0], json.dumps(call[1], ensure_ascii=False)))
         return "\n".join(texts), calls, actions
 
@@ -88,6 +115,16 @@ def pieces(text, size=24):
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """Clients may go away at any time."""
+
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
 class Upstream:
     """The server; `log` holds every chat request in the order of arrival."""
 
@@ -101,8 +138,7 @@ class Upstream:
         class Handler(_Handler):
             upstream = outer
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
