@@ -138,9 +138,9 @@ class Run:
 
 
 def on_disk(run):
-    """How many of the script's files the client left as they should be."""
+    """How many of the script's files the client left as they should be, but for the last line's end."""
     expected = script.check(run.session)
-    wrong = [path for path in expected if run.after.get(path) != expected[path]]
+    wrong = [path for path in expected if run.after.get(path, "").rstrip("\n") != expected[path].rstrip("\n")]
     return len(expected) - len(wrong), len(expected), wrong
 
 

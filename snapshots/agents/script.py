@@ -136,8 +136,9 @@ def apply(tree, action):
         tree[action.path] = action.new
     elif action.kind in ("edit", "damage", "outside"):
         count = tree[action.path].count(action.old)
-        if count != 1:
-            raise ValueError(f"{action.path}: {count} places for:\n{action.old}")
+        lines = f"\n{tree[action.path]}".count(f"\n{action.old}\n")
+        if count != 1 or lines != 1:
+            raise ValueError(f"{action.path}: {count} places, {lines} of whole lines, for:\n{action.old}")
         tree[action.path] = tree[action.path].replace(action.old, action.new)
 
 

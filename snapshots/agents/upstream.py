@@ -12,6 +12,8 @@ import tools as client_tools
 
 SIDE = "Work on the project"
 DONE = "Done."
+# Aider drops a reply that edits a file outside of the chat, adds the file, and asks again by this.
+ADDED = "I added these files to the chat:"
 # What clients say to an edit of a file that wasn't read, or that changed since.
 UNREAD = re.compile(r"must (use the Read tool|read)|not been read|been modified since|changed since|read it (first|again)", re.I)
 
@@ -79,6 +81,8 @@ class Model:
         if turn is None or (self.form is None and not body.get("tools")):
             return SIDE, [], []
         replies = self.session.turns[turn].replies
+        if self.form is not None and text_of(messages[-1].get("content")).startswith(ADDED):
+            given = 0
         if given >= len(replies):
             return DONE, [], []
         actions = [script.Action("read", read)] if read is not None else replies[given]
