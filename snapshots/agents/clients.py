@@ -21,7 +21,8 @@ class Client:
     binary = ""
     form = None  # aider's edit format
 
-    def __init__(self, cache, home, workspace):
+    def __init__(self, cache, home, workspace, context):
+        self.context = context
         self.cache = pathlib.Path(cache)
         self.home = pathlib.Path(home)
         self.workspace = pathlib.Path(workspace)
@@ -107,7 +108,7 @@ class OpenCode(Client):
         }
 
     def prepare(self, url):
-        model = {"name": self.model, "limit": {"context": 200000, "output": 8192}, "tool_call": True}
+        model = {"name": self.model, "limit": {"context": self.context, "output": 4096}, "tool_call": True}
         options = {"baseURL": url + "/v1", "apiKey": "local"}
         provider = {
             "npm": "@ai-sdk/openai-compatible",
@@ -145,7 +146,7 @@ class Qwen(Client):
     def prepare(self, url):
         settings = {
             "security": {"auth": {"selectedType": "openai", "apiKey": "local", "baseUrl": url + "/v1"}},
-            "model": {"name": "scripted"},
+            "model": {"name": "scripted", "generationConfig": {"contextWindowSize": self.context}},
             "general": {"disableAutoUpdate": True, "disableUpdateNag": True, "enableAutoUpdate": False},
             "privacy": {"usageStatisticsEnabled": False},
             "telemetry": {"enabled": False},
@@ -249,8 +250,8 @@ models:
     roles: [chat, edit, apply]
     capabilities: [tool_use]
     defaultCompletionOptions:
-      contextLength: 200000
-      maxTokens: 8192
+      contextLength: {self.context}
+      maxTokens: 4096
 """
         self.write(".continue/config.yaml", config)
 
@@ -279,8 +280,8 @@ class Aider(Client):
         self.process = None
         metadata = {
             "openai/scripted": {
-                "max_input_tokens": 131072,
-                "max_output_tokens": 8192,
+                "max_input_tokens": self.context,
+                "max_output_tokens": 4096,
                 "input_cost_per_token": 0,
                 "output_cost_per_token": 0,
                 "litellm_provider": "openai",

@@ -32,6 +32,7 @@ def arguments():
     parser.add_argument("--turns", type=int, help="only so many turns")
     parser.add_argument("--damage", action="store_true", help="play the damaging edits, too")
     parser.add_argument("--outside", action="store_true", help="change files between turns, as an editor would")
+    parser.add_argument("--context", type=int, default=131072, help="the model's context in tokens, for the clients")
     parser.add_argument("--adopt", action="store_true", help="run `tslp adopt .` first")
     parser.add_argument("--no-direct", action="store_true", help="skip the run without the proxy")
     parser.add_argument("--flag", action="append", default=[], help="one more flag for `tslp serve`")
@@ -95,7 +96,7 @@ class Run:
         server = upstream.Upstream(model, None if self.through else look)
         front = tslp = None
         self.cache = pathlib.Path(options.cache).expanduser()
-        client = self.kind(self.cache, home, workspace)
+        client = self.kind(self.cache, home, workspace, options.context)
         try:
             url = server.url
             if self.through:
