@@ -19,6 +19,7 @@ import script
 import upstream
 
 HERE = pathlib.Path(__file__).resolve().parent
+CONTEXT = 131072
 
 
 def arguments():
@@ -32,7 +33,7 @@ def arguments():
     parser.add_argument("--turns", type=int, help="only so many turns")
     parser.add_argument("--damage", action="store_true", help="play the damaging edits, too")
     parser.add_argument("--outside", action="store_true", help="change files between turns, as an editor would")
-    parser.add_argument("--context", type=int, default=131072, help="the model's context in tokens, for the clients")
+    parser.add_argument("--context", type=int, default=CONTEXT, help="the model's context in tokens, for the clients")
     parser.add_argument("--adopt", action="store_true", help="run `tslp adopt .` first")
     parser.add_argument("--no-direct", action="store_true", help="skip the run without the proxy")
     parser.add_argument("--flag", action="append", default=[], help="one more flag for `tslp serve`")
@@ -235,10 +236,11 @@ def one(options, kind, name):
             print(f"{at + 1:3} {step}")
         for action, promoted, why, episode in judged(through):
             print(f"episode {episode}: {action.kind} {' '.join(action.entities)}: {promoted} {why}")
+    file = label.replace(" ", "-") + (f"-{options.context}" if options.context != CONTEXT else "")
     if options.logs:
-        write_logs(options.logs, label.replace(" ", "-"), direct, through)
+        write_logs(options.logs, file, direct, through)
     if options.record and direct is not None:
-        record.write(pathlib.Path(options.record), label.replace(" ", "-"), direct)
+        record.write(pathlib.Path(options.record), file, direct)
     row = [
         label,
         result["requests"],
