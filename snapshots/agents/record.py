@@ -76,6 +76,8 @@ def write(folder, name, run):
             (str(run.workspace), PROJECT),
             (str(run.workspace.parent / "home"), HOME),
             (str(run.cache), CLIENTS),
+            # Folders that clients name after the project's path.
+            (str(run.workspace).replace("/", "-"), PROJECT.replace("/", "-")),
         ]
     )
     writer.line(kind="head", format="tslp-agents", version=1, client=run.kind.name, session=run.session.name)
