@@ -1,0 +1,260 @@
+"""A scripted OpenAI-compatible model server. It streams, and logs every request as it came."""
+
+import http.server
+import json
+import re
+import sys
+import threading
+
+import measure
+import script
+import tools as client_tools
+
+SIDE = "Work on the project"
+DONE = "Done."
+# Aider drops a reply that edits a file outside of the chat, adds the file, and asks again by this.
+ADDED = "I added these files to the chat:"
+# What clients say to an edit of a file that wasn't read, or that changed since.
+UNREAD = re.compile(r"must (use the Read tool|read)|not been read|been modified since|changed since|read it (first|again)", re.I)
+
+
+def text_of(content):
+    """A message's text, whether it is a string or parts."""
+    if isinstance(content, list):
+        return "".join(part.get("text", "") for part in content if isinstance(part, dict))
+    return content or ""
+
+
+class Model:
+    """What the model says: the script's next reply for a conversation, found from its messages alone."""
+
+    def __init__(self, session, workspace, form=None):
+        self.session = session
+        self.workspace = workspace
+        self.form = form  # aider's edit format
+
+    def fits(self, turn, text):
+        """Whether a user message is this turn's. Side requests quote it, clients put it between their own words."""
+        return text.startswith(turn) if self.form is not None else turn in text
+
+    def place(self, messages):
+        """The current turn, how many of its replies were given already, and a file to read before the next."""
+        for at in range(len(messages) - 1, -1, -1):
+            message = messages[at]
+            if message.get("role") != "user":
+                continue
+            text = text_of(message.get("content"))
+            # A later step's text holds its turn's first text.
+            fits = [turn for turn, one in enumerate(self.session.turns) if self.fits(one.text, text)]
+            if fits:
+                later = messages[at + 1 :]
+                turn = max(fits, key=lambda turn: len(self.session.turns[turn].text))
+                return turn, *self.progress(self.session.turns[turn].replies, later)
+        return None, 0, None
+
+    def progress(self, replies, later):
+        """How many replies are done, and the file to read first, after an edit that the client refused for that."""
+        done, tried, read = 0, set(), None
+        for at, message in enumerate(later):
+            if message.get("role") != "assistant":
+                continue
+            results = ""
+            for other in later[at + 1 :]:
+                if other.get("role") == "assistant":
+                    break
+                results += text_of(other.get("content"))
+            if read is not None:
+                read = None
+                continue
+            action = replies[done][0] if done < len(replies) else None
+            if action is not None and action.changes and done not in tried and UNREAD.search(results):
+                tried.add(done)
+                read = action.path
+                continue
+            done += 1
+        return done, read
+
+    def reply(self, body):
+        """Text, tool calls and the actions played."""
+        messages = body.get("messages", [])
+        turn, given, read = self.place(messages)
+        if turn is None or (self.form is None and not body.get("tools")):
+            return SIDE, [], []
+        replies = self.session.turns[turn].replies
+        if self.form is not None and text_of(messages[-1].get("content")).startswith(ADDED):
+            given = 0
+        if given >= len(replies):
+            return DONE, [], []
+        actions = [script.Action("read", read)] if read is not None else replies[given]
+        if self.form is not None:
+            return self.aider(actions), [], actions
+        calls, texts = [], []
+        for action in actions:
+            if action.kind == "say":
+                call = client_tools.end(body["tools"], action.text)
+                if call is None:
+                    texts.append(action.text)
+            else:
+                call = client_tools.call(body["tools"], action, self.workspace)
+                if call is None:
+                    texts.append(f"There is no tool to {action.kind}.")
+            if call is not None:
+                number = f"call_{turn}_{len(messages)}_{len(calls)}"
+                calls.append((number, call[0], json.dumps(call[1], ensure_ascii=False)))
+        return "\n".join(texts), calls, actions
+
+    def aider(self, actions):
+        """All of it in one text."""
+        parts = []
+        for action in actions:
+            if action.changes:
+                parts.append(client_tools.aider_block(action, self.form))
+            elif action.kind == "say":
+                parts.append(action.text + "\n")
+        return "\n".join(parts) or DONE
+
+
+def pieces(text, size=24):
+    """A text in pieces, as models stream."""
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Clients may go away at any time."""
+
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class Upstream:
+    """The server; `log` holds every chat request in the order of arrival."""
+
+    def __init__(self, model, on_request=None):
+        self.model = model
+        self.on_request = on_request
+        self.log = []
+        self.changed = threading.Condition()
+        outer = self
+
+        class Handler(_Handler):
+            upstream = outer
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def take(self, raw, path):
+        body = json.loads(raw)
+        text, calls, actions = self.model.reply(body)
+        entry = {
+            "body": body,
+            "raw": raw.decode("utf-8"),
+            "path": path,
+            "text": text,
+            "calls": calls,
+            "actions": actions,
+        }
+        with self.changed:
+            if self.on_request is not None:
+                self.on_request(entry)
+            self.log.append(entry)
+            self.changed.notify_all()
+        return entry
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    upstream = None
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        models = [{"id": "scripted", "object": "model", "created": 1, "owned_by": "local"}]
+        if self.path.rstrip("/").endswith("/models"):
+            self.answer({"object": "list", "data": models})
+        else:
+            self.answer({"error": {"message": "no such route"}}, 404)
+
+    def do_POST(self):
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if not self.path.endswith("/chat/completions"):
+            self.answer({"error": {"message": "no such route"}}, 404)
+            return
+        entry = self.upstream.take(raw, self.path)
+        body = entry["body"]
+        prompt = len(measure.render(body)) // 4
+        completion = (len(entry["text"]) + sum(len(call[2]) for call in entry["calls"])) // 4 + 1
+        usage = {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }
+        if body.get("stream"):
+            self.stream(entry, usage)
+        else:
+            self.whole(entry, usage)
+
+    def whole(self, entry, usage):
+        message = {"role": "assistant", "content": entry["text"] or None}
+        if entry["calls"]:
+            message["tool_calls"] = [
+                {"id": number, "type": "function", "function": {"name": name, "arguments": text}}
+                for number, name, text in entry["calls"]
+            ]
+        finish = "tool_calls" if entry["calls"] else "stop"
+        choice = {"index": 0, "message": message, "finish_reason": finish}
+        self.answer(self.head("chat.completion", [choice]) | {"usage": usage})
+
+    def stream(self, entry, usage):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.delta({"role": "assistant", "content": ""})
+        for piece in pieces(entry["text"]):
+            self.delta({"content": piece})
+        for index, (number, name, text) in enumerate(entry["calls"]):
+            first = {"name": name, "arguments": ""}
+            call = {"index": index, "id": number, "type": "function", "function": first}
+            self.delta({"tool_calls": [call]})
+            for piece in pieces(text, 48):
+                self.delta({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+        self.delta({}, "tool_calls" if entry["calls"] else "stop")
+        if (entry["body"].get("stream_options") or {}).get("include_usage"):
+            self.event(json.dumps(self.head("chat.completion.chunk", []) | {"usage": usage}))
+        self.event("[DONE]")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def head(self, kind, choices):
+        return {
+            "id": "chatcmpl-1",
+            "object": kind,
+            "created": 1,
+            "model": "scripted",
+            "choices": choices,
+        }
+
+    def delta(self, delta, finish=None):
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        self.event(json.dumps(self.head("chat.completion.chunk", [choice])))
+
+    def event(self, data):
+        payload = f"data: {data}\n\n".encode()
+        self.wfile.write(f"{len(payload):x}\r\n".encode() + payload + b"\r\n")
+        self.wfile.flush()
+
+    def answer(self, value, status=200):
+        payload = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
