@@ -12,7 +12,7 @@ use tslp_core::decide::promote::Containers;
 use tslp_core::decide::receive::Received;
 use tslp_core::decide::write_head::Place;
 use tslp_core::entity::Symbol;
-use tslp_core::event::{AuditOutcome, DiskFinding, Recorded};
+use tslp_core::event::{AuditOutcome, DiskFinding, PromptMeasured, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::mention::Mentions;
 use tslp_core::message::Request;
@@ -127,6 +127,8 @@ pub struct PendingAudit {
 pub struct PendingReply {
     /// Files to look at before anything is promoted.
     pub checks: Vec<DiskCheck>,
+    /// What the prompt cost, to be recorded with the reply's end.
+    pub measured: Option<PromptMeasured>,
     pub(crate) at: UnixMillis,
     pub(crate) episode: EpisodeId,
     pub(crate) found: Vec<FoundCode>,

@@ -34,7 +34,7 @@ pub(crate) fn is_whole(step: &[Recorded]) -> bool {
     step.last().is_some_and(|last| {
         matches!(
             last.event,
-            Event::PromptComposed(_) | Event::ReplySegment(_)
+            Event::PromptComposed(_) | Event::ReplySegment(_) | Event::PromptMeasured(_)
         )
     })
 }
@@ -44,7 +44,12 @@ pub(crate) fn goes_on(step: &[Recorded], next: &Recorded) -> bool {
     let Some(last) = step.last() else {
         return true;
     };
-    if last.at != next.at || matches!(next.event, Event::RulesInForce(_)) || is_whole(step) {
+    // Nothing follows from what a prompt cost: it is a step of its own.
+    let stands_alone = matches!(
+        next.event,
+        Event::RulesInForce(_) | Event::PromptMeasured(_)
+    );
+    if last.at != next.at || stands_alone || is_whole(step) {
         return false;
     }
     match head(step).map(|at| &step[at].event) {

@@ -10,8 +10,9 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditVerdict, Audited, Content,
     DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped, EditRef, Event, Fork,
-    Hydrated, MessageRef, NoticeIssued, PromotionRefused, PromptComposed, PromptReceived,
-    ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned, Within,
+    Hydrated, MessageRef, NoticeIssued, PromotionRefused, PromptComposed, PromptCost,
+    PromptMeasured, PromptReceived, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce,
+    ServerUsage, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
@@ -103,6 +104,12 @@ pub fn event(kind: EventKind, value: &Value) -> Read<Event> {
                     status: word(verdict, "status")?,
                 })
             })?,
+        }),
+        EventKind::PromptMeasured => Event::PromptMeasured(PromptMeasured {
+            episode: EpisodeId(number(v, "episode")?),
+            client: prompt_cost(field(v, "client")?)?,
+            sent: prompt_cost(field(v, "sent")?)?,
+            server: optional(v, "server", server_usage)?,
         }),
         EventKind::ArtifactCaptured => Event::ArtifactCaptured(artifact_captured(v)?),
         EventKind::ArtifactResolved => Event::ArtifactResolved(ArtifactResolved {
@@ -319,6 +326,25 @@ fn prompt_received(v: &Value) -> Read<PromptReceived> {
         })?,
         older: small(v, "older")?,
         tools: word(v, "tools")?,
+    })
+}
+
+fn prompt_cost(value: &Value) -> Read<PromptCost> {
+    Ok(PromptCost {
+        chars_total: small(value, "chars_total")?,
+        chars_anew: small(value, "chars_anew")?,
+    })
+}
+
+fn server_usage(value: &Value) -> Read<ServerUsage> {
+    let figure = |name| match field(value, name)? {
+        Value::Null => Ok(None),
+        _ => small(value, name).map(Some),
+    };
+    Ok(ServerUsage {
+        prompt_tokens: figure("prompt_tokens")?,
+        cached_tokens: figure("cached_tokens")?,
+        evaluated_tokens: figure("evaluated_tokens")?,
     })
 }
 

@@ -8,8 +8,9 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditVerdict, Audited, Content,
     DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped, EditRef, Event, Fork,
-    Hydrated, MessageRef, NoticeIssued, PromotionRefused, PromptComposed, PromptReceived,
-    ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned, Within,
+    Hydrated, MessageRef, NoticeIssued, PromotionRefused, PromptComposed, PromptCost,
+    PromptMeasured, PromptReceived, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce,
+    ServerUsage, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
@@ -50,6 +51,17 @@ pub fn event(event: &Event) -> Value {
             "outcome": outcome.word(),
             "answer": answer.map(|hash| hex(&hash.0)),
             "verdicts": list(verdicts, audit_verdict),
+        }),
+        Event::PromptMeasured(PromptMeasured {
+            episode,
+            client,
+            sent,
+            server,
+        }) => json!({
+            "episode": episode.0,
+            "client": prompt_cost(client),
+            "sent": prompt_cost(sent),
+            "server": server.as_ref().map(server_usage),
         }),
         Event::ArtifactCaptured(event) => artifact_captured(event),
         Event::ArtifactResolved(event) => artifact_resolved(event),
@@ -163,6 +175,27 @@ fn policy(policy: &Policy) -> Value {
         "history": history.word(),
         "placement": placement.word(),
         "budget_tokens": budget_tokens,
+    })
+}
+
+fn prompt_cost(cost: &PromptCost) -> Value {
+    let PromptCost {
+        chars_total,
+        chars_anew,
+    } = cost;
+    json!({ "chars_total": chars_total, "chars_anew": chars_anew })
+}
+
+fn server_usage(usage: &ServerUsage) -> Value {
+    let ServerUsage {
+        prompt_tokens,
+        cached_tokens,
+        evaluated_tokens,
+    } = usage;
+    json!({
+        "prompt_tokens": prompt_tokens,
+        "cached_tokens": cached_tokens,
+        "evaluated_tokens": evaluated_tokens,
     })
 }
 

@@ -4,7 +4,8 @@ use rkyv::with::{InlineAsBox, Map};
 use rkyv::{Archive, Serialize};
 
 use crate::v1::{
-    DiskFinding, Entity, GateReport, NoticeIssued, ReplyOutcome, RulesInForce, Version,
+    DiskFinding, Entity, GateReport, NoticeIssued, PromptMeasured, ReplyOutcome, RulesInForce,
+    Version,
 };
 
 /// A hash of any kind.
@@ -149,6 +150,7 @@ pub(super) struct Episode<'a> {
     pub(super) model: &'a str,
     pub(super) outcome: Option<ReplyOutcome>,
     pub(super) history: Option<u8>,
+    pub(super) price: Option<PromptMeasured>,
     pub(super) entries: Vec<Entry<'a>>,
     pub(super) first: u64,
 }

@@ -102,6 +102,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         PendingReply {
             checks: checks.into_vec(),
+            measured: None,
             at,
             episode,
             found,

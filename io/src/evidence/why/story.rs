@@ -132,6 +132,7 @@ impl Story {
             | Event::ReplySegment(_)
             | Event::ReplyEnded(_)
             | Event::AuditAsked(_)
+            | Event::PromptMeasured(_)
             | Event::NoticeIssued(_) => {}
         }
         self.compare(recorded, state);
