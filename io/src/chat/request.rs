@@ -490,6 +490,35 @@ mod tests {
         assert_eq!(String::from_utf8(written).expect("UTF-8"), expected);
     }
 
+    #[test]
+    fn the_prompt_is_the_tools_and_the_messages_wherever_they_stand() {
+        let check = |body: &str, client: &str, sent: &str| {
+            let (read_body, request) =
+                read(body.as_bytes(), Envelope::default()).expect("a chat request");
+            let outgoing = Outgoing {
+                system: "new".into(),
+                messages: vec![unchanged(0), unchanged(1)],
+                ..Outgoing::default()
+            };
+            let written = read_body.with(&request, &outgoing);
+            let text = |pieces: Vec<&[u8]>| String::from_utf8(pieces.concat()).expect("UTF-8");
+            assert_eq!(text(read_body.prompt().collect()), client, "{body}");
+            assert_eq!(text(written.prompt(&read_body).collect()), sent, "{body}");
+        };
+        let (one, two) = (r#"{"role":"user","content":"a"}"#, r#"{ "role" : "user" }"#);
+        let system = r#"{"role":"system","content":"new"}"#;
+        check(
+            &format!(r#"{{"messages": [ {one} , {two} ], "model": "m", "tools": [1, 2]}}"#),
+            &format!("[1, 2]{one},{two}"),
+            &format!("[1, 2]{system},{one},{two}"),
+        );
+        check(
+            &format!(r#"{{"functions":[3],"messages":[{one},{two}]}}"#),
+            &format!("[3]{one},{two}"),
+            &format!("[3]{system},{one},{two}"),
+        );
+    }
+
     fn unchanged(index: usize) -> OutgoingMessage {
         OutgoingMessage {
             index,
