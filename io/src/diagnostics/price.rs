@@ -6,9 +6,9 @@ use tslp_projections::table::Value as Cell;
 /// Index of the first column of the price in a row of `episodes`.
 const FIRST_COLUMN: usize = 6;
 
-/// What a figure of the page means.
-const MEANING: &str = "characters of the prompts that the model server had to read anew, because no recent prompt began \
-    with them: as sent, beside what the clients' own prompts would have cost if they had gone there directly";
+/// What the figures mean.
+const MEANING: &str = "A model server reads a prompt anew from its first change on; \"directly\" is what the clients' own \
+    prompts would have cost without the proxy.";
 
 /// The price of one prompt, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -170,7 +170,7 @@ impl PriceSum {
             return "no prompt has been measured yet".into();
         }
         let mut words = format!(
-            "{} anew as sent, {} directly",
+            "{} characters read anew as sent, {} directly",
             self.sent.anew, self.client.anew
         );
         if let Some(percent) = percent(self.sent.anew, self.client.anew) {
@@ -184,11 +184,11 @@ impl PriceSum {
         words.push_str(&format!(", in the last {} {prompts}", self.episodes));
         if let Some(percent) = percent(self.cached_tokens, self.prompt_tokens) {
             words.push_str(&format!(
-                "; the model server says that it had {percent} % of {} tokens in its cache",
+                "; the model server says that {percent} % of {} tokens were cached",
                 self.prompt_tokens
             ));
         }
-        words.push_str(&format!(": {MEANING}"));
+        words.push_str(&format!(". {MEANING}"));
         words
     }
 }
@@ -246,8 +246,8 @@ mod tests {
             ),
         ]);
         let words = sum.words();
-        let head = "150 anew as sent, 250 directly (60 %), in the last 2 prompts; the model server says that it \
-            had 75 % of 60 tokens in its cache: characters";
+        let head = "150 characters read anew as sent, 250 directly (60 %), in the last 2 prompts; the model server \
+            says that 75 % of 60 tokens were cached. A model server reads";
         assert!(words.starts_with(head), "{words}");
         assert_eq!(
             PriceSum::default().words(),

@@ -124,7 +124,7 @@ fn what_was_read_anew_is_told_directly_and_as_sent_and_by_the_server() {
     );
     assert!(recent.contains(&line), "{recent}");
     let line = format!(
-        "ok       price             {} anew as sent, {} directly",
+        "ok       price             {} characters read anew as sent, {} directly",
         price["sent"]["anew"], price["client"]["anew"]
     );
     let doctor = human(&["doctor"]);
