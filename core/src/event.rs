@@ -50,6 +50,8 @@ pub enum Event {
     DirectiveGiven(DirectiveGiven),
     /// A shadow audit came to its end.
     AuditAnswered(AuditAnswered),
+    /// It turned out what a prompt cost the model server.
+    PromptMeasured(PromptMeasured),
 
     // Decisions.
     /// A block of code was found in a message.
@@ -677,6 +679,40 @@ pub struct PromptAmended {
     pub withheld: Vec<Withheld>,
 }
 
+/// How much of one prompt there is, and how much of it the model server has to read anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PromptCost {
+    /// Characters of the prompt's JSON: its tools and its messages.
+    pub chars_total: u32,
+    /// Those after the first one that differs from the most similar of the last prompts. An estimate: too high by less
+    /// than a block of the comparison.
+    pub chars_anew: u32,
+}
+
+/// What the model server itself says of a prompt, in tokens; each as far as it says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServerUsage {
+    /// The whole prompt.
+    pub prompt_tokens: Option<u32>,
+    /// What it had in its cache.
+    pub cached_tokens: Option<u32>,
+    /// What it had to read.
+    pub evaluated_tokens: Option<u32>,
+}
+
+/// It turned out what a prompt cost the model server. Recorded with the end of the reply; nothing is decided by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromptMeasured {
+    /// The episode.
+    pub episode: EpisodeId,
+    /// The prompt as the client wrote it: its price if the client had asked the model server directly.
+    pub client: PromptCost,
+    /// The prompt as it was sent.
+    pub sent: PromptCost,
+    /// The model server's own figures, if it reports any.
+    pub server: Option<ServerUsage>,
+}
+
 impl Event {
     /// The event's name in the ledger, without a layout version.
     #[must_use]
@@ -691,6 +727,7 @@ impl Event {
             Self::DiskObserved(_) => "disk_observed",
             Self::DirectiveGiven(_) => "directive_given",
             Self::AuditAnswered(_) => "audit_answered",
+            Self::PromptMeasured(_) => "prompt_measured",
             Self::ArtifactCaptured(_) => "artifact_captured",
             Self::ArtifactResolved(_) => "artifact_resolved",
             Self::Transitioned(_) => "transitioned",

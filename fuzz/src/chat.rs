@@ -23,7 +23,7 @@ pub fn chat_request(data: &[u8]) {
             })
             .collect(),
     };
-    let written = body.with(&request, &outgoing);
+    let written = body.with(&request, &outgoing).bytes;
     if spoken.is_empty() && outgoing.system.is_none_or(|system| system.is_empty()) {
         return;
     }

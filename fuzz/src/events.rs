@@ -4,7 +4,7 @@ use tslp_core::event::Event;
 use tslp_snapshots::random::{invariants, player};
 
 /// Kinds of stored events; the first input byte picks one.
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 14] = [
     "content.v1",
     "prompt_received.v1",
     "reply_segment.v1",
@@ -16,6 +16,7 @@ const KINDS: [&str; 13] = [
     "promotion_refused.v1",
     "notice_issued.v1",
     "prompt_composed.v1",
+    "prompt_measured.v1",
     "content.v2",
     "nothing.v1",
 ];

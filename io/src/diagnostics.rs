@@ -4,6 +4,7 @@
 
 pub mod doctor;
 mod look;
+pub mod price;
 pub mod recent;
 pub mod state;
 pub mod verified;

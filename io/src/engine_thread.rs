@@ -10,7 +10,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, after, never, select_biased};
 use tslp_core::audit::Question;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{AuditOutcome, DiskFinding, Event, ReadFailure, ReplyOutcome};
+use tslp_core::event::{
+    AuditOutcome, DiskFinding, Event, PromptMeasured, ReadFailure, ReplyOutcome,
+};
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::Attempt;
@@ -33,6 +35,7 @@ use crate::ledger::{DurableHead, Stopped};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::observer::{Look, WallClock};
+use crate::prompt_cost::{Costs, PromptCosts};
 use crate::watch::{Changed, Watch};
 
 /// Text after which memory is given back, at the first idle moment of this length.
@@ -102,6 +105,7 @@ pub struct EngineThread {
     observer: Box<dyn Look + Send>,
     wiring: Wiring,
     running: HashMap<ExchangeId, Running>,
+    prompt_costs: PromptCosts,
     last_transition: Seq,
     /// Bytes of prompts and replies since memory was last given back.
     worked_bytes: usize,
@@ -119,6 +123,7 @@ struct Running {
     decoder: ReplyDecoder,
     reply: Reply,
     addressee: Addressee,
+    costs: Costs,
 }
 
 /// Why a prompt can't go on.
@@ -140,6 +145,7 @@ impl EngineThread {
             observer,
             wiring,
             running: HashMap::new(),
+            prompt_costs: PromptCosts::default(),
             last_transition: Seq(0),
             worked_bytes: 0,
             rested: false,
@@ -352,10 +358,17 @@ impl EngineThread {
                 .collect(),
         };
         let composed = self.engine.compose(pending, answers);
-        let sent = if composed.outgoing.is_unchanged(&composed.request) {
+        let is_unchanged = composed.outgoing.is_unchanged(&composed.request);
+        let written = wire.with(&composed.request, &composed.outgoing);
+        let sent = written.prompt(&wire);
+        let costs = self
+            .prompt_costs
+            .measure(exchange, wire.model(), wire.prompt(), sent);
+        // Nothing that isn't needed changes, not even white space between fields.
+        let sent = if is_unchanged {
             body.to_vec()
         } else {
-            wire.with(&composed.request, &composed.outgoing)
+            written.bytes
         };
         if let Some(slot) = &self.wiring.last_prompt {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastPrompt {
@@ -371,6 +384,7 @@ impl EngineThread {
                 model: wire.model().map(str::to_owned),
                 authorization,
             },
+            costs,
         };
         self.running.insert(exchange, running);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
@@ -431,13 +445,24 @@ impl EngineThread {
             running.reply.tail.push_str(&running.decoder.end().text);
         }
         let outcome = outcome(ending, &running.decoder)?;
+        let server = running.decoder.usage();
         let (tool_calls, finish_reason) = running.decoder.into_parts();
         running.reply.tool_calls = tool_calls;
         running.reply.finish_reason = finish_reason;
         let episode = running.episode;
-        let pending = self
+        let mut pending = self
             .engine
             .end(self.wiring.clock.now(), episode, running.reply, outcome);
+        if was_read(outcome) {
+            pending.measured = Some(PromptMeasured {
+                episode,
+                client: running.costs.client,
+                sent: running.costs.sent,
+                server,
+            });
+        } else {
+            self.prompt_costs.forget(exchange);
+        }
         Some((pending, episode, running.addressee))
     }
 
@@ -534,6 +559,16 @@ impl Refused {
             status: refusal.status,
             body: refusal.body(),
         }
+    }
+}
+
+/// Whether the model server has read the prompt, at least in part, as far as can be told.
+const fn was_read(outcome: ReplyOutcome) -> bool {
+    match outcome {
+        ReplyOutcome::Completed | ReplyOutcome::ClientGone | ReplyOutcome::UpstreamBroken => true,
+        ReplyOutcome::UpstreamRefused(_)
+        | ReplyOutcome::UpstreamUnreachable
+        | ReplyOutcome::Interrupted => false,
     }
 }
 

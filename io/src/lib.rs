@@ -42,6 +42,7 @@ pub mod diagnostics;
 pub mod evidence;
 pub mod json_client;
 pub mod probe;
+pub mod prompt_cost;
 
 pub mod demo_model;
 pub mod demo_tour;

@@ -38,6 +38,8 @@ mod hydration;
 mod kills;
 #[path = "e2e/maintenance.rs"]
 mod maintenance;
+#[path = "e2e/price.rs"]
+mod price;
 #[path = "e2e/promotion.rs"]
 mod promotion;
 #[path = "e2e/recent_context.rs"]

@@ -74,6 +74,9 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
         }
         Event::AuditAsked(event) => written(kind, &v1::AuditAsked::from(event), SMALL_BYTES),
         Event::AuditAnswered(event) => written(kind, &v1::AuditAnswered::from(event), SMALL_BYTES),
+        Event::PromptMeasured(event) => {
+            written(kind, &v1::PromptMeasured::from(event), SMALL_BYTES)
+        }
         Event::DiskObserved(event) => written(kind, &v1::DiskObserved::from(event), SMALL_BYTES),
         Event::ArtifactCaptured(event) => {
             written(kind, &v1::ArtifactCaptured::from(event), SMALL_BYTES)
@@ -106,6 +109,7 @@ pub const fn kind_of(event: &Event) -> &'static str {
         Event::DirectiveGiven(_) => "directive_given.v1",
         Event::AuditAsked(_) => "audit_asked.v1",
         Event::AuditAnswered(_) => "audit_answered.v1",
+        Event::PromptMeasured(_) => "prompt_measured.v1",
         Event::DiskObserved(_) => "disk_observed.v1",
         Event::ArtifactCaptured(_) => "artifact_captured.v1",
         Event::ArtifactResolved(_) => "artifact_resolved.v1",

@@ -355,6 +355,30 @@ pub(crate) struct Dropped<'a> {
     reason: &'a str,
 }
 
+/// How much of a prompt had to be read anew.
+#[derive(Archive, Serialize)]
+pub(crate) struct PromptCost {
+    chars_total: u32,
+    chars_anew: u32,
+}
+
+/// The model server's own figures.
+#[derive(Archive, Serialize)]
+pub(crate) struct ServerUsage {
+    prompt_tokens: Option<u32>,
+    cached_tokens: Option<u32>,
+    evaluated_tokens: Option<u32>,
+}
+
+/// What a prompt cost the model server.
+#[derive(Archive, Serialize)]
+pub(crate) struct PromptMeasured {
+    episode: u64,
+    client: PromptCost,
+    sent: PromptCost,
+    server: Option<ServerUsage>,
+}
+
 /// What the model was given to see.
 #[derive(Archive, Serialize)]
 pub(crate) struct PromptComposed<'a> {

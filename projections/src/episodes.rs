@@ -9,7 +9,9 @@ use core::ops::ControlFlow;
 
 use tslp_core::artifact::{ArtifactState, Level};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{AuditStatus, Event, History, Recorded, ReplyOutcome};
+use tslp_core::event::{
+    AuditStatus, Event, History, PromptCost, PromptMeasured, Recorded, ReplyOutcome,
+};
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::reason::Reason;
@@ -24,13 +26,20 @@ const COLUMNS: &[Column] = &[
     column("model", ColumnType::Text),
     nullable("outcome", ColumnType::Text),
     nullable("history", ColumnType::Text),
+    nullable("client_chars", ColumnType::Integer),
+    nullable("client_chars_anew", ColumnType::Integer),
+    nullable("sent_chars", ColumnType::Integer),
+    nullable("sent_chars_anew", ColumnType::Integer),
+    nullable("prompt_tokens", ColumnType::Integer),
+    nullable("cached_tokens", ColumnType::Integer),
+    nullable("evaluated_tokens", ColumnType::Integer),
 ];
 
 /// `episodes`: the last episodes. Episode 0 is everything outside of conversations: acts on the command line, and what a
 /// look at the disk between prompts led to; its time is that of the last of them.
 pub const TABLE: Table = Table {
     name: "episodes",
-    version: 2,
+    version: 3,
     columns: COLUMNS,
     key: 1,
     keep: Keep::Latest,
@@ -70,6 +79,8 @@ pub struct Episode {
     pub outcome: Option<ReplyOutcome>,
     /// What became of the conversation's history, once the prompt was composed.
     pub history: Option<History>,
+    /// What the prompt cost the model server, once its reply has ended.
+    pub price: Option<PromptMeasured>,
     /// What happened.
     pub entries: VecDeque<Entry>,
     /// The position of the first entry.
@@ -128,6 +139,9 @@ impl Episodes {
             }
             Event::ReplyEnded(ended) => self.update(ended.episode, changes, |episode| {
                 episode.outcome = Some(ended.outcome);
+            }),
+            Event::PromptMeasured(measured) => self.update(measured.episode, changes, |episode| {
+                episode.price = Some(*measured);
             }),
             Event::PromptComposed(composed) => {
                 self.update(composed.episode, changes, |episode| {
@@ -376,6 +390,7 @@ impl Episode {
             model,
             outcome: None,
             history: None,
+            price: None,
             entries: VecDeque::new(),
             first: 0,
         }
@@ -383,14 +398,29 @@ impl Episode {
 }
 
 fn row(id: EpisodeId, episode: &Episode) -> Vec<Value> {
-    Vec::from([
+    let price = episode.price.as_ref();
+    let cost = |cost: Option<PromptCost>| {
+        let chars = cost.map(|cost| (cost.chars_total, cost.chars_anew));
+        let (chars_total, chars_anew) = chars.unzip();
+        [Value::from(chars_total), Value::from(chars_anew)]
+    };
+    let server = price.and_then(|price| price.server).unwrap_or_default();
+    let mut row = Vec::from([
         Value::from(id.0),
         Value::from(episode.session.0),
         Value::from(episode.at.0),
         Value::text(&episode.model),
         Value::from(episode.outcome.map(outcome_text)),
         Value::from(episode.history.map(history_code)),
-    ])
+    ]);
+    row.extend(cost(price.map(|price| price.client)));
+    row.extend(cost(price.map(|price| price.sent)));
+    row.extend([
+        Value::from(server.prompt_tokens),
+        Value::from(server.cached_tokens),
+        Value::from(server.evaluated_tokens),
+    ]);
+    row
 }
 
 fn entry_row(id: EpisodeId, position: u64, entry: &Entry) -> Vec<Value> {
@@ -433,6 +463,10 @@ impl fmt::Display for Episodes {
                 episode.session,
                 episode.history.map_or("-", history_code)
             )?;
+            if let Some(price) = &episode.price {
+                let (sent, client) = (price.sent.chars_anew, price.client.chars_anew);
+                writeln!(f, "  read anew {sent}, directly {client}")?;
+            }
             for entry in &episode.entries {
                 match &entry.entity {
                     Some(entity) => writeln!(f, "  {} {entity} {}", entry.what, entry.reason)?,

@@ -92,7 +92,7 @@ impl<G: Grammars, S: Store> Deep<G, S> {
         while matches!(
             step.first(),
             Some(Recorded {
-                event: Event::RulesInForce(_),
+                event: Event::RulesInForce(_) | Event::PromptMeasured(_),
                 ..
             })
         ) {

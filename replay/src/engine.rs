@@ -463,6 +463,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             episode,
             found,
             containers,
+            measured,
             mut work,
             ..
         } = pending;
@@ -502,6 +503,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 |(event, question)| (Vec::from([event]), Some(question)),
             )
         });
+        let measured = measured.map(Event::PromptMeasured);
+        self.fold(at, Vec::from_iter(measured), &mut work);
         JudgedReply {
             batch: work.finish(&self.state),
             audit,

@@ -12,7 +12,7 @@ use tslp_core::decide::promote::Containers;
 use tslp_core::decide::receive::Received;
 use tslp_core::decide::write_head::Place;
 use tslp_core::entity::Symbol;
-use tslp_core::event::{AuditOutcome, DiskFinding, Recorded};
+use tslp_core::event::{AuditOutcome, DiskFinding, PromptMeasured, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::message::Request;
 use tslp_core::path::RelPath;
@@ -144,6 +144,8 @@ pub struct PendingReply {
     pub checks: Vec<DiskCheck>,
     /// Files that the reply names and that nothing is known of; to be read before the client has the reply's end.
     pub touches: Vec<RelPath>,
+    /// What the prompt cost, to be recorded with the reply's end.
+    pub measured: Option<PromptMeasured>,
     pub(crate) at: UnixMillis,
     pub(crate) episode: EpisodeId,
     pub(crate) found: Vec<FoundCode>,

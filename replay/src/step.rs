@@ -35,7 +35,10 @@ pub(crate) fn is_whole(step: &[Recorded]) -> bool {
     step.last().is_some_and(|last| {
         matches!(
             last.event,
-            Event::PromptComposed(_) | Event::ReplySegment(_) | Event::SideRequestReceived(_)
+            Event::PromptComposed(_)
+                | Event::ReplySegment(_)
+                | Event::SideRequestReceived(_)
+                | Event::PromptMeasured(_)
         )
     })
 }
@@ -45,7 +48,12 @@ pub(crate) fn goes_on(step: &[Recorded], next: &Recorded) -> bool {
     let Some(last) = step.last() else {
         return true;
     };
-    if last.at != next.at || matches!(next.event, Event::RulesInForce(_)) || is_whole(step) {
+    // Nothing follows from what a prompt cost: it is a step of its own.
+    let stands_alone = matches!(
+        next.event,
+        Event::RulesInForce(_) | Event::PromptMeasured(_)
+    );
+    if last.at != next.at || stands_alone || is_whole(step) {
         return false;
     }
     match head(step).map(|at| &step[at].event) {
@@ -140,4 +148,63 @@ pub(crate) fn leading_looks(step: &mut Vec<Recorded>) -> Vec<Vec<Recorded>> {
         }
     }
     looks
+}
+
+#[cfg(test)]
+mod tests {
+    use tslp_core::event::{DiskFinding, DiskObserved, PromptCost, PromptMeasured, ReplyEnded};
+    use tslp_core::hash::MessageKey;
+    use tslp_core::ids::{Seq, UnixMillis};
+    use tslp_core::path::RelPath;
+
+    use super::*;
+
+    fn at_once(event: Event) -> Recorded {
+        Recorded {
+            seq: Seq(1),
+            at: UnixMillis(1),
+            event,
+        }
+    }
+
+    fn ended() -> Event {
+        Event::ReplyEnded(ReplyEnded {
+            episode: EpisodeId(1),
+            outcome: ReplyOutcome::Completed,
+            finish_reason: None,
+            key: MessageKey([0; 32]),
+            segments: Vec::new(),
+            tool_calls: Vec::new(),
+        })
+    }
+
+    fn look() -> Event {
+        Event::DiskObserved(DiskObserved {
+            path: RelPath::from_normalised("a.c"),
+            finding: DiskFinding::Missing,
+        })
+    }
+
+    fn measured() -> Event {
+        Event::PromptMeasured(PromptMeasured {
+            episode: EpisodeId(1),
+            client: PromptCost::default(),
+            sent: PromptCost::default(),
+            server: None,
+        })
+    }
+
+    #[test]
+    fn a_measurement_is_a_step_of_its_own_though_it_comes_with_a_reply() {
+        let check = |step: &[Event], next: Event, expected: bool| {
+            let step: Vec<Recorded> = step.iter().cloned().map(at_once).collect();
+            assert_eq!(goes_on(&step, &at_once(next)), expected, "{step:?}");
+        };
+        check(&[ended()], look(), true);
+        check(&[ended(), look()], measured(), false);
+        check(&[look()], measured(), false);
+        check(&[measured()], look(), false);
+        check(&[measured()], ended(), false);
+        check(&[measured()], measured(), false);
+    }
 }

@@ -3,6 +3,9 @@
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tslp_core::event::ServerUsage;
 use tslp_core::message::ToolCall;
 
 /// Longest line of an event stream that is read; a longer one ends the decoding.
@@ -33,6 +36,7 @@ pub struct ReplyDecoder {
     form: Form,
     tool_calls: Vec<ToolCall>,
     finish_reason: Option<String>,
+    usage: ServerUsage,
     flaw: Option<Flaw>,
     done: bool,
 }
@@ -98,6 +102,13 @@ impl ReplyDecoder {
         (self.tool_calls, self.finish_reason)
     }
 
+    /// What the server says of its work on the prompt, if it says anything. Many clients don't ask for it
+    /// (`stream_options.include_usage`).
+    #[must_use]
+    pub fn usage(&self) -> Option<ServerUsage> {
+        (self.usage != ServerUsage::default()).then_some(self.usage)
+    }
+
     fn limit(&mut self, bytes_max: usize) {
         if self.buffer.len() > bytes_max {
             self.flaw = Some(Flaw::Unreadable);
@@ -142,6 +153,9 @@ impl ReplyDecoder {
             self.flaw = Some(Flaw::Unreadable);
             return;
         };
+        if let Some(reported) = reported(json) {
+            reported.add_to(&mut self.usage);
+        }
         if chunk.error.is_some_and(|error| !error.is_null()) {
             self.flaw = Some(Flaw::Error);
         }
@@ -188,6 +202,44 @@ impl ReplyDecoder {
         call.name.push_str(&fragment.name.unwrap_or_default());
         call.arguments
             .push_str(&fragment.arguments.unwrap_or_default());
+    }
+}
+
+/// The figures in a chunk or a body. They are read apart from the reply itself, so that no oddity in them can make it
+/// unreadable, and only where they are: the text of a reply holds no such bytes, since its quotes are escaped.
+fn reported(json: &[u8]) -> Option<Reported<'_>> {
+    let names = |name: &[u8]| json.windows(name.len()).any(|window| window == name);
+    if !names(b"\"usage\"") && !names(b"\"timings\"") {
+        return None;
+    }
+    serde_json::from_slice(json).ok()
+}
+
+#[derive(Deserialize)]
+struct Reported<'j> {
+    #[serde(borrow, default)]
+    usage: Option<&'j RawValue>,
+    #[serde(borrow, default)]
+    timings: Option<&'j RawValue>,
+}
+
+impl Reported<'_> {
+    /// Later figures stand above earlier ones.
+    fn add_to(&self, known: &mut ServerUsage) {
+        let read = |raw: Option<&RawValue>| {
+            let read = raw.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+            read.unwrap_or_default()
+        };
+        let figure = |value: Option<&Value>| u32::try_from(value?.as_u64()?).ok();
+        let (usage, timings) = (read(self.usage), read(self.timings));
+        let details = usage.get("prompt_tokens_details");
+        let cached = figure(details.and_then(|details| details.get("cached_tokens")));
+        // llama.cpp tells both what it took out of its cache and what it read.
+        let cached = cached.or_else(|| figure(timings.get("cache_n")));
+        let evaluated = figure(timings.get("prompt_n"));
+        known.prompt_tokens = figure(usage.get("prompt_tokens")).or(known.prompt_tokens);
+        known.cached_tokens = cached.or(known.cached_tokens);
+        known.evaluated_tokens = evaluated.or(known.evaluated_tokens);
     }
 }
 
@@ -340,6 +392,68 @@ mod tests {
         check(parts, "hi", Some("stop"), true);
         let odd = br#"{"choices":[{"message":{"content":{"x":1}},"finish_reason":"stop"}]}"#;
         check(odd, "", Some("stop"), true);
+    }
+
+    /// The server's figures in all splits of a finished reply.
+    fn check_usage(bytes: &str, figures: [Option<u32>; 3]) {
+        let [prompt_tokens, cached_tokens, evaluated_tokens] = figures;
+        let expected = ServerUsage {
+            prompt_tokens,
+            cached_tokens,
+            evaluated_tokens,
+        };
+        let expected = (figures != [None; 3]).then_some(expected);
+        for split in 0..=bytes.len() {
+            let mut decoder = ReplyDecoder::default();
+            decoder.push(&bytes.as_bytes()[..split]);
+            decoder.push(&bytes.as_bytes()[split..]);
+            decoder.end();
+            assert!(decoder.is_finished(), "{bytes}");
+            assert_eq!(decoder.usage(), expected, "{bytes} split at {split}");
+        }
+    }
+
+    #[test]
+    fn the_servers_figures_are_read() {
+        let stream = |choice: &str, last: &str| {
+            format!(
+                "data: {{\"choices\":[{{\"delta\":{{\"content\":\"hi\"}}}}],\"usage\":null}}\n\n\
+                 data: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"stop\"}}]{choice}}}\n\n{last}\
+                 data: [DONE]\n\n"
+            )
+        };
+        check_usage(&stream("", ""), [None; 3]);
+        let last = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":7}}}\n\n";
+        check_usage(&stream("", last), [Some(9), Some(7), None]);
+        let last = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"prompt_tokens_details\":null}}\n\n";
+        check_usage(&stream("", last), [Some(9), None, None]);
+        let timings = ",\"timings\":{\"cache_n\":236,\"prompt_n\":1,\"prompt_ms\":30.9}";
+        check_usage(&stream(timings, ""), [None, Some(236), Some(1)]);
+        check_usage(&stream(timings, last), [Some(9), Some(236), Some(1)]);
+        let body = r#"{"choices":[{"message":{"content":"a \"usage\" of"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1},"timings":{"prompt_n":2}}"#;
+        check_usage(body, [Some(3), None, Some(2)]);
+    }
+
+    #[test]
+    fn figures_that_are_none_are_no_flaw() {
+        let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+        for odd in [
+            "7",
+            "\"x\"",
+            "[]",
+            "{}",
+            "[1,2]",
+            &deep,
+            "{\"prompt_tokens\":-1,\"prompt_tokens_details\":[3]}",
+            "{\"prompt_tokens\":1.5,\"prompt_tokens_details\":{\"cached_tokens\":\"9\"}}",
+            "{\"prompt_tokens\":99999999999}",
+            "1,\"usage\":{\"prompt_tokens\":4}",
+        ] {
+            let body = format!(
+                "{{\"choices\":[{{\"message\":{{\"content\":\"hi\"}},\"finish_reason\":\"stop\"}}],\"timings\":{odd},\"usage\":{odd}}}"
+            );
+            check_usage(&body, [None; 3]);
+        }
     }
 
     #[test]

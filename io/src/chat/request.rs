@@ -4,6 +4,7 @@
 //! number formats, whole messages.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -50,6 +51,26 @@ pub struct Body<'b> {
     system_role: String,
 }
 
+/// The fields in which clients offer tools.
+const TOOLS: [&str; 2] = ["tools", "functions"];
+
+/// A body as it goes to the model server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// All of it.
+    pub bytes: Vec<u8>,
+    /// Where the messages stand in it, without the array's brackets.
+    messages: Range<usize>,
+}
+
+impl Written {
+    /// What the model server makes the prompt of, piece by piece: the tools of the client's body, then the messages.
+    pub fn prompt<'w>(&'w self, body: &'w Body<'_>) -> impl Iterator<Item = &'w [u8]> {
+        let messages = &self.bytes[self.messages.clone()];
+        body.tools().chain(std::iter::once(messages))
+    }
+}
+
 /// Reads a body.
 ///
 /// # Errors
@@ -84,13 +105,13 @@ pub fn read(bytes: &[u8], envelope: Envelope) -> Result<(Body<'_>, Request), Bad
         read.push(message);
     }
     let model: Option<String> = field("model").and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let offers = |name| field(name).is_some_and(|raw| !matches!(raw.get(), "null" | "[]"));
+    let offers = |name: &str| field(name).is_some_and(|raw| !matches!(raw.get(), "null" | "[]"));
     let request = Request {
         model: redact::redacted(&model.unwrap_or_default()).into_owned(),
         messages: read,
         session_name: envelope.session_name,
         attempt: envelope.attempt,
-        tools: if offers("tools") || offers("functions") {
+        tools: if TOOLS.into_iter().any(offers) {
             Tools::Offered
         } else {
             Tools::None
@@ -240,9 +261,26 @@ impl Body<'_> {
         fields.find_map(|(name, raw)| (name == "model").then(|| raw.get()))
     }
 
+    /// What the model server makes the prompt of, piece by piece: the tools, then the messages as the client wrote them.
+    pub fn prompt(&self) -> impl Iterator<Item = &[u8]> {
+        let messages = self.messages.iter().enumerate();
+        let messages = messages.flat_map(|(index, raw)| {
+            let comma: &[u8] = if index > 0 { b"," } else { b"" };
+            [comma, raw.get().as_bytes()]
+        });
+        self.tools().chain(messages)
+    }
+
+    fn tools(&self) -> impl Iterator<Item = &[u8]> {
+        let is_tools = |name: &str| TOOLS.contains(&name);
+        let tools = self.fields.iter().filter(move |(name, _)| is_tools(name));
+        tools.map(|(_, raw)| raw.get().as_bytes())
+    }
+
     /// The body with the composed messages in place of the client's.
     #[must_use]
-    pub fn with(&self, request: &Request, outgoing: &Outgoing) -> Vec<u8> {
+    pub fn with(&self, request: &Request, outgoing: &Outgoing) -> Written {
+        let mut messages = 0..0;
         let mut out = Vec::with_capacity(
             self.fields
                 .iter()
@@ -257,13 +295,18 @@ impl Body<'_> {
             out.extend_from_slice(string(name).as_bytes());
             out.push(b':');
             if name == "messages" {
+                let start = out.len() + 1;
                 self.write_messages(request, outgoing, &mut out);
+                messages = start..out.len() - 1;
             } else {
                 out.extend_from_slice(raw.get().as_bytes());
             }
         }
         out.push(b'}');
-        out
+        Written {
+            bytes: out,
+            messages,
+        }
     }
 
     fn write_messages(&self, request: &Request, outgoing: &Outgoing, out: &mut Vec<u8>) {
@@ -436,8 +479,37 @@ mod tests {
     fn check(body: &str, outgoing: &Outgoing, expected: &str) {
         let (read_body, request) =
             read(body.as_bytes(), Envelope::default()).expect("a chat request");
-        let written = read_body.with(&request, outgoing);
+        let written = read_body.with(&request, outgoing).bytes;
         assert_eq!(String::from_utf8(written).expect("UTF-8"), expected);
+    }
+
+    #[test]
+    fn the_prompt_is_the_tools_and_the_messages_wherever_they_stand() {
+        let check = |body: &str, client: &str, sent: &str| {
+            let (read_body, request) =
+                read(body.as_bytes(), Envelope::default()).expect("a chat request");
+            let outgoing = Outgoing {
+                system: Some("new".into()),
+                messages: vec![unchanged(0), unchanged(1)],
+                ..Outgoing::default()
+            };
+            let written = read_body.with(&request, &outgoing);
+            let text = |pieces: Vec<&[u8]>| String::from_utf8(pieces.concat()).expect("UTF-8");
+            assert_eq!(text(read_body.prompt().collect()), client, "{body}");
+            assert_eq!(text(written.prompt(&read_body).collect()), sent, "{body}");
+        };
+        let (one, two) = (r#"{"role":"user","content":"a"}"#, r#"{ "role" : "user" }"#);
+        let system = r#"{"role":"system","content":"new"}"#;
+        check(
+            &format!(r#"{{"messages": [ {one} , {two} ], "model": "m", "tools": [1, 2]}}"#),
+            &format!("[1, 2]{one},{two}"),
+            &format!("[1, 2]{system},{one},{two}"),
+        );
+        check(
+            &format!(r#"{{"functions":[3],"messages":[{one},{two}]}}"#),
+            &format!("[3]{one},{two}"),
+            &format!("[3]{system},{one},{two}"),
+        );
     }
 
     fn unchanged(index: usize) -> OutgoingMessage {

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_projections::{ANOMALIES, DISK, STALE, STATE_MAP};
+use tslp_projections::{ANOMALIES, DISK, EPISODES, STALE, STATE_MAP};
 
+use super::price::{Price, PriceSum};
 use super::{Row, Subject};
 use crate::evidence::log::sentence::visible;
 use crate::ledger::anchor::{self, Reading};
@@ -68,6 +69,8 @@ pub struct Report {
     pub checks: Vec<Check>,
     /// What the tables say of the truth, where that was asked.
     pub truths: Option<Truths>,
+    /// What the last prompts cost the model server, where that was asked.
+    pub price: Option<PriceSum>,
 }
 
 /// How much is true, and how it stands against the disk.
@@ -114,6 +117,9 @@ impl Report {
             page["read_failures"] = json!(truths.read_failures);
             page["stale"] = truths.stale.into();
             page["unreadable"] = json!(truths.unreadable);
+        }
+        if let Some(price) = &self.price {
+            page["price"] = price.json();
         }
         page
     }
@@ -231,6 +237,15 @@ fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report)
             report.truths = Some(truths);
         }
         Err(error) => report.add("stale entities", Err(error.to_string())),
+    }
+    match reader.rows(EPISODES) {
+        Ok(rows) => {
+            let prices = rows.iter().filter_map(|row| Price::of_row(row));
+            let price = PriceSum::over(prices);
+            report.add("price", Ok(price.words()));
+            report.price = Some(price);
+        }
+        Err(error) => report.add("price", Err(error.to_string())),
     }
 }
 

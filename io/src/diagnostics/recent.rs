@@ -8,6 +8,7 @@ use tslp_core::reason::Reason;
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{AUDITS, EPISODE_ENTRIES, EPISODES};
 
+use super::price::Price;
 use super::{Row, Subject, entity_name, moment};
 use crate::ledger::LedgerError;
 
@@ -26,6 +27,8 @@ pub struct Episode {
     pub outcome: Option<String>,
     /// How older messages were treated.
     pub history: Option<String>,
+    /// What its prompt cost the model server; `None` until its reply has ended.
+    pub price: Option<Price>,
     /// What happened, in order.
     pub entries: Vec<Entry>,
     /// What a shadow audit of its reply was about.
@@ -129,6 +132,7 @@ pub(crate) fn from_rows<E>(
         model: row.text(3).unwrap_or_default().to_owned(),
         outcome: row.text(4).map(str::to_owned),
         history: row.text(5).map(str::to_owned),
+        price: Price::of_row(row),
         entries: entries.remove(&row.number(0)).unwrap_or_default(),
         audits: audits.remove(&row.number(0)).unwrap_or_default(),
     });
@@ -176,6 +180,7 @@ fn episode_json(episode: &Episode) -> Value {
         "model": episode.model,
         "notices": of(&|what| what == "notice", ""),
         "outcome": episode.outcome,
+        "price": episode.price.as_ref().map(Price::json),
         "session_id": episode.session,
         "withheld": of(&|what| what == "withheld", ""),
     })
@@ -198,6 +203,9 @@ pub fn human(episodes: &[Episode]) -> String {
                 episode.id, episode.session, episode.at, episode.model
             )
         });
+        if let Some(price) = &episode.price {
+            lines.push(format!("  {:<13} {}", "price", price.words()));
+        }
         for entry in &episode.entries {
             let entity = entry.entity.as_deref().unwrap_or("-");
             let (what, of) = match entry.end() {
@@ -236,6 +244,7 @@ mod tests {
                 model: String::new(),
                 outcome: None,
                 history: None,
+                price: None,
                 entries: vec![entry],
                 audits: Vec::new(),
             };

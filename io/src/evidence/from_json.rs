@@ -11,8 +11,8 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditVerdict, Audited, Content,
     DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped, EditRef, Event, Fork,
     Hydrated, Injected, MessageRef, NoticeIssued, PromotionRefused, PromptAmended, PromptComposed,
-    PromptReceived, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, SideRequestReceived,
-    ToolCallRef, Transitioned, Withheld, Within,
+    PromptCost, PromptMeasured, PromptReceived, ReplyEnded, ReplyOutcome, ReplySegment,
+    RulesInForce, ServerUsage, SideRequestReceived, ToolCallRef, Transitioned, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
@@ -104,6 +104,12 @@ pub fn event(kind: EventKind, value: &Value) -> Read<Event> {
                     status: word(verdict, "status")?,
                 })
             })?,
+        }),
+        EventKind::PromptMeasured => Event::PromptMeasured(PromptMeasured {
+            episode: EpisodeId(number(v, "episode")?),
+            client: prompt_cost(field(v, "client")?)?,
+            sent: prompt_cost(field(v, "sent")?)?,
+            server: optional(v, "server", server_usage)?,
         }),
         EventKind::ArtifactCaptured => Event::ArtifactCaptured(artifact_captured(v)?),
         EventKind::ArtifactResolved => Event::ArtifactResolved(ArtifactResolved {
@@ -344,6 +350,25 @@ fn prompt_received(v: &Value) -> Read<PromptReceived> {
         })?,
         older: small(v, "older")?,
         tools: word(v, "tools")?,
+    })
+}
+
+fn prompt_cost(value: &Value) -> Read<PromptCost> {
+    Ok(PromptCost {
+        chars_total: small(value, "chars_total")?,
+        chars_anew: small(value, "chars_anew")?,
+    })
+}
+
+fn server_usage(value: &Value) -> Read<ServerUsage> {
+    let figure = |name| match field(value, name)? {
+        Value::Null => Ok(None),
+        _ => small(value, name).map(Some),
+    };
+    Ok(ServerUsage {
+        prompt_tokens: figure("prompt_tokens")?,
+        cached_tokens: figure("cached_tokens")?,
+        evaluated_tokens: figure("evaluated_tokens")?,
     })
 }
 

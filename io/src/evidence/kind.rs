@@ -21,6 +21,8 @@ pub enum EventKind {
     DirectiveGiven,
     /// A shadow audit came to its end.
     AuditAnswered,
+    /// What a prompt cost the model server.
+    PromptMeasured,
     /// A block of code was found.
     ArtifactCaptured,
     /// A block was, or was not, linked to entities.
@@ -43,7 +45,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::RulesInForce,
         Self::Content,
         Self::PromptReceived,
@@ -52,6 +54,7 @@ impl EventKind {
         Self::DiskObserved,
         Self::DirectiveGiven,
         Self::AuditAnswered,
+        Self::PromptMeasured,
         Self::ArtifactCaptured,
         Self::ArtifactResolved,
         Self::Transitioned,
@@ -75,6 +78,7 @@ impl EventKind {
             Event::DiskObserved(_) => Self::DiskObserved,
             Event::DirectiveGiven(_) => Self::DirectiveGiven,
             Event::AuditAnswered(_) => Self::AuditAnswered,
+            Event::PromptMeasured(_) => Self::PromptMeasured,
             Event::ArtifactCaptured(_) => Self::ArtifactCaptured,
             Event::ArtifactResolved(_) => Self::ArtifactResolved,
             Event::Transitioned(_) => Self::Transitioned,
@@ -99,6 +103,7 @@ impl EventKind {
             Self::DiskObserved => "disk_observed",
             Self::DirectiveGiven => "directive_given",
             Self::AuditAnswered => "audit_answered",
+            Self::PromptMeasured => "prompt_measured",
             Self::ArtifactCaptured => "artifact_captured",
             Self::ArtifactResolved => "artifact_resolved",
             Self::Transitioned => "transitioned",

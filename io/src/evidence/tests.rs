@@ -25,7 +25,7 @@ mod samples;
 /// The frozen events of every kind, and random ones.
 fn events() -> Vec<Event> {
     let mut generator = generate::Generator::new(7);
-    let mut events = samples::samples();
+    let mut events = samples::all_samples();
     events.extend((0..300).map(|_| generator.event()));
     events
 }

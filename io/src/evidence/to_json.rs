@@ -9,8 +9,8 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditVerdict, Audited, Content,
     DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped, EditRef, Event, Fork,
     Hydrated, Injected, MessageRef, NoticeIssued, PromotionRefused, PromptAmended, PromptComposed,
-    PromptReceived, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, SideRequestReceived,
-    ToolCallRef, Transitioned, Withheld, Within,
+    PromptCost, PromptMeasured, PromptReceived, ReplyEnded, ReplyOutcome, ReplySegment,
+    RulesInForce, ServerUsage, SideRequestReceived, ToolCallRef, Transitioned, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
@@ -51,6 +51,17 @@ pub fn event(event: &Event) -> Value {
             "outcome": outcome.word(),
             "answer": answer.map(|hash| hex(&hash.0)),
             "verdicts": list(verdicts, audit_verdict),
+        }),
+        Event::PromptMeasured(PromptMeasured {
+            episode,
+            client,
+            sent,
+            server,
+        }) => json!({
+            "episode": episode.0,
+            "client": prompt_cost(client),
+            "sent": prompt_cost(sent),
+            "server": server.as_ref().map(server_usage),
         }),
         Event::ArtifactCaptured(event) => artifact_captured(event),
         Event::ArtifactResolved(event) => artifact_resolved(event),
@@ -193,6 +204,27 @@ fn policy(policy: &Policy) -> Value {
         "history": history.word(),
         "placement": placement.word(),
         "budget_tokens": budget_tokens,
+    })
+}
+
+fn prompt_cost(cost: &PromptCost) -> Value {
+    let PromptCost {
+        chars_total,
+        chars_anew,
+    } = cost;
+    json!({ "chars_total": chars_total, "chars_anew": chars_anew })
+}
+
+fn server_usage(usage: &ServerUsage) -> Value {
+    let ServerUsage {
+        prompt_tokens,
+        cached_tokens,
+        evaluated_tokens,
+    } = usage;
+    json!({
+        "prompt_tokens": prompt_tokens,
+        "cached_tokens": cached_tokens,
+        "evaluated_tokens": evaluated_tokens,
     })
 }
 

@@ -4,8 +4,8 @@ use rkyv::with::{InlineAsBox, Map};
 use rkyv::{Archive, Serialize};
 
 use crate::v1::{
-    DiskFinding, Entity, GateReport, Injected, NoticeIssued, ReplyOutcome, RulesInForce, Version,
-    Withheld,
+    DiskFinding, Entity, GateReport, Injected, NoticeIssued, PromptMeasured, ReplyOutcome,
+    RulesInForce, Version, Withheld,
 };
 
 /// A hash of any kind.
@@ -172,6 +172,7 @@ pub(super) struct Episode<'a> {
     pub(super) model: &'a str,
     pub(super) outcome: Option<ReplyOutcome>,
     pub(super) history: Option<u8>,
+    pub(super) price: Option<PromptMeasured>,
     pub(super) entries: Vec<Entry<'a>>,
     pub(super) first: u64,
 }

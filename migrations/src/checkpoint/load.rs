@@ -341,12 +341,18 @@ impl Load for layout::ArchivedEpisode<'_> {
             })
         });
         let history = self.history.as_ref();
+        let price = match optional(&self.price)? {
+            None => None,
+            Some(Event::PromptMeasured(price)) => Some(price),
+            Some(other) => return Err(unexpected(&other)),
+        };
         let episode = Episode {
             session: SessionId(self.session.to_native()),
             at: UnixMillis(self.at.to_native()),
             model: self.model.to_string(),
             outcome: optional(&self.outcome)?,
             history: history.map(|history| code(*history)).transpose()?,
+            price,
             entries: entries.collect::<Result<_, Invalid>>()?,
             first: count(self.first.to_native())?,
         };

@@ -230,6 +230,7 @@ fn episode_layout(id: EpisodeId, episode: &episodes::Episode) -> layout::Episode
         model: &episode.model,
         outcome: episode.outcome.map(Into::into),
         history: episode.history.map(Code::code),
+        price: episode.price.as_ref().map(Into::into),
         entries: (episode.entries.iter())
             .map(|entry| layout::Entry {
                 what: entry.what,

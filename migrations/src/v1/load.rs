@@ -2,6 +2,7 @@
 
 use rkyv::boxed::ArchivedBox;
 use rkyv::option::ArchivedOption;
+use rkyv::primitive::ArchivedU32;
 use rkyv::vec::ArchivedVec;
 use tslp_core::artifact::Version;
 use tslp_core::entity::{EntityId, Symbol};
@@ -37,6 +38,10 @@ pub(crate) fn optional<T: Load>(item: &ArchivedOption<T>) -> Result<Option<T::Co
 
 pub(crate) fn text(text: &ArchivedOption<ArchivedBox<str>>) -> Option<String> {
     text.as_ref().map(|text| text.to_string())
+}
+
+fn small(number: &ArchivedOption<ArchivedU32>) -> Option<u32> {
+    number.as_ref().map(|number| number.to_native())
 }
 
 pub(crate) fn code<T: Code>(code: u8) -> Result<T, Invalid> {
@@ -519,6 +524,42 @@ impl Load for super::ArchivedDropped<'_> {
             entity: self.entity.load()?,
             reason: reason(&self.reason)?,
         })
+    }
+}
+
+impl Load for super::ArchivedPromptCost {
+    type Core = event::PromptCost;
+
+    fn load(&self) -> Result<event::PromptCost, Invalid> {
+        Ok(event::PromptCost {
+            chars_total: self.chars_total.to_native(),
+            chars_anew: self.chars_anew.to_native(),
+        })
+    }
+}
+
+impl Load for super::ArchivedServerUsage {
+    type Core = event::ServerUsage;
+
+    fn load(&self) -> Result<event::ServerUsage, Invalid> {
+        Ok(event::ServerUsage {
+            prompt_tokens: small(&self.prompt_tokens),
+            cached_tokens: small(&self.cached_tokens),
+            evaluated_tokens: small(&self.evaluated_tokens),
+        })
+    }
+}
+
+impl Load for super::ArchivedPromptMeasured {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::PromptMeasured(event::PromptMeasured {
+            episode: EpisodeId(self.episode.to_native()),
+            client: self.client.load()?,
+            sent: self.sent.load()?,
+            server: optional(&self.server)?,
+        }))
     }
 }
 

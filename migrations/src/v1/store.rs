@@ -368,6 +368,36 @@ impl<'a> From<&'a event::Dropped> for super::Dropped<'a> {
     }
 }
 
+impl From<event::PromptCost> for super::PromptCost {
+    fn from(cost: event::PromptCost) -> Self {
+        Self {
+            chars_total: cost.chars_total,
+            chars_anew: cost.chars_anew,
+        }
+    }
+}
+
+impl From<event::ServerUsage> for super::ServerUsage {
+    fn from(usage: event::ServerUsage) -> Self {
+        Self {
+            prompt_tokens: usage.prompt_tokens,
+            cached_tokens: usage.cached_tokens,
+            evaluated_tokens: usage.evaluated_tokens,
+        }
+    }
+}
+
+impl From<&event::PromptMeasured> for super::PromptMeasured {
+    fn from(measured: &event::PromptMeasured) -> Self {
+        Self {
+            episode: measured.episode.0,
+            client: measured.client.into(),
+            sent: measured.sent.into(),
+            server: measured.server.map(Into::into),
+        }
+    }
+}
+
 impl<'a> From<&'a event::PromptComposed> for super::PromptComposed<'a> {
     fn from(composed: &'a event::PromptComposed) -> Self {
         Self {

@@ -7,9 +7,9 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
     AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
     DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
-    MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptReceived,
-    ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned,
-    Within,
+    MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptCost,
+    PromptMeasured, PromptReceived, ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment,
+    RulesInForce, ServerUsage, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
@@ -288,9 +288,16 @@ impl Generator {
         }
     }
 
+    fn prompt_cost(&mut self) -> PromptCost {
+        PromptCost {
+            chars_total: self.number() as u32,
+            chars_anew: self.number() as u32,
+        }
+    }
+
     /// An event of any kind.
     pub(crate) fn event(&mut self) -> Event {
-        match self.below(15) {
+        match self.below(16) {
             0 => {
                 let length = self.below(300);
                 let bytes = self.bytes(length);
@@ -312,6 +319,16 @@ impl Generator {
             }),
             3 => Event::ReplyEnded(self.reply()),
             14 => Event::RulesInForce(self.rules()),
+            15 => Event::PromptMeasured(PromptMeasured {
+                episode: EpisodeId(self.number()),
+                client: self.prompt_cost(),
+                sent: self.prompt_cost(),
+                server: self.maybe(|it| ServerUsage {
+                    prompt_tokens: it.maybe(|it| it.number() as u32),
+                    cached_tokens: it.maybe(|it| it.number() as u32),
+                    evaluated_tokens: it.maybe(|it| it.number() as u32),
+                }),
+            }),
             10 => Event::DirectiveGiven(DirectiveGiven {
                 episode: EpisodeId(self.number()),
                 verb: self.pick(&[Verb::Accept, Verb::Reject, Verb::Confirm, Verb::Unknown]),

@@ -7,9 +7,9 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
     AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
     DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
-    MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptReceived,
-    ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned,
-    Within,
+    MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptCost,
+    PromptMeasured, PromptReceived, ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment,
+    RulesInForce, ServerUsage, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
@@ -38,6 +38,16 @@ pub(crate) fn samples() -> Vec<Event> {
         rules(),
     ]
     .concat()
+}
+
+/// Events of layouts that came after version 1 was frozen; they are frozen with the next release.
+pub(crate) fn samples_since_v1() -> Vec<Event> {
+    measurements()
+}
+
+/// All of them.
+pub(crate) fn all_samples() -> Vec<Event> {
+    [samples(), samples_since_v1()].concat()
 }
 
 fn hash(byte: u8) -> ArtifactHash {
@@ -486,6 +496,33 @@ fn notices() -> Vec<Event> {
             })
         })
         .collect()
+}
+
+fn measurements() -> Vec<Event> {
+    let measured = |server| {
+        Event::PromptMeasured(PromptMeasured {
+            episode: EpisodeId(3),
+            client: PromptCost {
+                chars_total: 40_000,
+                chars_anew: 30_000,
+            },
+            sent: PromptCost {
+                chars_total: 50_000,
+                chars_anew: 700,
+            },
+            server,
+        })
+    };
+    let usage = |prompt_tokens, cached_tokens, evaluated_tokens| ServerUsage {
+        prompt_tokens,
+        cached_tokens,
+        evaluated_tokens,
+    };
+    Vec::from([
+        measured(None),
+        measured(Some(usage(Some(12_000), None, None))),
+        measured(Some(usage(None, Some(11_800), Some(200)))),
+    ])
 }
 
 fn compositions() -> Vec<Event> {

@@ -160,6 +160,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         PendingReply {
             checks: checks.into_vec(),
             touches,
+            measured: None,
             at,
             episode,
             found,

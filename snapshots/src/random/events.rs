@@ -7,8 +7,9 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
     AuditVerdict, Audited, Content, ContentKind, DiskFile, DiskFinding, DiskObserved, DiskSlice,
     Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated, MessageRef, NoticeIssued,
-    PathEvidence, PromotionRefused, PromptComposed, PromptReceived, ReadFailure, Recorded,
-    ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ToolCallRef, Transitioned, Within,
+    PathEvidence, PromotionRefused, PromptComposed, PromptCost, PromptMeasured, PromptReceived,
+    ReadFailure, Recorded, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ServerUsage,
+    ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Verdict};
@@ -24,8 +25,8 @@ use tslp_core::slice::{Figures, Span};
 const EVENTS_MAX: usize = 400;
 
 /// Kinds of events; those that only together make something true are more frequent.
-const KINDS: [u8; 23] = [
-    0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10, 11, 12, 13,
+const KINDS: [u8; 24] = [
+    0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10, 11, 12, 13, 14,
 ];
 
 /// A ledger of nonsense, as long as the bytes last. Positions ascend, now and then with a gap.
@@ -131,6 +132,18 @@ pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
                 ..Policy::default()
             },
         }),
+        14 => Event::PromptMeasured(PromptMeasured {
+            episode: EpisodeId(number(u)?),
+            client: prompt_cost(u)?,
+            sent: prompt_cost(u)?,
+            server: maybe(u, |u| {
+                Ok(ServerUsage {
+                    prompt_tokens: u.arbitrary()?,
+                    cached_tokens: u.arbitrary()?,
+                    evaluated_tokens: u.arbitrary()?,
+                })
+            })?,
+        }),
         11 => Event::AuditAnswered(AuditAnswered {
             episode: EpisodeId(number(u)?),
             outcome: pick(
@@ -178,6 +191,13 @@ pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
             notices: u.arbitrary()?,
             budget_tokens: u.arbitrary()?,
         }),
+    })
+}
+
+fn prompt_cost(u: &mut Unstructured<'_>) -> Result<PromptCost> {
+    Ok(PromptCost {
+        chars_total: u.arbitrary()?,
+        chars_anew: u.arbitrary()?,
     })
 }
 

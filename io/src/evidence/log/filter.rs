@@ -6,7 +6,7 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, Content, DirectiveGiven,
     DiskFinding, DiskObserved, Event, NoticeIssued, PromotionRefused, PromptAmended,
-    PromptComposed, ReplyEnded, ReplySegment, SideRequestReceived, Transitioned,
+    PromptComposed, PromptMeasured, ReplyEnded, ReplySegment, SideRequestReceived, Transitioned,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, UnixMillis};
@@ -109,6 +109,7 @@ impl Belonging {
             | Event::DirectiveGiven(DirectiveGiven { episode, .. })
             | Event::AuditAsked(AuditAsked { episode, .. })
             | Event::AuditAnswered(AuditAnswered { episode, .. })
+            | Event::PromptMeasured(PromptMeasured { episode, .. })
             | Event::Transitioned(Transitioned { episode, .. })
             | Event::PromotionRefused(PromotionRefused { episode, .. })
             | Event::NoticeIssued(NoticeIssued { episode, .. })
@@ -139,6 +140,7 @@ pub fn entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
         | Event::ReplyEnded(_)
         | Event::DiskObserved(_)
         | Event::DirectiveGiven(_)
+        | Event::PromptMeasured(_)
         | Event::ArtifactCaptured(_) => {}
         Event::PromptAmended(amended) => {
             amended.withheld.iter().for_each(|it| visit(&it.entity));
@@ -208,6 +210,7 @@ pub fn reasons(event: &Event) -> Vec<Reason> {
         | Event::ReplyEnded(_)
         | Event::DiskObserved(_)
         | Event::DirectiveGiven(_)
+        | Event::PromptMeasured(_)
         | Event::ArtifactCaptured(_)
         | Event::AuditAsked(_)
         | Event::AuditAnswered(_) => Vec::new(),

@@ -6,8 +6,8 @@ use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, Content, DiskFinding, DiskObserved, Event,
-    Extent, PromotionRefused, PromptAmended, PromptComposed, PromptReceived, ReplyEnded,
-    ReplyOutcome, RulesInForce, Transitioned,
+    Extent, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured, PromptReceived,
+    ReplyEnded, ReplyOutcome, RulesInForce, Transitioned,
 };
 use tslp_core::gate::GateReport;
 use tslp_core::ids::{Seq, UnixMillis};
@@ -70,6 +70,7 @@ pub fn words(event: &Event) -> String {
             format!("{}: asked about {}", event.episode, join(about))
         }
         Event::AuditAnswered(event) => audit(event),
+        Event::PromptMeasured(event) => measured(event),
         Event::ArtifactCaptured(event) => captured(event),
         Event::ArtifactResolved(event) => resolved(event),
         Event::Transitioned(event) => transitioned(event),
@@ -241,6 +242,29 @@ fn audit(event: &AuditAnswered) -> String {
         event.episode,
         event.outcome.word()
     )
+}
+
+fn measured(event: &PromptMeasured) -> String {
+    let mut text = format!(
+        "{}: {} of {} characters read anew, directly {} of {}",
+        event.episode,
+        event.sent.chars_anew,
+        event.sent.chars_total,
+        event.client.chars_anew,
+        event.client.chars_total
+    );
+    let server = event.server.unwrap_or_default();
+    let figures = [
+        (server.prompt_tokens, "tokens in all"),
+        (server.cached_tokens, "in its cache"),
+        (server.evaluated_tokens, "read"),
+    ];
+    let figures = figures.into_iter();
+    let said = join(figures.filter_map(|(figure, what)| Some(format!("{} {what}", figure?))));
+    if !said.is_empty() {
+        let _ = write!(text, "; the server says {said}");
+    }
+    text
 }
 
 fn captured(event: &ArtifactCaptured) -> String {

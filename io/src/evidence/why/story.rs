@@ -134,6 +134,7 @@ impl Story {
             | Event::AuditAsked(_)
             | Event::SideRequestReceived(_)
             | Event::PromptAmended(_)
+            | Event::PromptMeasured(_)
             | Event::NoticeIssued(_) => {}
         }
         self.compare(recorded, state);

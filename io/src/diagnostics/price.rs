@@ -1,0 +1,271 @@
+//! What prompts cost the model server, for people: of one episode, and of the last ones together.
+
+use serde_json::{Value, json};
+use tslp_projections::table::Value as Cell;
+
+/// Index of the first column of the price in a row of `episodes`.
+const FIRST_COLUMN: usize = 6;
+
+/// What the figures mean.
+const MEANING: &str = "A model server reads a prompt anew from its first change on; \"directly\" is what the clients' own \
+    prompts would have cost without the proxy.";
+
+/// The price of one prompt, or of several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Price {
+    /// As the client wrote it.
+    pub client: Characters,
+    /// As it was sent.
+    pub sent: Characters,
+    /// What the model server says itself.
+    pub server: Option<Tokens>,
+}
+
+/// How much of a prompt was read anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Characters {
+    /// All of it.
+    pub total: u64,
+    /// What the model server had to read.
+    pub anew: u64,
+}
+
+/// The model server's figures, as far as it has said them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tokens {
+    /// The whole prompt.
+    pub prompt: Option<u64>,
+    /// What it had in its cache.
+    pub cached: Option<u64>,
+    /// What it read.
+    pub evaluated: Option<u64>,
+}
+
+impl Price {
+    /// The price in a row of `episodes`, once there is one.
+    pub(super) fn of_row(row: &[Cell]) -> Option<Self> {
+        let figure = |column: usize| row.get(FIRST_COLUMN + column)?.as_u64();
+        let characters = |column| {
+            Some(Characters {
+                total: figure(column)?,
+                anew: figure(column + 1)?,
+            })
+        };
+        let server = Tokens {
+            prompt: figure(4),
+            cached: figure(5),
+            evaluated: figure(6),
+        };
+        Some(Self {
+            client: characters(0)?,
+            sent: characters(2)?,
+            server: (server != Tokens::default()).then_some(server),
+        })
+    }
+
+    /// The page's object.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        json!({
+            "client": self.client.json(),
+            "sent": self.sent.json(),
+            "server": self.server.map(|tokens| json!({
+                "cached_tokens": tokens.cached,
+                "evaluated_tokens": tokens.evaluated,
+                "prompt_tokens": tokens.prompt,
+            })),
+        })
+    }
+
+    /// One line for people.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut words = format!(
+            "{} of {} characters read anew, directly {} of {}",
+            self.sent.anew, self.sent.total, self.client.anew, self.client.total
+        );
+        if let Some((cached, prompt)) = self.server.and_then(|tokens| tokens.cached_share()) {
+            words.push_str(&format!("; {cached} of {prompt} tokens were cached"));
+        }
+        words
+    }
+}
+
+impl Characters {
+    fn json(self) -> Value {
+        json!({ "anew": self.anew, "chars": self.total })
+    }
+
+    fn add(&mut self, other: Self) {
+        self.total += other.total;
+        self.anew += other.anew;
+    }
+}
+
+impl Tokens {
+    /// Tokens in the cache and in all, where the server has said enough to know both.
+    fn cached_share(&self) -> Option<(u64, u64)> {
+        let from_evaluated = || self.prompt?.checked_sub(self.evaluated?);
+        let cached = self.cached.or_else(from_evaluated)?;
+        let prompt = self.prompt.or_else(|| Some(cached + self.evaluated?))?;
+        Some((cached, prompt))
+    }
+}
+
+/// The prices of the episodes that are kept, together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PriceSum {
+    episodes: usize,
+    client: Characters,
+    sent: Characters,
+    /// Episodes whose replies said how much of the prompt was cached.
+    episodes_reported: usize,
+    cached_tokens: u64,
+    prompt_tokens: u64,
+}
+
+impl PriceSum {
+    /// Of all these.
+    #[must_use]
+    pub fn over(prices: impl IntoIterator<Item = Price>) -> Self {
+        let mut sum = Self::default();
+        for price in prices {
+            sum.episodes += 1;
+            sum.client.add(price.client);
+            sum.sent.add(price.sent);
+            if let Some((cached, prompt)) = price.server.and_then(|tokens| tokens.cached_share()) {
+                sum.episodes_reported += 1;
+                sum.cached_tokens += cached;
+                sum.prompt_tokens += prompt;
+            }
+        }
+        sum
+    }
+
+    /// The page's object.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let server = (self.episodes_reported > 0).then(|| {
+            json!({
+                "cached_percent": percent(self.cached_tokens, self.prompt_tokens),
+                "cached_tokens": self.cached_tokens,
+                "episodes": self.episodes_reported,
+                "prompt_tokens": self.prompt_tokens,
+            })
+        });
+        json!({
+            "client": self.client.json(),
+            "episodes": self.episodes,
+            "meaning": MEANING,
+            "sent": self.sent.json(),
+            "sent_percent": percent(self.sent.anew, self.client.anew),
+            "server": server,
+        })
+    }
+
+    /// One line for people, and what it means.
+    #[must_use]
+    pub fn words(&self) -> String {
+        if self.episodes == 0 {
+            return "no prompt has been measured yet".into();
+        }
+        let mut words = format!(
+            "{} characters read anew as sent, {} directly",
+            self.sent.anew, self.client.anew
+        );
+        if let Some(percent) = percent(self.sent.anew, self.client.anew) {
+            words.push_str(&format!(" ({percent} %)"));
+        }
+        let prompts = if self.episodes == 1 {
+            "prompt"
+        } else {
+            "prompts"
+        };
+        words.push_str(&format!(", in the last {} {prompts}", self.episodes));
+        if let Some(percent) = percent(self.cached_tokens, self.prompt_tokens) {
+            words.push_str(&format!(
+                "; the model server says that {percent} % of {} tokens were cached",
+                self.prompt_tokens
+            ));
+        }
+        words.push_str(&format!(". {MEANING}"));
+        words
+    }
+}
+
+/// Rounded down; `None` if there is nothing to compare with.
+fn percent(part: u64, whole: u64) -> Option<u64> {
+    part.saturating_mul(100).checked_div(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn price(client: (u64, u64), sent: (u64, u64), server: Option<Tokens>) -> Price {
+        let characters = |(total, anew)| Characters { total, anew };
+        Price {
+            client: characters(client),
+            sent: characters(sent),
+            server,
+        }
+    }
+
+    fn tokens(prompt: Option<u64>, cached: Option<u64>, evaluated: Option<u64>) -> Tokens {
+        Tokens {
+            prompt,
+            cached,
+            evaluated,
+        }
+    }
+
+    #[test]
+    fn the_cached_share_comes_of_whatever_two_figures_are_there() {
+        let check = |prompt, cached, evaluated, expected| {
+            assert_eq!(tokens(prompt, cached, evaluated).cached_share(), expected);
+        };
+        check(Some(10), Some(4), None, Some((4, 10)));
+        check(None, Some(4), Some(6), Some((4, 10)));
+        check(Some(10), None, Some(6), Some((4, 10)));
+        check(Some(10), Some(4), Some(6), Some((4, 10)));
+        check(Some(10), None, None, None);
+        check(None, Some(4), None, None);
+        check(None, None, Some(6), None);
+        // Figures that contradict one another say nothing.
+        check(Some(5), None, Some(6), None);
+    }
+
+    #[test]
+    fn prices_add_up() {
+        let sum = PriceSum::over([
+            price((100, 100), (120, 120), None),
+            price(
+                (200, 150),
+                (220, 30),
+                Some(tokens(Some(60), Some(45), None)),
+            ),
+        ]);
+        let words = sum.words();
+        let head = "150 characters read anew as sent, 250 directly (60 %), in the last 2 prompts; the model server \
+            says that 75 % of 60 tokens were cached. A model server reads";
+        assert!(words.starts_with(head), "{words}");
+        assert_eq!(
+            PriceSum::default().words(),
+            "no prompt has been measured yet"
+        );
+        assert_eq!(PriceSum::default().json()["sent_percent"], Value::Null);
+    }
+
+    #[test]
+    fn one_prompts_price_is_one_line() {
+        let check = |server, expected: &str| {
+            let price = price((100, 90), (120, 8), server);
+            assert_eq!(price.words(), expected);
+        };
+        let measured = "8 of 120 characters read anew, directly 90 of 100";
+        check(None, measured);
+        check(Some(tokens(Some(5), None, None)), measured);
+        let cached = Some(tokens(Some(50), Some(40), None));
+        check(cached, &format!("{measured}; 40 of 50 tokens were cached"));
+    }
+}

@@ -1,0 +1,160 @@
+//! What prompts cost the model server, as `/recent` and `/doctor` tell it.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Places, RING, Talk, Tslp, fenced};
+use crate::upstream::{Reply, Step, Upstream, event};
+
+/// Bytes that are compared as one.
+const BLOCK_BYTES: usize = 256;
+
+/// A streamed reply whose last chunk tells what the server did.
+fn reply_with_usage(usage: &Value) -> Reply {
+    let stop = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+    let last = json!({"choices": [], "usage": usage});
+    Reply::Steps(vec![
+        Step::Chunk(event("Zero.")),
+        Step::Chunk(format!("data: {stop}\n\ndata: {last}\n\ndata: [DONE]\n\n")),
+    ])
+}
+
+/// The messages of a request as they stand in its body.
+fn messages(body: &str) -> String {
+    let (_, rest) = body.split_once("\"messages\":[").unwrap();
+    let (messages, _) = rest.split_once("],\"stream\"").unwrap();
+    messages.to_owned()
+}
+
+/// What `/recent` says of prompts of which each is compared with all before it.
+fn expected(prompts: &[String]) -> Value {
+    let (last, before) = prompts.split_last().unwrap();
+    let shared = before.iter().map(|known| {
+        let blocks = |text: &'_ str| -> Vec<Vec<u8>> {
+            let blocks = text.as_bytes().chunks(BLOCK_BYTES);
+            blocks.map(<[u8]>::to_vec).collect()
+        };
+        let (own, known) = (blocks(last), blocks(known));
+        let same = own
+            .iter()
+            .zip(&known)
+            .take_while(|(own, known)| own == known);
+        same.map(|(own, _)| own.len()).sum::<usize>()
+    });
+    let total = last.len();
+    json!({"anew": total - shared.max().unwrap_or(0), "chars": total})
+}
+
+fn sum(prices: &[&Value], form: &str) -> Value {
+    let add = |name: &str| -> u64 {
+        let figures = prices.iter().map(|price| price[form][name].as_u64());
+        figures.map(Option::unwrap).sum()
+    };
+    json!({"anew": add("anew"), "chars": add("chars")})
+}
+
+#[test]
+fn what_was_read_anew_is_told_directly_and_as_sent_and_by_the_server() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp).with_system(&"You are a careful programmer. ".repeat(40));
+    let (mut direct, mut sent) = (Vec::new(), Vec::new());
+    let mut prices = Vec::new();
+    let paste = format!("{}Keep this in mind.", fenced("src/ring.c", RING));
+    let turns = [
+        (paste.as_str(), Reply::Text("Yes.".into())),
+        (
+            "What does `ring_put` return?",
+            reply_with_usage(
+                &json!({"prompt_tokens": 400, "prompt_tokens_details": {"cached_tokens": 100}}),
+            ),
+        ),
+        (
+            "Are you sure?",
+            reply_with_usage(&json!({"prompt_tokens": 500})),
+        ),
+    ];
+    for (text, reply) in turns {
+        upstream.will(reply);
+        direct.push(messages(&talk.request(text).to_string()));
+        let episode = talk.ask(text).episode();
+        sent.push(messages(&upstream.next().text()));
+        prices.push(tslp.ended(episode)["price"].clone());
+        let price = prices.last().unwrap();
+        assert_eq!(price["client"], expected(&direct), "{text}");
+        assert_eq!(price["sent"], expected(&sent), "{text}");
+    }
+    assert_eq!(prices[0]["server"], Value::Null);
+    let figures = |prompt: u64, cached: Option<u64>| json!({"cached_tokens": cached, "evaluated_tokens": null, "prompt_tokens": prompt});
+    assert_eq!(prices[1]["server"], figures(400, Some(100)));
+    assert_eq!(prices[2]["server"], figures(500, None));
+    // The code goes above the conversation, so that the question costs more than the client's own prompt.
+    let anew = |form: &str| prices[1][form]["anew"].as_u64().unwrap();
+    assert!(anew("sent") > anew("client"), "{:?}", prices[1]);
+
+    // What the server refuses costs nothing.
+    upstream.will(Reply::Plain(
+        429,
+        "application/json",
+        b"{\"error\":{\"message\":\"busy\"}}".to_vec(),
+    ));
+    let refused = tslp.chat(&talk.request("And now?")).episode();
+    assert_eq!(tslp.ended(refused)["price"], Value::Null);
+
+    let price = tslp.page("/doctor")["price"].clone();
+    let all: Vec<&Value> = prices.iter().collect();
+    assert_eq!(price["episodes"], 3);
+    assert_eq!(price["client"], sum(&all, "client"));
+    assert_eq!(price["sent"], sum(&all, "sent"));
+    let server =
+        json!({"cached_percent": 25, "cached_tokens": 100, "episodes": 1, "prompt_tokens": 400});
+    assert_eq!(price["server"], server);
+    tslp.stop();
+
+    let human = |arguments: &[&str]| {
+        let output = places.in_workspace(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let recent = human(&["recent"]);
+    let line = format!(
+        "  price         {} of {} characters read anew, directly {} of {}; 100 of 400 tokens were cached\n",
+        prices[1]["sent"]["anew"],
+        prices[1]["sent"]["chars"],
+        prices[1]["client"]["anew"],
+        prices[1]["client"]["chars"]
+    );
+    assert!(recent.contains(&line), "{recent}");
+    let line = format!(
+        "ok       price             {} characters read anew as sent, {} directly",
+        price["sent"]["anew"], price["client"]["anew"]
+    );
+    let doctor = human(&["doctor"]);
+    assert!(doctor.contains(&line), "{doctor}");
+    let log = human(&["log", "--kind", "prompt_measured"]);
+    assert_eq!(log.lines().count(), 3, "{log}");
+    assert!(
+        log.contains("the server says 400 tokens in all, 100 in its cache"),
+        "{log}"
+    );
+    let (code, page) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(
+        (code, &page["deep"]["differences"]),
+        (0, &json!([])),
+        "{page:#}"
+    );
+}
+
+#[test]
+fn a_reply_that_broke_off_was_paid_for_all_the_same() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will(Reply::Steps(vec![Step::Chunk(event("Ze")), Step::Reset]));
+    let talk = Talk::new(&tslp);
+    let broken = tslp.chat(&talk.request("What is it?")).episode();
+    let entry = tslp.ended(broken);
+    assert_eq!(entry["outcome"], "upstream_broken");
+    let whole =
+        json!({"anew": entry["price"]["sent"]["chars"], "chars": entry["price"]["sent"]["chars"]});
+    assert_eq!(entry["price"]["sent"], whole);
+    let again = tslp.chat(&talk.request("What is it?")).episode();
+    assert_eq!(tslp.ended(again)["price"]["sent"]["anew"], 0);
+}
