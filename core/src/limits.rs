@@ -61,6 +61,11 @@ pub const TOUCHED_FILES_MAX: usize = 16;
 /// Bytes of a string in a tool call's arguments that is searched for paths: a path or a command, not a file's text.
 pub const TOUCHING_TEXT_BYTES_MAX: usize = 2048;
 
+/// Lines and definitions that a notice names of what a refused change would have lost.
+pub const LOST_LINES_NAMED_MAX: usize = 6;
+/// See [`LOST_LINES_NAMED_MAX`].
+pub const LOST_SYMBOLS_NAMED_MAX: usize = 6;
+
 /// Notices carried over to one prompt; the newest stay.
 pub const NOTICES_PER_PROMPT_MAX: usize = 12;
 

@@ -3,15 +3,46 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::delimiter::{NOTICE_CLOSE, NOTICE_OPEN};
+use crate::decide::lost::Lost;
+use crate::delimiter::{self, NOTICE_CLOSE, NOTICE_OPEN};
 use crate::entity::EntityId;
 use crate::event::{DiskFinding, NoticeIssued, ReadFailure};
 use crate::reason::Reason;
 
-/// The whole block, delimiters included. `disk` is what was last seen at the entity's path.
+/// The whole block, delimiters included. `disk` is what was last seen at the entity's path, `lost` what the change that it
+/// is about would have lost.
 #[must_use]
-pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
-    format!("{NOTICE_OPEN}\n{}\n{NOTICE_CLOSE}", body(notice, disk))
+pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&Lost>) -> String {
+    let mut said = body(notice, disk);
+    if let Some(lost) = lost {
+        said.push_str(&delimiter::defused(&missing(lost)));
+    }
+    format!("{NOTICE_OPEN}\n{said}\n{NOTICE_CLOSE}")
+}
+
+/// What to put back.
+fn missing(lost: &Lost) -> String {
+    let mut text = String::new();
+    if let Some((placeholder, line)) = &lost.placeholder {
+        text.push_str(&format!("\nA placeholder is in line {line}: {placeholder}"));
+    }
+    if !lost.symbols.is_empty() {
+        text.push_str(&format!(
+            "\nMissing definitions: {}.",
+            lost.symbols.join(", ")
+        ));
+    }
+    if !lost.lines.is_empty() {
+        text.push_str("\nMissing lines:");
+        for line in &lost.lines {
+            text.push_str(&format!("\n    {line}"));
+        }
+        if lost.more_lines > 0 {
+            text.push_str(&format!("\n    (and {} more)", lost.more_lines));
+        }
+    }
+    text.push_str("\nIf the file holds that change by now, put back what is missing.");
+    text
 }
 
 /// One notice that the blocks before it take the place of earlier ones.
@@ -30,7 +61,6 @@ pub const fn concerns_next_step(reason: Reason) -> bool {
     matches!(
         reason,
         Reason::Stale
-            | Reason::DiskHoldsSuperseded
             | Reason::DiskUnreadable
             | Reason::Elided
             | Reason::Truncated
@@ -295,7 +325,7 @@ mod tests {
             other: None,
         };
         assert_eq!(
-            block(&notice, None),
+            block(&notice, None, None),
             "[STATE NOTICE]\nThe previous output could not be structurally linked to a known entity.\nIt has NOT modified the State Map.\n[END NOTICE]"
         );
     }

@@ -145,6 +145,10 @@ pub struct FormerVersion {
     pub artifact: ArtifactHash,
     /// Where it is in them.
     pub spans: Vec<Span>,
+    /// Who supplied it.
+    pub origin: Origin,
+    /// The episode in which it became true.
+    pub episode: EpisodeId,
 }
 
 /// A notice that waits to be given to the model.

@@ -221,6 +221,8 @@ impl StateMap {
             slice: entry.slice,
             artifact: self.sources.artifact(entry.source),
             spans: entry.spans.as_slice().to_vec(),
+            origin: entry.origin,
+            episode: entry.episode,
         };
         let versions = self.superseded.entry(entity.clone()).or_default();
         versions.retain(|known| known.slice != former.slice);

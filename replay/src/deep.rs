@@ -7,7 +7,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use tslp_core::event::{Content, Event, PromptReceived, Recorded, ReplyEnded};
+use tslp_core::event::{Content, ContentKind, Event, PromptReceived, Recorded, ReplyEnded};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
@@ -65,7 +65,9 @@ impl<G: Grammars, S: Store> Deep<G, S> {
         let first_missing = first_missing.unwrap_or(self.engine.state().head().next());
         for difference in &mut differences {
             let is_one_sided = difference.recorded.is_none() || difference.today.is_none();
-            if difference.seq >= first_missing && is_one_sided {
+            let one = difference.recorded.as_ref().or(difference.today.as_ref());
+            let is_missing = is_one_sided && difference.seq >= first_missing;
+            if is_missing || one.is_some_and(follows_from_composition) {
                 difference.causes.push(Cause::CutShort);
             }
         }
@@ -229,6 +231,16 @@ fn looks<G: Grammars, S: Store>(
         }));
     }
     differences
+}
+
+/// Whether an event is only made again by what the record of a prompt's composition says, which a ledger that ends early
+/// may lack: what the conversation showed.
+const fn follows_from_composition(event: &Event) -> bool {
+    match event {
+        Event::Content(content) => matches!(content.kind, ContentKind::Injection),
+        Event::PromptAmended(_) | Event::PromptComposed(_) => true,
+        _ => false,
+    }
 }
 
 const fn is_decision(event: &Event) -> bool {

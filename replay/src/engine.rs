@@ -384,7 +384,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         for (path, text) in paths.into_iter().zip(texts) {
             let Some(Ok(text)) = text else { continue };
-            let found = found_code::of_file(&self.grammars, path.clone(), &text);
+            let mut found = found_code::of_file(&self.grammars, path.clone(), &text);
+            // A placeholder in a file counts here: an agent wrote it.
+            found.completeness = found.completeness_of_reply();
             if self.stale_in(&path) == 0 || propose::was_judged(&self.view(), &found) {
                 continue;
             }

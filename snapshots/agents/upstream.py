@@ -14,6 +14,17 @@ SIDE = "Work on the project"
 DONE = "Done."
 # Aider drops a reply that edits a file outside of the chat, adds the file, and asks again by this.
 ADDED = "I added these files to the chat:"
+# What the proxy puts in front of a user's words.
+INJECTED = re.compile(r"\[(?:STATE NOTICE|CURRENT STATE: AUTHORITATIVE)\]\n.*?\n\[END (?:NOTICE|CURRENT STATE)\]\n\n", re.S)
+
+
+def own_words(text):
+    """A user message's text without what the proxy put in front of it."""
+    while match := INJECTED.match(text):
+        text = text[match.end():]
+    return text
+
+
 # What clients say to an edit of a file that wasn't read, or that changed since.
 UNREAD = re.compile(r"must (use the Read tool|read)|not been read|been modified since|changed since|read it (first|again)", re.I)
 
@@ -35,7 +46,7 @@ class Model:
 
     def fits(self, turn, text):
         """Whether a user message is this turn's. Side requests quote it, clients put it between their own words."""
-        return text.startswith(turn) if self.form is not None else turn in text
+        return own_words(text).startswith(turn) if self.form is not None else turn in text
 
     def place(self, messages):
         """The current turn, how many of its replies were given already, and a file to read before the next."""
@@ -81,7 +92,7 @@ class Model:
         if turn is None or (self.form is None and not body.get("tools")):
             return SIDE, [], []
         replies = self.session.turns[turn].replies
-        if self.form is not None and text_of(messages[-1].get("content")).startswith(ADDED):
+        if self.form is not None and own_words(text_of(messages[-1].get("content"))).startswith(ADDED):
             given = 0
         if given >= len(replies):
             return DONE, [], []

@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 
 use super::Recorder;
 use super::hydrate::{self, Hydration};
+use super::lost::Lost;
 use super::receive;
 use super::sight::{self, ShownText, Sight, Slot, Withholding};
 use crate::capture;
@@ -258,7 +259,13 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
             .entity
             .as_ref()
             .is_some_and(|entity| injected.says_still(entity, &notice_block(view, prompt, notice)));
-        !is_known && (!in_tool_chain || notice::concerns_next_step(notice.reason))
+        // What the model itself has written is no news to it, and nothing that the user has to settle.
+        let is_own_edit = notice
+            .entity
+            .as_ref()
+            .is_some_and(|entity| view.divergence(entity).is_some() && sight.is_own_edit(entity));
+        let is_due = !in_tool_chain || notice::concerns_next_step(notice.reason);
+        !is_known && !is_own_edit && is_due
     });
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(view, prompt, hydration.notices, &|notice, was_shown| {
@@ -575,9 +582,10 @@ fn still_matters(view: &dyn View, notice: &NoticeIssued) -> bool {
     !is_settled
 }
 
-fn notice_block(view: &dyn View, _prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
+fn notice_block(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
     let seen = |entity: &EntityId| view.disk(&entity.path);
-    notice::block(notice, notice.entity.as_ref().and_then(seen))
+    let lost = Lost::of_notice(view, prompt.grammars, notice);
+    notice::block(notice, notice.entity.as_ref().and_then(seen), lost.as_ref())
 }
 
 fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {

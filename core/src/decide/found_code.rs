@@ -506,6 +506,13 @@ impl FoundCode {
         })
     }
 
+    /// Whether all of it is there, if a model wrote it: a placeholder stands for code.
+    #[must_use]
+    pub fn completeness_of_reply(&self) -> Completeness {
+        let elisions = self.extraction.as_ref().map(|it| it.elisions.is_empty());
+        completeness(Closing::Closed, elisions == Ok(false))
+    }
+
     /// The distinct symbols that the code defines, sorted.
     #[must_use]
     pub fn symbols(&self) -> Vec<Symbol> {

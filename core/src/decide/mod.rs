@@ -9,6 +9,7 @@ pub mod direct;
 pub mod found_code;
 pub mod found_edit;
 pub mod hydrate;
+pub mod lost;
 pub mod namesakes;
 pub mod observe;
 pub mod promote;

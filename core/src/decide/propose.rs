@@ -14,7 +14,7 @@ use super::rename::{self, Suspicion};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
-use crate::event::{DiskFinding, Event, Extent, NoticeIssued, PromotionRefused};
+use crate::event::{DiskFinding, Event, Extent, Format, NoticeIssued, PromotionRefused};
 use crate::extract::Body;
 use crate::gate::{
     self, BaseVerdict, Completeness, DiskVerdict, Facts, GateReport, NameVerdict, RemovalVerdict,
@@ -101,7 +101,9 @@ pub fn propose(judging: Judging<'_>, found: &FoundCode, containers: &Containers)
         }
         Some(first) => base.refuse(&mut recorder, &versions, reports, first),
     }
-    if let Some(complaint) = complaint(view, found, &resolution, recorder.refused()) {
+    let complaint = complaint(view, found, &resolution, recorder.refused())
+        .filter(|complaint| !is_left_to_the_client(view, found, complaint, &versions));
+    if let Some(complaint) = complaint {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
             session,
@@ -165,6 +167,39 @@ impl Recorder<'_> {
     }
 }
 
+/// Whether nothing is said of a tool call's code. Its client's own tool says that an edit doesn't apply; that a file's
+/// language isn't read here is nothing that anybody could act on; and what was refused is said once, however often the
+/// file is edited elsewhere.
+fn is_left_to_the_client(
+    view: &dyn View,
+    found: &FoundCode,
+    complaint: &Complaint,
+    versions: &[Version],
+) -> bool {
+    if !matches!(found.format, Format::ToolCall | Format::Disk) {
+        return false;
+    }
+    let was_said = |version: &Version| {
+        let mut before = view.proposals_for(&version.entity).into_iter();
+        before.any(|proposal| {
+            proposal.slice == version.slice && proposal.refused_for() == Some(complaint.reason)
+        })
+    };
+    match complaint.reason {
+        Reason::BaseUnknown
+        | Reason::EditMalformed
+        | Reason::EditNeedsWholeFile
+        | Reason::EditTextNotFound
+        | Reason::EditTextNotUnique
+        | Reason::FileExists
+        | Reason::Unlinked => true,
+        _ => versions
+            .iter()
+            .filter(|version| Some(&version.entity) == complaint.entity.as_ref())
+            .any(was_said),
+    }
+}
+
 /// What the next prompt should say of this block.
 fn complaint(
     view: &dyn View,
@@ -179,6 +214,13 @@ fn complaint(
     };
     if found.edit.is_some() && resolution.level == Level::Inferred {
         return Some(of_file(resolution.reason));
+    }
+    if resolution.reason == Reason::ParseErrors && found.format == Format::ToolCall {
+        return Some(Complaint {
+            reason: Reason::ParseErrors,
+            entity: found.usable_path().cloned().map(EntityId::file),
+            other: None,
+        });
     }
     if resolution.level != Level::Confirmed {
         return found.claims_an_entity().then_some(Complaint {

@@ -241,10 +241,13 @@ impl<'v> Sight<'v> {
             };
         }
         let on_disk = observe::slice_on_disk(view, entity);
-        let is_own_edit = view.proposals_for(entity).iter().any(|proposal| {
-            proposal.origin == Origin::Model
-                && Some(proposal.slice) == on_disk
-                && is_ours(proposal.episode)
+        // An edit that was refused, or one before the last, which the client didn't apply.
+        let proposals = view.proposals_for(entity).into_iter();
+        let proposed = proposals.map(|it| (it.slice, it.origin, it.episode));
+        let former = view.former_versions(entity).into_iter();
+        let mut versions = proposed.chain(former.map(|it| (it.slice, it.origin, it.episode)));
+        let is_own_edit = versions.any(|(slice, origin, episode)| {
+            Some(slice) == on_disk && origin == Origin::Model && is_ours(episode)
         });
         Reality {
             slice: on_disk,

@@ -74,6 +74,8 @@ pub(super) struct FormerVersion {
     pub(super) slice: Hash,
     pub(super) artifact: Hash,
     pub(super) spans: Vec<(u32, u32)>,
+    pub(super) origin: u8,
+    pub(super) episode: u64,
 }
 
 /// An open proposal.

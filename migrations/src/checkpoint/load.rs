@@ -231,6 +231,8 @@ impl Load for layout::ArchivedFormerVersion {
                 let (start, end) = range(span.0.to_native(), span.1.to_native())?;
                 Ok(Span { start, end })
             })?,
+            origin: code(self.origin)?,
+            episode: EpisodeId(self.episode.to_native()),
         })
     }
 }

@@ -29,6 +29,8 @@ impl<'a> From<&'a Part> for layout::Part<'a> {
                     slice: former.slice.0,
                     artifact: former.artifact.0,
                     spans: list(&former.spans, |span| (span.start, span.end)),
+                    origin: former.origin.code(),
+                    episode: former.episode.0,
                 });
                 (entity.into(), versions)
             })),

@@ -7,9 +7,10 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
     AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
     DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
-    MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptCost,
-    PromptMeasured, PromptReceived, ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment,
-    RulesInForce, ServerUsage, ToolCallRef, Transitioned, Within,
+    Injected, MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptAmended,
+    PromptComposed, PromptCost, PromptMeasured, PromptReceived, ReadFailure, ReplyEnded,
+    ReplyOutcome, ReplySegment, RulesInForce, ServerUsage, Side, SideRequestReceived, ToolCallRef,
+    Transitioned, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
@@ -40,9 +41,56 @@ pub(crate) fn samples() -> Vec<Event> {
     .concat()
 }
 
-/// Events of layouts that came after version 1 was frozen; they are frozen with the next release.
+/// Events of layouts that came with release v2.
 pub(crate) fn samples_since_v1() -> Vec<Event> {
-    measurements()
+    [measurements(), amendments(), side_requests()].concat()
+}
+
+fn amendments() -> Vec<Event> {
+    const INJECTION: &[u8] = b"[STATE NOTICE]\nx\n[END NOTICE]";
+    let injected = |side, position| Injected {
+        message: MessageKey([7; 32]),
+        position,
+        side,
+        text: ArtifactHash::of(INJECTION),
+    };
+    let withheld = |entity, position| Withheld {
+        entity,
+        slice: SliceHash([9; 32]),
+        position,
+    };
+    let amended = |injected, withheld| {
+        Event::PromptAmended(PromptAmended {
+            episode: EpisodeId(3),
+            injected,
+            withheld,
+        })
+    };
+    vec![
+        Event::Content(Content {
+            hash: ArtifactHash::of(INJECTION),
+            kind: ContentKind::Injection,
+            bytes: INJECTION.to_vec(),
+        }),
+        amended(Some(injected(Side::Before, 1)), Vec::new()),
+        amended(
+            Some(injected(Side::After, u32::MAX)),
+            vec![withheld(whole(), 0), withheld(part(), 7)],
+        ),
+        amended(None, vec![withheld(part(), 2)]),
+    ]
+}
+
+fn side_requests() -> Vec<Event> {
+    let received = |episode, model: &str, messages| {
+        Event::SideRequestReceived(SideRequestReceived {
+            episode: EpisodeId(episode),
+            model: model.into(),
+            messages,
+            transcript: TranscriptHash([5; 32]),
+        })
+    };
+    vec![received(1, "", 0), received(u64::MAX, "größe", u32::MAX)]
 }
 
 /// All of them.

@@ -31,6 +31,7 @@ mod edits;
 mod edits_of_pieces;
 mod patterns;
 
+mod agents;
 mod audits;
 mod renames;
 mod verification;
