@@ -227,8 +227,9 @@ pub trait View {
     fn pending_notices(&self, session: SessionId) -> Vec<PendingNotice>;
     /// What the session's messages are sent with.
     fn amendments(&self, session: SessionId) -> Amendments;
-    /// Whether an episode is of this conversation: of the session itself, or of the one that it branched off, up to there.
-    fn is_of_conversation(&self, session: SessionId, episode: EpisodeId) -> bool;
+    /// Where an episode's reply is in the session's conversation, as the number of messages up to it; `None` if it is of
+    /// another conversation. An episode that isn't over counts up to its prompt.
+    fn reply_position(&self, session: SessionId, episode: EpisodeId) -> Option<u32>;
     /// Files that the session's last complete reply was to change and that it was refused for.
     fn refused_files(&self, session: SessionId) -> Vec<RelPath>;
     /// The version of an entity that the session's model was shown last.

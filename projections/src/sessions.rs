@@ -692,19 +692,30 @@ impl Sessions {
             })
     }
 
-    /// Whether an episode is the session's own, or of the one that it branched off, up to there.
+    /// Where an episode's reply is in the session's conversation, which it may share with the one that it branched off. Of
+    /// one that isn't known any more it counts as the last.
     #[must_use]
-    pub fn is_of_conversation(&self, session: SessionId, episode: EpisodeId) -> bool {
-        let Some(owner) = self.episodes.get(&episode) else {
-            return false;
-        };
+    pub fn reply_position(&self, session: SessionId, episode: EpisodeId) -> Option<u32> {
+        let owner = *self.episodes.get(&episode)?;
         let shares =
-            |(ancestor, until): &(SessionId, EpisodeId)| ancestor == owner && episode <= *until;
-        *owner == session
-            || self
-                .sessions
-                .get(&session)
-                .is_some_and(|session| session.ancestors.iter().any(shares))
+            |(ancestor, until): &(SessionId, EpisodeId)| *ancestor == owner && episode <= *until;
+        let ancestors = self.sessions.get(&session).map(|it| &it.ancestors);
+        let is_shared = ancestors.is_some_and(|ancestors| ancestors.iter().any(shares));
+        if owner != session && !is_shared {
+            return None;
+        }
+        let Some(owner) = self.sessions.get(&owner) else {
+            return Some(u32::MAX);
+        };
+        let mut points = owner.points.iter();
+        let reply = points.find(|point| point.episode == episode);
+        let open = owner.open.as_ref().filter(|open| open.episode == episode);
+        let position = reply.map(|point| point.length);
+        Some(
+            position
+                .or(open.map(|open| open.length))
+                .unwrap_or(u32::MAX),
+        )
     }
 
     /// Files that the session's last complete reply was to change and that it was refused for.

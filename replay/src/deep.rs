@@ -61,13 +61,17 @@ impl<G: Grammars, S: Store> Deep<G, S> {
         let contents = self.step.iter().rev();
         let contents = contents.take_while(|recorded| matches!(recorded.event, Event::Content(_)));
         let first_missing = contents.last().map(|recorded| recorded.seq);
+        let has = |wanted: fn(&Event) -> bool| self.step.iter().any(|it| wanted(&it.event));
+        let is_uncomposed = has(|event| matches!(event, Event::PromptReceived(_)))
+            && !has(|event| matches!(event, Event::PromptComposed(_)));
         let mut differences = self.retrace();
         let first_missing = first_missing.unwrap_or(self.engine.state().head().next());
         for difference in &mut differences {
             let is_one_sided = difference.recorded.is_none() || difference.today.is_none();
             let one = difference.recorded.as_ref().or(difference.today.as_ref());
             let is_missing = is_one_sided && difference.seq >= first_missing;
-            if is_missing || one.is_some_and(follows_from_composition) {
+            let follows = is_uncomposed && one.is_some_and(follows_from_composition);
+            if is_missing || follows {
                 difference.causes.push(Cause::CutShort);
             }
         }
@@ -238,7 +242,7 @@ fn looks<G: Grammars, S: Store>(
 const fn follows_from_composition(event: &Event) -> bool {
     match event {
         Event::Content(content) => matches!(content.kind, ContentKind::Injection),
-        Event::PromptAmended(_) | Event::PromptComposed(_) => true,
+        Event::NoticeIssued(_) | Event::PromptAmended(_) | Event::PromptComposed(_) => true,
         _ => false,
     }
 }

@@ -375,8 +375,8 @@ impl View for StateView<'_> {
         self.state.sessions.amendments(session)
     }
 
-    fn is_of_conversation(&self, session: SessionId, episode: EpisodeId) -> bool {
-        self.state.sessions.is_of_conversation(session, episode)
+    fn reply_position(&self, session: SessionId, episode: EpisodeId) -> Option<u32> {
+        self.state.sessions.reply_position(session, episode)
     }
 
     fn refused_files(&self, session: SessionId) -> Vec<RelPath> {

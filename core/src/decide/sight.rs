@@ -116,8 +116,9 @@ pub(super) struct Sight<'v> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reality {
     slice: Option<SliceHash>,
-    /// Whether it came about in the model's view: by an edit of its own in this conversation.
-    is_own_edit: bool,
+    /// Where it came about in the model's view, by an edit of its own in this conversation: the number of messages up to
+    /// there.
+    own_edit_at: Option<u32>,
 }
 
 /// What is withheld of older messages.
@@ -194,7 +195,7 @@ impl<'v> Sight<'v> {
 
     /// Whether what is true of the symbol is the model's own edit in this conversation.
     pub(super) fn is_own_edit(&self, entity: &EntityId) -> bool {
-        self.reality(entity).is_own_edit
+        self.reality(entity).own_edit_at.is_some()
     }
 
     fn newest(&self, entity: &EntityId) -> Option<SliceHash> {
@@ -230,13 +231,16 @@ impl<'v> Sight<'v> {
 
     fn reality(&self, entity: &EntityId) -> Reality {
         let view = self.view;
-        let is_ours = |episode| view.is_of_conversation(self.session, episode);
+        let edited_at = |origin, episode| match origin {
+            Origin::Model => view.reply_position(self.session, episode),
+            Origin::User => None,
+        };
         if view.divergence(entity).is_none() {
             let current = view.current(entity);
             return Reality {
-                is_own_edit: current.as_ref().is_some_and(|current| {
-                    current.origin == Origin::Model && is_ours(current.episode)
-                }),
+                own_edit_at: current
+                    .as_ref()
+                    .and_then(|current| edited_at(current.origin, current.episode)),
                 slice: current.map(|current| current.slice),
             };
         }
@@ -245,13 +249,13 @@ impl<'v> Sight<'v> {
         let proposals = view.proposals_for(entity).into_iter();
         let proposed = proposals.map(|it| (it.slice, it.origin, it.episode));
         let former = view.former_versions(entity).into_iter();
-        let mut versions = proposed.chain(former.map(|it| (it.slice, it.origin, it.episode)));
-        let is_own_edit = versions.any(|(slice, origin, episode)| {
-            Some(slice) == on_disk && origin == Origin::Model && is_ours(episode)
-        });
+        let versions = proposed.chain(former.map(|it| (it.slice, it.origin, it.episode)));
+        let held = versions.filter(|(slice, ..)| Some(*slice) == on_disk);
         Reality {
             slice: on_disk,
-            is_own_edit,
+            own_edit_at: held
+                .filter_map(|(_, origin, episode)| edited_at(origin, episode))
+                .max(),
         }
     }
 
@@ -281,7 +285,8 @@ impl<'v> Sight<'v> {
                 }
                 let misleads = |fit: &&Fit| {
                     let version = version_of(fit);
-                    !added.contains(&version.entity) && self.misleads(version, sighting.message)
+                    !added.contains(&version.entity)
+                        && self.misleads(version, sighting.message, position)
                 };
                 let found = sighting.best().find(misleads)?;
                 withholding.new.insert(Withheld {
@@ -312,9 +317,17 @@ impl<'v> Sight<'v> {
         withholding
     }
 
-    fn misleads(&self, version: &KnownVersion, message: usize) -> bool {
+    fn misleads(
+        &self,
+        version: &KnownVersion,
+        message: usize,
+        position: &dyn Fn(usize) -> u32,
+    ) -> bool {
         let reality = self.reality(&version.entity);
-        if reality.slice == Some(version.slice) || reality.is_own_edit {
+        let was_edited_since = reality
+            .own_edit_at
+            .is_some_and(|at| position(message) <= at);
+        if reality.slice == Some(version.slice) || was_edited_since {
             return false;
         }
         let holds = |index: &usize| {

@@ -75,7 +75,9 @@ impl Places {
 
     /// Writes a file of the project, as the user's editor does.
     pub(crate) fn write(&self, path: &str, text: &str) {
-        std::fs::write(self.workspace.join(path), text).unwrap();
+        let file = self.workspace.join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
     }
 
     /// `tslp` with these arguments and nothing from this process's surroundings.

@@ -80,7 +80,7 @@ fn an_edit_with_the_rest_left_out_is_refused_and_the_next_prompt_says_so_once() 
         episode["notices"],
         json!([{"entity": RING_PUT, "reason": "elided"}])
     );
-    let notice = "[STATE NOTICE]\nThe last change to src/ring.c::ring_put was not accepted: it left out code behind a placeholder; give every definition in full.\nIt has NOT modified the State Map.\n[END NOTICE]";
+    let notice = "[STATE NOTICE]\nThe last change to src/ring.c::ring_put was not accepted: it left out code behind a placeholder; give every definition in full.\nIt has NOT modified the State Map.\nA placeholder is in line 3: // ... rest unchanged\nMissing lines:\n    r->slots[r->head] = value;\n    r->head = (r->head + 1) % r->size;\n    return 0;\nIf the file holds that change by now, put back what is missing.\n[END NOTICE]";
     talk.ask("and now?");
     let system = upstream.next().system();
     let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
@@ -233,7 +233,7 @@ fn a_fragment_by_the_user_removes_nothing() {
 fn code_on_disk_that_was_never_shown_is_not_overwritten_by_the_model() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--adopt-on-touch", "off"]);
     upstream.will_say(fenced("src/ring.c", RING_BETTER));
     tslp.say("write `ring_put` in src/ring.c");
     assert_eq!(tslp.state(), json!({}));
@@ -257,4 +257,26 @@ fn a_reply_is_read_in_all_the_forms_that_servers_give_it() {
     ));
     tslp.say("hello");
     assert_eq!(tslp.last_episode()["outcome"], "completed");
+}
+
+#[test]
+fn a_file_that_a_prompt_names_is_known_before_the_model_changes_it() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    places.write(".gitignore", "build/\n*.gen.c\n!kept.gen.c\n");
+    for ignored in ["build/ring.c", "src/ring.gen.c", ".hidden/ring.c"] {
+        places.write(ignored, RING);
+    }
+    places.write("src/kept.gen.c", "int kept(void) { return 1; }\n");
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say(
+        "write `ring_put` in src/ring.c, not in build/ring.c, src/ring.gen.c or .hidden/ring.c; see src/kept.gen.c",
+    );
+    let sent = upstream.next().system();
+    assert!(sent.contains("r->slots[r->head] = value;"), "{sent}");
+    let state = tslp.state();
+    let known: Vec<&String> = state.as_object().expect("an object").keys().collect();
+    assert_eq!(known, ["src/kept.gen.c::kept", RING_PUT]);
+    assert_eq!(state[RING_PUT]["origin"], "model");
 }

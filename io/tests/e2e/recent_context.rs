@@ -128,15 +128,16 @@ fn code_that_is_no_longer_true_is_withheld_from_the_window() {
     let mut talk = improved(&tslp, &upstream);
     talk.ask("thanks");
     let better = format!("Better:\n\n{}", fenced("src/ring.c", RING_BETTER));
-    let old = "Improve this:\n\n(code of src/ring.c withheld: it is no longer current)";
+    let gone = "(code of src/ring.c::ring_put withheld: it is no longer current)\n";
+    let old = format!("Improve this:\n\n{}", fenced("src/ring.c", gone));
     assert_eq!(
         upstream.next().system(),
-        window(&[(old, better.trim_end())])
+        window(&[(old.trim_end(), better.trim_end())])
     );
 }
 
 #[test]
-fn code_that_is_no_longer_true_is_withheld_from_the_clients_messages() {
+fn what_the_model_changed_in_view_stays_in_the_clients_messages() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     let talk = improved(&tslp, &upstream);
@@ -147,8 +148,7 @@ fn code_that_is_no_longer_true_is_withheld_from_the_clients_messages() {
     assert_eq!(
         seen.conversation(),
         [
-            "user: Improve this:\n\n(code of src/ring.c withheld: it is no longer current)\n"
-                .to_owned(),
+            format!("user: Improve this:\n\n{}", fenced("src/ring.c", RING)),
             format!(
                 "assistant: Better:\n\n{}",
                 fenced("src/ring.c", RING_BETTER)
@@ -191,9 +191,8 @@ fn code_that_is_no_longer_true_is_withheld_from_an_agents_history() {
         sent.retain(|message| message["role"] != "system");
         Value::from(sent[2..7].to_vec())
     };
-    let gone = "(code of src/ring.c withheld: it is no longer current)\n";
-    let mut expected = shown(gone, "");
-    expected[1]["reasoning_content"] = json!(format!("So:\n{gone}\nGood."));
+    let gone = "(code of src/ring.c::ring_put withheld: it is no longer current)\n";
+    let expected = shown(gone, "\n");
     assert_eq!(ask(&shown(RING, "\n")), expected);
     let current = shown(RING_BETTER, "\n");
     assert_eq!(ask(&current), current);
