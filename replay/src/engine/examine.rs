@@ -44,7 +44,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let orders = self.orders(at, request, texts, received, work);
         let prompt = prompt_text(request, texts);
         let repeated = self.repeated(request, texts, received);
-        let mentions = self.mentions(&prompt, &pastes, &repeated);
+        let words = match request.tools {
+            Tools::Offered => mention::outside_of_code(&prompt).into_owned(),
+            Tools::None => prompt.clone(),
+        };
+        let mentions = self.mentions(&words, &pastes, &repeated);
         let mut checks = Checks::default();
         for paste in &pastes {
             checks.add_code(&self.view(), &paste.found);
@@ -88,6 +92,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let examined = Examined {
             prompt,
+            words,
             pastes,
             repeated,
             orders,
@@ -235,15 +240,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         words.map_or_else(Vec::new, |_| self.find(&texts[at], &[], MessageEnd::Whole))
     }
 
-    /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
+    /// What the current prompt's words name. A path that only says where pasted code belongs doesn't ask for the rest of the
     /// file; code that is repeated asks for what is true of it by now.
     pub(super) fn mentions(
         &self,
-        prompt: &str,
+        words: &str,
         pastes: &[Paste],
         repeated: &[FoundCode],
     ) -> Mentions {
-        let mut mentions = mention::scan(prompt, &self.policy.workspace_root, &self.view());
+        let mut mentions = mention::scan(words, &self.policy.workspace_root, &self.view());
         let pasted = pastes.iter().map(|paste| &paste.found);
         let places: BTreeSet<&RelPath> = pasted
             .chain(repeated)
