@@ -58,7 +58,9 @@ fn common(one: &str, other: &str) -> usize {
 #[test]
 fn what_any_request_before_began_with_is_known() {
     let body = |texts: &[&str]| {
-        let messages = texts.iter().map(|text| serde_json::json!({"content": text}));
+        let messages = texts
+            .iter()
+            .map(|text| serde_json::json!({"content": text}));
         serde_json::json!({"messages": messages.collect::<Vec<_>>()}).to_string()
     };
     let bodies = [body(&["ab"]), body(&["xy"]), body(&["ab", "ö"])];

@@ -30,11 +30,62 @@ pub(super) struct Exchange {
     pub(super) sent: Vec<u8>,
     /// What was decided about it, and about its reply.
     pub(super) events: Vec<Event>,
-    /// What the reply changes, and whether all of that became true.
-    pub(super) edits: Vec<(Edit, bool)>,
+    /// What the reply changes.
+    pub(super) edits: Vec<Judged>,
+}
+
+/// A change that a reply makes.
+pub(super) struct Judged {
+    edit: Edit,
+    /// Whether the reply's version of all that it changes became true.
+    pub(super) became_true: bool,
+}
+
+impl Judged {
+    /// Whether it leaves nothing out.
+    pub(super) const fn is_healthy(&self) -> bool {
+        self.edit.is_healthy
+    }
+
+    pub(super) fn entities(&self) -> String {
+        self.edit.entities.join(", ")
+    }
+}
+
+impl Session {
+    /// The edits with their steps. What a model changes in its reply to a side request is no edit: it can't be asked for one.
+    pub(super) fn edits(&self) -> impl Iterator<Item = (usize, &Judged)> {
+        let exchanges = self.exchanges.iter().enumerate();
+        let prompts = exchanges.filter(|(_, exchange)| !exchange.is_side_request());
+        prompts.flat_map(|(step, exchange)| exchange.edits.iter().map(move |edit| (step, edit)))
+    }
 }
 
 impl Exchange {
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.sent == self.client
+    }
+
+    /// Each message as the client sent it.
+    pub(super) fn client_messages(&self) -> Vec<String> {
+        messages(&self.client)
+    }
+
+    /// Each message as it went out.
+    pub(super) fn sent_messages(&self) -> Vec<String> {
+        messages(&self.sent)
+    }
+
+    /// Why the model was told something, or a version stays proposed.
+    pub(super) fn reasons(&self) -> String {
+        let reasons = self.events.iter().filter_map(|event| match event {
+            Event::NoticeIssued(notice) => Some(notice.reason.code()),
+            Event::PromotionRefused(refused) => Some(refused.report.conclusion?.code()),
+            _ => None,
+        });
+        reasons.collect::<Vec<_>>().join(", ")
+    }
+
     /// Whether the client asked for something beside its conversation.
     pub(super) fn is_side_request(&self) -> bool {
         let mut events = self.events.iter();
@@ -50,7 +101,7 @@ impl Exchange {
 }
 
 /// Each message of a body, as it stands there.
-pub(super) fn messages(body: &[u8]) -> Vec<String> {
+fn messages(body: &[u8]) -> Vec<String> {
     let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).unwrap();
     let messages: Vec<&RawValue> = serde_json::from_str(fields["messages"].get()).unwrap();
     messages
@@ -76,20 +127,17 @@ pub(super) fn play(name: &str, text: &str) -> Session {
     stage.check_replay();
     let promoted = promoted(stage.ledger());
     let exchanges = steps.into_iter().map(|(episode, step, sent, range)| {
-        let became_true = |entity: &String| promoted.contains(&(episode, entity.clone()));
+        let is_promoted = |entity: &String| promoted.contains(&(episode, entity.clone()));
+        let judged = |edit: Edit| Judged {
+            became_true: edit.entities.iter().all(is_promoted),
+            edit,
+        };
         let recorded = stage.ledger()[range].iter();
         Exchange {
             client: step.body,
             sent,
             events: recorded.map(|recorded| recorded.event.clone()).collect(),
-            edits: step
-                .edits
-                .into_iter()
-                .map(|edit| {
-                    let became_true = edit.entities.iter().all(became_true);
-                    (edit, became_true)
-                })
-                .collect(),
+            edits: step.edits.into_iter().map(judged).collect(),
         }
     });
     Session {
@@ -118,7 +166,14 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
     let reply = Reply {
         tail: step.text.clone(),
         tool_calls: step.calls.clone(),
-        finish_reason: Some(if ends_with_calls { "tool_calls" } else { "stop" }.into()),
+        finish_reason: Some(
+            if ends_with_calls {
+                "tool_calls"
+            } else {
+                "stop"
+            }
+            .into(),
+        ),
         ..Reply::default()
     };
     stage.end(episode, reply, ReplyOutcome::Completed);
