@@ -1,7 +1,8 @@
 //! Sessions of real clients, as they were recorded (`agents/README.md`), against the rules for what a prompt may cost them.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread;
 
 use session::Session;
 use table::Row;
@@ -53,11 +54,16 @@ fn recorded() -> Vec<Session> {
     let files = fs::read_dir(folder).unwrap();
     let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
     files.sort();
-    let sessions = files.iter().map(|file| {
+    let play = |file: &PathBuf| {
         let name = file.file_stem().unwrap().to_string_lossy();
         session::play(&name, &fs::read_to_string(file).unwrap())
-    });
-    sessions.collect()
+    };
+    thread::scope(|scope| {
+        let threads = files.iter().map(|file| scope.spawn(move || play(file)));
+        let threads: Vec<_> = threads.collect();
+        let sessions = threads.into_iter().map(|thread| thread.join().unwrap());
+        sessions.collect()
+    })
 }
 
 /// The prompt only grows: what goes on from an earlier request goes out as that one did, and on from there. Side requests

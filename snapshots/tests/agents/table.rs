@@ -12,6 +12,7 @@ pub(super) struct Row {
     pub(super) direct: Vec<usize>,
     /// Those that the requests as they went out made it read.
     pub(super) sent: Vec<usize>,
+    side_requests: usize,
     unchanged: usize,
     promoted: usize,
     edits: usize,
@@ -25,6 +26,7 @@ impl Row {
             name: session.name.clone(),
             direct: price::read_anew(exchanges().map(|exchange| &exchange.client[..])),
             sent: price::read_anew(exchanges().map(|exchange| &exchange.sent[..])),
+            side_requests: exchanges().filter(|it| it.is_side_request()).count(),
             unchanged: exchanges().filter(|it| it.is_unchanged()).count(),
             promoted: edits().filter(|edit| edit.became_true).count(),
             edits: edits().count(),
@@ -40,14 +42,16 @@ impl Row {
 
 /// All rows below their head.
 pub(super) fn table(rows: &[Row]) -> String {
-    let mut table =
-        String::from("recording         requests  direct    sent  ratio  unchanged  promoted\n");
+    let mut table = String::from(
+        "recording         requests  side  direct    sent  ratio  unchanged  promoted\n",
+    );
     for row in rows {
         let _ = writeln!(
             table,
-            "{:<17} {:>8} {:>7} {:>7} {:>6.3} {:>10} {:>9}",
+            "{:<17} {:>8} {:>5} {:>7} {:>7} {:>6.3} {:>10} {:>9}",
             row.name,
             row.sent.len(),
+            row.side_requests,
             row.direct.iter().sum::<usize>(),
             row.sent.iter().sum::<usize>(),
             row.ratio(),
