@@ -78,8 +78,6 @@ pub(crate) enum Kind {
 pub(crate) struct Examined {
     /// What the user says in it.
     pub(crate) prompt: String,
-    /// What of it may name entities: where the client has tools, the model looks up itself what pasted code calls.
-    pub(crate) words: String,
     pub(crate) pastes: Vec<Paste>,
     /// Code in its words that was said before.
     pub(crate) repeated: Vec<FoundCode>,

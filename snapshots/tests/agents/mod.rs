@@ -51,17 +51,19 @@ fn recorded_sessions_hold_the_line() {
 
 fn recorded() -> Vec<Session> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents/recorded");
-    let files = fs::read_dir(folder).unwrap();
-    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    let files = fs::read_dir(folder).expect("the recordings");
+    let mut files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
     files.sort();
     let play = |file: &PathBuf| {
-        let name = file.file_stem().unwrap().to_string_lossy();
-        session::play(&name, &fs::read_to_string(file).unwrap())
+        let name = file.file_stem().expect("a name").to_string_lossy();
+        session::play(&name, &fs::read_to_string(file).expect("a recording"))
     };
     thread::scope(|scope| {
         let threads = files.iter().map(|file| scope.spawn(move || play(file)));
         let threads: Vec<_> = threads.collect();
-        let sessions = threads.into_iter().map(|thread| thread.join().unwrap());
+        let sessions = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("played"));
         sessions.collect()
     })
 }
@@ -162,7 +164,7 @@ fn edits(sessions: &[Session]) -> Vec<String> {
             )
         })
         .collect();
-    let count = |edits: usize| f64::from(u32::try_from(edits).unwrap());
+    let count = |edits: usize| f64::from(u32::try_from(edits).expect("few"));
     if count(missed.len()) > (1.0 - PROMOTED_MIN) * count(healthy.len()) {
         broken.extend(missed);
     }

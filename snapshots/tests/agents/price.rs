@@ -9,7 +9,7 @@ pub(super) fn read_anew<'b>(bodies: impl Iterator<Item = &'b [u8]>) -> Vec<usize
     let mut known: Vec<String> = Vec::new();
     bodies
         .map(|body| {
-            let text = rendered(&serde_json::from_slice(body).unwrap());
+            let text = rendered(&serde_json::from_slice(body).expect("a body"));
             let shared = known.iter().map(|other| common(other, &text)).max();
             let anew = text[shared.unwrap_or(0)..].chars().count();
             known.push(text);

@@ -102,8 +102,9 @@ impl Exchange {
 
 /// Each message of a body, as it stands there.
 fn messages(body: &[u8]) -> Vec<String> {
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).unwrap();
-    let messages: Vec<&RawValue> = serde_json::from_str(fields["messages"].get()).unwrap();
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).expect("a body");
+    let messages: Vec<&RawValue> =
+        serde_json::from_str(fields["messages"].get()).expect("messages");
     messages
         .iter()
         .map(|message| message.get().to_owned())
@@ -155,9 +156,9 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
             None => stage.disk_mut().delete(&path),
         }
     }
-    let (body, request) = request::read(&step.body, Envelope::default()).unwrap();
+    let (body, request) = request::read(&step.body, Envelope::default()).expect("a request");
     let episode = stage.receive(request);
-    let went_out = stage.sent().unwrap();
+    let went_out = stage.sent().expect("it went out");
     let sent = match went_out.outgoing.is_unchanged(&went_out.request) {
         true => step.body.clone(),
         false => body.with(&went_out.request, &went_out.outgoing).bytes,

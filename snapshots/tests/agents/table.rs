@@ -35,7 +35,7 @@ impl Row {
 
     /// How much is read, in parts of what the client's own requests would have cost.
     pub(super) fn ratio(&self) -> f64 {
-        let sum = |prices: &[usize]| u32::try_from(prices.iter().sum::<usize>()).unwrap();
+        let sum = |prices: &[usize]| u32::try_from(prices.iter().sum::<usize>()).expect("few");
         f64::from(sum(&self.sent)) / f64::from(sum(&self.direct))
     }
 }
