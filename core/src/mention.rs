@@ -1,8 +1,11 @@
 //! Finds which tracked entities a prompt names. Its cost grows with the prompt, not with the State Map.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
+use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::capture;
 use crate::entity::{EntityId, Symbol, last_component};
 use crate::limits::{HYDRATION_CANDIDATES_MAX, MENTION_CANDIDATES_MAX};
 use crate::path::RelPath;
@@ -42,6 +45,24 @@ pub fn scan(text: &str, root: &str, view: &dyn View) -> Mentions {
         scan.name(name);
     }
     scan.found
+}
+
+/// A text without the code that it gives of files: what a function calls isn't what its writer talks about.
+#[must_use]
+pub fn outside_of_code(text: &str) -> Cow<'_, str> {
+    let blocks = capture::blocks(text).into_iter();
+    let of_files = blocks.filter(|block| block.path.is_some());
+    let (mut words, mut read) = (String::new(), 0);
+    for block in of_files.filter(|block| block.edit.is_none()) {
+        words.push_str(text.get(read..block.outer.start).unwrap_or_default());
+        words.push('\n');
+        read = block.outer.end.max(read);
+    }
+    if read == 0 {
+        return Cow::Borrowed(text);
+    }
+    words.push_str(&text[read..]);
+    Cow::Owned(words)
 }
 
 /// The tracked files that a text names, in order, each once.

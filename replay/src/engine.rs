@@ -182,7 +182,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let ids = (received.episode, received.session);
         self.judge_aftermath(at, ids, aftermath, answers.aftermath, &mut work);
         // What was just taken may be what the prompt names.
-        let mentions = self.mentions(&prompt, &pastes, &repeated);
+        let mentions = self.mentions(&prompt, request.tools, &pastes, &repeated);
         let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
         if received.said == Said::Now {
             self.decide(at, &mut work, |engine, _| {

@@ -17,6 +17,8 @@ pub mod verdicts;
 pub mod replay_check;
 pub mod tables;
 
+pub mod recording;
+
 pub mod random;
 
 pub mod storage;

@@ -23,7 +23,7 @@ use crate::store::MemoryStore;
 use crate::tables::Tables;
 use crate::{replay_check, verdicts};
 
-/// The workspace of every story.
+/// The workspace of every story; a policy may name another.
 pub const ROOT: &str = "/work/space";
 
 /// When the engine lets go of what the store has.
@@ -165,10 +165,10 @@ impl Stage {
             Settling::Never => MemoryStore::default(),
             Settling::AtOnce => MemoryStore::with_archives(),
         };
-        let policy = Policy {
-            workspace_root: ROOT.into(),
-            ..policy
-        };
+        let mut policy = policy;
+        if policy.workspace_root.is_empty() {
+            policy.workspace_root = ROOT.into();
+        }
         Self {
             engine: Engine::new(
                 State::default(),
@@ -199,6 +199,16 @@ impl Stage {
     /// From now on the rules in force are recorded, as the program records them.
     pub fn declare(&mut self) {
         self.engine.declare("0.1.0");
+    }
+
+    /// From now on files that somebody names are taken as they are, where nothing is known of them.
+    pub const fn adopt_on_touch(&mut self) {
+        self.on_touch = true;
+    }
+
+    /// The disk, for whoever writes to it.
+    pub const fn disk_mut(&mut self) -> &mut Disk {
+        &mut self.disk
     }
 
     /// Puts a disk in place of the stage's own.
@@ -255,7 +265,7 @@ impl Stage {
             Step::Client(name) => self.in_front = name,
             Step::Session(name) => self.session_name = Some(name),
             Step::Tools => self.tools = Tools::Offered,
-            Step::Touch => self.on_touch = true,
+            Step::Touch => self.adopt_on_touch(),
             Step::New => *self.window() = Conversation::default(),
             Step::Context { role, text } => self.say(role, &text),
             Step::User(text) => {
@@ -346,6 +356,12 @@ impl Stage {
             attempt,
             tools: self.tools,
         };
+        let episode = self.receive(request);
+        self.window().open = Some(episode);
+    }
+
+    /// A request comes in and goes out to the model, as [`Stage::sent`] has it.
+    pub fn receive(&mut self, request: Request) -> EpisodeId {
         let at = self.tick();
         let pending = self.engine.receive(at, request);
         let answers = Answers {
@@ -363,7 +379,7 @@ impl Stage {
                 .collect(),
         };
         let composed = self.engine.compose(pending, answers);
-        self.window().open = Some(composed.episode);
+        let episode = composed.episode;
         self.append(composed.batch);
         self.tell(composed.episode, &composed.outgoing);
         self.sent = Some(Sent {
@@ -371,6 +387,7 @@ impl Stage {
             request: composed.request,
             outgoing: composed.outgoing,
         });
+        episode
     }
 
     fn tell(&mut self, episode: EpisodeId, outgoing: &Outgoing) {
@@ -448,6 +465,11 @@ impl Stage {
             Ending::ClientGone => ReplyOutcome::ClientGone,
             Ending::Refused => ReplyOutcome::UpstreamRefused(500),
         };
+        self.end(episode, reply, outcome);
+    }
+
+    /// The model's reply has come to its end and is judged.
+    pub fn end(&mut self, episode: EpisodeId, reply: Reply, outcome: ReplyOutcome) {
         let at = self.tick();
         let pending = self.engine.end(at, episode, reply, outcome);
         let answers = Answers {

@@ -362,13 +362,21 @@ fn session_by_tail(view: &dyn View, conversation: &Conversation<'_>) -> Option<S
     })
 }
 
-/// Clients that add their rules to the current prompt alone (aider) send back its beginning as history.
+/// Clients that add something to the current prompt alone (aider its rules at the end, Qwen Code the date before the user's
+/// words) send it back without that as history.
 fn session_by_reply(view: &dyn View, user: &Spoken<'_>, reply: &Spoken<'_>) -> Option<SessionId> {
     let (session, exchange) = view.session_with_reply(reply.key)?;
     let said = view.content(*exchange.user.last()?)?;
-    let beginning = user.text.trim().as_bytes();
-    let begins = said.trim_ascii_start().starts_with(beginning);
-    (begins && !beginning.is_empty()).then_some(session)
+    let kept = user.text.trim().as_bytes();
+    (is_kept_of(kept, said.trim_ascii()) && !kept.is_empty()).then_some(session)
+}
+
+/// Whether `kept` is all of `said` but for one piece.
+fn is_kept_of(kept: &[u8], said: &[u8]) -> bool {
+    let alike = |pair: &(&u8, &u8)| pair.0 == pair.1;
+    let front = kept.iter().zip(said).take_while(alike).count();
+    let back = kept.iter().rev().zip(said.iter().rev());
+    kept.len() <= said.len() && front + back.take_while(alike).count() >= kept.len()
 }
 
 fn said(view: &dyn View, conversation: &Conversation<'_>, belonging: &Belonging) -> Said {
@@ -454,6 +462,16 @@ fn covering(view: &dyn View, conversation: &Conversation<'_>) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_piece_of_the_words_may_be_left_out() {
+        let kept = |kept: &str, said: &str| is_kept_of(kept.as_bytes(), said.as_bytes());
+        assert!(kept("fix it", "fix it\nUse these formats."));
+        assert!(kept("skills\nfix it", "skills\nIt is Sunday.\nfix it"));
+        assert!(kept("aa", "aaa"));
+        assert!(!kept("aaa", "aa"));
+        assert!(!kept("skills\nfix that", "skills\nIt is Sunday.\nfix it"));
+    }
 
     #[test]
     fn words_are_new_only_where_nothing_speaks_against_it() {

@@ -44,7 +44,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let orders = self.orders(at, request, texts, received, work);
         let prompt = prompt_text(request, texts);
         let repeated = self.repeated(request, texts, received);
-        let mentions = self.mentions(&prompt, &pastes, &repeated);
+        let mentions = self.mentions(&prompt, request.tools, &pastes, &repeated);
         let mut checks = Checks::default();
         for paste in &pastes {
             checks.add_code(&self.view(), &paste.found);
@@ -236,14 +236,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
-    /// file; code that is repeated asks for what is true of it by now.
+    /// file; code that is repeated asks for what is true of it by now. What pasted code calls is left to the client's tools,
+    /// if it has any.
     pub(super) fn mentions(
         &self,
         prompt: &str,
+        tools: Tools,
         pastes: &[Paste],
         repeated: &[FoundCode],
     ) -> Mentions {
-        let mut mentions = mention::scan(prompt, &self.policy.workspace_root, &self.view());
+        let words = match tools {
+            Tools::Offered => mention::outside_of_code(prompt),
+            Tools::None => Cow::Borrowed(prompt),
+        };
+        let mut mentions = mention::scan(&words, &self.policy.workspace_root, &self.view());
         let pasted = pastes.iter().map(|paste| &paste.found);
         let places: BTreeSet<&RelPath> = pasted
             .chain(repeated)
