@@ -99,6 +99,10 @@ impl KnownLines {
         if self.is_one_line() && !is_plain(name_gutter) {
             return None;
         }
+        // What a diff takes away isn't shown as being there.
+        if gutter.trim() == "-" {
+            return None;
+        }
         let (first, first_gutter) = self.first_line(text, at, gutter);
         let above = self.name_line - first.lines_missing;
         let start = text.lines[first.at].start + first_gutter.len();

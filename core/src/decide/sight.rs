@@ -149,8 +149,13 @@ impl<'v> Sight<'v> {
                 by_word.entry(word.into()).or_default().push(entity);
             }
         }
+        let mut named: BTreeMap<String, bool> = BTreeMap::new();
         let mut search = Search {
             view,
+            names_file: &mut |basename| {
+                let is_named = || texts.iter().any(|shown| shown.text.contains(basename));
+                *named.entry(basename.into()).or_insert_with(is_named)
+            },
             by_word: &by_word,
             words: WordSet::new(by_word.keys().map(String::as_str)),
             versions: Vec::new(),
@@ -369,6 +374,8 @@ impl<'v> Sight<'v> {
 /// A search for known versions, which are read from the Vault once a text has their name.
 struct Search<'s> {
     view: &'s dyn View,
+    /// Whether any of the texts names a file.
+    names_file: &'s mut dyn FnMut(&str) -> bool,
     by_word: &'s BTreeMap<String, Vec<EntityId>>,
     words: WordSet<'s>,
     versions: Vec<KnownVersion>,
@@ -389,7 +396,9 @@ impl<'s> Search<'s> {
                     let Some(shown) = known_lines.shown_at(&lines, line) else {
                         continue;
                     };
-                    if known_lines.is_one_line() && !names_file(text, &known.entity) {
+                    // A single line may be the same in many files.
+                    let basename = known.entity.path.basename();
+                    if known_lines.is_one_line() && !(self.names_file)(basename) {
                         continue;
                     }
                     fits.push(Fit {
@@ -472,11 +481,6 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Whether a text names a symbol's file: a single line may be the same in many.
-fn names_file(text: &str, entity: &EntityId) -> bool {
-    text.contains(entity.path.basename())
-}
-
 /// JSON in JSON in JSON: what is nested deeper isn't looked into.
 const NESTED_MAX: u32 = 3;
 
@@ -493,8 +497,35 @@ fn each_string(
         if let Ok(changed) = strings {
             return changed;
         }
+        if is_json_by_lines(text) {
+            return each_line(text, &mut |line| each_string(line, nested_max, change));
+        }
     }
     change(text)
+}
+
+/// Whether a text is several lines of JSON.
+fn is_json_by_lines(text: &str) -> bool {
+    let mut lines = text.lines();
+    let is_json = |line: &str| json_text::with_others(line, &mut |_| None).is_ok();
+    text.starts_with(['{', '[']) && lines.next().is_some_and(is_json) && lines.next().is_some()
+}
+
+fn each_line(text: &str, change: &mut dyn FnMut(&str) -> Option<String>) -> Option<String> {
+    let mut changed = None;
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end_matches('\n');
+        match change(content) {
+            Some(new) => {
+                changed = Some(());
+                out.push_str(&new);
+                out.push_str(&line[content.len()..]);
+            }
+            None => out.push_str(line),
+        }
+    }
+    changed.map(|()| out)
 }
 
 /// The text with a marker in the place of each cut. Of cuts that overlap the first and longest counts.
