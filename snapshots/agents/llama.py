@@ -34,6 +34,7 @@ def arguments():
     parser.add_argument("--context", type=int, default=32768, help="llama.cpp's context in tokens")
     parser.add_argument("--threads", type=int, default=2, help="llama.cpp's threads; one where the machine is busy")
     parser.add_argument("--requests", type=int, help="only the first so many requests")
+    parser.add_argument("--count", action="store_true", help="evaluate nothing: count llama.cpp's tokens behind the common prefix")
     parser.add_argument("--replies", action="store_true", help="each reply is in the cache, as if it had been generated")
     parser.add_argument("--slot-only", action="store_true", help="no cache beside the slot's own")
     parser.add_argument("--window", action="store_true", help="keep only the attention window of the layers that have one")
@@ -58,7 +59,8 @@ class Llama:
             "verbosity": 4 if options.logs else 1,
         }
         command = [str(python), "-B", str(HERE / "llama_server.py"), json.dumps(wanted)]
-        self.log = log
+        self.counted = [] if options.count else None
+        self.slot_only = options.slot_only
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         self.url = ""
         while not self.url.startswith("http://"):
@@ -85,10 +87,27 @@ class Llama:
         """Lets it read a prompt. Tools and messages go to it as they are."""
         asked = {name: body[name] for name in ("messages", "tools") if body.get(name)}
         asked |= {"max_tokens": 1, "temperature": 0, "cache_prompt": True, "add_generation_prompt": generation}
-        answer, status = self.ask("/v1/chat/completions", asked)
+        if self.counted is not None:
+            return self.count(asked)
+        return self.must("/v1/chat/completions", asked)
+
+    def must(self, path, body):
+        answer, status = self.ask(path, body)
         if status != 200:
             raise RuntimeError(f"llama.cpp answered {status}: {json.dumps(answer)[:500]}")
         return answer
+
+    def count(self, asked):
+        """What `evaluate` would say if the cache held every earlier prompt, or the slot's."""
+        prompt = self.must("/apply-template", asked)["prompt"]
+        question = {"content": prompt, "add_special": True, "parse_special": True}
+        tokens = self.must("/tokenize", question)["tokens"]
+        known = self.counted[-1:] if self.slot_only else self.counted
+        # The last token is always read.
+        cached = max((min(measure.common(tokens, one), len(tokens) - 1) for one in known), default=0)
+        self.counted.append(tokens)
+        timings = {"cache_n": cached, "prompt_n": len(tokens) - cached}
+        return {"usage": {"prompt_tokens": len(tokens)}, "timings": timings}
 
     def close(self):
         self.process.stdin.close()
@@ -280,13 +299,19 @@ def agrees(run):
         yield f"/doctor says {told}, llama.cpp {sums}"
 
 
+def ratio(through, direct):
+    """With three places: the aim is 1.05."""
+    return f"{through / direct:.3f}" if direct else "-"
+
+
 HEAD = ["session", "requests", "direct", "through the proxy", "ratio", "by the proxy's estimate", "in all"]
 
 
 def one(options, python, path):
     """A recording's row for the table, and lines to print."""
     steps = list(record.read(path))[: options.requests]
-    name = path.stem
+    # Two recordings may have the same name in different folders.
+    name = path.stem if path.parent.name in ("", "recorded") else f"{path.parent.name}-{path.stem}"
     direct = Run(options, python, steps, name, False)
     through = Run(options, python, steps, name, True)
     lines = [f"{run.name}: {problem}" for run in (direct, through) for problem in run.problems]
@@ -310,12 +335,12 @@ def one(options, python, path):
         print(f"{name}\n{measure.table(rows)}\n")
     price = through.doctor["price"]
     row = [
-        name,
+        name + (" (counted)" if options.count else ""),
         len(steps),
         direct.tokens(),
         through.tokens(),
-        measure.ratio(through.tokens(), direct.tokens()),
-        measure.ratio(price["sent"]["anew"], price["client"]["anew"]),
+        ratio(through.tokens(), direct.tokens()),
+        ratio(price["sent"]["anew"], price["client"]["anew"]),
         direct.received[-1]["usage"]["prompt_tokens"] if direct.received else 0,
     ]
     return row, lines
