@@ -6,6 +6,7 @@ import http.client
 import json
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -348,6 +349,7 @@ def one(options, python, path):
 
 def main():
     options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the servers end, too
     options.tslp = str(pathlib.Path(options.tslp).resolve())
     python = pathlib.Path(options.cache).expanduser() / "llama/bin/python"
     if not python.exists():
