@@ -245,7 +245,7 @@ class Run:
         """`/recent` by episode and `/doctor`, when the last reply's figures are there."""
         for _ in range(50):
             recent = {one["episode_id"]: one for one in tslp.get("/recent?limit=1000")["episodes"]}
-            if all(server_price(recent, episode) for episode in self.episodes if episode is not None):
+            if all(server_price(recent, episode) for episode in self.episodes if episode in recent):
                 break
             time.sleep(0.1)
         return recent, tslp.get("/doctor")
@@ -277,8 +277,8 @@ def agrees(run):
     answered = [entry for entry in run.received if not entry["own"]]
     sums = {"episodes": 0, "prompt_tokens": 0, "cached_tokens": 0}
     for entry, episode in zip(answered, run.episodes):
-        if episode is None:
-            continue
+        if episode not in run.recent:
+            continue  # a side request
         timings = entry["timings"]
         known = {
             "cached_tokens": timings["cache_n"],
@@ -320,16 +320,17 @@ def one(options, python, path):
     if own:
         tokens = sum(entry["timings"]["prompt_n"] for entry in own)
         lines.append(f"{name}: {len(own)} requests of the proxy's own, {tokens} tokens, which are counted")
-    passed = through.episodes.count(None)
-    if passed:
-        lines.append(f"{name}: {passed} requests became no episode")
+    answered = [entry for entry in through.received if not entry["own"]]
+    aside = [entry for entry, episode in zip(answered, through.episodes) if episode not in through.recent]
+    if aside:
+        tokens = sum(entry["timings"]["prompt_n"] for entry in aside)
+        lines.append(f"{name}: {len(aside)} requests, of {tokens} tokens, aren't in /recent and /doctor")
     wrong = list(agrees(through))
     lines.extend(f"{name}: {line}" for line in wrong)
     if not wrong:
         lines.append(f"{name}: /recent and /doctor tell llama.cpp's figures")
     if options.verbose:
         rows = [["step", "prompt", "direct", "through: prompt", "read"]]
-        answered = [entry for entry in through.received if not entry["own"]]
         for at, (a, b) in enumerate(zip(direct.received, answered)):
             figures = [a["usage"]["prompt_tokens"], a["timings"]["prompt_n"]]
             rows.append([at + 1, *figures, b["usage"]["prompt_tokens"], b["timings"]["prompt_n"]])
