@@ -8,6 +8,7 @@ import types
 import unittest
 import urllib.request
 
+import llama
 import measure
 import proxy
 import record
@@ -103,6 +104,70 @@ class ModelTest(unittest.TestCase):
             self.assertEqual(json.loads(arguments), {"filePath": "/w/src/ring.c"})
         finally:
             server.close()
+
+
+class FakeLlama:
+    """Evaluates as many tokens as there are messages."""
+
+    def evaluate(self, body, generation=True):
+        count = len(body["messages"])
+        return {"usage": {"prompt_tokens": count}, "timings": {"cache_n": 0, "prompt_n": count}}
+
+    def ask(self, path):
+        return {"path": path}, 200
+
+
+class LlamaTest(unittest.TestCase):
+    def setUp(self):
+        self.adapter = llama.Adapter(FakeLlama(), False)
+        self.addCleanup(self.adapter.close)
+        self.reply = {"text": "Hi.", "calls": [{"id": "1", "name": "read", "arguments": '{"a":1}'}]}
+
+    def ask(self, **fields):
+        status, answer, episode = llama.post(self.adapter.url, {"messages": [{}, {}]} | fields)
+        self.assertEqual((status, episode), (200, None))
+        return answer
+
+    def test_the_recorded_reply_with_the_servers_figures(self):
+        self.adapter.due = self.reply
+        whole = json.loads(self.ask())
+        self.assertEqual((whole["usage"]["prompt_tokens"], whole["timings"]["prompt_n"]), (2, 2))
+        self.assertEqual(whole["choices"][0]["message"], {"role": "assistant"} | llama.said(self.reply))
+        for options in ({}, {"include_usage": True}):
+            self.adapter.due = self.reply
+            events = self.ask(stream=True, stream_options=options).strip().split("\n\n")
+            last = json.loads(events[-2][6:])
+            self.assertEqual(last["timings"]["prompt_n"], 2)
+            self.assertEqual("usage" in last, bool(options))
+        self.assertEqual([entry["own"] for entry in self.adapter.log], [False] * 3)
+
+    def test_requests_without_a_reply_are_the_proxys_own(self):
+        self.ask()
+        self.assertEqual([entry["own"] for entry in self.adapter.log], [True])
+
+    def test_pages_that_differ_are_told(self):
+        self.adapter.due = self.reply
+        self.ask()
+        told = {"cached_tokens": 0, "evaluated_tokens": 2, "prompt_tokens": 2}
+        sums = {"cached_percent": 0, "cached_tokens": 0, "episodes": 1, "prompt_tokens": 2}
+        run = types.SimpleNamespace(
+            received=self.adapter.log,
+            episodes=[4],
+            recent={4: {"price": {"server": told}}},
+            doctor={"price": {"server": sums}},
+        )
+        self.assertEqual(list(llama.agrees(run)), [])
+        told["evaluated_tokens"] = 3
+        sums["episodes"] = 2
+        self.assertEqual(len(list(llama.agrees(run))), 2)
+
+    def test_files_are_laid_as_they_were(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            llama.lay(folder, {}, {"a/b": "1\r\n", "c": "2"})
+            llama.lay(folder, {"a/b": "1\r\n", "c": "2"}, {"a/b": "1\r\n"})
+            self.assertEqual((folder / "a/b").read_bytes(), b"1\r\n")
+            self.assertFalse((folder / "c").exists())
 
 
 class MeasureTest(unittest.TestCase):

@@ -179,6 +179,24 @@ class Upstream:
             self.changed.notify_all()
         return entry
 
+    def figures(self, entry):
+        """`usage`, and what else stands in the reply's last chunk."""
+        prompt = len(measure.render(entry["body"])) // 4
+        completion = (len(entry["text"]) + sum(len(call[2]) for call in entry["calls"])) // 4 + 1
+        usage = {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }
+        return usage, {}
+
+    def get(self, path):
+        """What a GET is answered with, and the status."""
+        models = [{"id": "scripted", "object": "model", "created": 1, "owned_by": "local"}]
+        if path.rstrip("/").endswith("/models"):
+            return {"object": "list", "data": models}, 200
+        return {"error": {"message": "no such route"}}, 404
+
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -188,11 +206,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        models = [{"id": "scripted", "object": "model", "created": 1, "owned_by": "local"}]
-        if self.path.rstrip("/").endswith("/models"):
-            self.answer({"object": "list", "data": models})
-        else:
-            self.answer({"error": {"message": "no such route"}}, 404)
+        self.answer(*self.upstream.get(self.path))
 
     def do_POST(self):
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -201,19 +215,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return
         entry = self.upstream.take(raw, self.path)
         body = entry["body"]
-        prompt = len(measure.render(body)) // 4
-        completion = (len(entry["text"]) + sum(len(call[2]) for call in entry["calls"])) // 4 + 1
-        usage = {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
-        }
+        usage, more = self.upstream.figures(entry)
         if body.get("stream"):
-            self.stream(entry, usage)
+            self.stream(entry, usage, more)
         else:
-            self.whole(entry, usage)
+            self.whole(entry, usage, more)
 
-    def whole(self, entry, usage):
+    def whole(self, entry, usage, more):
         message = {"role": "assistant", "content": entry["text"] or None}
         if entry["calls"]:
             message["tool_calls"] = [
@@ -222,9 +230,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             ]
         finish = "tool_calls" if entry["calls"] else "stop"
         choice = {"index": 0, "message": message, "finish_reason": finish}
-        self.answer(self.head("chat.completion", [choice]) | {"usage": usage})
+        self.answer(self.head("chat.completion", [choice]) | {"usage": usage} | more)
 
-    def stream(self, entry, usage):
+    def stream(self, entry, usage, more):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -238,9 +246,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.delta({"tool_calls": [call]})
             for piece in pieces(text, 48):
                 self.delta({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-        self.delta({}, "tool_calls" if entry["calls"] else "stop")
-        if (entry["body"].get("stream_options") or {}).get("include_usage"):
-            self.event(json.dumps(self.head("chat.completion.chunk", []) | {"usage": usage}))
+        with_usage = (entry["body"].get("stream_options") or {}).get("include_usage")
+        self.delta({}, "tool_calls" if entry["calls"] else "stop", {} if with_usage else more)
+        if with_usage:
+            self.event(json.dumps(self.head("chat.completion.chunk", []) | {"usage": usage} | more))
         self.event("[DONE]")
         self.wfile.write(b"0\r\n\r\n")
 
@@ -253,9 +262,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             "choices": choices,
         }
 
-    def delta(self, delta, finish=None):
+    def delta(self, delta, finish=None, more={}):
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        self.event(json.dumps(self.head("chat.completion.chunk", [choice])))
+        self.event(json.dumps(self.head("chat.completion.chunk", [choice]) | more))
 
     def event(self, data):
         payload = f"data: {data}\n\n".encode()
