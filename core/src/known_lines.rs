@@ -135,7 +135,8 @@ impl KnownLines {
             else {
                 break;
             };
-            if !alike(gutter, found) && !(index == 0 && opens_code(found)) {
+            let belongs = alike(gutter, found) || (index == 0 && opens_code(found));
+            if !belongs {
                 break;
             }
             first = FirstLine {

@@ -112,6 +112,14 @@ pub(super) struct Sight<'v> {
     sightings: Vec<Sighting>,
 }
 
+/// A piece of a text that a marker takes the place of.
+struct Cut {
+    /// Which of the strings, where the text is JSON.
+    string: usize,
+    bytes: Range<usize>,
+    entity: EntityId,
+}
+
 /// What holds of a symbol now: what disk has where it differs from what is true, else what is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reality {
@@ -275,8 +283,7 @@ impl<'v> Sight<'v> {
         added: &BTreeSet<EntityId>,
     ) -> Withholding {
         let mut withholding = Withholding::default();
-        let mut cuts: BTreeMap<(usize, Slot), Vec<(usize, Range<usize>, EntityId)>> =
-            BTreeMap::new();
+        let mut cuts: BTreeMap<(usize, Slot), Vec<Cut>> = BTreeMap::new();
         for sighting in &self.sightings {
             let version_of = |fit: &Fit| &self.versions[fit.version];
             let was_withheld = sighting.withheld_as.map(|fit| &sighting.fits[fit]);
@@ -302,13 +309,12 @@ impl<'v> Sight<'v> {
                 Some(found)
             });
             if let Some(fit) = goes {
-                cuts.entry((sighting.message, sighting.slot))
-                    .or_default()
-                    .push((
-                        sighting.string,
-                        fit.bytes.clone(),
-                        version_of(fit).entity.clone(),
-                    ));
+                let place = (sighting.message, sighting.slot);
+                cuts.entry(place).or_default().push(Cut {
+                    string: sighting.string,
+                    bytes: fit.bytes.clone(),
+                    entity: version_of(fit).entity.clone(),
+                });
             }
         }
         for shown in texts {
@@ -363,8 +369,11 @@ impl<'v> Sight<'v> {
             if let Some(first) = fits.clone().next()
                 && !fits.any(is_true_here)
             {
-                let entity = sight.versions[first.version].entity.clone();
-                cuts.push((sighting.string, first.bytes.clone(), entity));
+                cuts.push(Cut {
+                    string: sighting.string,
+                    bytes: first.bytes.clone(),
+                    entity: sight.versions[first.version].entity.clone(),
+                });
             }
         }
         (!cuts.is_empty()).then(|| without(text, &cuts))
@@ -529,16 +538,22 @@ fn each_line(text: &str, change: &mut dyn FnMut(&str) -> Option<String>) -> Opti
 }
 
 /// The text with a marker in the place of each cut. Of cuts that overlap the first and longest counts.
-fn without(text: &str, cuts: &[(usize, Range<usize>, EntityId)]) -> String {
+fn without(text: &str, cuts: &[Cut]) -> String {
     let mut cuts: Vec<_> = cuts.iter().collect();
-    cuts.sort_by_key(|(string, bytes, _)| (*string, bytes.start, core::cmp::Reverse(bytes.end)));
+    cuts.sort_by_key(|cut| {
+        (
+            cut.string,
+            cut.bytes.start,
+            core::cmp::Reverse(cut.bytes.end),
+        )
+    });
     let mut strings = 0;
     let changed = each_string(text, NESTED_MAX, &mut |string| {
         let index = strings;
         strings += 1;
-        let own = cuts.iter().filter(|(at, ..)| *at == index);
+        let own = cuts.iter().filter(|cut| cut.string == index);
         let (mut out, mut copied) = (String::new(), 0);
-        for (_, bytes, entity) in own {
+        for Cut { bytes, entity, .. } in own {
             if bytes.start < copied {
                 continue;
             }

@@ -491,7 +491,6 @@ mod tests {
             let outgoing = Outgoing {
                 system: Some("new".into()),
                 messages: vec![unchanged(0), unchanged(1)],
-                ..Outgoing::default()
             };
             let written = read_body.with(&request, &outgoing);
             let text = |pieces: Vec<&[u8]>| String::from_utf8(pieces.concat()).expect("UTF-8");
@@ -536,7 +535,6 @@ mod tests {
         let outgoing = Outgoing {
             system: Some("a\n\nstate".into()),
             messages: vec![unchanged(1)],
-            ..Outgoing::default()
         };
         check(
             body,
