@@ -3,7 +3,7 @@
 //! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -124,7 +124,15 @@ struct Running {
     reply: Reply,
     addressee: Addressee,
     costs: Costs,
+    /// Tool calls whose path was looked at already.
+    calls_looked_at: usize,
+    /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
+    /// still coming.
+    touched: Touched,
 }
+
+/// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
+type Touched = BTreeMap<RelPath, Option<String>>;
 
 /// Why a prompt can't go on.
 enum Refused {
@@ -385,6 +393,8 @@ impl EngineThread {
                 authorization,
             },
             costs,
+            calls_looked_at: 0,
+            touched: BTreeMap::new(),
         };
         self.running.insert(exchange, running);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
@@ -404,6 +414,16 @@ impl EngineThread {
         let said = running.decoder.push(bytes);
         running.reply.tail.push_str(&said.text);
         self.worked_bytes += bytes.len();
+        let (paths, known) = running.decoder.paths_begun(running.calls_looked_at);
+        running.calls_looked_at = known;
+        for path in paths
+            .iter()
+            .filter_map(|path| self.engine.unknown_file(path))
+        {
+            let observer = &mut self.observer;
+            let touched = running.touched.entry(path);
+            touched.or_insert_with_key(|path| observer.touch(path));
+        }
         if running.reply.tail.len() >= REPLY_SEGMENT_BYTES {
             let batch =
                 self.engine
@@ -414,10 +434,16 @@ impl EngineThread {
 
     fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
         let ended = self.ended(exchange, ending);
-        let looked = ended.map(|(mut pending, episode, addressee)| {
+        let looked = ended.map(|(mut pending, mut touched, episode, addressee)| {
+            let touches = pending.touches.iter();
+            let touched = touches.map(|path| {
+                let known = touched.remove(path);
+                known.unwrap_or_else(|| self.observer.touch(path))
+            });
+            let touched = touched.collect();
             let answers = Answers {
                 findings: self.look(std::mem::take(&mut pending.checks)),
-                touched: self.touch(&pending.touches),
+                touched,
                 ..Answers::default()
             };
             (pending, answers, episode, addressee)
@@ -439,7 +465,7 @@ impl EngineThread {
         &mut self,
         exchange: ExchangeId,
         ending: Ending,
-    ) -> Option<(PendingReply, EpisodeId, Addressee)> {
+    ) -> Option<(PendingReply, Touched, EpisodeId, Addressee)> {
         let mut running = self.running.remove(&exchange)?;
         if matches!(ending, Ending::Complete { .. }) {
             running.reply.tail.push_str(&running.decoder.end().text);
@@ -463,7 +489,7 @@ impl EngineThread {
         } else {
             self.prompt_costs.forget(exchange);
         }
-        Some((pending, episode, running.addressee))
+        Some((pending, running.touched, episode, running.addressee))
     }
 
     /// Asks the model about its reply, which ended at `since`, once nobody else needs it.

@@ -15,6 +15,8 @@ mod upstream;
 
 #[path = "e2e/adopt.rs"]
 mod adopt;
+#[path = "e2e/agents.rs"]
+mod agents;
 #[path = "e2e/audit.rs"]
 mod audit;
 #[path = "e2e/checkpoints.rs"]

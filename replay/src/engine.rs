@@ -305,6 +305,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         entities.filter(is_stale).count()
     }
 
+    /// The file of a path that a tool call begins with, if nothing is known of it.
+    pub fn unknown_file(&self, written: &str) -> Option<RelPath> {
+        touch::by_path(self.reading(&self.view()), written)
+    }
+
     /// Whether anything of the file is true.
     pub fn tracks(&self, path: &RelPath) -> bool {
         self.view().tracks(path)

@@ -20,7 +20,7 @@ mod ends;
 mod line;
 mod section;
 
-pub use tool_call::{path_of_call, short_strings, tool_call};
+pub use tool_call::{path_begun, path_of_call, short_strings, tool_call};
 pub use transcript::{asks_about_a_conversation, quotes_a_conversation};
 
 use alloc::borrow::Cow;

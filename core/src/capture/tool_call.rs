@@ -43,6 +43,13 @@ pub fn path_of_call(arguments: &str) -> Option<String> {
     path_in(&parsed(arguments)?)
 }
 
+/// The path that a call's arguments name, as soon as it is there whole; the rest of them may be still to come.
+#[must_use]
+pub fn path_begun(arguments: &str) -> Option<String> {
+    PATH.iter()
+        .find_map(|key| string_at(arguments, find_key(arguments, key)?))
+}
+
 fn path_in(object: &Map<String, Value>) -> Option<String> {
     let mut named = PATH.iter().filter_map(|key| object.get(*key)?.as_str());
     let path = named.find(|path| !path.trim().is_empty())?;

@@ -19,6 +19,14 @@ pub fn by_prompt(reading: Reading<'_>, prompt: &str) -> Vec<RelPath> {
     touched.files
 }
 
+/// The file of a path that a tool call begins with, if nothing is known of it.
+#[must_use]
+pub fn by_path(reading: Reading<'_>, written: &str) -> Option<RelPath> {
+    let mut touched = Touched::new(reading);
+    touched.add(RelPath::parse(written, reading.root).ok()?);
+    touched.files.pop()
+}
+
 /// Files that nothing is known of and that a reply names: with a call's path, in a command, as the path of its code, or in
 /// words. The client acts on a reply only once it has its end, so they are as they were before.
 #[must_use]

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tslp_core::capture;
 use tslp_core::event::ServerUsage;
 use tslp_core::message::ToolCall;
 
@@ -17,6 +18,9 @@ const BODY_BYTES_MAX: usize = 32 << 20;
 /// JSON of one streamed reply that is read: 4 MiB of text in chunks that are mostly frame. Far more than any context
 /// holds; what is longer is recorded as broken off.
 const READ_BYTES_MAX: usize = 64 << 20;
+
+/// Bytes of a call's arguments in which its path is looked for before they are whole.
+const PATH_BYTES_AHEAD: usize = 1024;
 
 /// Tool calls of one reply that are kept.
 const TOOL_CALLS_MAX: usize = 128;
@@ -100,6 +104,23 @@ impl ReplyDecoder {
     #[must_use]
     pub fn into_parts(self) -> (Vec<ToolCall>, Option<String>) {
         (self.tool_calls, self.finish_reason)
+    }
+
+    /// The paths that tool calls begin with, as far as they are there, those of the first `known` calls left out; and how
+    /// many calls needn't be asked about again.
+    pub fn paths_begun(&self, known: usize) -> (Vec<String>, usize) {
+        let mut paths = Vec::new();
+        let mut known = known;
+        for call in self.tool_calls.iter().skip(known) {
+            match capture::path_begun(&call.arguments) {
+                Some(path) => paths.push(path),
+                // A path comes first, where models are concerned; one that comes late is read with the reply's end.
+                None if call.arguments.len() > PATH_BYTES_AHEAD => {}
+                None => break,
+            }
+            known += 1;
+        }
+        (paths, known)
     }
 
     /// What the server says of its work on the prompt, if it says anything. Many clients don't ask for it

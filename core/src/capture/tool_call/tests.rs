@@ -261,6 +261,17 @@ fn arguments_that_break_off_are_refused() {
 }
 
 #[test]
+fn a_path_is_told_as_soon_as_it_is_there() {
+    let check = |arguments: &str, expected: Option<&str>| {
+        assert_eq!(path_begun(arguments).as_deref(), expected, "{arguments}");
+    };
+    check(r#"{"filePath":"src/a.c","oldString":"x"#, Some("src/a.c"));
+    check(r#"{"filePath": "src/a.c""#, Some("src/a.c"));
+    check(r#"{"filePath":"src/a"#, None);
+    check(r#"{"content":"int x;"#, None);
+}
+
+#[test]
 fn a_call_that_only_reads_names_its_file_too() {
     let check = |arguments: &str, expected: Option<&str>| {
         assert_eq!(path_of_call(arguments).as_deref(), expected, "{arguments}");

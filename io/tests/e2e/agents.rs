@@ -1,0 +1,136 @@
+//! An agent's loop over real sockets: what it touches is known, its edits are judged, and its prompts only grow.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Places, RING, RING_PUT, Tslp, user};
+use crate::upstream::{Reply, Step, Upstream};
+
+/// A reply that calls a tool, its arguments in small pieces.
+fn calls(tool: &str, arguments: &Value) -> Reply {
+    let arguments = arguments.to_string();
+    let delta = |function: Value, finish: Value| {
+        let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
+        let choice = json!({"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": finish});
+        Step::Chunk(format!("data: {}\n\n", json!({"choices": [choice]})))
+    };
+    let mut steps = vec![delta(json!({"name": tool, "arguments": ""}), Value::Null)];
+    for piece in arguments.as_bytes().chunks(16) {
+        let piece = String::from_utf8_lossy(piece);
+        steps.push(delta(json!({"arguments": piece}), Value::Null));
+    }
+    steps.push(delta(json!({"arguments": ""}), json!("tool_calls")));
+    steps.push(Step::Chunk("data: [DONE]\n\n".into()));
+    Reply::Steps(steps)
+}
+
+/// What the client remembers of a call and its result.
+fn called(tool: &str, arguments: &Value, result: &str) -> [Value; 2] {
+    let function = json!({"name": tool, "arguments": arguments.to_string()});
+    [
+        json!({"role": "assistant", "content": "", "tool_calls": [
+            {"id": "call_1", "type": "function", "function": function}]}),
+        json!({"role": "tool", "tool_call_id": "call_1", "content": result}),
+    ]
+}
+
+fn request(messages: &[Value]) -> Value {
+    let tool =
+        |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {}}});
+    json!({"model": "m", "stream": true, "messages": messages, "tools": [tool("read"), tool("edit")]})
+}
+
+fn numbered(code: &str) -> String {
+    let lines = code.lines().enumerate();
+    lines
+        .map(|(at, line)| format!("{}: {line}\n", at + 1))
+        .collect()
+}
+
+#[test]
+fn a_first_edit_in_a_fresh_project_is_judged_and_the_prompt_only_grows() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let mut messages = vec![
+        json!({"role": "system", "content": "You are an agent."}),
+        user("Please make putting into the ring count, see src/."),
+    ];
+    let mut sent = Vec::new();
+    let read = json!({"path": "src/ring.c"});
+    upstream.will(calls("read", &read));
+    tslp.chat(&request(&messages));
+    sent.push(upstream.next().body);
+
+    messages.extend(called("read", &read, &numbered(RING)));
+    let (old, new) = ("    return 0;\n", "    r->count += 1;\n    return 0;\n");
+    let edit = json!({"path": "src/ring.c", "old_string": old, "new_string": new});
+    upstream.will(calls("edit", &edit));
+    tslp.chat(&request(&messages));
+    sent.push(upstream.next().body);
+
+    places.write("src/ring.c", &RING.replace(old, new));
+    messages.extend(called("edit", &edit, "Edit applied."));
+    tslp.chat(&request(&messages));
+    sent.push(upstream.next().body);
+
+    let truth = &tslp.state()[RING_PUT];
+    assert_eq!(
+        (&truth["origin"], &truth["disk"]),
+        (&json!("model"), &json!("same"))
+    );
+    let asked: Vec<Vec<u8>> = [2, 4, 6]
+        .map(|count| request(&messages[..count]).to_string().into_bytes())
+        .into();
+    assert_eq!(sent, asked, "nothing of ours was needed");
+}
+
+#[test]
+fn what_was_put_in_stays_where_it_was_after_a_restart() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let mut messages = vec![user("What does `ring_put` in src/ring.c do?")];
+    let read = json!({"path": "src/ring.c"});
+    upstream.will(calls("read", &read));
+    tslp.chat(&request(&messages));
+    let first = upstream.next().json()["messages"].clone();
+    let words = first[0]["content"].as_str().expect("text").to_owned();
+    assert!(
+        words.starts_with("[CURRENT STATE: AUTHORITATIVE]\n"),
+        "{words}"
+    );
+    assert!(
+        words.ends_with("\n\nWhat does `ring_put` in src/ring.c do?"),
+        "{words}"
+    );
+    tslp.stop();
+
+    let tslp = Tslp::start(&places, &upstream);
+    messages.extend(called("read", &read, &numbered(RING)));
+    tslp.chat(&request(&messages));
+    let second = upstream.next().json()["messages"].clone();
+    assert_eq!(second[0], first[0]);
+    assert_eq!(second.as_array().expect("a list")[1..], messages[1..]);
+}
+
+#[test]
+fn a_clients_own_request_goes_out_byte_for_byte() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let title = format!(
+        "{{ \"model\":\"m\",\n \"messages\": [{}, {}] }}",
+        json!({"role": "system", "content": "You are a title generator. You output ONLY a thread title."}),
+        user(&format!("Improve `ring_put`:\n```c:src/ring.c\n{RING}```")),
+    );
+    upstream.will_say(format!("```c:src/ring.c\n{RING}```"));
+    let response = tslp.request(
+        "POST",
+        "/v1/chat/completions",
+        &[crate::harness::JSON],
+        title.as_bytes(),
+    );
+    assert_eq!(response.status(), 200);
+    assert_eq!(upstream.next().body, title.as_bytes());
+    assert_eq!(tslp.state(), json!({}));
+}
