@@ -169,17 +169,6 @@ pub struct Amendments {
     pub withheld: Vec<Withheld>,
 }
 
-/// What is known of a canonical form's past.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Former {
-    /// No version with it ever ceased to be authoritative.
-    Never,
-    /// One did, of this entity first. Some version with it may be authoritative again.
-    Of(EntityId),
-    /// It can't be looked up.
-    Unreadable,
-}
-
 /// The state that decisions are made on.
 pub trait View {
     /// The id that the next episode gets.
@@ -256,8 +245,6 @@ pub trait View {
     fn former_versions(&self, entity: &EntityId) -> Vec<FormerVersion>;
     /// Every symbol that has former versions or that disk contradicts.
     fn outdated_symbols(&self) -> Vec<EntityId>;
-    /// Whether a version with this canonical form was authoritative and ceased to be.
-    fn former(&self, slice: SliceHash) -> Former;
 
     /// Whether an update by the user left the entity out within the last episodes (spec §9.2).
     fn is_tombstoned(&self, entity: &EntityId) -> bool;

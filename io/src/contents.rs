@@ -4,12 +4,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use tslp_core::entity::EntityId;
-use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_projections::table::Value;
 use tslp_projections::vault::Location;
-use tslp_projections::{EDITS, FORMER, OUTDATED, VAULT, edits, former, sources};
+use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
 use tslp_replay::store::{Store, Unreadable};
 
 use crate::ledger::{ArchiveRows as _, LedgerError, LedgerReader};
@@ -95,11 +94,6 @@ impl Store for StoredContents {
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
         let found = self.row(OUTDATED, artifact);
         read(OUTDATED, found, sources::since_of_row)
-    }
-
-    fn former(&self, slice: SliceHash) -> Result<Option<(EntityId, Seq)>, Unreadable> {
-        let found = self.row(FORMER, ArtifactHash(slice.0));
-        read(FORMER, found, former::entity_of_row)
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {

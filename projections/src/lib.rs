@@ -13,7 +13,6 @@ pub mod table;
 pub mod edits;
 pub mod vault;
 
-pub mod former;
 pub mod sources;
 pub mod state_map;
 
@@ -63,8 +62,6 @@ pub const RULES: usize = 12;
 pub const OUTDATED: usize = 13;
 /// Index of [`edits::TABLE`] in [`TABLES`].
 pub const EDITS: usize = 14;
-/// Index of [`former::TABLE`] in [`TABLES`].
-pub const FORMER: usize = 15;
 
 /// Every projection's tables.
 pub const TABLES: &[Table] = &[
@@ -83,7 +80,6 @@ pub const TABLES: &[Table] = &[
     rules::TABLE,
     sources::TABLE,
     edits::TABLE,
-    former::TABLE,
 ];
 
 /// The word for an origin in rows and diagnostics.

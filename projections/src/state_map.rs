@@ -23,7 +23,6 @@ mod parts;
 
 pub use parts::{FileTruths, Truth};
 
-use crate::former::Former;
 use crate::proposals::{Proposals, Proposed};
 use crate::sources::Sources;
 use crate::table::{self, Changes, Column, ColumnType, Keep, Late, Table, Value, column};
@@ -108,7 +107,6 @@ pub struct StateMap {
     free: Vec<u32>,
     files: Vec<File>,
     sources: Sources,
-    former: Former,
     by_entity: HashTable<u32>,
     by_name: HashTable<u32>,
     by_path: HashTable<u32>,
@@ -256,18 +254,6 @@ impl StateMap {
         self.unlink_name(id);
         let entry = self.entries[id as usize].take()?;
         self.sources.leave(entry.source, seq, changes);
-        let Self { former, files, .. } = self;
-        let path = &files[entry.path as usize].path;
-        let symbol = entry.symbol.clone();
-        former.leave(
-            entry.slice,
-            || EntityId {
-                path: path.clone(),
-                symbol,
-            },
-            seq,
-            changes,
-        );
         let file = &mut self.files[entry.path as usize];
         if entry.symbol.is_none() {
             file.whole = None;
@@ -570,16 +556,9 @@ impl StateMap {
         &self.sources
     }
 
-    /// What was true once.
-    #[must_use]
-    pub const fn former(&self) -> &Former {
-        &self.former
-    }
-
     /// Lets go of what the store gives from now on.
     pub fn settled(&mut self, durable: Seq) {
         self.sources.settled(durable);
-        self.former.settled(durable);
     }
 
     fn sorted(&self) -> Vec<u32> {

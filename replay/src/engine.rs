@@ -26,7 +26,7 @@ use tslp_core::directive::{Directive, Verb};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, ReplyOutcome};
 use tslp_core::extract::Grammars;
-use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::{self, Message, Request};
 use tslp_core::path::RelPath;
@@ -626,10 +626,6 @@ impl<S: Store> Store for Overlay<S> {
 
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
         self.stored.outdated_since(artifact)
-    }
-
-    fn former(&self, slice: SliceHash) -> Result<Option<(EntityId, Seq)>, Unreadable> {
-        self.stored.former(slice)
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {

@@ -13,7 +13,7 @@ use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
 use tslp_core::view::{
-    Amendments, Current, Divergence, Exchange, Former, FormerVersion, LastPrompt, OpenPrompt,
+    Amendments, Current, Divergence, Exchange, FormerVersion, LastPrompt, OpenPrompt,
     PendingNotice, Proposal, SessionPoint, Turn, View,
 };
 use tslp_projections::anomalies::Anomalies;
@@ -188,7 +188,6 @@ impl State {
             tslp_projections::RULES => self.rules.rows(visit),
             tslp_projections::OUTDATED => self.state_map.sources().outdated_rows(visit),
             tslp_projections::EDITS => self.edits.rows(visit),
-            tslp_projections::FORMER => self.state_map.former().rows(visit),
             _ => {}
         }
     }
@@ -252,7 +251,7 @@ impl Restoring {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 14] = [
+        let sections: [(&str, &dyn fmt::Display); 13] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -266,7 +265,6 @@ impl fmt::Display for State {
             ("rules", &self.rules),
             ("outdated", self.state_map.sources()),
             ("edits", &self.edits),
-            ("former", self.state_map.former()),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");
@@ -434,17 +432,6 @@ impl View for StateView<'_> {
         let stale = self.state.stale.iter().map(|(entity, _)| entity);
         let stale = stale.filter(|entity| entity.symbol.is_some());
         former.chain(stale).cloned().collect()
-    }
-
-    fn former(&self, slice: SliceHash) -> Former {
-        if let Some(entity) = self.state.state_map.former().entity(slice) {
-            return Former::Of(entity.clone());
-        }
-        match self.store.former(slice) {
-            Ok(Some((entity, since))) if since <= self.state.head => Former::Of(entity),
-            Ok(_) => Former::Never,
-            Err(Unreadable) => Former::Unreadable,
-        }
     }
 
     fn is_tombstoned(&self, entity: &EntityId) -> bool {

@@ -2,8 +2,7 @@
 
 use alloc::sync::Arc;
 
-use tslp_core::entity::EntityId;
-use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_projections::vault::Location;
 
@@ -27,13 +26,6 @@ pub trait Store {
     /// # Errors
     /// When the store can't be read.
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable>;
-
-    /// The entity of which a version with this canonical form ceased to be authoritative, for the first time, and the
-    /// event by which it did.
-    ///
-    /// # Errors
-    /// When the store can't be read.
-    fn former(&self, slice: SliceHash) -> Result<Option<(EntityId, Seq)>, Unreadable>;
 
     /// What the edit with this text made when it last applied, up to the event `until`.
     ///
@@ -67,10 +59,6 @@ impl Store for Nothing {
         Ok(None)
     }
 
-    fn former(&self, _: SliceHash) -> Result<Option<(EntityId, Seq)>, Unreadable> {
-        Ok(None)
-    }
-
     fn made_by(&self, _: ArtifactHash, _: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
         Ok(None)
     }
@@ -94,10 +82,6 @@ impl<S: Store> Store for Option<S> {
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
         self.as_ref()
             .map_or(Ok(None), |store| store.outdated_since(artifact))
-    }
-
-    fn former(&self, slice: SliceHash) -> Result<Option<(EntityId, Seq)>, Unreadable> {
-        self.as_ref().map_or(Ok(None), |store| store.former(slice))
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {

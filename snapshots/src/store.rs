@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, Recorded};
-use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_projections::table::{Changes, RowChange, Value};
 use tslp_projections::vault::Location;
-use tslp_projections::{EDITS, FORMER, OUTDATED, VAULT, edits, former, sources};
+use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
 use tslp_replay::state::State;
 use tslp_replay::store::{Store, Unreadable};
 
@@ -100,11 +99,6 @@ impl Store for MemoryStore {
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
         let key = [Value::from(&artifact.0)];
         self.row(|tables| tables.row(OUTDATED, &key), sources::since_of_row)
-    }
-
-    fn former(&self, slice: SliceHash) -> Result<Option<(EntityId, Seq)>, Unreadable> {
-        let key = [Value::from(&slice.0)];
-        self.row(|tables| tables.row(FORMER, &key), former::entity_of_row)
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
