@@ -177,7 +177,7 @@ impl<'t> TextLines<'t> {
         Self { text, lines }
     }
 
-    /// The lines that have one of these words as an identifier, each with the word, in order; a line once for each.
+    /// The lines that have one of these words as an identifier, each with the word, in order; a line once for a word that repeats at once.
     pub fn with_words<'w>(&self, words: &WordSet<'w>) -> Vec<(usize, &'w str)> {
         let mut found: Vec<(usize, &'w str)> = Vec::new();
         if words.is_empty() {

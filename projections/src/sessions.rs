@@ -313,7 +313,8 @@ impl Sessions {
             .collect();
         let pairs = (fork.messages / 2) as usize;
         let mut points = source.points.iter();
-        let shared = points.find(|point| point.length == fork.messages);
+        // A fork after a prompt shares the replies before it.
+        let shared = points.rfind(|point| point.length <= fork.messages);
         let mut ancestors = source.ancestors.clone();
         ancestors.extend(shared.map(|point| (fork.session, point.episode)));
         let surplus = ancestors.len().saturating_sub(ANCESTORS_KEPT);

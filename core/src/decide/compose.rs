@@ -212,10 +212,11 @@ fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
 fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
     let request = prompt.request;
     let amendments = view.amendments(prompt.session);
-    let injected = InjectedTexts::new(view, prompt, &amendments);
+    let places = Places::new(prompt);
+    let at = |index| places.position(index);
+    let injected = InjectedTexts::new(view, prompt, &amendments, &places);
     let texts = injected.with_texts_of(request);
-    let at = |index| position(prompt, index);
-    let target = target(prompt);
+    let target = places.target();
     // What is new has no place where all that the client sent went out before.
     let candidates = target.map_or_else(Vec::new, |_| candidates(view, prompt));
     let mut wanted = wanted_symbols(view, &candidates);
@@ -240,7 +241,7 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
     let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
-    let withholding = sight.withhold(&texts, &at, &|index| may_change(prompt, index), &added);
+    let withholding = sight.withhold(&texts, &at, &|index| places.may_change(index), &added);
     let withheld: Vec<Withheld> = match prompt.on_record {
         Some(seen) => seen.withheld.clone(),
         None => withholding.new.iter().cloned().collect(),
@@ -254,24 +255,21 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
             );
         }
     }
+    let is_due =
+        |notice: &NoticeIssued| !in_tool_chain || notice::concerns_next_step(notice.reason);
     hydration.notices.retain(|notice| {
-        let is_known = notice
-            .entity
-            .as_ref()
-            .is_some_and(|entity| injected.says_still(entity, &notice_block(view, prompt, notice)));
+        let is_about = |test: &dyn Fn(&EntityId) -> bool| notice.entity.as_ref().is_some_and(test);
         // What the model itself has written is no news to it, and nothing that the user has to settle.
-        let is_own_edit = notice
-            .entity
-            .as_ref()
-            .is_some_and(|entity| view.divergence(entity).is_some() && sight.is_own_edit(entity));
-        let is_due = !in_tool_chain || notice::concerns_next_step(notice.reason);
-        !is_known && !is_own_edit && is_due
+        let is_own_edit =
+            || is_about(&|entity| view.divergence(entity).is_some() && sight.is_own_edit(entity));
+        let is_known =
+            || is_about(&|entity| injected.says_still(entity, &notice_block(view, prompt, notice)));
+        is_due(notice) && !is_own_edit() && !is_known()
     });
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(view, prompt, hydration.notices, &|notice, was_shown| {
-        let is_due = !in_tool_chain || notice::concerns_next_step(notice.reason);
         target.is_some()
-            && is_due
+            && is_due(notice)
             && !(was_shown && injected.says(&notice_block(view, prompt, notice)))
     });
     let replaced = replacements(view, prompt, &hydration.hydrated);
@@ -339,10 +337,15 @@ struct InjectedTexts {
 }
 
 impl InjectedTexts {
-    fn new(view: &dyn View, prompt: &Prompt<'_>, amendments: &Amendments) -> Self {
+    fn new(
+        view: &dyn View,
+        prompt: &Prompt<'_>,
+        amendments: &Amendments,
+        places: &Places<'_>,
+    ) -> Self {
         let keys = prompt.keys.iter().enumerate();
-        let places: BTreeMap<(MessageKey, u32), usize> = keys
-            .filter_map(|(index, key)| Some((((*key)?, position(prompt, index)), index)))
+        let indices: BTreeMap<(MessageKey, u32), usize> = keys
+            .filter_map(|(index, key)| Some((((*key)?, places.position(index)), index)))
             .collect();
         let mut injected = Self {
             texts: BTreeMap::new(),
@@ -361,7 +364,7 @@ impl InjectedTexts {
             else {
                 continue;
             };
-            if let Some(index) = places.get(&(*message, *position)) {
+            if let Some(index) = indices.get(&(*message, *position)) {
                 let slot = match side {
                     Side::Before => Slot::Before,
                     Side::After => Slot::After,
@@ -447,40 +450,61 @@ fn add_section(sections: &mut String, section: &str) {
     sections.push_str(section);
 }
 
-/// Where what is new goes: in front of the user's words in a new turn, after what a tool returned within one; never into a
-/// message that went out before without it.
-fn target(prompt: &Prompt<'_>) -> Option<(usize, Side)> {
-    let mut messages = prompt.request.messages.iter().enumerate();
-    let (index, message) =
-        messages.rfind(|(_, message)| matches!(message.role, Role::User | Role::Tool))?;
-    let is_new = match prompt.on_record {
-        Some(seen) => !seen.nothing_new,
-        None => position(prompt, index) > prompt.known_length,
-    };
-    let side = match message.role {
-        Role::User => Side::Before,
-        _ => Side::After,
-    };
-    is_new.then_some((index, side))
+/// Where a prompt's messages stand in their conversation.
+struct Places<'p> {
+    prompt: &'p Prompt<'p>,
+    /// Of each message, how many there are in the conversation up to it, system messages left out.
+    positions: Vec<u32>,
+    /// The index of the message that the current turn begins with.
+    current_from: usize,
+    /// How many messages at the beginning are a client's examples of another code base.
+    examples: usize,
 }
 
-/// How many messages of the conversation there are up to this one, system messages left out.
-fn position(prompt: &Prompt<'_>, index: usize) -> u32 {
-    let messages = prompt.request.messages[..=index].iter();
-    let spoken = messages.filter(|message| message.role != Role::System);
-    let count = u32::try_from(spoken.count()).unwrap_or(u32::MAX);
-    prompt.left_out.saturating_add(count)
-}
+impl<'p> Places<'p> {
+    fn new(prompt: &'p Prompt<'p>) -> Self {
+        let messages = &prompt.request.messages;
+        let mut position = prompt.left_out;
+        let positions = messages.iter().map(|message| {
+            position = position.saturating_add(u32::from(message.role != Role::System));
+            position
+        });
+        Self {
+            prompt,
+            positions: positions.collect(),
+            current_from: prompt.request.current_from(),
+            examples: capture::examples(messages),
+        }
+    }
 
-/// Whether code may be withheld from a message from now on: not from what is new, nor from the user's own words of this
-/// turn, nor from a client's examples of another code base.
-fn may_change(prompt: &Prompt<'_>, index: usize) -> bool {
-    let request = prompt.request;
-    let current_from = request.current_from();
-    let is_example = index < capture::examples(&request.messages);
-    let is_older = index < current_from
-        || (index > current_from && position(prompt, index) <= prompt.known_length);
-    is_older && !is_example
+    fn position(&self, index: usize) -> u32 {
+        self.positions[index]
+    }
+
+    /// Where what is new goes: in front of the user's words in a new turn, after what a tool returned within one; never
+    /// into a message that went out before without it.
+    fn target(&self) -> Option<(usize, Side)> {
+        let mut messages = self.prompt.request.messages.iter().enumerate();
+        let (index, message) =
+            messages.rfind(|(_, message)| matches!(message.role, Role::User | Role::Tool))?;
+        let is_new = match self.prompt.on_record {
+            Some(seen) => !seen.nothing_new,
+            None => self.position(index) > self.prompt.known_length,
+        };
+        let side = match message.role {
+            Role::User => Side::Before,
+            _ => Side::After,
+        };
+        is_new.then_some((index, side))
+    }
+
+    /// Whether code may be withheld from a message from now on: not from what is new, nor from the user's own words of
+    /// this turn, nor from a client's examples of another code base.
+    fn may_change(&self, index: usize) -> bool {
+        let went_out = self.position(index) <= self.prompt.known_length;
+        let is_older = index < self.current_from || (index > self.current_from && went_out);
+        is_older && index >= self.examples
+    }
 }
 
 fn texts_of_messages(request: &Request, range: core::ops::Range<usize>) -> Vec<ShownText<'_>> {

@@ -11,18 +11,14 @@ const BEGINNINGS: &str = include_str!("side_requests.txt");
 #[must_use]
 pub fn is_side_request(request: &Request) -> bool {
     let first_text = |message: &Message| message.parts.first().cloned().unwrap_or_default();
-    let mut messages = request.messages.iter();
-    let system = messages.find(|message| message.role == Role::System);
-    let users = || {
-        request
-            .messages
-            .iter()
-            .filter(|message| message.role == Role::User)
-    };
-    let last = users().next_back();
-    let mut asking = system.into_iter().chain(last).map(first_text);
-    asking.any(|text| begins_as_known(&text))
-        || users().any(|message| capture::asks_about_a_conversation(&first_text(message)))
+    let has_role = |role| move |message: &&Message| message.role == role;
+    let system = request.messages.iter().find(has_role(Role::System));
+    let last_user = request.messages.iter().rfind(has_role(Role::User));
+    let begins = |message| begins_as_known(&first_text(message));
+    system.is_some_and(begins)
+        || last_user.is_some_and(|message| {
+            begins(message) || capture::asks_about_a_conversation(&first_text(message))
+        })
 }
 
 fn begins_as_known<'t>(text: &'t str) -> bool {
