@@ -31,8 +31,11 @@ use crate::edit::Worth;
 /// shown, and promises nothing.
 const BEYOND_STRUCTURE: &str = trial::MERGED_AS_FRAGMENT;
 
-/// Least share of faithful edits that must become true, in percent.
+/// Least share of faithful edits that must become true, in percent, with the code of all packages.
 const FAITHFUL_PERCENT: usize = 99;
+
+/// The same where a package isn't there: among fewer functions an unusual one weighs more.
+const FAITHFUL_PERCENT_OF_A_PART: usize = 98;
 
 #[test]
 fn no_damage_is_promoted_and_faithful_edits_are() {
@@ -58,8 +61,13 @@ fn no_damage_is_promoted_and_faithful_edits_are() {
         "damaging edits were promoted:\n{}",
         table.surprises(Worth::Damaging, is_tellable)
     );
+    let least = if missing.is_empty() {
+        FAITHFUL_PERCENT
+    } else {
+        FAITHFUL_PERCENT_OF_A_PART
+    };
     assert!(
-        promoted * 100 >= faithful * FAITHFUL_PERCENT,
+        promoted * 100 >= faithful * least,
         "{promoted} of {faithful} faithful edits were promoted:\n{}",
         table.surprises(Worth::Faithful, everything)
     );
