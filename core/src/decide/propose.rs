@@ -54,12 +54,15 @@ pub enum Written {
     OnDisk,
 }
 
-/// Whether just this text of a file was judged before, so that it would be refused again.
+/// Whether just this text of a file was judged before, so that it would be refused again. What was refused as STALE alone may
+/// pass: its client had written it before its reply was judged.
 #[must_use]
 pub fn was_judged(view: &dyn View, found: &FoundCode) -> bool {
     let proposals = found.usable_path().map(|path| view.proposals_under(path));
     let mut proposals = proposals.into_iter().flatten();
-    proposals.any(|proposal| proposal.artifact == found.artifact)
+    proposals.any(|proposal| {
+        proposal.artifact == found.artifact && proposal.refused_for() != Some(Reason::Stale)
+    })
 }
 
 /// Decides about one block of the model's.

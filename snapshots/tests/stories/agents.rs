@@ -431,3 +431,34 @@ fn notices_wait_for_the_users_next_words() {
         ],
     );
 }
+
+#[test]
+fn written_before_the_reply_was_judged() {
+    story(
+        "written_before_the_reply_was_judged",
+        "A client runs a call before the reply's end: disk holds the edit when it is judged. It becomes true with the next step.",
+        &[
+            READ,
+            r#"
+        call edit
+        | {"path": "src/a.c", "old_string": "    return a + b;", "new_string": "    int sum = a + b;\n    return sum > 100 ? 100 : sum;"}
+        disk src/a.c
+        | int add(int a, int b)
+        | {
+        |     int sum = a + b;
+        |     return sum > 100 ? 100 : sum;
+        | }
+        |
+        | int sub(int a, int b)
+        | {
+        |     return a - b;
+        | }
+        model
+        | I change it.
+        context tool
+        | Edit applied.
+        again
+        "#,
+        ],
+    );
+}
