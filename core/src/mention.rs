@@ -25,13 +25,7 @@ pub struct Mentions {
 /// Scans one text. `root` is the workspace's absolute path.
 #[must_use]
 pub fn scan(text: &str, root: &str, view: &dyn View) -> Mentions {
-    let mut scan = Scan {
-        view,
-        root,
-        found: Mentions::default(),
-        words_seen: BTreeSet::new(),
-        names_seen: BTreeSet::new(),
-    };
+    let mut scan = Scan::new(root, view);
     for word in path_words(text) {
         if scan.is_full() {
             break;
@@ -68,22 +62,20 @@ pub fn outside_of_code(text: &str) -> Cow<'_, str> {
 /// The tracked files that a text names, in order, each once.
 #[must_use]
 pub fn files_in(text: &str, root: &str, view: &dyn View) -> Vec<RelPath> {
-    let mut scan = Scan {
-        view,
-        root,
-        found: Mentions::default(),
-        words_seen: BTreeSet::new(),
-        names_seen: BTreeSet::new(),
-    };
+    let mut scan = Scan::new(root, view);
     for word in path_words(text) {
-        if scan.words_seen.insert(word) {
-            let path = word.split_once("::").map_or(word, |(path, _)| path);
-            if let Some(path) = scan.tracked_file(path) {
-                push_new(&mut scan.found.files, path);
-            }
+        if scan.words_seen.insert(word)
+            && let Some(path) = scan.tracked_file(path_in(word))
+        {
+            push_new(&mut scan.found.files, path);
         }
     }
     scan.found.files
+}
+
+/// The path in a word that may name a definition in it, too: `src/a.c::add`.
+pub(crate) fn path_in(word: &str) -> &str {
+    word.split_once("::").map_or(word, |(path, _)| path)
 }
 
 struct Scan<'v> {
@@ -97,6 +89,16 @@ struct Scan<'v> {
 }
 
 impl<'v> Scan<'v> {
+    fn new(root: &'v str, view: &'v dyn View) -> Self {
+        Self {
+            view,
+            root,
+            found: Mentions::default(),
+            words_seen: BTreeSet::new(),
+            names_seen: BTreeSet::new(),
+        }
+    }
+
     fn is_full(&self) -> bool {
         self.found.symbols.len() + self.found.files.len() >= HYDRATION_CANDIDATES_MAX
     }

@@ -522,18 +522,13 @@ fn wanted_symbols(view: &dyn View, candidates: &[(EntityId, Reason)]) -> Vec<Ent
     for (entity, reason) in candidates {
         match entity.symbol {
             Some(_) => wanted.push(entity.clone()),
-            None if *reason != Reason::LeftToTools => wanted.extend(parts_of(view, entity)),
+            None if *reason != Reason::LeftToTools => {
+                wanted.extend(hydrate::parts_of(view, &entity.path))
+            }
             None => {}
         }
     }
     wanted
-}
-
-fn parts_of(view: &dyn View, file: &EntityId) -> Vec<EntityId> {
-    let symbols = view.symbols_of(&file.path).into_iter();
-    symbols
-        .map(|symbol| EntityId::symbol(file.path.clone(), symbol))
-        .collect()
 }
 
 /// Whether something holds of a symbol, or of every symbol of a file.
@@ -541,7 +536,7 @@ fn all_parts(view: &dyn View, entity: &EntityId, holds: &dyn Fn(&EntityId) -> bo
     if entity.symbol.is_some() {
         return holds(entity);
     }
-    let parts = parts_of(view, entity);
+    let parts = hydrate::parts_of(view, &entity.path);
     !parts.is_empty() && parts.iter().all(holds)
 }
 

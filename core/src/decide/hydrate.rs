@@ -74,6 +74,11 @@ fn known_in(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
     if view.current(&file).is_some() {
         return Vec::from([file]);
     }
+    parts_of(view, path)
+}
+
+/// The file's symbols that are true.
+pub(super) fn parts_of(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
     let symbols = view.symbols_of(path).into_iter();
     symbols
         .map(|symbol| EntityId::symbol(path.clone(), symbol))
@@ -248,10 +253,8 @@ fn divergence_within(view: &dyn View, entity: &EntityId) -> Option<Divergence> {
     if own.is_some() || entity.symbol.is_some() {
         return own;
     }
-    let symbols = view.symbols_of(&entity.path).into_iter();
-    symbols
-        .map(|symbol| EntityId::symbol(entity.path.clone(), symbol))
-        .find_map(|part| view.divergence(&part))
+    let parts = parts_of(view, &entity.path);
+    parts.iter().find_map(|part| view.divergence(part))
 }
 
 /// The law's template (spec §8.2), to the letter; what a pattern confirmed (§4.1, step 2) isn't said to be read by AST.

@@ -76,8 +76,7 @@ impl<'r> Touched<'r> {
             if self.files.len() == TOUCHED_FILES_MAX {
                 return;
             }
-            let path = word.split_once("::").map_or(word, |(path, _)| path);
-            if let Ok(path) = RelPath::parse(path, self.reading.root) {
+            if let Ok(path) = RelPath::parse(mention::path_in(word), self.reading.root) {
                 self.add(path);
             }
         }
