@@ -24,8 +24,11 @@ pub mod known_lines;
 pub mod limits;
 pub mod path;
 pub mod reason;
+pub mod recent_map;
 pub mod similarity;
 pub mod slice;
+pub mod text_facts;
+pub mod text_index;
 
 pub mod audit;
 pub mod capture;
@@ -35,6 +38,7 @@ pub mod edit;
 pub mod elision;
 pub mod extract;
 pub mod message;
+pub mod read_message;
 pub mod redact;
 
 pub mod decide;

@@ -80,6 +80,16 @@ pub const OLDER_FILES_LOOKED_AT_MAX: usize = 64;
 /// Entities of one name whose hashes a definition in an older message is compared with.
 pub const NAMESAKES_COMPARED_MAX: usize = 64;
 
+/// Memory for what was learnt of texts, twice: in the generation that is filling and in the one before. A text takes a third of
+/// its own bytes, so this does for conversations of 9 MB in all.
+pub const INDEX_TEXTS_BYTES: usize = 3 << 19;
+
+/// Definitions whose shape is remembered, twice; about 150 bytes each.
+pub const INDEX_DEFINITIONS: usize = 8192;
+
+/// Memory for the lines of definitions that texts are searched for, twice: new texts are searched for all that they name.
+pub const INDEX_LINES_BYTES: usize = 1 << 20;
+
 /// Bytes of a message that are looked at for the Recent Context window, before it is cut: a block of code that the cut
 /// falls into is judged as a whole.
 pub const RECENT_MESSAGE_READ_BYTES: usize = 64 << 10;

@@ -59,20 +59,6 @@ pub fn outside_of_code(text: &str) -> Cow<'_, str> {
     Cow::Owned(words)
 }
 
-/// The tracked files that a text names, in order, each once.
-#[must_use]
-pub fn files_in(text: &str, root: &str, view: &dyn View) -> Vec<RelPath> {
-    let mut scan = Scan::new(root, view);
-    for word in path_words(text) {
-        if scan.words_seen.insert(word)
-            && let Some(path) = scan.tracked_file(path_in(word))
-        {
-            push_new(&mut scan.found.files, path);
-        }
-    }
-    scan.found.files
-}
-
 /// The path in a word that may name a definition in it, too: `src/a.c::add`.
 pub(crate) fn path_in(word: &str) -> &str {
     word.split_once("::").map_or(word, |(path, _)| path)

@@ -2,11 +2,13 @@
 
 use alloc::borrow::Cow;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::delimiter;
 use crate::hash::MessageKey;
+use crate::read_message::ReadMessage;
 use crate::redact;
 
 /// Who speaks.
@@ -84,15 +86,17 @@ impl Message {
         }
     }
 
-    /// The message's text as the ledger may hold it: parts joined by a line end, without anything that the proxy
-    /// itself injected, credentials redacted.
+    /// Its first text part.
     #[must_use]
-    pub fn recordable(&self) -> Cow<'_, str> {
-        match self.parts.as_slice() {
-            [] => Cow::Borrowed(""),
-            [part] => recordable(part),
-            parts => Cow::Owned(recordable(&parts.join("\n")).into_owned()),
-        }
+    pub fn first_part(&self) -> &str {
+        self.parts.first().map_or("", String::as_str)
+    }
+
+    /// All its texts in the order in which a model sees them: thoughts, text parts, arguments of tool calls.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let thoughts = self.thoughts.iter();
+        let said = thoughts.chain(&self.parts).map(String::as_str);
+        said.chain(self.tool_calls.iter().map(|call| call.arguments.as_str()))
     }
 }
 
@@ -159,7 +163,7 @@ pub struct Request {
     /// The model that the client asked for.
     pub model: String,
     /// All messages, in the client's order.
-    pub messages: Vec<Message>,
+    pub messages: Vec<Arc<ReadMessage>>,
     /// The session's name, if the client gave one.
     pub session_name: Option<String>,
     /// Whether the client marks this as a retry.

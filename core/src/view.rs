@@ -12,6 +12,7 @@ use crate::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::slice::{Figures, Span};
+use crate::text_facts::NamedPath;
 
 /// The authoritative version of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,6 +233,8 @@ pub trait View {
     fn tracks(&self, path: &RelPath) -> bool;
     /// Tracked files with this base name, at most `limit`.
     fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath>;
+    /// The tracked file that a path in a text means.
+    fn file_meant(&self, named: NamedPath) -> Option<RelPath>;
     /// A tracked file whose path differs from this one in upper and lower case alone.
     fn case_twin(&self, path: &RelPath) -> Option<RelPath>;
     /// Tracked entities whose symbol's last component is this, at most `limit`.

@@ -4,11 +4,13 @@ use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
 use tslp_core::decide::receive;
 use tslp_core::message::{Request, Role, ToolCall};
 use tslp_io::chat::reply::ReplyDecoder;
-use tslp_io::chat::request::{self, Envelope};
+use tslp_io::chat::request::{self, Envelope, KnownMessages};
 
 /// A body that is read can be written with the same messages, and means the same when it is read again.
 pub fn chat_request(data: &[u8]) {
-    let Ok((body, request)) = request::read(data, Envelope::default()) else {
+    let Ok((body, request)) =
+        request::read(data, Envelope::default(), &mut KnownMessages::default())
+    else {
         return;
     };
     assert!(!request.messages.is_empty());
@@ -27,7 +29,7 @@ pub fn chat_request(data: &[u8]) {
     if spoken.is_empty() && outgoing.system.is_none_or(|system| system.is_empty()) {
         return;
     }
-    let again = match request::read(&written, Envelope::default()) {
+    let again = match request::read(&written, Envelope::default(), &mut KnownMessages::default()) {
         Ok((_, again)) => again,
         Err(error) => panic!("{error}: {}", String::from_utf8_lossy(&written)),
     };

@@ -25,7 +25,7 @@ use tslp_replay::state::State;
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
 use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};
 use crate::chat::reply::ReplyDecoder;
-use crate::chat::request::{self, BadRequest, Envelope};
+use crate::chat::request::{self, BadRequest, Envelope, KnownMessages};
 use crate::checkpoint::keeper::Keeper;
 use crate::config::secret::Secret;
 use crate::contents::StoredContents;
@@ -106,6 +106,7 @@ pub struct EngineThread {
     wiring: Wiring,
     running: HashMap<ExchangeId, Running>,
     prompt_costs: PromptCosts,
+    known_messages: KnownMessages,
     last_transition: Seq,
     /// Bytes of prompts and replies since memory was last given back.
     worked_bytes: usize,
@@ -154,6 +155,7 @@ impl EngineThread {
             wiring,
             running: HashMap::new(),
             prompt_costs: PromptCosts::default(),
+            known_messages: KnownMessages::default(),
             last_transition: Seq(0),
             worked_bytes: 0,
             rested: false,
@@ -221,7 +223,7 @@ impl EngineThread {
                     },
                 };
                 self.worked_bytes += body.len();
-                self.prompt(exchange, envelope, authorization, &body);
+                self.prompt(exchange, envelope, authorization, body);
             }
             ToEngine::ReplyBytes { exchange, bytes } => self.reply_bytes(exchange, &bytes),
             ToEngine::ReplyEnd {
@@ -323,7 +325,7 @@ impl EngineThread {
         exchange: ExchangeId,
         envelope: Envelope,
         authorization: Option<Secret>,
-        body: &[u8],
+        body: Vec<u8>,
     ) {
         match self.compose(exchange, envelope, authorization, body) {
             // The prompt goes first: its way upstream counts, its commit has until the reply comes.
@@ -343,9 +345,10 @@ impl EngineThread {
         exchange: ExchangeId,
         envelope: Envelope,
         authorization: Option<Secret>,
-        body: &[u8],
+        body: Vec<u8>,
     ) -> Result<(ToLoop, Batch), Refused> {
-        let (wire, request) = request::read(body, envelope).map_err(Refused::Request)?;
+        let (wire, request) =
+            request::read(&body, envelope, &mut self.known_messages).map_err(Refused::Request)?;
         self.wiring
             .durable
             .wait_for(self.last_transition)
@@ -366,15 +369,18 @@ impl EngineThread {
                 .collect(),
         };
         let composed = self.engine.compose(pending, answers);
-        let is_unchanged = composed.outgoing.is_unchanged(&composed.request);
         let written = wire.with(&composed.request, &composed.outgoing);
         let sent = written.prompt(&wire);
         let costs = self
             .prompt_costs
             .measure(exchange, wire.model(), wire.prompt(), sent);
+        let addressee = Addressee {
+            model: wire.model().map(str::to_owned),
+            authorization,
+        };
         // Nothing that isn't needed changes, not even white space between fields.
-        let sent = if is_unchanged {
-            body.to_vec()
+        let sent = if composed.outgoing.is_unchanged(&composed.request) {
+            body
         } else {
             written.bytes
         };
@@ -388,10 +394,7 @@ impl EngineThread {
             episode: composed.episode,
             decoder: ReplyDecoder::default(),
             reply: Reply::default(),
-            addressee: Addressee {
-                model: wire.model().map(str::to_owned),
-                authorization,
-            },
+            addressee,
             costs,
             calls_looked_at: 0,
             touched: BTreeMap::new(),

@@ -17,6 +17,7 @@ use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::limits::SUPERSEDED_KEPT;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
+use tslp_core::text_facts::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::view::{Current, FormerVersion};
 
 mod parts;
@@ -110,8 +111,8 @@ pub struct StateMap {
     by_entity: HashTable<u32>,
     by_name: HashTable<u32>,
     by_path: HashTable<u32>,
-    /// Files by their base names in lower case, in the order of their paths.
-    by_basename: BTreeMap<alloc::boxed::Box<str>, Vec<u32>>,
+    /// Files by the hash of their base names, upper and lower case alike, in the order of their paths.
+    by_basename: BTreeMap<NameHash, Vec<u32>>,
     /// Versions that were true, the latest last.
     superseded: BTreeMap<EntityId, Vec<FormerVersion>>,
     hasher: DefaultHashBuilder,
@@ -278,26 +279,19 @@ impl StateMap {
         let Self {
             by_basename, files, ..
         } = self;
-        let alike = by_basename
-            .entry(path.basename().to_ascii_lowercase().into())
-            .or_default();
+        let alike = by_basename.entry(basename_hash(path)).or_default();
         let at = alike.partition_point(|other| files[*other as usize].path < *path);
         alike.insert(at, id);
-        let Self {
-            by_path,
-            files,
-            hasher,
-            ..
-        } = self;
-        by_path.insert_unique(hasher.hash_one(path), id, |id| {
-            hasher.hash_one(&files[*id as usize].path)
+        let Self { by_path, files, .. } = self;
+        by_path.insert_unique(name_hash(path.as_str()), id, |id| {
+            name_hash(files[*id as usize].path.as_str())
         });
         id
     }
 
     fn find_file(&self, path: &RelPath) -> Option<u32> {
         self.by_path
-            .find(self.hasher.hash_one(path), |id| {
+            .find(name_hash(path.as_str()), |id| {
                 self.files[*id as usize].path == *path
             })
             .copied()
@@ -360,7 +354,7 @@ impl StateMap {
                     hasher,
                     ..
                 } = self;
-                by_name.insert_unique(hash, id, |id| name_hash(hasher, entries, *id));
+                by_name.insert_unique(hash, id, |id| last_component_hash(hasher, entries, *id));
             }
         }
     }
@@ -393,7 +387,7 @@ impl StateMap {
                     hasher,
                     ..
                 } = self;
-                by_name.insert_unique(hash, next, |id| name_hash(hasher, entries, *id));
+                by_name.insert_unique(hash, next, |id| last_component_hash(hasher, entries, *id));
             }
             return;
         }
@@ -510,6 +504,25 @@ impl StateMap {
             .collect()
     }
 
+    /// The tracked file that a path in a text means: the file at the path, or the only one with that name.
+    #[must_use]
+    pub fn file_meant(&self, named: NamedPath) -> Option<RelPath> {
+        let has_path = |id: &u32| {
+            let file = &self.files[*id as usize];
+            file.is_tracked() && name_hash(file.path.as_str()) == named.path
+        };
+        if let Some(id) = self.by_path.find(named.path, has_path) {
+            return Some(self.files[*id as usize].path.clone());
+        }
+        if !named.is_bare {
+            return None;
+        }
+        let alike = self.files_with_basename(named.basename);
+        let mut same = alike.filter(|path| name_hash(path.basename()) == named.path);
+        let only = same.next()?;
+        same.next().is_none().then(|| only.clone())
+    }
+
     /// The first tracked file whose path differs from this one in upper and lower case alone.
     #[must_use]
     pub fn case_twin(&self, path: &RelPath) -> Option<RelPath> {
@@ -520,11 +533,15 @@ impl StateMap {
 
     /// Tracked files with this base name, upper and lower case alike.
     fn files_called(&self, basename: &str) -> impl Iterator<Item = &RelPath> {
-        let ids = self
-            .by_basename
-            .get(basename.to_ascii_lowercase().as_str())
-            .map(Vec::as_slice)
-            .unwrap_or_default();
+        let basename = basename.to_ascii_lowercase();
+        self.files_with_basename(name_hash(&basename))
+            .filter(move |path| path.basename().eq_ignore_ascii_case(&basename))
+    }
+
+    /// Tracked files with this hash of their base name.
+    fn files_with_basename(&self, basename: NameHash) -> impl Iterator<Item = &RelPath> {
+        let ids = self.by_basename.get(&basename);
+        let ids = ids.map(Vec::as_slice).unwrap_or_default();
         ids.iter()
             .map(|id| &self.files[*id as usize])
             .filter(|file| file.is_tracked())
@@ -656,7 +673,7 @@ fn entity_hash(
     })
 }
 
-fn name_hash(hasher: &DefaultHashBuilder, entries: &[Option<Entry>], id: u32) -> u64 {
+fn last_component_hash(hasher: &DefaultHashBuilder, entries: &[Option<Entry>], id: u32) -> u64 {
     let symbol = entries[id as usize]
         .as_ref()
         .and_then(|entry| entry.symbol.as_ref());

@@ -3,11 +3,11 @@
 //! The engine never waits: where it needs to know what disk holds it returns the checks, and goes on when the findings
 //! are handed in.
 
-use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
 use tslp_core::decide::audit;
 use tslp_core::decide::compose::{self, Composed, Outgoing, Prompt};
@@ -28,9 +28,10 @@ use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, ReplyOu
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::message::{self, Message, Request};
+use tslp_core::message::{self, Request};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_core::text_index::TextIndex;
 use tslp_core::view::{Divergence, View};
 use tslp_projections::vault::Location;
 
@@ -53,6 +54,8 @@ pub struct Engine<G, S> {
     grammars: G,
     policy: Policy,
     store: Overlay<S>,
+    /// What was learnt of messages' texts.
+    index: RefCell<TextIndex>,
     /// The program that decides, if its rules are to be recorded.
     program: Option<String>,
     /// Whether the rules may differ from those on record.
@@ -67,6 +70,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         Self {
             state,
             grammars,
+            index: RefCell::new(TextIndex::new(&policy.workspace_root)),
             policy,
             store: Overlay {
                 stored: store,
@@ -116,11 +120,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// A prompt has come in.
     pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
         let mut work = Work::new();
-        let texts: Vec<Cow<'_, str>> = request.messages.iter().map(Message::recordable).collect();
         if side_request::is_side_request(&request) {
-            let (episode, events) = receive::receive_side_request(&self.view(), &request, &texts);
+            let (episode, events) = receive::receive_side_request(&self.view(), &request);
             self.fold(at, events, &mut work);
-            drop(texts);
             return PendingPrompt {
                 checks: Vec::new(),
                 reads: Vec::new(),
@@ -132,10 +134,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 kind: Kind::SideRequest(episode),
             };
         }
-        let mut received = receive::receive(&self.view(), &request, &texts);
+        let mut received = receive::receive(&self.view(), &request);
         self.fold(at, core::mem::take(&mut received.events), &mut work);
-        let (to_look_at, examined) = self.examine(at, &request, &texts, &received, &mut work);
-        drop(texts);
+        let (to_look_at, examined) = self.examine(at, &request, &received, &mut work);
         PendingPrompt {
             checks: to_look_at.checks,
             reads: to_look_at.reads,
@@ -229,6 +230,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 known_length: received.known_length,
                 on_record: seen.as_ref(),
                 grammars: &engine.grammars,
+                index: &engine.index,
             };
             let Composed { events, outgoing } = compose::compose(&engine.view(), policy, &prompt);
             (events, outgoing)

@@ -12,6 +12,7 @@ use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
+use tslp_core::text_facts::NamedPath;
 use tslp_core::view::{
     Amendments, Current, Divergence, Exchange, FormerVersion, LastPrompt, OpenPrompt,
     PendingNotice, Proposal, SessionPoint, Turn, View,
@@ -399,6 +400,10 @@ impl View for StateView<'_> {
 
     fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath> {
         self.state.state_map.files_named(basename, limit)
+    }
+
+    fn file_meant(&self, named: NamedPath) -> Option<RelPath> {
+        self.state.state_map.file_meant(named)
     }
 
     fn case_twin(&self, path: &RelPath) -> Option<RelPath> {

@@ -351,7 +351,13 @@ impl Stage {
     fn prompt(&mut self, attempt: Attempt) {
         let request = Request {
             model: "story".into(),
-            messages: self.window().messages.clone(),
+            messages: self
+                .window()
+                .messages
+                .iter()
+                .cloned()
+                .map(Into::into)
+                .collect(),
             session_name: self.session_name.clone(),
             attempt,
             tools: self.tools,

@@ -42,6 +42,60 @@ pub(crate) fn with_others(
     Ok(Some(out))
 }
 
+/// JSON in JSON in JSON: what is nested deeper isn't looked into.
+const NESTED_MAX: u32 = 3;
+
+/// Hands out a text, or the strings in it if it is JSON, and takes other texts for them. `None` if nothing changes.
+pub(crate) fn change_strings(
+    text: &str,
+    change: &mut dyn FnMut(&str) -> Option<String>,
+) -> Option<String> {
+    change_nested(text, NESTED_MAX, change)
+}
+
+fn change_nested(
+    text: &str,
+    nested_max: u32,
+    change: &mut dyn FnMut(&str) -> Option<String>,
+) -> Option<String> {
+    if nested_max > 0 {
+        let strings = with_others(text, &mut |string| {
+            change_nested(string, nested_max - 1, change)
+        });
+        if let Ok(changed) = strings {
+            return changed;
+        }
+        if is_json_by_lines(text) {
+            return each_line(text, &mut |line| change_nested(line, nested_max, change));
+        }
+    }
+    change(text)
+}
+
+/// Whether a text is several lines of JSON.
+fn is_json_by_lines(text: &str) -> bool {
+    let mut lines = text.lines();
+    let is_json = |line: &str| with_others(line, &mut |_| None).is_ok();
+    text.starts_with(['{', '[']) && lines.next().is_some_and(is_json) && lines.next().is_some()
+}
+
+fn each_line(text: &str, change: &mut dyn FnMut(&str) -> Option<String>) -> Option<String> {
+    let mut changed = None;
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end_matches('\n');
+        match change(content) {
+            Some(new) => {
+                changed = Some(());
+                out.push_str(&new);
+                out.push_str(&line[content.len()..]);
+            }
+            None => out.push_str(line),
+        }
+    }
+    changed.map(|()| out)
+}
+
 /// Every string of a valid JSON text but its keys, quotes included.
 fn each_string(json: &str, visit: &mut dyn FnMut(Range<usize>)) {
     let bytes = json.as_bytes();

@@ -25,12 +25,14 @@ pub use transcript::{asks_about_a_conversation, quotes_a_conversation};
 
 use alloc::borrow::Cow;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::edit::{Edit, Malformed};
 use crate::event::{Format, PathEvidence};
 use crate::limits::BLOCKS_PER_MESSAGE_MAX;
+use crate::read_message::ReadMessage;
 
 /// A block of code in a message: code as such, or an edit of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +103,7 @@ const EXAMPLES_END: &str = "I switched to a new code base";
 
 /// How many of the first messages are a client's examples and never captured.
 #[must_use]
-pub fn examples(messages: &[crate::message::Message]) -> usize {
+pub fn examples(messages: &[Arc<ReadMessage>]) -> usize {
     messages
         .iter()
         .rposition(|message| {

@@ -4,11 +4,11 @@
 //! what the model has been shown stays where it was, byte for byte, as long as it isn't wrong. So true code and notices go
 //! to the newest message, are on record, and stand there again whenever the client sends that message again.
 
-use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
 use super::Recorder;
 use super::hydrate::{self, Hydration};
@@ -16,22 +16,23 @@ use super::lost::Lost;
 use super::receive;
 use super::sight::{self, ShownText, Sight, Slot, Withholding};
 use crate::capture;
-use crate::delimiter::{self, RECENT_CLOSE, RECENT_OPEN};
-use crate::directive;
+use crate::delimiter::{RECENT_CLOSE, RECENT_OPEN};
 use crate::entity::EntityId;
 use crate::event::{
     ContentKind, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended, PromptComposed,
     Side, Withheld,
 };
 use crate::extract::Grammars;
-use crate::hash::{ArtifactHash, MessageKey};
+use crate::hash::{ArtifactHash, MessageKey, SliceHash};
 use crate::ids::{EpisodeId, SessionId};
 use crate::limits::{NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES};
 use crate::mention::Mentions;
 use crate::message::{Request, Role};
 use crate::notice;
 use crate::policy::{Placement, Policy};
+use crate::read_message::safe_text;
 use crate::reason::Reason;
+use crate::text_index::TextIndex;
 use crate::view::{Amendments, Exchange, View};
 
 /// The prompt as it goes to the model.
@@ -126,6 +127,8 @@ pub struct Prompt<'r> {
     pub on_record: Option<&'r SeenBefore>,
     /// The parsers.
     pub grammars: &'r dyn Grammars,
+    /// What was learnt of texts that prompts carry again and again.
+    pub index: &'r RefCell<TextIndex>,
 }
 
 /// What only the whole request tells, as it is on record.
@@ -159,7 +162,15 @@ fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     let texts = texts_of_messages(request, current_from..request.messages.len());
     let candidates = candidates(view, prompt);
     let wanted = wanted_symbols(view, &candidates);
-    let sight = Sight::new(view, prompt.session, wanted, &texts, &|_, _, _| false);
+    let mut index = prompt.index.borrow_mut();
+    let sight = Sight::new(
+        view,
+        prompt.session,
+        &mut index,
+        wanted,
+        &texts,
+        &|_, _, _| false,
+    );
     let in_sight = |entity: &EntityId| match prompt.on_record {
         Some(seen) => seen.in_sight.contains(entity),
         None => all_parts(view, entity, &|part| sight.shows_truth(part)),
@@ -173,10 +184,10 @@ fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
             .iter()
             .map(|notice| notice_block(view, prompt, notice)),
     );
-    sections.extend(recent_context(view, prompt.session));
+    sections.extend(recent_context(view, prompt.session, &mut index));
     let preface = sections.join("\n\n");
     let mut system = receive::system_text(request);
-    let withheld = Sight::strictly(view, prompt.session, &system);
+    let withheld = Sight::strictly(view, prompt.session, &mut index, &system);
     if let Some(clean) = clean(Role::System, &system, withheld) {
         system = clean;
     }
@@ -220,15 +231,23 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     // What is new has no place where all that the client sent went out before.
     let candidates = target.map_or_else(Vec::new, |_| candidates(view, prompt));
     let mut wanted = wanted_symbols(view, &candidates);
-    wanted.extend(amendments.withheld.iter().map(|it| it.entity.clone()));
+    let mut withheld_at: BTreeMap<(&EntityId, SliceHash), BTreeSet<u32>> = BTreeMap::new();
+    for withheld in &amendments.withheld {
+        wanted.push(withheld.entity.clone());
+        let positions = withheld_at
+            .entry((&withheld.entity, withheld.slice))
+            .or_default();
+        positions.insert(withheld.position);
+    }
     let sight = Sight::new(
         view,
         prompt.session,
+        &mut prompt.index.borrow_mut(),
         wanted,
         &texts,
         &|entity, slice, index| {
-            let mut withheld = amendments.withheld.iter();
-            withheld.any(|it| it.entity == *entity && it.slice == slice && it.position == at(index))
+            let positions = withheld_at.get(&(entity, slice));
+            positions.is_some_and(|positions| positions.contains(&at(index)))
         },
     );
     let in_tool_chain = target.is_some_and(|(_, side)| side == Side::After);
@@ -330,8 +349,8 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
 
 /// What was put into the conversation's messages before, message by message.
 struct InjectedTexts {
-    /// By the message's index in the request and the side.
-    texts: BTreeMap<(usize, Slot), String>,
+    /// By the message's index in the request and the side, each with its hash.
+    texts: BTreeMap<(usize, Slot), (String, ArtifactHash)>,
     /// All of the session's, also of messages that the client no longer sends, the latest last.
     all: Vec<String>,
 }
@@ -358,10 +377,8 @@ impl InjectedTexts {
             text,
         } in &amendments.injected
         {
-            let Some(text) = view
-                .content(*text)
-                .and_then(|text| String::from_utf8(text).ok())
-            else {
+            let (content, hash) = (view.content(*text), *text);
+            let Some(text) = content.and_then(|text| String::from_utf8(text).ok()) else {
                 continue;
             };
             if let Some(index) = indices.get(&(*message, *position)) {
@@ -369,7 +386,14 @@ impl InjectedTexts {
                     Side::Before => Slot::Before,
                     Side::After => Slot::After,
                 };
-                add_section(injected.texts.entry((*index, slot)).or_default(), &text);
+                injected
+                    .texts
+                    .entry((*index, slot))
+                    .and_modify(|(sections, hash)| {
+                        add_section(sections, &text);
+                        *hash = ArtifactHash::of(sections.as_bytes());
+                    })
+                    .or_insert_with(|| (text.clone(), hash));
             }
             injected.all.push(text);
         }
@@ -388,11 +412,12 @@ impl InjectedTexts {
     }
 
     fn shown(&self, message: usize, slot: Slot) -> Option<ShownText<'_>> {
-        let text = self.texts.get(&(message, slot))?;
+        let (text, hash) = self.texts.get(&(message, slot))?;
         Some(ShownText {
             message,
             slot,
-            text: Cow::Borrowed(text),
+            text,
+            hash: *hash,
         })
     }
 
@@ -418,15 +443,17 @@ impl InjectedTexts {
     ) -> OutgoingMessage {
         let rewritten = |slot| withholding.rewritten.get(&(index, slot)).cloned();
         let side = |slot| {
-            let known = || self.texts.get(&(index, slot)).cloned();
+            let known = || self.texts.get(&(index, slot)).map(|(text, _)| text.clone());
             rewritten(slot).or_else(known).unwrap_or_default()
         };
         let message = &request.messages[index];
         let changed = |texts: &[String], slot: &dyn Fn(usize) -> Slot| -> Vec<(usize, String)> {
             let texts = texts.iter().enumerate();
+            let texts = texts.map(|(at, text)| (at, text, rewritten(slot(at))));
+            let texts = texts.filter(|(.., rewritten)| rewritten.is_some() || !message.is_safe());
             texts
-                .filter_map(|(at, text)| {
-                    Some((at, clean(message.role, text, rewritten(slot(at)))?))
+                .filter_map(|(at, text, rewritten)| {
+                    Some((at, clean(message.role, text, rewritten)?))
                 })
                 .collect()
         };
@@ -607,7 +634,7 @@ fn notice_block(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssued) -> 
     notice::block(notice, notice.entity.as_ref().and_then(seen), lost.as_ref())
 }
 
-fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {
+fn recent_context(view: &dyn View, session: SessionId, index: &mut TextIndex) -> Option<String> {
     let exchanges = view.recent(session);
     if exchanges.is_empty() {
         return None;
@@ -620,7 +647,7 @@ fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {
         ] {
             text.push_str(&format!(
                 "\n{name}:\n{}\n",
-                recent_message(view, session, speaker, &pieces)
+                recent_message(view, session, index, speaker, &pieces)
             ));
         }
     }
@@ -632,11 +659,12 @@ fn recent_context(view: &dyn View, session: SessionId) -> Option<String> {
 fn recent_message(
     view: &dyn View,
     session: SessionId,
+    index: &mut TextIndex,
     speaker: Role,
     pieces: &[ArtifactHash],
 ) -> String {
     let text = recent_text(view, pieces);
-    let text = clean(speaker, &text, Sight::strictly(view, session, &text)).unwrap_or(text);
+    let text = clean(speaker, &text, Sight::strictly(view, session, index, &text)).unwrap_or(text);
     let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
     while !text.is_char_boundary(cut) {
         cut -= 1;
@@ -660,28 +688,9 @@ pub(super) fn recent_text(view: &dyn View, pieces: &[ArtifactHash]) -> String {
 /// A text as a message may say it: without injected blocks, delimiters defused, and with markers in the place of code that
 /// would mislead, as in `withheld`. `None` if nothing changes.
 fn clean(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
-    let safe = safe(speaker, withheld.as_deref().unwrap_or(text));
+    let safe = safe_text(speaker, withheld.as_deref().unwrap_or(text));
     safe.or(withheld)
 }
-
-/// A text without injected blocks, delimiters defused, and the user's without directives. What a tool printed is no
-/// directive, however it begins. `None` if nothing changes.
-fn safe(speaker: Role, text: &str) -> Option<String> {
-    let prose = match speaker {
-        Role::User => directive::stripped(text),
-        _ => Cow::Borrowed(text),
-    };
-    let stripped = delimiter::strip_blocks(&prose);
-    let defused = delimiter::defused(&stripped);
-    if defused.trim().is_empty() && !prose.trim().eq(text.trim()) {
-        return Some(String::from(ONLY_DIRECTIVES));
-    }
-    (defused != text).then(|| defused.into_owned())
-}
-
-/// What the model sees of a prompt that only told the proxy something.
-const ONLY_DIRECTIVES: &str =
-    "(A directive to the state ledger; what came of it stands in the state notices.)";
 
 /// A message of the current prompt, without injected blocks and directives.
 fn safe_message(request: &Request, index: usize) -> OutgoingMessage {
@@ -689,7 +698,7 @@ fn safe_message(request: &Request, index: usize) -> OutgoingMessage {
     let rewritten = |texts: &[String]| -> Vec<(usize, String)> {
         let texts = texts.iter().enumerate();
         texts
-            .filter_map(|(at, text)| Some((at, safe(message.role, text)?)))
+            .filter_map(|(at, text)| Some((at, safe_text(message.role, text)?)))
             .collect()
     };
     OutgoingMessage {

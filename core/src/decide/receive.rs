@@ -1,6 +1,5 @@
 //! A prompt comes in: which session it belongs to, and which of its messages are new.
 
-use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -11,9 +10,9 @@ use crate::event::{
 };
 use crate::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use crate::ids::{EpisodeId, SessionId};
-use crate::message::{Attempt, Message, Request, Role, Tools, key_of};
+use crate::message::{Attempt, Request, Role, Tools};
 use crate::policy::{HistoryChoice, Policy};
-use crate::redact;
+use crate::read_message::ReadMessage;
 use crate::view::{Place, View};
 
 /// What is known of a prompt once it is recorded.
@@ -53,10 +52,10 @@ pub enum Said {
     Before,
 }
 
-/// Records a prompt. `texts` are its messages' texts as the ledger may hold them ([`Message::recordable`]), in order.
+/// Records a prompt.
 #[must_use]
-pub fn receive(view: &dyn View, request: &Request, texts: &[Cow<'_, str>]) -> Received {
-    let conversation = Conversation::of(request, texts);
+pub fn receive(view: &dyn View, request: &Request) -> Received {
+    let conversation = Conversation::of(request);
     if request.attempt == Attempt::Retry
         && let Some(open) = view.open_prompt(conversation.whole)
     {
@@ -78,9 +77,12 @@ pub fn receive(view: &dyn View, request: &Request, texts: &[Cow<'_, str>]) -> Re
 fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -> Received {
     let belonging = belonging(view, request, conversation);
     let said = said(view, conversation, &belonging);
-    let known_length = KnownPart::longest(view, conversation)
+    let known = KnownPart::longest(view, conversation);
+    let known_length = known
         .filter(|known| Some(known.session) == belonging.session())
         .map_or(0, |known| known.length);
+    // What went to a model before was recorded then.
+    let recorded = known.map_or(0, |known| known.length as usize);
     let episode = view.next_episode();
     let (session, fork) = match belonging {
         Belonging::Continues(session) => (session, None),
@@ -91,8 +93,9 @@ fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -
     let mut messages = Vec::new();
     let mut new_user_messages = Vec::new();
     let mut older = 0;
-    for spoken in &conversation.messages {
-        let is_known = || spoken.text.is_empty() || view.holds(spoken.content());
+    for (position, spoken) in conversation.messages.iter().enumerate() {
+        let is_known =
+            || position < recorded || spoken.text.is_empty() || view.holds(spoken.content);
         if spoken.time == Time::Older && is_known() {
             continue;
         }
@@ -101,15 +104,14 @@ fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -
             new_user_messages.push(spoken.index);
         }
         older += u32::from(spoken.time == Time::Older);
+        recorder.store_as(spoken.content, ContentKind::Message, spoken.text.as_bytes());
         messages.push(MessageRef {
             role: spoken.role,
             key: spoken.key,
-            content: recorder.store(ContentKind::Message, spoken.text.as_bytes()),
+            content: spoken.content,
         });
     }
-    let system = system_text(request);
-    let system = (!system.is_empty())
-        .then(|| recorder.store(ContentKind::Message, redact::redacted(&system).as_bytes()));
+    let system = record_system(&mut recorder, request);
     recorder.push(Event::PromptReceived(PromptReceived {
         episode,
         session,
@@ -137,19 +139,36 @@ fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -
     }
 }
 
+/// Records what the system messages say, joined by a blank line; `None` if that is nothing.
+fn record_system(recorder: &mut Recorder<'_>, request: &Request) -> Option<ArtifactHash> {
+    let messages = request.messages.iter();
+    let mut system = messages.filter(|message| message.role == Role::System);
+    let first = system.next()?;
+    let mut rest = system.peekable();
+    if rest.peek().is_none() {
+        let text = first.recorded();
+        return (!text.is_empty()).then(|| {
+            recorder.store_as(first.content(), ContentKind::Message, text.as_bytes());
+            first.content()
+        });
+    }
+    let texts: Vec<&str> = [first]
+        .into_iter()
+        .chain(rest)
+        .map(|it| it.recorded())
+        .collect();
+    Some(recorder.store(ContentKind::Message, texts.join("\n\n").as_bytes()))
+}
+
 /// Records a request beside a conversation.
 #[must_use]
-pub fn receive_side_request(
-    view: &dyn View,
-    request: &Request,
-    texts: &[Cow<'_, str>],
-) -> (EpisodeId, Vec<Event>) {
+pub fn receive_side_request(view: &dyn View, request: &Request) -> (EpisodeId, Vec<Event>) {
     let episode = view.next_episode();
     let received = Event::SideRequestReceived(SideRequestReceived {
         episode,
         model: request.model.clone(),
         messages: u32::try_from(request.messages.len()).unwrap_or(u32::MAX),
-        transcript: Conversation::of(request, texts).whole,
+        transcript: Conversation::of(request).whole,
     });
     (episode, Vec::from([received]))
 }
@@ -182,13 +201,8 @@ struct Spoken<'r> {
     time: Time,
     text: &'r str,
     key: MessageKey,
-}
-
-impl Spoken<'_> {
     /// Its text's address in the Vault.
-    fn content(&self) -> ArtifactHash {
-        ArtifactHash::of(self.text.as_bytes())
-    }
+    content: ArtifactHash,
 }
 
 /// A request's messages as a chain of hashes, system messages left out.
@@ -202,7 +216,7 @@ struct Conversation<'r> {
 }
 
 impl<'r> Conversation<'r> {
-    fn of(request: &'r Request, texts: &'r [Cow<'_, str>]) -> Self {
+    fn of(request: &'r Request) -> Self {
         let current_from = request.current_from();
         let mut conversation = Self {
             messages: Vec::with_capacity(request.messages.len()),
@@ -210,12 +224,11 @@ impl<'r> Conversation<'r> {
             after_messages: Vec::with_capacity(request.messages.len()),
             whole: TranscriptHash::EMPTY,
         };
-        for (index, (message, text)) in request.messages.iter().zip(texts).enumerate() {
+        for (index, message) in request.messages.iter().enumerate() {
             if message.role != Role::System {
                 conversation.add(
                     index,
                     message,
-                    text,
                     if index < current_from {
                         Time::Older
                     } else {
@@ -227,16 +240,16 @@ impl<'r> Conversation<'r> {
         conversation
     }
 
-    fn add(&mut self, index: usize, message: &Message, text: &'r str, time: Time) {
-        let key = key_of(message.role, text, &message.tool_calls);
-        self.whole = self.whole.extended(key);
+    fn add(&mut self, index: usize, message: &'r ReadMessage, time: Time) {
+        self.whole = self.whole.extended(message.key());
         self.after_messages.push(self.whole);
         self.messages.push(Spoken {
             index,
             role: message.role,
             time,
-            text,
-            key,
+            text: message.recorded(),
+            key: message.key(),
+            content: message.content(),
         });
         if message.role == Role::Assistant {
             self.after_replies.push((self.whole, self.length()));
@@ -385,12 +398,12 @@ fn said(view: &dyn View, conversation: &Conversation<'_>, belonging: &Belonging)
         return Said::Now;
     };
     let roles = current.iter().map(|spoken| spoken.role);
-    if is_answered(roles, view.holds(words.content())) {
+    if is_answered(roles, view.holds(words.content)) {
         return Said::Before;
     }
-    let was_prompted = |session| view.was_prompted(session, conversation.length(), words.content());
+    let was_prompted = |session| view.was_prompted(session, conversation.length(), words.content);
     repeated(
-        view.was_said(words.content()),
+        view.was_said(words.content),
         covering(view, conversation),
         belonging.session().is_some_and(was_prompted),
     )

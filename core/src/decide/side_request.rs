@@ -1,7 +1,7 @@
 //! Requests beside a conversation: clients ask the model for titles, tags and summaries of it.
 
 use crate::capture;
-use crate::message::{Message, Request, Role};
+use crate::message::{Request, Role};
 
 /// How such requests begin, as data.
 const BEGINNINGS: &str = include_str!("side_requests.txt");
@@ -10,15 +10,13 @@ const BEGINNINGS: &str = include_str!("side_requests.txt");
 /// user message.
 #[must_use]
 pub fn is_side_request(request: &Request) -> bool {
-    let first_text = |message: &Message| message.parts.first().cloned().unwrap_or_default();
-    let has_role = |role| move |message: &&Message| message.role == role;
-    let system = request.messages.iter().find(has_role(Role::System));
-    let last_user = request.messages.iter().rfind(has_role(Role::User));
-    let begins = |message| begins_as_known(&first_text(message));
-    system.is_some_and(begins)
-        || last_user.is_some_and(|message| {
-            begins(message) || capture::asks_about_a_conversation(&first_text(message))
-        })
+    let mut messages = request.messages.iter();
+    let system = messages.find(|message| message.role == Role::System);
+    let mut messages = request.messages.iter();
+    let last_user = messages.rfind(|message| message.role == Role::User);
+    let system = system.map_or("", |message| message.first_part());
+    let said = last_user.map_or("", |message| message.first_part());
+    begins_as_known(system) || begins_as_known(said) || capture::asks_about_a_conversation(said)
 }
 
 fn begins_as_known<'t>(text: &'t str) -> bool {
@@ -37,18 +35,15 @@ fn begins_as_known<'t>(text: &'t str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Attempt, Tools};
+    use crate::message::{Attempt, Message, Tools};
     use alloc::string::String;
-    use alloc::vec::Vec;
 
     fn check(messages: &[(Role, &str)], expected: bool) {
-        let messages: Vec<Message> = messages
-            .iter()
-            .map(|(role, text)| Message::new(*role, text))
-            .collect();
+        let messages = messages.iter();
+        let messages = messages.map(|(role, text)| Message::new(*role, text).into());
         let request = Request {
             model: String::new(),
-            messages,
+            messages: messages.collect(),
             session_name: None,
             attempt: Attempt::First,
             tools: Tools::None,

@@ -3,34 +3,38 @@
 //! Nobody parses an older message. Every text that is or was true is known, so it is looked for by its own lines
 //! ([`crate::known_lines`]), in whatever shape a message shows it.
 
-use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use alloc::{format, vec};
 use core::ops::Range;
 
 use super::observe;
 use crate::artifact::Origin;
 use crate::capture::json_text;
-use crate::entity::{EntityId, Symbol};
+use crate::entity::EntityId;
 use crate::event::Withheld;
 use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::SessionId;
-use crate::known_lines::{self, KnownLines, TextLines, WordSet};
+use crate::known_lines;
 use crate::limits::NAMESAKES_COMPARED_MAX;
-use crate::message::Message;
-use crate::slice::Span;
+use crate::read_message::ReadMessage;
+use crate::text_facts::{NameHash, basename_hash, name_hash};
+use crate::text_index::{Definition, Shape, TextIndex, WantedWord};
 use crate::view::View;
 
 /// A text that the model sees.
+#[derive(Clone, Copy)]
 pub(super) struct ShownText<'t> {
     /// The index of its message in the request.
     pub(super) message: usize,
     /// Which of the message's texts.
     pub(super) slot: Slot,
     /// The text.
-    pub(super) text: Cow<'t, str>,
+    pub(super) text: &'t str,
+    /// The text's hash.
+    pub(super) hash: ArtifactHash,
 }
 
 /// A place for a text in a message.
@@ -49,27 +53,26 @@ pub(super) enum Slot {
 }
 
 /// All texts of one message, in the order in which a model sees them.
-pub(super) fn texts_of(index: usize, message: &Message) -> impl Iterator<Item = ShownText<'_>> {
-    let shown = move |slot, text| ShownText {
+pub(super) fn texts_of(index: usize, message: &ReadMessage) -> impl Iterator<Item = ShownText<'_>> {
+    let thoughts = (0..message.thoughts.len()).map(Slot::Thought);
+    let parts = (0..message.parts.len()).map(Slot::Part);
+    let arguments = (0..message.tool_calls.len()).map(Slot::Arguments);
+    let slots = thoughts.chain(parts).chain(arguments);
+    let texts = message.texts().zip(message.text_hashes());
+    slots.zip(texts).map(move |(slot, (text, hash))| ShownText {
         message: index,
         slot,
-        text: Cow::Borrowed(text),
-    };
-    let thoughts = message.thoughts.iter().enumerate();
-    let parts = message.parts.iter().enumerate();
-    let calls = message.tool_calls.iter().enumerate();
-    thoughts
-        .map(move |(at, text)| shown(Slot::Thought(at), text.as_str()))
-        .chain(parts.map(move |(at, text)| shown(Slot::Part(at), text.as_str())))
-        .chain(calls.map(move |(at, call)| shown(Slot::Arguments(at), call.arguments.as_str())))
+        text,
+        hash: *hash,
+    })
 }
 
 /// A version of a symbol that texts are searched for.
 struct KnownVersion {
     entity: EntityId,
     slice: SliceHash,
-    /// Its definitions' lines; several where the symbol has several definitions.
-    definitions: Vec<KnownLines>,
+    /// Its definitions; several where the symbol has several.
+    definitions: Vec<Shape>,
 }
 
 /// One place where a text shows a definition.
@@ -109,7 +112,11 @@ pub(super) struct Sight<'v> {
     view: &'v dyn View,
     session: SessionId,
     versions: Vec<KnownVersion>,
+    /// The versions of each entity.
+    versions_of: BTreeMap<EntityId, Vec<usize>>,
     sightings: Vec<Sighting>,
+    /// For each version, the last message that shows all of its definitions.
+    last_whole: Vec<Option<usize>>,
 }
 
 /// A piece of a text that a marker takes the place of.
@@ -144,46 +151,45 @@ impl<'v> Sight<'v> {
     pub(super) fn new(
         view: &'v dyn View,
         session: SessionId,
+        index: &mut TextIndex,
         wanted: impl IntoIterator<Item = EntityId>,
         texts: &[ShownText<'_>],
         was_withheld: &dyn Fn(&EntityId, SliceHash, usize) -> bool,
     ) -> Self {
         let mut symbols: BTreeSet<EntityId> = view.outdated_symbols().into_iter().collect();
         symbols.extend(wanted);
-        let mut by_word: BTreeMap<String, Vec<EntityId>> = BTreeMap::new();
-        for entity in symbols {
-            let name = entity.symbol.as_ref().map(Symbol::last_component);
-            if let Some(word) = name.and_then(known_lines::identifier_in) {
-                by_word.entry(word.into()).or_default().push(entity);
-            }
-        }
-        let mut named: BTreeMap<String, bool> = BTreeMap::new();
-        let mut search = Search {
-            view,
-            names_file: &mut |basename| {
-                let is_named = || texts.iter().any(|shown| shown.text.contains(basename));
-                *named.entry(basename.into()).or_insert_with(is_named)
-            },
-            by_word: &by_word,
-            words: WordSet::new(by_word.keys().map(String::as_str)),
-            versions: Vec::new(),
-            versions_of: BTreeMap::new(),
-        };
+        let mut search = Search::new(view, &symbols);
         let mut sightings = Vec::new();
         for shown in texts {
-            let mut string = 0;
-            each_string(&shown.text, NESTED_MAX, &mut |text| {
-                let found = search.found_in(text).into_iter();
-                sightings.extend(found.map(|fits| Sighting {
-                    message: shown.message,
-                    slot: shown.slot,
-                    string,
-                    fits,
-                    withheld_as: None,
-                }));
-                string += 1;
-                None
+            let words = search.words_in(index, shown);
+            let mut found: BTreeMap<(usize, usize, usize), Vec<Fit>> = BTreeMap::new();
+            let wanted: Vec<&WantedWord> = words
+                .iter()
+                .map(|word| &search.prepared[word].wanted)
+                .collect();
+            let text = (shown.hash, shown.text);
+            index.search(view, text, &wanted, &mut |at, shown| {
+                let (version, definition) = search.prepared[&words[at]].places[shown.definition];
+                let place = (shown.string, shown.line, at);
+                found.entry(place).or_default().push(Fit {
+                    version,
+                    definition,
+                    bytes: shown.bytes.clone(),
+                    line_count: shown.line_count,
+                });
             });
+            for ((string, ..), mut fits) in found {
+                fits.retain(|fit| search.may_fit(index, texts, fit));
+                if !fits.is_empty() {
+                    sightings.push(Sighting {
+                        message: shown.message,
+                        slot: shown.slot,
+                        string,
+                        fits,
+                        withheld_as: None,
+                    });
+                }
+            }
         }
         let versions = search.versions;
         for sighting in &mut sightings {
@@ -192,10 +198,17 @@ impl<'v> Sight<'v> {
                 was_withheld(entity, *slice, sighting.message)
             });
         }
+        let mut versions_of: BTreeMap<EntityId, Vec<usize>> = BTreeMap::new();
+        for (index, version) in versions.iter().enumerate() {
+            let known = versions_of.entry(version.entity.clone()).or_default();
+            known.push(index);
+        }
         Self {
             view,
             session,
+            last_whole: last_whole(&versions, &sightings),
             versions,
+            versions_of,
             sightings,
         }
     }
@@ -212,34 +225,15 @@ impl<'v> Sight<'v> {
     }
 
     fn newest(&self, entity: &EntityId) -> Option<SliceHash> {
-        let mut newest: Option<(usize, SliceHash)> = None;
-        for (index, version) in self.versions.iter().enumerate() {
-            if version.entity == *entity
-                && let Some(last) = self.last_whole(index)
-                && newest.is_none_or(|(known, _)| known <= last)
-            {
-                newest = Some((last, version.slice));
-            }
-        }
-        newest.map(|(_, slice)| slice)
+        let shown = self.versions_of(entity);
+        let shown = shown.filter_map(|version| Some((self.last_whole[version]?, version)));
+        let (_, newest) = shown.max_by_key(|(last, _)| *last)?;
+        Some(self.versions[newest].slice)
     }
 
-    /// The last message that shows all definitions of a version.
-    fn last_whole(&self, version: usize) -> Option<usize> {
-        let definitions = 0..self.versions[version].definitions.len();
-        let last_of = |definition: usize| {
-            let fits = |sighting: &&Sighting| {
-                let mut best = sighting.best();
-                sighting.withheld_as.is_none()
-                    && best.any(|fit| (fit.version, fit.definition) == (version, definition))
-            };
-            self.sightings
-                .iter()
-                .rfind(fits)
-                .map(|sighting| sighting.message)
-        };
-        let last: Option<Vec<usize>> = definitions.map(last_of).collect();
-        last?.into_iter().min()
+    fn versions_of(&self, entity: &EntityId) -> impl Iterator<Item = usize> {
+        let versions = self.versions_of.get(entity);
+        versions.into_iter().flatten().copied()
     }
 
     fn reality(&self, entity: &EntityId) -> Reality {
@@ -319,7 +313,7 @@ impl<'v> Sight<'v> {
         }
         for shown in texts {
             if let Some(cuts) = cuts.get(&(shown.message, shown.slot)) {
-                let text = without(&shown.text, cuts);
+                let text = without(shown.text, cuts);
                 withholding
                     .rewritten
                     .insert((shown.message, shown.slot), text);
@@ -341,22 +335,26 @@ impl<'v> Sight<'v> {
         if reality.slice == Some(version.slice) || was_edited_since {
             return false;
         }
-        let holds = |index: &usize| {
-            let other = &self.versions[*index];
-            other.entity == version.entity && Some(other.slice) == reality.slice
-        };
-        let mut real = (0..self.versions.len()).filter(holds);
-        !real.any(|index| self.last_whole(index).is_some_and(|last| last > message))
+        let mut real = self
+            .versions_of(&version.entity)
+            .filter(|other| Some(self.versions[*other].slice) == reality.slice);
+        !real.any(|other| self.last_whole[other].is_some_and(|last| last > message))
     }
 
     /// The text without anything that isn't true now (`window` history, which is strict), whatever else shows it.
-    pub(super) fn strictly(view: &dyn View, session: SessionId, text: &str) -> Option<String> {
+    pub(super) fn strictly(
+        view: &dyn View,
+        session: SessionId,
+        index: &mut TextIndex,
+        text: &str,
+    ) -> Option<String> {
         let shown = [ShownText {
             message: 0,
             slot: Slot::Part(0),
-            text: Cow::Borrowed(text),
+            text,
+            hash: ArtifactHash::of(text.as_bytes()),
         }];
-        let sight = Sight::new(view, session, [], &shown, &|_, _, _| false);
+        let sight = Sight::new(view, session, index, [], &shown, &|_, _, _| false);
         let is_true = |version: &KnownVersion| {
             let current = view.current(&version.entity);
             current.is_some_and(|current| current.slice == version.slice)
@@ -380,62 +378,109 @@ impl<'v> Sight<'v> {
     }
 }
 
-/// A search for known versions, which are read from the Vault once a text has their name.
-struct Search<'s> {
-    view: &'s dyn View,
-    /// Whether any of the texts names a file.
-    names_file: &'s mut dyn FnMut(&str) -> bool,
-    by_word: &'s BTreeMap<String, Vec<EntityId>>,
-    words: WordSet<'s>,
-    versions: Vec<KnownVersion>,
-    versions_of: BTreeMap<&'s str, Range<usize>>,
+/// For each version, the last message that shows all of its definitions.
+fn last_whole(versions: &[KnownVersion], sightings: &[Sighting]) -> Vec<Option<usize>> {
+    let mut last_of: Vec<Vec<Option<usize>>> = versions
+        .iter()
+        .map(|version| vec![None; version.definitions.len()])
+        .collect();
+    // Sightings are in the order of their messages.
+    let visible = sightings
+        .iter()
+        .filter(|sighting| sighting.withheld_as.is_none());
+    for sighting in visible {
+        for fit in sighting.best() {
+            last_of[fit.version][fit.definition] = Some(sighting.message);
+        }
+    }
+    let of_all = |last: Vec<Option<usize>>| -> Option<usize> {
+        let last: Option<Vec<usize>> = last.into_iter().collect();
+        last?.into_iter().min()
+    };
+    last_of.into_iter().map(of_all).collect()
 }
 
+/// A search for known versions, which are looked up once a text has their name.
+struct Search<'s> {
+    view: &'s dyn View,
+    /// The symbols that are searched for, by the hash of the word in their names, sorted.
+    symbols: Vec<(NameHash, &'s EntityId)>,
+    /// Has one bit for each word: most identifiers of a text are told apart by it.
+    bits: Vec<u64>,
+    versions: Vec<KnownVersion>,
+    /// What the words stand for that texts have.
+    prepared: BTreeMap<NameHash, Prepared>,
+    /// Whether any of the texts names a file.
+    named: BTreeMap<NameHash, bool>,
+}
+
+/// A word's definitions.
+struct Prepared {
+    wanted: WantedWord,
+    /// Of each definition, its version and which of its definitions it is.
+    places: Vec<(usize, usize)>,
+}
+
+const BITS: usize = 1 << 16;
+
 impl<'s> Search<'s> {
-    /// Each place where a text shows a definition, with the versions that fit.
-    fn found_in(&mut self, text: &str) -> Vec<Vec<Fit>> {
-        let mut found = Vec::new();
-        let lines = TextLines::new(text);
-        let words = core::mem::take(&mut self.words);
-        for (line, word) in lines.with_words(&words) {
-            let mut fits = Vec::new();
-            for version in self.versions_with(word) {
-                let known = &self.versions[version];
-                for (definition, known_lines) in known.definitions.iter().enumerate() {
-                    let Some(shown) = known_lines.shown_at(&lines, line) else {
-                        continue;
-                    };
-                    // A single line may be the same in many files.
-                    let basename = known.entity.path.basename();
-                    if known_lines.is_one_line() && !(self.names_file)(basename) {
-                        continue;
-                    }
-                    fits.push(Fit {
-                        version,
-                        definition,
-                        bytes: shown.bytes,
-                        line_count: shown.line_count,
-                    });
-                }
-            }
-            if !fits.is_empty() {
-                found.push(fits);
-            }
+    fn new(view: &'s dyn View, symbols: &'s BTreeSet<EntityId>) -> Self {
+        let symbols = symbols.iter();
+        let mut symbols: Vec<(NameHash, &EntityId)> = symbols
+            .filter_map(|entity| Some((name_hash(word_of(entity)?), entity)))
+            .collect();
+        symbols.sort_unstable();
+        let mut bits = vec![0; if symbols.is_empty() { 0 } else { BITS / 64 }];
+        for (word, _) in &symbols {
+            let bit = *word as usize % BITS;
+            bits[bit / 64] |= 1 << (bit % 64);
         }
-        self.words = words;
-        found
+        Self {
+            view,
+            symbols,
+            bits,
+            versions: Vec::new(),
+            prepared: BTreeMap::new(),
+            named: BTreeMap::new(),
+        }
     }
 
-    /// The versions of all symbols that are looked for by this word, and what is true of their namesakes: what is true
-    /// elsewhere is no former version.
-    fn versions_with(&mut self, word: &'s str) -> Range<usize> {
-        if let Some(known) = self.versions_of.get(word) {
-            return known.clone();
+    /// The words of a text that are searched for, all of them prepared.
+    fn words_in(&mut self, index: &mut TextIndex, shown: &ShownText<'_>) -> Vec<NameHash> {
+        if self.symbols.is_empty() {
+            return Vec::new();
         }
-        let start = self.versions.len();
-        let wanted = self.by_word.get(word).map_or(&[][..], Vec::as_slice);
+        let has_bit = |word: &NameHash| {
+            let bit = *word as usize % BITS;
+            self.bits[bit / 64] >> (bit % 64) & 1 == 1
+        };
+        let facts = index.facts(shown.hash, shown.text);
+        let mut words: Vec<NameHash> = facts.identifiers().filter(has_bit).collect();
+        words.retain(|word| {
+            if !self.prepared.contains_key(word) {
+                let prepared = self.prepare(index, *word);
+                self.prepared.insert(*word, prepared);
+            }
+            !self.prepared[word].wanted.is_empty()
+        });
+        words
+    }
+
+    /// The versions of all symbols that are searched for by a word, and what is true of their namesakes: what is true
+    /// elsewhere is no former version.
+    fn prepare(&mut self, index: &mut TextIndex, hash: NameHash) -> Prepared {
+        let from = self.symbols.partition_point(|(word, _)| *word < hash);
+        let symbols = self.symbols[from..].iter();
+        let symbols: Vec<&EntityId> = symbols
+            .take_while(|(word, _)| *word == hash)
+            .map(|(_, entity)| *entity)
+            .collect();
+        let word = symbols.first().and_then(|entity| word_of(entity));
+        let word: Arc<str> = word.unwrap_or_default().into();
+        let mut definitions = Vec::new();
+        let mut places = Vec::new();
         let mut read = BTreeSet::new();
-        for entity in wanted {
+        for entity in symbols {
             let Some(symbol) = &entity.symbol else {
                 continue;
             };
@@ -443,98 +488,74 @@ impl<'s> Search<'s> {
             let namesakes = self.view.entities_named(name, NAMESAKES_COMPARED_MAX);
             for other in namesakes.iter().chain([entity]) {
                 if read.insert(other.clone()) {
-                    self.read(other);
+                    self.add_versions(index, other, &word, &mut definitions, &mut places);
                 }
             }
         }
-        self.versions_of.insert(word, start..self.versions.len());
-        start..self.versions.len()
+        Prepared {
+            wanted: WantedWord::new(word, definitions),
+            places,
+        }
     }
 
-    fn read(&mut self, entity: &EntityId) {
+    /// Whether what fits isn't there by chance: a single line may be the same in many files.
+    fn may_fit(&mut self, index: &mut TextIndex, texts: &[ShownText<'_>], fit: &Fit) -> bool {
+        let version = &self.versions[fit.version];
+        if !version.definitions[fit.definition].is_one_line {
+            return true;
+        }
+        let basename = basename_hash(&version.entity.path);
+        let mut texts = texts.iter();
+        let mut is_named = || {
+            texts.any(|shown| {
+                let facts = index.facts(shown.hash, shown.text);
+                facts.names_file(basename)
+            })
+        };
+        *self.named.entry(basename).or_insert_with(&mut is_named)
+    }
+
+    fn add_versions(
+        &mut self,
+        index: &mut TextIndex,
+        entity: &EntityId,
+        word: &Arc<str>,
+        definitions: &mut Vec<Definition>,
+        places: &mut Vec<(usize, usize)>,
+    ) {
         let current = self.view.current(entity);
         let current = current.map(|current| (current.slice, current.artifact, current.spans));
         let former = self.view.former_versions(entity).into_iter();
         let former = former.map(|former| (former.slice, former.artifact, former.spans));
         let truth = current.as_ref().map(|(slice, ..)| *slice);
         // What became true again is no former version.
-        for (slice, artifact, spans) in former
-            .filter(|(slice, ..)| Some(*slice) != truth)
-            .chain(current)
-        {
-            let definitions = self.definitions(entity, artifact, &spans);
-            if !definitions.is_empty() {
-                self.versions.push(KnownVersion {
-                    entity: entity.clone(),
-                    slice,
-                    definitions,
-                });
-            }
+        let versions = former.filter(|(slice, ..)| Some(*slice) != truth);
+        for (slice, artifact, spans) in versions.chain(current) {
+            let own = spans.iter().map(|span| Definition {
+                artifact,
+                span: *span,
+                word: Arc::clone(word),
+            });
+            let own: Vec<Definition> = own.collect();
+            let shapes = own.iter().map(|it| index.shape(self.view, it));
+            let shapes: Option<Vec<Shape>> = shapes.collect();
+            let Some(shapes) = shapes.filter(|shapes| !shapes.is_empty()) else {
+                continue;
+            };
+            places.extend((0..own.len()).map(|definition| (self.versions.len(), definition)));
+            self.versions.push(KnownVersion {
+                entity: entity.clone(),
+                slice,
+                definitions: shapes,
+            });
+            definitions.extend(own);
         }
-    }
-
-    fn definitions(
-        &self,
-        entity: &EntityId,
-        artifact: ArtifactHash,
-        spans: &[Span],
-    ) -> Vec<KnownLines> {
-        let Some(symbol) = &entity.symbol else {
-            return Vec::new();
-        };
-        let known = spans.iter().map(|span| {
-            let code = self.view.slices(artifact, core::slice::from_ref(span))?;
-            KnownLines::new(core::str::from_utf8(&code).ok()?, symbol.last_component())
-        });
-        known.collect::<Option<Vec<_>>>().unwrap_or_default()
     }
 }
 
-/// JSON in JSON in JSON: what is nested deeper isn't looked into.
-const NESTED_MAX: u32 = 3;
-
-/// Hands out the text, or the strings in it if it is JSON, and takes other texts for them. `None` if nothing changes.
-fn each_string(
-    text: &str,
-    nested_max: u32,
-    change: &mut dyn FnMut(&str) -> Option<String>,
-) -> Option<String> {
-    if nested_max > 0 {
-        let strings = json_text::with_others(text, &mut |string| {
-            each_string(string, nested_max - 1, change)
-        });
-        if let Ok(changed) = strings {
-            return changed;
-        }
-        if is_json_by_lines(text) {
-            return each_line(text, &mut |line| each_string(line, nested_max, change));
-        }
-    }
-    change(text)
-}
-
-/// Whether a text is several lines of JSON.
-fn is_json_by_lines(text: &str) -> bool {
-    let mut lines = text.lines();
-    let is_json = |line: &str| json_text::with_others(line, &mut |_| None).is_ok();
-    text.starts_with(['{', '[']) && lines.next().is_some_and(is_json) && lines.next().is_some()
-}
-
-fn each_line(text: &str, change: &mut dyn FnMut(&str) -> Option<String>) -> Option<String> {
-    let mut changed = None;
-    let mut out = String::new();
-    for line in text.split_inclusive('\n') {
-        let content = line.trim_end_matches('\n');
-        match change(content) {
-            Some(new) => {
-                changed = Some(());
-                out.push_str(&new);
-                out.push_str(&line[content.len()..]);
-            }
-            None => out.push_str(line),
-        }
-    }
-    changed.map(|()| out)
+/// The word by which texts are searched for a symbol.
+fn word_of(entity: &EntityId) -> Option<&str> {
+    known_lines::identifier_in(entity.symbol.as_ref()?.last_component())
 }
 
 /// The text with a marker in the place of each cut. Of cuts that overlap the first and longest counts.
@@ -548,7 +569,7 @@ fn without(text: &str, cuts: &[Cut]) -> String {
         )
     });
     let mut strings = 0;
-    let changed = each_string(text, NESTED_MAX, &mut |string| {
+    let changed = json_text::change_strings(text, &mut |string| {
         let index = strings;
         strings += 1;
         let own = cuts.iter().filter(|cut| cut.string == index);

@@ -88,7 +88,7 @@ fn pasted(files: usize) -> Engine<TreeSitterGrammars, Nothing> {
     for file in 0..files {
         let request = Request {
             model: String::new(),
-            messages: vec![Message::new(Role::User, &corpus::paste(file))],
+            messages: vec![Message::new(Role::User, &corpus::paste(file)).into()],
             session_name: None,
             attempt: Attempt::First,
             tools: Tools::None,

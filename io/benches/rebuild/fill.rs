@@ -158,7 +158,7 @@ impl Project {
         self.conversation.push(Message::new(Role::User, text));
         let request = Request {
             model: String::new(),
-            messages: self.conversation.clone(),
+            messages: self.conversation.iter().cloned().map(Into::into).collect(),
             session_name: None,
             attempt: Attempt::First,
             tools: Tools::None,

@@ -5,12 +5,15 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
 use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
+use tslp_core::read_message::ReadMessage;
+use tslp_core::recent_map::RecentMap;
 use tslp_core::redact;
 
 /// Why a body is no chat request. The text is for the person whose client sent it.
@@ -46,7 +49,10 @@ pub struct Envelope {
 
 /// A request body, read but not copied.
 pub struct Body<'b> {
+    /// All fields but the messages.
     fields: Vec<(String, &'b RawValue)>,
+    /// How many of the fields come before the messages.
+    fields_before_messages: usize,
     messages: Vec<&'b RawValue>,
     system_role: String,
 }
@@ -71,38 +77,75 @@ impl Written {
     }
 }
 
-/// Reads a body.
+/// Messages that were read before, by the hash of their JSON text: agents send all of theirs with every step.
+pub struct KnownMessages(RecentMap<[u8; 32], KnownMessage>);
+
+struct KnownMessage {
+    /// As the client wrote it.
+    role: Box<str>,
+    message: Arc<ReadMessage>,
+}
+
+/// Memory for messages, twice: in the generation that is filling and in the one before.
+const KNOWN_MESSAGES_BYTES: usize = 6 << 20;
+
+impl Default for KnownMessages {
+    fn default() -> Self {
+        Self(RecentMap::new(KNOWN_MESSAGES_BYTES))
+    }
+}
+
+impl KnownMessages {
+    fn read(&mut self, raw: &RawValue) -> Result<&KnownMessage, serde_json::Error> {
+        let hash = *blake3::hash(raw.get().as_bytes()).as_bytes();
+        if self.0.get(&hash).is_none() {
+            let (role, message) = read_message(raw)?;
+            let message: Arc<ReadMessage> = message.into();
+            let weight = message.weight() + role.len();
+            let known = KnownMessage {
+                role: role.into(),
+                message,
+            };
+            self.0.insert(hash, known, weight);
+        }
+        match self.0.get(&hash) {
+            Some(known) => Ok(known),
+            None => unreachable!("it was just kept"),
+        }
+    }
+}
+
+/// Reads a body; of its messages those that aren't known.
 ///
 /// # Errors
 /// See [`BadRequest`].
-pub fn read(bytes: &[u8], envelope: Envelope) -> Result<(Body<'_>, Request), BadRequest> {
-    let Fields(fields) = serde_json::from_slice(bytes).map_err(BadRequest::Json)?;
-    for (index, (name, _)) in fields.iter().enumerate() {
-        if fields[..index].iter().any(|(other, _)| other == name) {
-            return Err(BadRequest::Twice(name.clone()));
-        }
-    }
-    let field = |name: &str| {
-        fields
-            .iter()
-            .find(|(other, _)| other == name)
-            .map(|(_, value)| *value)
-    };
-    let raw = field("messages").ok_or(BadRequest::NoMessages)?;
-    let messages: Vec<&RawValue> =
-        serde_json::from_str(raw.get()).map_err(|_| BadRequest::NoMessages)?;
+pub fn read<'b>(
+    bytes: &'b [u8],
+    envelope: Envelope,
+    known: &mut KnownMessages,
+) -> Result<(Body<'b>, Request), BadRequest> {
+    let Fields {
+        others: fields,
+        messages,
+        before_messages,
+    } = Fields::read(bytes)?;
     if messages.is_empty() {
         return Err(BadRequest::NoMessages);
     }
+    let field = |name: &str| {
+        let mut fields = fields.iter();
+        fields.find_map(|(other, value)| (other == name).then_some(*value))
+    };
     let mut system_role = None;
     let mut read = Vec::with_capacity(messages.len());
     for (index, raw) in messages.iter().enumerate() {
-        let (role, message) =
-            read_message(raw).map_err(|error| BadRequest::Message { index, error })?;
-        if message.role == Role::System {
-            system_role.get_or_insert(role);
+        let known = known
+            .read(raw)
+            .map_err(|error| BadRequest::Message { index, error })?;
+        if known.message.role == Role::System {
+            system_role.get_or_insert_with(|| known.role.clone().into_string());
         }
-        read.push(message);
+        read.push(Arc::clone(&known.message));
     }
     let model: Option<String> = field("model").and_then(|raw| serde_json::from_str(raw.get()).ok());
     let offers = |name: &str| field(name).is_some_and(|raw| !matches!(raw.get(), "null" | "[]"));
@@ -120,20 +163,87 @@ pub fn read(bytes: &[u8], envelope: Envelope) -> Result<(Body<'_>, Request), Bad
     let body = Body {
         system_role: system_role.unwrap_or_else(|| "system".into()),
         messages,
+        fields_before_messages: before_messages,
         fields,
     };
     Ok((body, request))
 }
 
-/// The body's fields in their order, values untouched.
-struct Fields<'b>(Vec<(String, &'b RawValue)>);
+/// A body's fields in their order, values untouched, and its messages one by one: a body is walked through once.
+#[derive(Default)]
+struct Fields<'b> {
+    others: Vec<(String, &'b RawValue)>,
+    messages: Vec<&'b RawValue>,
+    before_messages: usize,
+}
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+impl<'b> Fields<'b> {
+    fn read(bytes: &'b [u8]) -> Result<Self, BadRequest> {
+        let json = std::str::from_utf8(bytes)
+            .map_err(|error| BadRequest::Json(serde_json::Error::custom(error)))?;
+        let mut flaw = None;
+        let mut reader = serde_json::Deserializer::from_str(json);
+        let fields = InOrder { flaw: &mut flaw }.deserialize(&mut reader);
+        let fields = fields.and_then(|fields| reader.end().map(|()| fields));
+        fields.map_err(|error| match flaw {
+            // What isn't JSON at all is no matter of one field.
+            Some(flaw) if error.is_data() => flaw,
+            _ => BadRequest::Json(error),
+        })
+    }
+}
+
+/// Reads fields, and notes why it stops, where more can be said than a parser knows.
+struct InOrder<'f> {
+    flaw: &'f mut Option<BadRequest>,
+}
+
+impl<'de> DeserializeSeed<'de> for InOrder<'_> {
+    type Value = Fields<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for InOrder<'_> {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Fields::default();
+        let mut has_messages = false;
+        *self.flaw = Some(BadRequest::NoMessages);
+        while let Some(name) = map.next_key::<String>()? {
+            let is_messages = name == "messages";
+            if (is_messages && has_messages) || fields.others.iter().any(|(it, _)| *it == name) {
+                *self.flaw = Some(BadRequest::Twice(name));
+                return Err(A::Error::custom("a field stands twice"));
+            }
+            if is_messages {
+                has_messages = true;
+                fields.before_messages = fields.others.len();
+                fields.messages = map.next_value()?;
+            } else {
+                fields.others.push((name, map.next_value()?));
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// An object's fields in their order, values untouched.
+struct ObjectFields<'b>(Vec<(String, &'b RawValue)>);
+
+impl<'de> Deserialize<'de> for ObjectFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder;
 
         impl<'de> Visitor<'de> for InOrder {
-            type Value = Fields<'de>;
+            type Value = ObjectFields<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -144,7 +254,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
                 while let Some(field) = map.next_entry()? {
                     fields.push(field);
                 }
-                Ok(Fields(fields))
+                Ok(ObjectFields(fields))
             }
         }
 
@@ -280,27 +390,24 @@ impl Body<'_> {
     /// The body with the composed messages in place of the client's.
     #[must_use]
     pub fn with(&self, request: &Request, outgoing: &Outgoing) -> Written {
-        let mut messages = 0..0;
-        let mut out = Vec::with_capacity(
-            self.fields
-                .iter()
-                .map(|(_, raw)| raw.get().len() + 32)
-                .sum(),
-        );
+        let fields = self.fields.iter().map(|(_, raw)| *raw);
+        let raws = fields.chain(self.messages.iter().copied());
+        let bytes: usize = raws.map(|raw| raw.get().len() + 32).sum();
+        let mut out = Vec::with_capacity(bytes);
+        let (before, after) = self.fields.split_at(self.fields_before_messages);
         out.push(b'{');
-        for (index, (name, raw)) in self.fields.iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(string(name).as_bytes());
-            out.push(b':');
-            if name == "messages" {
-                let start = out.len() + 1;
-                self.write_messages(request, outgoing, &mut out);
-                messages = start..out.len() - 1;
-            } else {
-                out.extend_from_slice(raw.get().as_bytes());
-            }
+        for (name, raw) in before {
+            write_field(name, raw, &mut out);
+            out.push(b',');
+        }
+        out.extend_from_slice(b"\"messages\":[");
+        let start = out.len();
+        self.write_messages(request, outgoing, &mut out);
+        let messages = start..out.len();
+        out.push(b']');
+        for (name, raw) in after {
+            out.push(b',');
+            write_field(name, raw, &mut out);
         }
         out.push(b'}');
         Written {
@@ -311,17 +418,19 @@ impl Body<'_> {
 
     fn write_messages(&self, request: &Request, outgoing: &Outgoing, out: &mut Vec<u8>) {
         let system = outgoing.system.as_deref().filter(|text| !text.is_empty());
-        let system = system.map(|text| self.system_message(request, text));
-        let messages = outgoing.messages.iter();
-        let messages = messages.map(|message| self.message(request, message));
-        out.push(b'[');
-        for (index, message) in system.into_iter().chain(messages).enumerate() {
-            if index > 0 {
+        if let Some(text) = system {
+            out.extend_from_slice(self.system_message(request, text).as_bytes());
+        }
+        for (index, message) in outgoing.messages.iter().enumerate() {
+            if index > 0 || system.is_some() {
                 out.push(b',');
             }
-            out.extend_from_slice(message.as_bytes());
+            if message.is_unchanged() {
+                out.extend_from_slice(self.messages[message.index].get().as_bytes());
+            } else {
+                out.extend_from_slice(self.changed_message(request, message).as_bytes());
+            }
         }
-        out.push(b']');
     }
 
     /// The one system message. The client's own, if nothing was added to it.
@@ -343,11 +452,8 @@ impl Body<'_> {
         )
     }
 
-    fn message(&self, request: &Request, message: &OutgoingMessage) -> String {
+    fn changed_message(&self, request: &Request, message: &OutgoingMessage) -> String {
         let raw = self.messages[message.index];
-        if message.is_unchanged() {
-            return raw.get().to_owned();
-        }
         let read = &request.messages[message.index];
         let mut parts = read.parts.clone();
         for (index, text) in &message.rewritten {
@@ -382,7 +488,7 @@ fn replace_texts(
     texts: &[String],
     message: &OutgoingMessage,
 ) -> Result<String, serde_json::Error> {
-    let Fields(mut fields) = object(raw)?;
+    let ObjectFields(mut fields) = object(raw)?;
     if !texts.is_empty() && !fields.iter().any(|(name, _)| name == "content") {
         fields.push(("content".into(), serde_json::from_str("null")?));
     }
@@ -416,10 +522,10 @@ fn replace_arguments(
         written.push(match new {
             None => call.get().to_owned(),
             Some((_, text)) => {
-                let Fields(fields) = object(call)?;
+                let ObjectFields(fields) = object(call)?;
                 write_object(&fields, |name, function| {
                     (name == "function").then(|| {
-                        let Fields(fields) = object(function)?;
+                        let ObjectFields(fields) = object(function)?;
                         write_object(&fields, |name, _| {
                             (name == "arguments").then(|| Ok(string(text)))
                         })
@@ -445,7 +551,7 @@ fn replace_content(raw: &RawValue, texts: &[String]) -> Result<String, serde_jso
         written.push(match text {
             None => part.get().to_owned(),
             Some(text) => {
-                let Fields(fields) = object(part)?;
+                let ObjectFields(fields) = object(part)?;
                 write_object(&fields, |name, _| {
                     (name == "text").then(|| Ok(string(text)))
                 })?
@@ -468,6 +574,12 @@ fn write_object(
     Ok(format!("{{{}}}", written.join(",")))
 }
 
+fn write_field(name: &str, value: &RawValue, out: &mut Vec<u8>) {
+    out.extend_from_slice(string(name).as_bytes());
+    out.push(b':');
+    out.extend_from_slice(value.get().as_bytes());
+}
+
 fn string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -477,8 +589,12 @@ mod tests {
     use super::*;
 
     fn check(body: &str, outgoing: &Outgoing, expected: &str) {
-        let (read_body, request) =
-            read(body.as_bytes(), Envelope::default()).expect("a chat request");
+        let (read_body, request) = read(
+            body.as_bytes(),
+            Envelope::default(),
+            &mut KnownMessages::default(),
+        )
+        .expect("a chat request");
         let written = read_body.with(&request, outgoing).bytes;
         assert_eq!(String::from_utf8(written).expect("UTF-8"), expected);
     }
@@ -486,8 +602,12 @@ mod tests {
     #[test]
     fn the_prompt_is_the_tools_and_the_messages_wherever_they_stand() {
         let check = |body: &str, client: &str, sent: &str| {
-            let (read_body, request) =
-                read(body.as_bytes(), Envelope::default()).expect("a chat request");
+            let (read_body, request) = read(
+                body.as_bytes(),
+                Envelope::default(),
+                &mut KnownMessages::default(),
+            )
+            .expect("a chat request");
             let outgoing = Outgoing {
                 system: Some("new".into()),
                 messages: vec![unchanged(0), unchanged(1)],
@@ -625,10 +745,14 @@ mod tests {
     #[test]
     fn bodies_that_are_no_chat_requests_say_why() {
         let complaint = |body: &str| {
-            read(body.as_bytes(), Envelope::default())
-                .err()
-                .expect("refused")
-                .to_string()
+            read(
+                body.as_bytes(),
+                Envelope::default(),
+                &mut KnownMessages::default(),
+            )
+            .err()
+            .expect("refused")
+            .to_string()
         };
         assert!(complaint("{").contains("not a JSON object"));
         assert!(complaint("[]").contains("not a JSON object"));

@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::ControlFlow;
 
 use tslp_core::capture;
 use tslp_core::decide::direct::Order;
@@ -36,14 +37,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         at: UnixMillis,
         request: &Request,
-        texts: &[Cow<'_, str>],
         received: &Received,
         work: &mut Work,
     ) -> (ToLookAt, Examined) {
-        let pastes = self.pastes(request, texts, received);
-        let orders = self.orders(at, request, texts, received, work);
-        let prompt = prompt_text(request, texts);
-        let repeated = self.repeated(request, texts, received);
+        let pastes = self.pastes(request, received);
+        let orders = self.orders(at, request, received, work);
+        let prompt = prompt_text(request);
+        let repeated = self.repeated(request, received);
         let mentions = self.mentions(&prompt, request.tools, &pastes, &repeated);
         let mut checks = Checks::default();
         for paste in &pastes {
@@ -98,32 +98,38 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// The files that the client's messages name, the newest first: disk decides whether what they show is still so.
     fn files_in_messages(&self, request: &Request, received: &Received) -> BTreeSet<RelPath> {
         let view = self.view();
+        let mut index = self.index.borrow_mut();
         let mut files = BTreeSet::new();
-        let mut add = |text: &str| {
-            for path in mention::files_in(text, &self.policy.workspace_root, &view) {
-                if files.len() < OLDER_FILES_LOOKED_AT_MAX {
-                    files.insert(path);
+        let mut add = |hash: ArtifactHash, text: &str| {
+            let paths = index.facts(hash, text).paths();
+            for path in paths.filter_map(|named| view.file_meant(named)) {
+                if files.len() == OLDER_FILES_LOOKED_AT_MAX {
+                    return ControlFlow::Break(());
                 }
+                files.insert(path);
             }
+            ControlFlow::Continue(())
         };
-        if receive::history(&self.policy, request.tools, received.is_own) == History::Window {
-            for exchange in view.recent(received.session).iter().rev() {
-                for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
-                    let text = view.content(*piece).unwrap_or_default();
-                    add(&String::from_utf8_lossy(&text));
+        let mut add_all = || {
+            if receive::history(&self.policy, request.tools, received.is_own) == History::Window {
+                for exchange in view.recent(received.session).iter().rev() {
+                    for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
+                        let text = view.content(*piece).unwrap_or_default();
+                        add(*piece, &String::from_utf8_lossy(&text))?;
+                    }
+                }
+                let system = receive::system_text(request);
+                return add(ArtifactHash::of(system.as_bytes()), &system);
+            }
+            for message in request.messages.iter().rev() {
+                for (text, hash) in message.texts().zip(message.text_hashes()) {
+                    add(*hash, text)?;
                 }
             }
-            add(&receive::system_text(request));
-            return files;
-        }
-        for message in request.messages.iter().rev() {
-            for call in message.tool_calls.iter().rev() {
-                add(&call.arguments);
-            }
-            for text in message.parts.iter().chain(&message.thoughts).rev() {
-                add(text);
-            }
-        }
+            ControlFlow::Continue(())
+        };
+        // Files that are named in front of so many others aren't looked at.
+        let _ = add_all();
         files
     }
 
@@ -186,7 +192,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         found_code::find(self.reading(&view), text, tool_calls, end)
     }
 
-    fn pastes(&self, request: &Request, texts: &[Cow<'_, str>], received: &Received) -> Vec<Paste> {
+    fn pastes(&self, request: &Request, received: &Received) -> Vec<Paste> {
         let examples = capture::examples(&request.messages);
         let current_from = request.current_from();
         let mut pastes = Vec::new();
@@ -196,11 +202,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             .copied()
             .filter(|index| *index >= examples)
         {
-            let text = &texts[index];
+            let message = &request.messages[index];
+            let text = message.recorded();
             if capture::quotes_a_conversation(text) {
                 continue;
             }
-            let containers = Containers::new([(ArtifactHash::of(text.as_bytes()), text.len())]);
+            let containers = Containers::new([(message.content(), text.len())]);
             let place = match received.said {
                 Said::Now if index >= current_from => Place::CurrentPrompt,
                 Said::Again | Said::Repeated if index >= current_from => Place::Again,
@@ -220,19 +227,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// The code in the current prompt's words, if they were said before: it may not be true any more.
-    fn repeated(
-        &self,
-        request: &Request,
-        texts: &[Cow<'_, str>],
-        received: &Received,
-    ) -> Vec<FoundCode> {
+    fn repeated(&self, request: &Request, received: &Received) -> Vec<FoundCode> {
         let at = request.current_from();
         let words = request.messages.get(at).filter(|message| {
             message.role == Role::User
                 && received.said != Said::Now
-                && !capture::quotes_a_conversation(&texts[at])
+                && !capture::quotes_a_conversation(message.recorded())
         });
-        words.map_or_else(Vec::new, |_| self.find(&texts[at], &[], MessageEnd::Whole))
+        words.map_or_else(Vec::new, |words| {
+            self.find(words.recorded(), &[], MessageEnd::Whole)
+        })
     }
 
     /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
@@ -272,7 +276,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         at: UnixMillis,
         request: &Request,
-        texts: &[Cow<'_, str>],
         received: &Received,
         work: &mut Work,
     ) -> Vec<Order> {
@@ -286,10 +289,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             .iter()
             .filter(|index| **index >= current_from)
         {
-            if capture::quotes_a_conversation(&texts[*index]) {
+            let text = request.messages[*index].recorded();
+            if capture::quotes_a_conversation(text) {
                 continue;
             }
-            for directive in directive::directives(&texts[*index]) {
+            for directive in directive::directives(text) {
                 orders.push(self.order(at, received.episode, directive, received.said, work));
             }
         }
@@ -306,15 +310,11 @@ pub(super) struct ToLookAt {
 }
 
 /// What the user says in the current prompt, without directives.
-fn prompt_text(request: &Request, texts: &[Cow<'_, str>]) -> String {
-    let current_from = request.current_from();
-    let said: Vec<&str> = request
-        .messages
-        .iter()
-        .zip(texts)
-        .skip(current_from)
-        .filter(|(message, _)| message.role == Role::User)
-        .map(|(_, text)| &**text)
+fn prompt_text(request: &Request) -> String {
+    let current = request.messages.iter().skip(request.current_from());
+    let said: Vec<&str> = current
+        .filter(|message| message.role == Role::User)
+        .map(|message| message.recorded())
         .collect();
     directive::stripped(&said.join("\n")).into_owned()
 }

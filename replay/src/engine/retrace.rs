@@ -2,9 +2,9 @@
 //!
 //! So no decision of today stands on another one of today, and one difference brings no others with it.
 
-use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use tslp_core::artifact::Origin;
@@ -21,9 +21,10 @@ use tslp_core::event::{
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, UnixMillis};
-use tslp_core::message::{Attempt, Message, Request, ToolCall};
+use tslp_core::message::{Attempt, Request, ToolCall};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::view::View;
 
@@ -89,17 +90,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 _ => None,
             });
         self.policy.budget_tokens = budget.unwrap_or(self.policy.budget_tokens);
-        let texts: Vec<Cow<'_, str>> = prompt
-            .messages
-            .iter()
-            .map(|message| Cow::Owned(self.text_on_record(message.content)))
-            .collect();
-        let messages: Vec<Message> = prompt
-            .messages
-            .iter()
-            .zip(&texts)
-            .map(|(message, text)| Message::new(message.role, text))
-            .collect();
+        let messages = prompt.messages.iter().map(|message| {
+            let text = self.text_on_record(message.content);
+            Arc::new(ReadMessage::on_record(message.role, &text))
+        });
+        let messages = messages.collect();
         let received = Received {
             events: Vec::new(),
             episode: prompt.episode,
@@ -129,7 +124,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             tools: prompt.tools,
         };
         let mut work = Work::on_record();
-        let (to_look_at, examined) = self.examine(at, &request, &texts, &received, &mut work);
+        let (to_look_at, examined) = self.examine(at, &request, &received, &mut work);
         let touches = self.touched_on_record(&to_look_at.reads);
         let answers = Answers {
             findings: self.findings_on_record(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use arbitrary::Unstructured;
 use tslp_core::artifact::{ArtifactState, Origin, Transition};
@@ -10,7 +11,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, History, PromptAmended, PromptComposed, Recorded, Transitioned};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, VersionId};
-use tslp_core::message::Message;
+use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
 use tslp_core::view::View;
@@ -91,7 +92,7 @@ pub struct Law {
     /// Whole files that the model's code became since the last check.
     files_promoted: Vec<(EntityId, VersionId)>,
     /// The last request, if the client's own messages went along, and what went out of each.
-    last_sent: Option<(Vec<Message>, Vec<String>)>,
+    last_sent: Option<(Vec<Arc<ReadMessage>>, Vec<String>)>,
     grown: usize,
 }
 

@@ -27,7 +27,7 @@ fn proxy() -> Proxy {
 fn prompt(proxy: &mut Proxy, text: &str, session: Option<&str>, attempt: Attempt) -> EpisodeId {
     let request = Request {
         model: "m".into(),
-        messages: vec![Message::new(Role::User, text)],
+        messages: vec![Message::new(Role::User, text).into()],
         session_name: session.map(str::to_owned),
         attempt,
         tools: Tools::None,

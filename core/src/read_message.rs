@@ -1,0 +1,140 @@
+//! A message that was read once. Agents send their whole conversation with every step, so what a message's bytes alone tell
+//! is kept with it.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Deref;
+
+use crate::delimiter;
+use crate::directive;
+use crate::hash::{ArtifactHash, MessageKey};
+use crate::message::{Message, Role, key_of, recordable};
+
+/// A message with what its bytes alone tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadMessage {
+    message: Message,
+    /// As the ledger may hold it; `None` if that is the message's only text part as it is.
+    recorded: Option<String>,
+    key: MessageKey,
+    content: ArtifactHash,
+    /// Of its texts, in the order of [`Message::texts`].
+    text_hashes: Vec<ArtifactHash>,
+    is_safe: bool,
+}
+
+impl From<Message> for ReadMessage {
+    fn from(message: Message) -> Self {
+        let recorded = match message.parts.as_slice() {
+            [] => Some(String::new()),
+            [part] => match recordable(part) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(text) => Some(text),
+            },
+            parts => Some(recordable(&parts.join("\n")).into_owned()),
+        };
+        Self::new(message, recorded)
+    }
+}
+
+impl From<Message> for Arc<ReadMessage> {
+    fn from(message: Message) -> Self {
+        Self::new(ReadMessage::from(message))
+    }
+}
+
+impl ReadMessage {
+    /// A message of which the ledger has the text.
+    #[must_use]
+    pub fn on_record(role: Role, text: &str) -> Self {
+        Self::new(Message::new(role, text), None)
+    }
+
+    fn new(message: Message, recorded: Option<String>) -> Self {
+        let text = recorded.as_deref().unwrap_or(&message.parts[0]);
+        let is_safe = |text: &String| safe_text(message.role, text).is_none();
+        let mut shown = message.parts.iter().chain(&message.thoughts);
+        Self {
+            key: key_of(message.role, text, &message.tool_calls),
+            content: ArtifactHash::of(text.as_bytes()),
+            text_hashes: message
+                .texts()
+                .map(|text| ArtifactHash::of(text.as_bytes()))
+                .collect(),
+            is_safe: shown.all(is_safe),
+            recorded,
+            message,
+        }
+    }
+
+    /// The message's text as the ledger may hold it: parts joined by a line end, without anything that the proxy itself
+    /// injected, credentials redacted.
+    #[must_use]
+    pub fn recorded(&self) -> &str {
+        self.recorded.as_deref().unwrap_or(&self.message.parts[0])
+    }
+
+    /// How the message is recognised when it is sent again.
+    #[must_use]
+    pub const fn key(&self) -> MessageKey {
+        self.key
+    }
+
+    /// The address of [`recorded`](Self::recorded) in the Vault.
+    #[must_use]
+    pub const fn content(&self) -> ArtifactHash {
+        self.content
+    }
+
+    /// Hashes of its texts, in the order of [`Message::texts`].
+    #[must_use]
+    pub fn text_hashes(&self) -> &[ArtifactHash] {
+        &self.text_hashes
+    }
+
+    /// Whether its text parts and thoughts may go to a model as they are (see [`safe_text`]).
+    #[must_use]
+    pub const fn is_safe(&self) -> bool {
+        self.is_safe
+    }
+
+    /// Bytes of memory, about.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        let texts: usize = self.message.texts().map(str::len).sum();
+        size_of::<Self>()
+            + texts
+            + self.recorded.as_ref().map_or(0, String::len)
+            + self.text_hashes.len() * (size_of::<ArtifactHash>() + size_of::<String>())
+    }
+}
+
+impl Deref for ReadMessage {
+    type Target = Message;
+
+    fn deref(&self) -> &Message {
+        &self.message
+    }
+}
+
+/// A text as a model may see it: without injected blocks, other people's delimiters defused, and the user's without
+/// directives. `None` if nothing changes. What a tool printed is no directive, however it begins.
+#[must_use]
+pub fn safe_text(speaker: Role, text: &str) -> Option<String> {
+    let prose = match speaker {
+        Role::User => directive::stripped(text),
+        _ => Cow::Borrowed(text),
+    };
+    let stripped = delimiter::strip_blocks(&prose);
+    let defused = delimiter::defused(&stripped);
+    if defused.trim().is_empty() && !prose.trim().eq(text.trim()) {
+        return Some(String::from(ONLY_DIRECTIVES));
+    }
+    (defused != text).then(|| defused.into_owned())
+}
+
+/// What the model sees of a prompt that only told the proxy something.
+const ONLY_DIRECTIVES: &str =
+    "(A directive to the state ledger; what came of it stands in the state notices.)";

@@ -1,0 +1,117 @@
+//! A map of bounded weight that keeps what was asked for lately.
+
+use alloc::collections::BTreeMap;
+
+/// A cache in two generations: what is asked for moves to the young one, and when that is full the old one is forgotten. So it
+/// holds at most twice the weight of one generation, and looking something up costs no bookkeeping.
+#[derive(Debug)]
+pub struct RecentMap<K, V> {
+    young: BTreeMap<K, Weighed<V>>,
+    old: BTreeMap<K, Weighed<V>>,
+    young_weight: usize,
+    generation_weight_max: usize,
+}
+
+#[derive(Debug)]
+struct Weighed<V> {
+    value: V,
+    weight: usize,
+}
+
+impl<K: Ord + Clone, V> RecentMap<K, V> {
+    /// An empty map; `generation_weight_max` is in whatever unit [`insert`](Self::insert) is told, such as bytes.
+    #[must_use]
+    pub const fn new(generation_weight_max: usize) -> Self {
+        Self {
+            young: BTreeMap::new(),
+            old: BTreeMap::new(),
+            young_weight: 0,
+            generation_weight_max,
+        }
+    }
+
+    /// The value of a key, which is kept for longer from now on.
+    pub fn get(&mut self, key: &K) -> Option<&mut V> {
+        if let Some(Weighed { value, weight }) = self.old.remove(key) {
+            self.insert(key.clone(), value, weight);
+        }
+        self.young.get_mut(key).map(|weighed| &mut weighed.value)
+    }
+
+    /// Keeps a value; one that is heavier than a whole generation is kept until the next one comes.
+    pub fn insert(&mut self, key: K, value: V, weight: usize) {
+        if self.young_weight + weight > self.generation_weight_max && !self.young.is_empty() {
+            self.old = core::mem::take(&mut self.young);
+            self.young_weight = 0;
+        }
+        self.young_weight += weight;
+        if let Some(replaced) = self.young.insert(key, Weighed { value, weight }) {
+            self.young_weight -= replaced.weight;
+        }
+    }
+
+    /// The value of a key, made if there is none; `make` gives it with its weight.
+    pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce() -> (V, usize)) -> &mut V {
+        if !self.young.contains_key(key) {
+            let (value, weight) = match self.old.remove(key) {
+                Some(Weighed { value, weight }) => (value, weight),
+                None => make(),
+            };
+            self.insert(key.clone(), value, weight);
+        }
+        match self.young.get_mut(key) {
+            Some(weighed) => &mut weighed.value,
+            None => unreachable!("it was just inserted"),
+        }
+    }
+
+    /// Notes that the value of a key has become heavier.
+    pub fn add_weight(&mut self, key: &K, weight: usize) {
+        if let Some(weighed) = self.young.get_mut(key) {
+            weighed.weight += weight;
+            self.young_weight += weight;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_stays_and_the_rest_goes() {
+        let mut map = RecentMap::new(10);
+        map.insert(1, "one", 4);
+        map.insert(2, "two", 4);
+        // The next one doesn't fit beside them.
+        map.insert(3, "three", 4);
+        assert_eq!(map.get(&1), Some(&mut "one"));
+        map.insert(4, "four", 4);
+        assert_eq!(map.get(&2), None);
+        assert_eq!(map.get(&1), Some(&mut "one"));
+        assert_eq!(map.get(&3), Some(&mut "three"));
+    }
+
+    #[test]
+    fn the_weight_is_bounded_and_a_heavy_value_is_usable_once() {
+        let mut map = RecentMap::new(10);
+        for key in 0..1000 {
+            let value = map.get_or_insert_with(&key, || (key, 1 + key % 25));
+            assert_eq!(*value, key);
+            let total: usize = map.young.values().map(|weighed| weighed.weight).sum();
+            assert_eq!(total, map.young_weight);
+            assert!(total <= 10 || map.young.len() == 1);
+        }
+    }
+
+    #[test]
+    fn what_grows_counts() {
+        let mut map = RecentMap::new(10);
+        map.insert(1, (), 4);
+        map.add_weight(&1, 4);
+        map.insert(2, (), 4);
+        assert!(map.young.len() == 1 && map.old.len() == 1);
+        map.insert(2, (), 1);
+        assert_eq!(map.young_weight, 1);
+    }
+}

@@ -1,0 +1,214 @@
+//! What a text names, as hashes: enough to tell without reading it again which names it can't hold.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::capture::json_text;
+use crate::known_lines;
+use crate::mention;
+use crate::path::RelPath;
+
+/// The hash of an identifier, path or file name.
+pub type NameHash = u64;
+
+/// A hash for look-ups within one process. Two names with the same hash cost a comparison more, or a look at a file more.
+#[must_use]
+pub fn name_hash(name: &str) -> NameHash {
+    const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
+    let folded = |one: u64, other: u64| {
+        let product = u128::from(one) * u128::from(other);
+        (product as u64) ^ ((product >> 64) as u64)
+    };
+    let (words, rest) = name.as_bytes().as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut hash = KEY ^ name.len() as u64;
+    for word in words.iter().chain([&last]) {
+        hash = folded(hash ^ u64::from_le_bytes(*word), KEY);
+    }
+    hash
+}
+
+/// The hash of a path's last part, upper and lower case alike.
+#[must_use]
+pub fn basename_hash(path: &RelPath) -> NameHash {
+    name_hash(&path.basename().to_ascii_lowercase())
+}
+
+/// A path that a text names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NamedPath {
+    /// Of its last part in lower case. In front, so that the paths of a text are sorted by it.
+    pub basename: NameHash,
+    /// Of the normalised path.
+    pub path: NameHash,
+    /// Whether it is a file's name alone, so that it may mean a file in any folder.
+    pub is_bare: bool,
+}
+
+/// What a text names. It takes about a third of the text's own memory.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct TextFacts {
+    /// Sorted.
+    identifiers: Box<[NameHash]>,
+    /// Sorted.
+    paths: Box<[NamedPath]>,
+}
+
+impl TextFacts {
+    /// Reads a text. `root` is the workspace's absolute path.
+    #[must_use]
+    pub fn of(text: &str, root: &str) -> Self {
+        let mut identifiers = Distinct::default();
+        json_text::change_strings(text, &mut |string| {
+            for at in known_lines::identifiers(string) {
+                identifiers.push(name_hash(&string[at]));
+            }
+            None
+        });
+        let mut paths = Distinct::default();
+        for word in mention::path_words(text) {
+            let path = mention::path_in(word);
+            // A line of search output: `src/a.c:12:int add(`.
+            let before_number = path.split_once(':').map(|(before, _)| before);
+            for written in [Some(path), before_number].into_iter().flatten() {
+                if let Ok(path) = RelPath::parse(written, root) {
+                    paths.push(NamedPath {
+                        path: name_hash(path.as_str()),
+                        basename: basename_hash(&path),
+                        is_bare: !written.contains(['/', '\\']),
+                    });
+                }
+            }
+        }
+        Self {
+            identifiers: identifiers.into_sorted(),
+            paths: paths.into_sorted(),
+        }
+    }
+
+    /// The identifiers in the text, and in strings in it where it is JSON, each once.
+    pub fn identifiers(&self) -> impl Iterator<Item = NameHash> {
+        self.identifiers.iter().copied()
+    }
+
+    /// The paths in the text, each once.
+    pub fn paths(&self) -> impl Iterator<Item = NamedPath> {
+        self.paths.iter().copied()
+    }
+
+    /// Whether the text names a file with this [`basename_hash`], in whatever folder.
+    #[must_use]
+    pub fn names_file(&self, basename: NameHash) -> bool {
+        let paths = &self.paths;
+        let found = paths.binary_search_by_key(&basename, |path| path.basename);
+        found.is_ok()
+    }
+
+    /// Bytes of memory.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        size_of_val(&*self.identifiers) + size_of_val(&*self.paths)
+    }
+}
+
+/// Collects values that repeat, in memory for those that differ.
+struct Distinct<T> {
+    values: Vec<T>,
+    /// How many values there may be before the repeated ones are thrown out.
+    dedup_at: usize,
+}
+
+const DEDUP_AT_MIN: usize = 1 << 12;
+
+impl<T> Default for Distinct<T> {
+    fn default() -> Self {
+        Self {
+            values: Vec::new(),
+            dedup_at: DEDUP_AT_MIN,
+        }
+    }
+}
+
+impl<T: Ord> Distinct<T> {
+    fn push(&mut self, value: T) {
+        self.values.push(value);
+        if self.values.len() == self.dedup_at {
+            self.dedup();
+            // In relation to what is left, so that time stays linear but for the sorting.
+            self.dedup_at = DEDUP_AT_MIN.max(2 * self.values.len());
+        }
+    }
+
+    fn dedup(&mut self) {
+        self.values.sort_unstable();
+        self.values.dedup();
+    }
+
+    fn into_sorted(mut self) -> Box<[T]> {
+        self.dedup();
+        self.values.into_boxed_slice()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str, path: &str) -> bool {
+        let facts = TextFacts::of(text, "/home/u/proj");
+        let found = facts.paths().any(|named| named.path == name_hash(path));
+        let basename = basename_hash(&RelPath::from_normalised(path));
+        assert!(!found || facts.names_file(basename));
+        found
+    }
+
+    fn has_identifier(text: &str, name: &str) -> bool {
+        let facts = TextFacts::of(text, "/");
+        let mut identifiers = facts.identifiers();
+        identifiers.any(|hash| hash == name_hash(name))
+    }
+
+    #[test]
+    fn paths_in_every_spelling() {
+        for text in [
+            "see src/a.c.",
+            "src/a.c:12:int add(",
+            "in `./src/a.c`",
+            "/home/u/proj/src/a.c",
+            "src/a.c::add",
+            r#"{"path":"src/a.c","x":1}"#,
+        ] {
+            assert!(names(text, "src/a.c"), "{text}");
+        }
+        assert!(names("a.c", "a.c"));
+        assert!(!names("/etc/src/a.c", "src/a.c"));
+        assert!(!names("src/a.cc", "src/a.c"));
+    }
+
+    #[test]
+    fn identifiers_of_texts_and_of_strings_in_json() {
+        assert!(has_identifier("int add(int a)", "add"));
+        assert!(!has_identifier("int padding(int a)", "add"));
+        assert!(has_identifier(r#"{"t":"x\nadd(1)"}"#, "add"));
+        assert!(!has_identifier(r#"{"t":"x\nadd(1)"}"#, "nadd"));
+    }
+
+    #[test]
+    fn what_repeats_is_kept_once() {
+        let facts = TextFacts::of(&"one two a/b.c ".repeat(10_000), "/");
+        assert_eq!((facts.identifiers().count(), facts.paths().count()), (5, 1));
+        let many: alloc::string::String = (0..10_000).map(|n| alloc::format!("x{n} ")).collect();
+        assert_eq!(TextFacts::of(&many, "/").identifiers().count(), 10_000);
+    }
+
+    #[test]
+    fn hashes_differ_by_length_and_content() {
+        let names = ["", "\0", "a", "b", "aaaaaaaa", "aaaaaaaa\0", "aaaaaaab"];
+        for (index, name) in names.iter().enumerate() {
+            for other in &names[..index] {
+                assert_ne!(name_hash(name), name_hash(other), "{name:?} {other:?}");
+            }
+        }
+    }
+}
