@@ -16,7 +16,7 @@ use crate::message::{Message, Role, key_of, recordable};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadMessage {
     message: Message,
-    /// As the ledger may hold it; `None` if that is the message's only text part as it is.
+    /// Its text as the ledger may hold it; `None` if that is its only text part as it is.
     recorded: Option<String>,
     key: MessageKey,
     content: ArtifactHash,
@@ -28,7 +28,7 @@ pub struct ReadMessage {
 impl From<Message> for ReadMessage {
     fn from(message: Message) -> Self {
         let recorded = match message.parts.as_slice() {
-            [] => Some(String::new()),
+            [] => None,
             [part] => match recordable(part) {
                 Cow::Borrowed(_) => None,
                 Cow::Owned(text) => Some(text),
@@ -53,7 +53,7 @@ impl ReadMessage {
     }
 
     fn new(message: Message, recorded: Option<String>) -> Self {
-        let text = recorded.as_deref().unwrap_or(&message.parts[0]);
+        let text = recorded.as_deref().unwrap_or_else(|| message.first_part());
         let is_safe = |text: &String| safe_text(message.role, text).is_none();
         let mut shown = message.parts.iter().chain(&message.thoughts);
         Self {
@@ -73,7 +73,8 @@ impl ReadMessage {
     /// injected, credentials redacted.
     #[must_use]
     pub fn recorded(&self) -> &str {
-        self.recorded.as_deref().unwrap_or(&self.message.parts[0])
+        let recorded = self.recorded.as_deref();
+        recorded.unwrap_or_else(|| self.message.first_part())
     }
 
     /// How the message is recognised when it is sent again.

@@ -112,6 +112,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.store.fresh = self.store.fresh.split_off(&until.next());
     }
 
+    /// Forgets what was learnt of messages' texts. Every decision comes out as before.
+    pub fn forget_texts(&mut self) {
+        self.index = RefCell::new(TextIndex::new(&self.policy.workspace_root));
+    }
+
     /// Goes on with another store, which gives all that was settled so far.
     pub fn set_store(&mut self, store: S) {
         self.store.stored = store;

@@ -26,13 +26,13 @@ use crate::{replay_check, verdicts};
 /// The workspace of every story; a policy may name another.
 pub const ROOT: &str = "/work/space";
 
-/// When the engine lets go of what the store has.
+/// What an engine keeps in memory. Its decisions are the same either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settling {
-    /// Never: the state holds every row that there is.
-    Never,
-    /// With each batch: whatever can be asked of the store, is.
-    AtOnce,
+pub enum Keeping {
+    /// All: the state holds every row that there is, and what was learnt of texts is kept.
+    All,
+    /// Nothing that can be had otherwise: rows are asked of the store, and each prompt's texts are read anew.
+    Nothing,
 }
 
 /// One window of the client.
@@ -47,7 +47,7 @@ struct Conversation {
 pub struct Stage {
     engine: Engine<TreeSitterGrammars, MemoryStore>,
     store: MemoryStore,
-    settling: Settling,
+    keeping: Keeping,
     policy: Policy,
     disk: Disk,
     windows: BTreeMap<String, Conversation>,
@@ -129,11 +129,11 @@ impl Sent {
 /// what it has decides otherwise.
 #[must_use]
 pub fn play(story: &str) -> String {
-    let stage = played(story, Settling::Never);
+    let stage = played(story, Keeping::All);
     stage.check_replay();
-    let settling = played(story, Settling::AtOnce);
-    assert_eq!(settling.ledger, stage.ledger, "of the store");
-    assert_eq!(settling.seen, stage.seen, "of the store");
+    let keeping = played(story, Keeping::Nothing);
+    assert_eq!(keeping.ledger, stage.ledger, "of the store");
+    assert_eq!(keeping.seen, stage.seen, "of the store");
     format!(
         "{}\n[verdicts]\n{}\n{}",
         stage.seen,
@@ -142,9 +142,9 @@ pub fn play(story: &str) -> String {
     )
 }
 
-fn played(story: &str, settling: Settling) -> Stage {
+fn played(story: &str, keeping: Keeping) -> Stage {
     let script = script::parse(story);
-    let mut stage = Stage::settling(script.policy, settling);
+    let mut stage = Stage::keeping(script.policy, keeping);
     for step in script.steps {
         stage.step(step);
     }
@@ -155,15 +155,15 @@ impl Stage {
     /// An empty ledger and an empty disk; nothing ever settles.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self::settling(policy, Settling::Never)
+        Self::keeping(policy, Keeping::All)
     }
 
     /// An empty ledger and an empty disk.
     #[must_use]
-    pub fn settling(policy: Policy, settling: Settling) -> Self {
-        let store = match settling {
-            Settling::Never => MemoryStore::default(),
-            Settling::AtOnce => MemoryStore::with_archives(),
+    pub fn keeping(policy: Policy, keeping: Keeping) -> Self {
+        let store = match keeping {
+            Keeping::All => MemoryStore::default(),
+            Keeping::Nothing => MemoryStore::with_archives(),
         };
         let mut policy = policy;
         if policy.workspace_root.is_empty() {
@@ -177,7 +177,7 @@ impl Stage {
                 store.clone(),
             ),
             store,
-            settling,
+            keeping,
             policy,
             disk: Disk::default(),
             windows: BTreeMap::new(),
@@ -233,7 +233,7 @@ impl Stage {
                 store.clone(),
             ),
             store,
-            settling: Settling::Never,
+            keeping: Keeping::All,
             policy: self.policy.clone(),
             disk: self.disk.clone(),
             windows: self.windows.clone(),
@@ -369,6 +369,9 @@ impl Stage {
     /// A request comes in and goes out to the model, as [`Stage::sent`] has it.
     pub fn receive(&mut self, request: Request) -> EpisodeId {
         let at = self.tick();
+        if self.keeping == Keeping::Nothing {
+            self.engine.forget_texts();
+        }
         let pending = self.engine.receive(at, request);
         let answers = Answers {
             findings: self.disk.look(&pending.checks),
@@ -519,7 +522,7 @@ impl Stage {
     }
 
     fn append(&mut self, batch: Batch) {
-        if self.settling == Settling::AtOnce {
+        if self.keeping == Keeping::Nothing {
             self.store.add(&batch.recorded, batch.changes.clone());
             self.engine.settled(self.engine.state().head());
         }

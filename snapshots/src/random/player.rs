@@ -17,7 +17,7 @@ use super::invariants::Law;
 use crate::disk::Place;
 use crate::replay_check::rows;
 use crate::script::{Ending, Step};
-use crate::stage::Stage;
+use crate::stage::{Keeping, Stage};
 
 /// Longest story.
 const STEPS_MAX: usize = 60;
@@ -27,20 +27,27 @@ const STEPS_MAX: usize = 60;
 /// # Panics
 /// When the law is broken.
 pub fn play(data: &[u8]) {
-    played(data).check_replay();
+    let stage = played(data, Keeping::All);
+    stage.check_replay();
+    let keeping = played(data, Keeping::Nothing);
+    assert_eq!(
+        keeping.ledger(),
+        stage.ledger(),
+        "of the store, or of texts"
+    );
 }
 
-/// Plays the story that the bytes tell, and gives the stage as it is at its end.
+/// Plays the story that the bytes tell on a stage of this kind, and gives it as it is at its end.
 ///
 /// # Panics
 /// When the law is broken.
 #[must_use]
-pub fn played(data: &[u8]) -> Stage {
+pub fn played(data: &[u8], keeping: Keeping) -> Stage {
     let mut source = Unstructured::new(data);
     let policy = policy(&mut source).unwrap_or_default();
     let mut player = Player {
         profile: policy.profile,
-        stage: Stage::new(policy),
+        stage: Stage::keeping(policy, keeping),
         law: Law::default(),
     };
     for _ in 0..STEPS_MAX {

@@ -8,7 +8,7 @@ use tslp_core::reason::Reason;
 use tslp_replay::trace::{Cause, Difference};
 use tslp_snapshots::random::{entropy, player};
 use tslp_snapshots::replay_check::deep;
-use tslp_snapshots::stage::Stage;
+use tslp_snapshots::stage::{Keeping, Stage};
 
 /// Stories whose decisions are forged one by one.
 const STORIES: u64 = 8;
@@ -52,7 +52,7 @@ fn forged(event: &Event) -> Option<Event> {
 }
 
 fn stages() -> impl Iterator<Item = Stage> {
-    (0..STORIES).map(|seed| player::played(&entropy::bytes(seed, 700)))
+    (0..STORIES).map(|seed| player::played(&entropy::bytes(seed, 700), Keeping::All))
 }
 
 /// Positions of decisions in a ledger.
