@@ -69,10 +69,11 @@ impl TextFacts {
         let mut paths = Distinct::default();
         for word in mention::path_words(text) {
             let path = mention::path_in(word);
-            // A line of search output: `src/a.c:12:int add(`.
-            let before_number = path.split_once(':').map(|(before, _)| before);
-            for written in [Some(path), before_number].into_iter().flatten() {
-                if let Ok(path) = RelPath::parse(written, root) {
+            // What else a word may hold: `src/a.c:12:int`, ` ```c:src/a.c`, `path=src/a.c`.
+            let parts = path.split([':', '=']).filter(|part| *part != path);
+            for written in parts.chain([path]) {
+                let is_path = written.contains(['.', '/']);
+                if let Some(path) = is_path.then(|| RelPath::parse(written, root).ok()).flatten() {
                     paths.push(NamedPath {
                         path: name_hash(path.as_str()),
                         basename: basename_hash(&path),
@@ -174,6 +175,8 @@ mod tests {
         for text in [
             "see src/a.c.",
             "src/a.c:12:int add(",
+            "```c:src/a.c",
+            "path=src/a.c",
             "in `./src/a.c`",
             "/home/u/proj/src/a.c",
             "src/a.c::add",

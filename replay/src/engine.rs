@@ -112,7 +112,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.store.fresh = self.store.fresh.split_off(&until.next());
     }
 
-    /// Forgets what was learnt of messages' texts. Every decision comes out as before.
+    /// Forgets what was learnt of messages' texts, which decides nothing but how long a prompt takes.
     pub fn forget_texts(&mut self) {
         self.index = RefCell::new(TextIndex::new(&self.policy.workspace_root));
     }

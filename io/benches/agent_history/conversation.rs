@@ -11,7 +11,7 @@ use crate::client::Client;
 /// Entities that the ledger knows before the conversation begins.
 const ENTITIES: u64 = 10_000;
 /// Files taken for that: a C file of a library has about thirty definitions.
-const FILES_MAX: usize = 450;
+const FILES_MAX: usize = 500;
 const FILE_BYTES: std::ops::Range<u64> = 4_000..60_000;
 /// Bytes of a file that one step reads, as agents' tools cap them.
 const READ_BYTES: usize = 12_000;

@@ -70,6 +70,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             self.policy
                 .workspace_root
                 .clone_from(&rules.policy.workspace_root);
+            self.forget_texts();
         }
         self.fold_recorded(recorded, &mut Work::on_record());
     }
