@@ -3,6 +3,7 @@
 //! These types carry no serialisation; their stored byte layouts belong to the `migrations` crate.
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::artifact::{Level, Origin, Transition, Version};
@@ -110,8 +111,8 @@ pub struct Content {
     pub hash: ArtifactHash,
     /// What they are.
     pub kind: ContentKind,
-    /// The bytes, with credentials redacted.
-    pub bytes: Vec<u8>,
+    /// The bytes, with credentials redacted; shared, because they are needed until they can be read from the ledger.
+    pub bytes: Arc<[u8]>,
 }
 
 /// One message by reference.

@@ -33,7 +33,7 @@ pub fn decode_event(data: &[u8]) {
     };
     if let Event::Content(whole) = &event {
         let borrowed = content.ok().flatten().map(|content| content.bytes.to_vec());
-        assert_eq!(borrowed.as_ref(), Some(&whole.bytes));
+        assert_eq!(borrowed.as_deref(), Some(&*whole.bytes));
     }
     let encoded = match tslp_migrations::encode(&event) {
         Ok(encoded) => encoded,

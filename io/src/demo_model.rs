@@ -102,9 +102,7 @@ fn serve(stream: TcpStream, delay: Duration) -> io::Result<()> {
     while let Some(request) = read_request(&mut reader)? {
         let mut words = request.line.split(' ');
         match (words.next(), words.next()) {
-            (Some("POST"), Some("/v1/chat/completions")) => {
-                chat(&mut writer, &request.body, delay)?
-            }
+            (Some("POST"), Some("/v1/chat/completions")) => chat(&mut writer, request.body, delay)?,
             (Some("GET"), Some("/v1/models")) => {
                 let model =
                     json!({"id": "tslp-demo", "object": "model", "created": 0, "owned_by": "tslp"});
@@ -173,14 +171,19 @@ fn whole(writer: &mut TcpStream, status: &str, body: &Value) -> io::Result<()> {
     writer.write_all(format!("{head}{body}").as_bytes())
 }
 
-fn chat(writer: &mut TcpStream, body: &[u8], delay: Duration) -> io::Result<()> {
-    let Ok(request) = serde_json::from_slice::<Value>(body) else {
+fn chat(writer: &mut TcpStream, body: Vec<u8>, delay: Duration) -> io::Result<()> {
+    let Ok(request) = serde_json::from_slice::<Value>(&body) else {
         return whole(writer, "400 Bad Request", &error("the body is not JSON"));
     };
+    let prompt_bytes = body.len();
+    drop(body);
     let text = script::answer(&request);
-    let usage = usage(body.len(), &text);
-    if request["stream"] == true {
-        let wants_usage = request["stream_options"]["include_usage"] == true;
+    let usage = usage(prompt_bytes, &text);
+    let streams = request["stream"] == true;
+    let wants_usage = request["stream_options"]["include_usage"] == true;
+    // The demo lives in the proxy's process, and its answers take seconds.
+    drop(request);
+    if streams {
         return stream(writer, &text, wants_usage.then_some(usage), delay);
     }
     let choice = json!({

@@ -42,6 +42,11 @@ use crate::watch::{Changed, Watch};
 const GIVE_BACK_BYTES: usize = 64 << 10;
 const IDLE: Duration = Duration::from_millis(50);
 
+/// Text, tool calls and unread JSON that are kept of one reply until it is judged, and of all that are under way: several
+/// times what a model says at once. A reply that is longer is passed on and not judged.
+const REPLY_KEPT_BYTES_MAX: usize = 1 << 20;
+const REPLIES_KEPT_BYTES_MAX: usize = 4 << 20;
+
 /// Changed files that are looked at before anything else may come: a prompt waits for them.
 const LOOKS_AT_ONCE: usize = 8;
 
@@ -130,6 +135,13 @@ struct Running {
     /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
     /// still coming.
     touched: Touched,
+}
+
+impl Running {
+    /// Bytes that are kept of it until it is judged.
+    fn kept_bytes(&self) -> usize {
+        self.reply.text.len() + self.reply.tail.len() + self.decoder.kept_bytes()
+    }
 }
 
 /// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
@@ -369,21 +381,21 @@ impl EngineThread {
                 .collect(),
         };
         let composed = self.engine.compose(pending, answers);
-        let written = wire.with(&composed.request, &composed.outgoing);
-        let sent = written.prompt(&wire);
-        let costs = self
-            .prompt_costs
-            .measure(exchange, wire.model(), wire.prompt(), sent);
-        let addressee = Addressee {
-            model: wire.model().map(str::to_owned),
-            authorization,
-        };
-        // Nothing that isn't needed changes, not even white space between fields.
-        let sent = if composed.outgoing.is_unchanged(&composed.request) {
-            body
+        let is_unchanged = composed.outgoing.is_unchanged(&composed.request);
+        let model = wire.model().map(str::to_owned);
+        let costs = &mut self.prompt_costs;
+        // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
+        let (costs, written) = if is_unchanged {
+            let costs = costs.measure(exchange, wire.model(), wire.prompt(), wire.prompt());
+            (costs, None)
         } else {
-            written.bytes
+            let written = wire.with(&composed.request, &composed.outgoing);
+            let sent = written.prompt(&wire);
+            let costs = costs.measure(exchange, wire.model(), wire.prompt(), sent);
+            (costs, Some(written.bytes))
         };
+        drop(wire);
+        let sent = written.unwrap_or(body);
         if let Some(slot) = &self.wiring.last_prompt {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastPrompt {
                 episode: composed.episode,
@@ -394,7 +406,10 @@ impl EngineThread {
             episode: composed.episode,
             decoder: ReplyDecoder::default(),
             reply: Reply::default(),
-            addressee,
+            addressee: Addressee {
+                model,
+                authorization,
+            },
             costs,
             calls_looked_at: 0,
             touched: BTreeMap::new(),
@@ -411,12 +426,26 @@ impl EngineThread {
     }
 
     fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8]) {
+        let kept_of_all: usize = self.running.values().map(Running::kept_bytes).sum();
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
         };
+        self.worked_bytes += bytes.len();
+        if running.decoder.is_given_up() {
+            return;
+        }
         let said = running.decoder.push(bytes);
         running.reply.tail.push_str(&said.text);
-        self.worked_bytes += bytes.len();
+        if running.kept_bytes() > REPLY_KEPT_BYTES_MAX
+            || kept_of_all + bytes.len() > REPLIES_KEPT_BYTES_MAX
+        {
+            running.decoder.give_up();
+            tracing::warn!(
+                episode = %running.episode,
+                "a reply is longer than what is kept of one ({REPLY_KEPT_BYTES_MAX} bytes, and {REPLIES_KEPT_BYTES_MAX} of \
+                 all that are under way): the client gets all of it, but none of its code is judged; ask for less at once"
+            );
+        }
         let (paths, known) = running.decoder.paths_begun(running.calls_looked_at);
         running.calls_looked_at = known;
         for path in paths

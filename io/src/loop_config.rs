@@ -45,7 +45,8 @@ impl LoopConfig {
 pub struct Limits {
     /// Bounds on a request head.
     pub head: HeadLimits,
-    /// Largest chat request body. Bodies of 2 MB are seen; 32 MiB leaves room for inlined images.
+    /// Largest chat request body. The memory of all prompts in flight is bounded to about six times as much: 6 MiB is the
+    /// largest that keeps the process under 64 MB, and holds a conversation of 4 MB with some images.
     pub chat_body_bytes_max: u64,
     /// Largest body of a relayed request. It is streamed, so this bounds time rather than memory; audio files and
     /// model uploads fit.
@@ -60,7 +61,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             head: HeadLimits::default(),
-            chat_body_bytes_max: 32 << 20,
+            chat_body_bytes_max: 6 << 20,
             relay_body_bytes_max: 1 << 30,
             buffered_bytes_max: 256 << 10,
             connections_max: 1024,

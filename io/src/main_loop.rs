@@ -5,6 +5,7 @@ mod answering;
 mod client;
 mod deadlines;
 mod inbox;
+mod memory_budget;
 pub mod net;
 mod replies;
 mod upstreams;
@@ -27,6 +28,7 @@ use crate::loop_config::LoopConfig;
 use crate::upstream::pool::Pool;
 use crate::upstream::resolve::{Resolved, Resolver};
 use client::{Client, Link, Stage};
+use memory_budget::MemoryBudget;
 use net::{FIRST_KEY, Net, Rouse, System, Wake};
 
 /// Read buffer shared by all connections.
@@ -158,6 +160,11 @@ pub struct MainLoop {
     engine_waiters: Vec<usize>,
     /// Clients whose response waits for durability.
     gated: Vec<usize>,
+    budget: MemoryBudget,
+    /// Bytes that wait on all client connections, prompts left out.
+    buffered_bytes: usize,
+    /// Clients whose request's body waits for memory, in the order in which they began to.
+    room_waiters: Vec<usize>,
     durable: Seq,
     ledger_failure: Option<String>,
     scratch: Vec<u8>,
@@ -217,6 +224,9 @@ impl MainLoop {
             in_use: BTreeMap::new(),
             pool: Pool::default(),
             resolver: Resolver::new(config.upstream.clone()),
+            budget: MemoryBudget::for_bodies_up_to(config.limits.chat_body_bytes_max),
+            buffered_bytes: 0,
+            room_waiters: Vec::new(),
             config,
             unrouted: Vec::new(),
             engine_queue: VecDeque::new(),
@@ -261,6 +271,9 @@ impl MainLoop {
         }
         self.pump_engine();
         self.fire_timers();
+        if self.budget.take_eased() {
+            self.again.append(&mut self.room_waiters);
+        }
         Ok(self.follow_course())
     }
 
@@ -357,7 +370,12 @@ impl MainLoop {
         let idle = |client: &Client| {
             client.exchange.is_none() && client.stage == Stage::Open && client.out.is_empty()
         };
-        self.clients.retain(|_, client| !idle(client));
+        let keys = self.clients.iter().filter(|(_, client)| idle(client));
+        for key in keys.map(|(key, _)| *key).collect::<Vec<_>>() {
+            if let Some(client) = self.clients.remove(&key) {
+                self.drop_client(client);
+            }
+        }
     }
 
     fn timeout(&self) -> Option<Duration> {

@@ -42,8 +42,8 @@ use crate::scrub::thread::Scrubbing;
 use crate::startup::{self, StartError};
 use crate::watch::Watch;
 
-/// Messages that may wait for the engine; replies come in pieces of 16 KiB and more.
-const ENGINE_QUEUE: usize = 256;
+/// Messages that may wait for the engine: prompts, whose memory is counted, and pieces of replies of 16 to 80 KiB.
+const ENGINE_QUEUE: usize = 64;
 
 /// Batches that may wait for the writer. The engine waits when it is full.
 const COMMIT_QUEUE: usize = 256;

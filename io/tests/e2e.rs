@@ -40,6 +40,8 @@ mod hydration;
 mod kills;
 #[path = "e2e/maintenance.rs"]
 mod maintenance;
+#[path = "e2e/memory.rs"]
+mod memory;
 #[path = "e2e/price.rs"]
 mod price;
 #[path = "e2e/promotion.rs"]

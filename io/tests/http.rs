@@ -13,6 +13,8 @@ mod chat;
 mod demo;
 #[path = "http/guarded.rs"]
 mod guarded;
+#[path = "http/memory.rs"]
+mod memory;
 #[path = "http/relay.rs"]
 mod relay;
 #[path = "http/requests.rs"]

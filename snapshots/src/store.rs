@@ -54,7 +54,7 @@ impl MemoryStore {
         let mut stored = self.0.borrow_mut();
         for recorded in recorded {
             if let Event::Content(content) = &recorded.event {
-                let bytes = content.bytes.as_slice().into();
+                let bytes = Arc::clone(&content.bytes);
                 stored.contents.insert(recorded.seq, bytes);
             }
         }

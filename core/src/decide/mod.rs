@@ -84,7 +84,7 @@ impl<'v> Recorder<'v> {
             self.events.push(Event::Content(Content {
                 hash,
                 kind,
-                bytes: bytes.to_vec(),
+                bytes: bytes.into(),
             }));
         }
     }

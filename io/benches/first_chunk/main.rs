@@ -25,6 +25,7 @@ usage: cargo bench -p tslp-io --bench first_chunk [-- WORD...]
 
   latency   first-chunk latency through tslp beside direct, with 0, 10,000 and 100,000 entities
   rss       resident memory: idle, populated, restarted, 64 streams
+  inflight  peak memory with the largest prompts, and with many at once
   mentions  the mention scan on State Maps of 1,000, 10,000 and 100,000 entities
   ledger    bytes on disk over 200 turns that resend their history
   quick     fewer rounds, no map of 100,000 entities; alone or with other words
@@ -61,7 +62,7 @@ impl Plan {
         for argument in arguments.filter(|argument| argument != "--bench") {
             match argument.as_str() {
                 "quick" => plan.effort = Effort::Quick,
-                "latency" | "rss" | "mentions" | "ledger" => plan.parts.push(argument),
+                "latency" | "rss" | "inflight" | "mentions" | "ledger" => plan.parts.push(argument),
                 other => {
                     let number = |name: &str| other.strip_prefix(name)?.parse::<usize>().ok();
                     match (number("entities="), number("prompt=")) {
@@ -119,6 +120,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if plan.has("rss") {
         memory::empty_and_streaming(&mut report, &upstream)?;
+    }
+    if plan.has("inflight") {
+        memory::in_flight(&mut report, &upstream)?;
     }
     if plan.has("latency") || plan.has("rss") {
         for (files, limit) in plan.maps() {

@@ -66,6 +66,69 @@ pub(crate) fn empty_and_streaming(
     proxy.stop()
 }
 
+/// The largest body that the defaults take, less what JSON adds.
+const LARGEST: usize = (6 << 20) - (256 << 10);
+
+/// The peaks of processes of their own that get large prompts, or many at once.
+pub(crate) fn in_flight(report: &mut Report, upstream: &Upstream) -> Result<(), Box<dyn Error>> {
+    report.line("")?;
+    report.line("peak memory of tslp with prompts in flight, MB")?;
+    upstream.play(Duration::ZERO, 4, Duration::ZERO, 24);
+    let prose = |seed| corpus::body(&[corpus::message("user", &corpus::prose(seed, LARGEST))]);
+    let pastes: Vec<String> = (0..20).map(corpus::paste).collect();
+    let code = corpus::body(&[corpus::message("user", &pastes.concat())]);
+    let conversation = |seed| corpus::chat(LARGEST, seed, &[]);
+    peak(
+        report,
+        upstream,
+        "one of 6 MB, one message of prose",
+        &[prose(1)],
+    )?;
+    peak(report, upstream, "one of 6 MB, 20 pasted files", &[code])?;
+    peak(
+        report,
+        upstream,
+        "one of 6 MB, a conversation",
+        &[conversation(1)],
+    )?;
+    let four: Vec<String> = (0..4).map(prose).collect();
+    peak(report, upstream, "4 at once of 6 MB", &four)?;
+    let many: Vec<String> = (0..64)
+        .map(|seed| corpus::body(&[corpus::message("user", &corpus::prose(seed, 512 << 10))]))
+        .collect();
+    peak(report, upstream, "64 at once of 512 KB", &many)
+}
+
+/// The peak of a process that gets these bodies all at once, and once more.
+fn peak(
+    report: &mut Report,
+    upstream: &Upstream,
+    what: &str,
+    bodies: &[String],
+) -> Result<(), Box<dyn Error>> {
+    let place = Place::new()?;
+    let proxy = place.start(upstream.address)?;
+    for _ in 0..2 {
+        thread::scope(|scope| -> Result<(), Box<dyn Error>> {
+            let clients: Vec<_> = bodies
+                .iter()
+                .map(|body| {
+                    let mut client = proxy.client()?;
+                    Ok(scope.spawn(move || client.chat(body)))
+                })
+                .collect::<Result<_, std::io::Error>>()?;
+            for client in clients {
+                client.join().map_err(|_| "a client panicked")??;
+            }
+            Ok(())
+        })?;
+    }
+    let memory = settled(&proxy)?;
+    line(report, what, memory)?;
+    report.verdict(&format!("RSS with {what}"), mb(memory.peak), 64.0, "MB");
+    proxy.stop()
+}
+
 /// After a State Map was filled, and again after a restart. Gives back the proxy as restarted.
 pub(crate) fn populated(
     report: &mut Report,

@@ -195,6 +195,7 @@ impl Turns {
         text.truncate(self.message_bytes);
         let bytes = text.into_bytes();
         let hash = ArtifactHash::of(&bytes);
+        let bytes = bytes.into();
         (Event::Content(Content { hash, kind, bytes }), hash)
     }
 

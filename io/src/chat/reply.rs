@@ -12,11 +12,8 @@ use tslp_core::message::ToolCall;
 /// Longest line of an event stream that is read; a longer one ends the decoding.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// Longest plain JSON body that is read.
-const BODY_BYTES_MAX: usize = 32 << 20;
-
-/// JSON of one streamed reply that is read: 4 MiB of text in chunks that are mostly frame. Far more than any context
-/// holds; what is longer is recorded as broken off.
+/// JSON of one streamed reply that is read: in chunks that are mostly frame. Far more than any context holds; what is longer
+/// is recorded as broken off. What is kept of it has a bound of its own, which is the caller's.
 const READ_BYTES_MAX: usize = 64 << 20;
 
 /// Bytes of a call's arguments in which its path is looked for before they are whole.
@@ -75,11 +72,31 @@ impl ReplyDecoder {
             self.form = form_of(&self.buffer);
         }
         match self.form {
-            Form::Unknown => {}
+            Form::Unknown | Form::Json => {}
             Form::Events => self.lines(&mut said),
-            Form::Json => self.limit(BODY_BYTES_MAX),
         }
         said
+    }
+
+    /// Bytes that are kept until the reply's end, its text left out.
+    #[must_use]
+    pub fn kept_bytes(&self) -> usize {
+        let calls = self.tool_calls.iter();
+        let calls = calls.map(|call| call.name.len() + call.arguments.len());
+        self.buffer.len() + calls.sum::<usize>()
+    }
+
+    /// Reads no further and lets go of what is kept: the reply is no complete one.
+    pub fn give_up(&mut self) {
+        self.flaw = Some(Flaw::Unreadable);
+        self.buffer = Vec::new();
+        self.tool_calls = Vec::new();
+    }
+
+    /// Whether the reply was given up, or can't be read.
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        self.flaw == Some(Flaw::Unreadable)
     }
 
     /// The upstream's message is over.
@@ -132,8 +149,7 @@ impl ReplyDecoder {
 
     fn limit(&mut self, bytes_max: usize) {
         if self.buffer.len() > bytes_max {
-            self.flaw = Some(Flaw::Unreadable);
-            self.buffer = Vec::new();
+            self.give_up();
         }
     }
 
@@ -206,8 +222,7 @@ impl ReplyDecoder {
     fn count(&mut self, bytes: usize) {
         self.read_bytes += bytes;
         if self.read_bytes > READ_BYTES_MAX {
-            self.flaw = Some(Flaw::Unreadable);
-            self.buffer = Vec::new();
+            self.give_up();
         }
     }
 

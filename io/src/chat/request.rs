@@ -3,6 +3,7 @@
 //! Everything that the proxy doesn't change stays as the client wrote it, byte for byte: unknown fields, key order,
 //! number formats, whole messages.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -33,10 +34,18 @@ pub enum BadRequest {
         /// What is wrong.
         error: serde_json::Error,
     },
+    /// More messages, texts and tool calls than any conversation has.
+    #[error(
+        "the request has more than {PIECES_MAX} messages, text parts and tool calls together, each of which takes memory however short it is; start a new conversation"
+    )]
+    TooMany,
     /// A field stands twice, so that two readers could see different requests.
     #[error("the field `{0}` stands twice in the request body")]
     Twice(String),
 }
+
+/// Messages, text parts and tool calls of one request. Each takes up to a kilobyte besides its bytes.
+const PIECES_MAX: usize = 8192;
 
 /// What stands around the body.
 #[derive(Clone, Debug, Default)]
@@ -136,12 +145,20 @@ pub fn read<'b>(
         let mut fields = fields.iter();
         fields.find_map(|(other, value)| (other == name).then_some(*value))
     };
+    let mut pieces = messages.len();
+    if pieces > PIECES_MAX {
+        return Err(BadRequest::TooMany);
+    }
     let mut system_role = None;
     let mut read = Vec::with_capacity(messages.len());
     for (index, raw) in messages.iter().enumerate() {
         let known = known
             .read(raw)
             .map_err(|error| BadRequest::Message { index, error })?;
+        pieces += known.message.parts.len() + known.message.tool_calls.len();
+        if pieces > PIECES_MAX {
+            return Err(BadRequest::TooMany);
+        }
         if known.message.role == Role::System {
             system_role.get_or_insert_with(|| known.role.clone().into_string());
         }
@@ -419,22 +436,18 @@ impl Body<'_> {
     fn write_messages(&self, request: &Request, outgoing: &Outgoing, out: &mut Vec<u8>) {
         let system = outgoing.system.as_deref().filter(|text| !text.is_empty());
         if let Some(text) = system {
-            out.extend_from_slice(self.system_message(request, text).as_bytes());
+            self.write_system_message(request, text, out);
         }
         for (index, message) in outgoing.messages.iter().enumerate() {
             if index > 0 || system.is_some() {
                 out.push(b',');
             }
-            if message.is_unchanged() {
-                out.extend_from_slice(self.messages[message.index].get().as_bytes());
-            } else {
-                out.extend_from_slice(self.changed_message(request, message).as_bytes());
-            }
+            self.write_message(request, message, out);
         }
     }
 
     /// The one system message. The client's own, if nothing was added to it.
-    fn system_message(&self, request: &Request, text: &str) -> String {
+    fn write_system_message(&self, request: &Request, text: &str, out: &mut Vec<u8>) {
         let mut systems = request
             .messages
             .iter()
@@ -443,51 +456,57 @@ impl Body<'_> {
         if let (Some((index, only)), None) = (systems.next(), systems.next())
             && matches!(only.parts.as_slice(), [part] if part == text)
         {
-            return self.messages[index].get().to_owned();
+            return write_raw(self.messages[index], out);
         }
-        format!(
-            "{{\"role\":{},\"content\":{}}}",
-            string(&self.system_role),
-            string(text)
-        )
+        write_plain_message(&self.system_role, text, out);
     }
 
-    fn changed_message(&self, request: &Request, message: &OutgoingMessage) -> String {
+    fn write_message(&self, request: &Request, message: &OutgoingMessage, out: &mut Vec<u8>) {
         let raw = self.messages[message.index];
+        if message.is_unchanged() {
+            return write_raw(raw, out);
+        }
         let read = &request.messages[message.index];
-        let mut parts = read.parts.clone();
+        let mut parts: Vec<Cow<'_, str>> = read.parts.iter().map(Cow::from).collect();
         for (index, text) in &message.rewritten {
-            parts[*index].clone_from(text);
+            parts[*index] = Cow::from(text);
         }
         if !message.before.is_empty() {
             match parts.first_mut() {
-                Some(first) => *first = format!("{}\n\n{first}", message.before),
-                None => parts.push(message.before.clone()),
+                Some(first) => *first = format!("{}\n\n{first}", message.before).into(),
+                None => parts.push(Cow::from(&message.before)),
             }
         }
         if !message.after.is_empty() {
             match parts.last_mut() {
-                Some(last) => *last = format!("{last}\n\n{}", message.after),
-                None => parts.push(message.after.clone()),
+                Some(last) => *last = format!("{last}\n\n{}", message.after).into(),
+                None => parts.push(Cow::from(&message.after)),
             }
         }
-        replace_texts(raw, &parts, message).unwrap_or_else(|_| {
-            let role = string(read.role.as_str());
-            format!(
-                "{{\"role\":{role},\"content\":{}}}",
-                string(&parts.join("\n"))
-            )
-        })
+        let start = out.len();
+        if write_replaced(raw, &parts, message, out).is_err() {
+            out.truncate(start);
+            write_plain_message(read.role.as_str(), &parts.join("\n"), out);
+        }
     }
+}
+
+fn write_plain_message(role: &str, text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"role\":");
+    write_string(role, out);
+    out.extend_from_slice(b",\"content\":");
+    write_string(text, out);
+    out.push(b'}');
 }
 
 /// The message with other texts in its text parts, and other arguments and thoughts; everything else stays byte for byte. It
 /// can't fail for a message that was read: what is nested deeper than a parser goes is only passed over.
-fn replace_texts(
+fn write_replaced(
     raw: &RawValue,
-    texts: &[String],
+    texts: &[Cow<'_, str>],
     message: &OutgoingMessage,
-) -> Result<String, serde_json::Error> {
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
     let ObjectFields(mut fields) = object(raw)?;
     if !texts.is_empty() && !fields.iter().any(|(name, _)| name == "content") {
         fields.push(("content".into(), serde_json::from_str("null")?));
@@ -500,88 +519,130 @@ fn replace_texts(
     let other_thought = |name: &str| {
         let at = thoughts.iter().position(|thought| *thought == name)?;
         let mut others = message.thoughts.iter();
-        others.find_map(|(index, text)| (*index == at).then(|| Ok(string(text))))
+        others.find_map(|(index, text)| (*index == at).then_some(text))
     };
-    write_object(&fields, |name, value| match name {
-        "content" => Some(replace_content(value, texts)),
-        "tool_calls" if !message.arguments.is_empty() => {
-            Some(replace_arguments(value, &message.arguments))
+    write_object(&fields, out, |name, value, out| {
+        match name {
+            "content" => write_content(value, texts, out)?,
+            "tool_calls" if !message.arguments.is_empty() => {
+                write_tool_calls(value, &message.arguments, out)?;
+            }
+            name => match other_thought(name) {
+                Some(text) => write_string(text, out),
+                None => write_raw(value, out),
+            },
         }
-        name => other_thought(name),
+        Ok(())
     })
 }
 
-fn replace_arguments(
+fn write_tool_calls(
     raw: &RawValue,
     arguments: &[(usize, String)],
-) -> Result<String, serde_json::Error> {
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
     let calls: Vec<&RawValue> = serde_json::from_str(raw.get())?;
-    let mut written = Vec::with_capacity(calls.len());
-    for (index, call) in calls.into_iter().enumerate() {
-        let new = arguments.iter().find(|(call, _)| *call == index);
-        written.push(match new {
-            None => call.get().to_owned(),
-            Some((_, text)) => {
-                let ObjectFields(fields) = object(call)?;
-                write_object(&fields, |name, function| {
-                    (name == "function").then(|| {
-                        let ObjectFields(fields) = object(function)?;
-                        write_object(&fields, |name, _| {
-                            (name == "arguments").then(|| Ok(string(text)))
-                        })
-                    })
-                })?
+    write_array(&calls, out, |index, call, out| {
+        let Some((_, text)) = arguments.iter().find(|(call, _)| *call == index) else {
+            write_raw(call, out);
+            return Ok(());
+        };
+        let ObjectFields(fields) = object(call)?;
+        write_object(&fields, out, |name, value, out| {
+            if name != "function" {
+                write_raw(value, out);
+                return Ok(());
             }
-        });
-    }
-    Ok(format!("[{}]", written.join(",")))
+            let ObjectFields(fields) = object(value)?;
+            write_object(&fields, out, |name, value, out| {
+                match name {
+                    "arguments" => write_string(text, out),
+                    _ => write_raw(value, out),
+                }
+                Ok(())
+            })
+        })
+    })
 }
 
-fn replace_content(raw: &RawValue, texts: &[String]) -> Result<String, serde_json::Error> {
+fn write_content(
+    raw: &RawValue,
+    texts: &[Cow<'_, str>],
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
     let mut texts = texts.iter();
     if !raw.get().starts_with('[') {
-        return Ok(texts
-            .next()
-            .map_or_else(|| raw.get().to_owned(), |text| string(text)));
+        match texts.next() {
+            Some(text) => write_string(text, out),
+            None => write_raw(raw, out),
+        }
+        return Ok(());
     }
     let parts: Vec<&RawValue> = serde_json::from_str(raw.get())?;
-    let mut written = Vec::with_capacity(parts.len());
-    for part in parts {
-        let text = part_text(part)?.and_then(|_| texts.next());
-        written.push(match text {
-            None => part.get().to_owned(),
-            Some(text) => {
-                let ObjectFields(fields) = object(part)?;
-                write_object(&fields, |name, _| {
-                    (name == "text").then(|| Ok(string(text)))
-                })?
+    write_array(&parts, out, |_, part, out| {
+        let Some(text) = part_text(part)?.and_then(|_| texts.next()) else {
+            write_raw(part, out);
+            return Ok(());
+        };
+        let ObjectFields(fields) = object(part)?;
+        write_object(&fields, out, |name, value, out| {
+            match name {
+                "text" => write_string(text, out),
+                _ => write_raw(value, out),
             }
-        });
-    }
-    Ok(format!("[{}]", written.join(",")))
+            Ok(())
+        })
+    })
 }
 
-/// The object with some values replaced.
+/// Writes an object whose values are `value`'s doing. Straight into the body, since a message can be most of it.
 fn write_object(
     fields: &[(String, &RawValue)],
-    mut replace: impl FnMut(&str, &RawValue) -> Option<Result<String, serde_json::Error>>,
-) -> Result<String, serde_json::Error> {
-    let mut written = Vec::with_capacity(fields.len());
-    for (name, value) in fields {
-        let value = replace(name, value).unwrap_or_else(|| Ok(value.get().to_owned()))?;
-        written.push(format!("{}:{value}", string(name)));
+    out: &mut Vec<u8>,
+    mut value: impl FnMut(&str, &RawValue, &mut Vec<u8>) -> Result<(), serde_json::Error>,
+) -> Result<(), serde_json::Error> {
+    out.push(b'{');
+    for (index, (name, raw)) in fields.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write_string(name, out);
+        out.push(b':');
+        value(name, raw, out)?;
     }
-    Ok(format!("{{{}}}", written.join(",")))
+    out.push(b'}');
+    Ok(())
+}
+
+/// Writes an array whose items are `item`'s doing.
+fn write_array(
+    items: &[&RawValue],
+    out: &mut Vec<u8>,
+    mut item: impl FnMut(usize, &RawValue, &mut Vec<u8>) -> Result<(), serde_json::Error>,
+) -> Result<(), serde_json::Error> {
+    out.push(b'[');
+    for (index, raw) in items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        item(index, raw, out)?;
+    }
+    out.push(b']');
+    Ok(())
 }
 
 fn write_field(name: &str, value: &RawValue, out: &mut Vec<u8>) {
-    out.extend_from_slice(string(name).as_bytes());
+    write_string(name, out);
     out.push(b':');
-    out.extend_from_slice(value.get().as_bytes());
+    write_raw(value, out);
 }
 
-fn string(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+fn write_raw(raw: &RawValue, out: &mut Vec<u8>) {
+    out.extend_from_slice(raw.get().as_bytes());
+}
+
+fn write_string(text: &str, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, text).expect("a string is JSON, and a Vec takes all of it");
 }
 
 #[cfg(test)]
@@ -760,6 +821,12 @@ mod tests {
         assert!(complaint(r#"{"messages":[]}"#).contains("non-empty array"));
         assert!(complaint(r#"{"messages":[{"role":1}]}"#).contains("messages[0]"));
         assert!(complaint(r#"{"messages":[["user","x"]]}"#).contains("not an object"));
+        let many = |message: &str, times: usize| vec![message; times].join(",");
+        let messages = many(r#"{"role":"user"}"#, PIECES_MAX + 1);
+        assert!(complaint(&format!(r#"{{"messages":[{messages}]}}"#)).contains("more than 8192"));
+        let calls = many(r#"{"id":"1"}"#, PIECES_MAX);
+        let body = format!(r#"{{"messages":[{{"role":"assistant","tool_calls":[{calls}]}}]}}"#);
+        assert!(complaint(&body).contains("more than 8192"));
         let nested = r#"{"messages":[{"role":"user","content":[["x"]]}]}"#;
         assert!(complaint(nested).contains("not an object"));
         assert!(complaint(r#"{"messages":[],"messages":[]}"#).contains("stands twice"));

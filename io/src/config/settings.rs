@@ -206,7 +206,7 @@ impl Default for HttpConfig {
         Self {
             connections_max: 1024,
             request_head_bytes_max: 64 << 10,
-            request_body_bytes_max: 32 << 20,
+            request_body_bytes_max: 6 << 20,
             request_head: Duration::from_secs(15),
             request_body: Duration::from_secs(30),
             keep_alive: Duration::from_secs(75),

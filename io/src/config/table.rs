@@ -442,7 +442,7 @@ pub const KEYS: &[Key] = &[
         audience: Audience::Tuning,
         unit: "bytes",
         unset: "",
-        meaning: "Longest request body.",
+        meaning: "Longest body of a chat request; a longer one gets 413. All chat requests in flight together take about 6 times as much memory at most: the default keeps tslp under 64 MB. One that finds no memory waits, and after `http.request_body_seconds` gets 503 with `Retry-After`.",
         set: |s, written| {
             written
                 .number(1 << 10..=1 << 30)

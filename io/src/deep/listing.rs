@@ -1,6 +1,7 @@
 //! A difference in words and in JSON: what is on record, what comes out today, in which fields, and why.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tslp_core::event::{Content, Event};
@@ -172,7 +173,7 @@ fn said(event: Option<&Event>) -> String {
 fn shown(event: &Event) -> Value {
     let mut value = match event {
         Event::Content(content) => to_json::event(&Event::Content(Content {
-            bytes: Vec::new(),
+            bytes: Arc::default(),
             ..content.clone()
         })),
         event => to_json::event(event),

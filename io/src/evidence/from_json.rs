@@ -48,7 +48,7 @@ pub fn event(kind: EventKind, value: &Value) -> Read<Event> {
         EventKind::Content => Event::Content(Content {
             hash: ArtifactHash(hash(v, "hash")?),
             kind: word(v, "kind")?,
-            bytes: bytes(v)?,
+            bytes: bytes(v)?.into(),
         }),
         EventKind::RulesInForce => Event::RulesInForce(RulesInForce {
             program: text(v, "program")?.to_owned(),

@@ -34,7 +34,7 @@ fn content(bytes: &[u8]) -> Event {
     Event::Content(Content {
         hash: ArtifactHash::of(bytes),
         kind: ContentKind::Message,
-        bytes: bytes.to_vec(),
+        bytes: bytes.into(),
     })
 }
 

@@ -54,7 +54,7 @@ impl Outgoing {
         self.start += count;
         debug_assert!(self.start <= self.bytes.len(), "sent more than there was");
         if self.start < self.bytes.len() {
-            return;
+            return self.forget_sent();
         }
         self.start = 0;
         if let Release::Before(_) = self.release {
@@ -65,6 +65,19 @@ impl Outgoing {
         } else {
             self.bytes.clear();
         }
+    }
+
+    /// Moves what is left to the front when that is worth it, so that what a slow reader got doesn't add up.
+    fn forget_sent(&mut self) {
+        if self.start < KEPT_CAPACITY_BYTES || self.start < self.len() {
+            return;
+        }
+        if let Release::Before(offset) = &mut self.release {
+            *offset = offset.saturating_sub(self.start);
+        }
+        self.bytes.drain(..self.start);
+        self.bytes.shrink_to(KEPT_CAPACITY_BYTES);
+        self.start = 0;
     }
 
     /// Keeps back everything that is appended from now on.
@@ -87,5 +100,39 @@ impl Outgoing {
         if self.is_empty() {
             self.discard();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader that never quite catches up got everything kept for it once more.
+    #[test]
+    fn what_a_slow_reader_got_does_not_add_up() {
+        let mut out = Outgoing::default();
+        let mut said = (0_u8..=250).cycle();
+        let mut heard = (0_u8..=250).cycle();
+        out.hold_from_here();
+        out.release();
+        for round in 0..100 {
+            out.buffer().extend(said.by_ref().take(20_000));
+            if round == 50 {
+                out.hold_from_here();
+            }
+            let count = out.released().len().saturating_sub(5000);
+            let expected: Vec<u8> = heard.by_ref().take(count).collect();
+            assert_eq!(out.released()[..count], expected, "in round {round}");
+            out.sent(count);
+            if round == 51 {
+                assert!(out.len() > 20_000, "the last round is held");
+                out.release();
+            }
+        }
+        assert!(
+            out.buffer().capacity() < 256 << 10,
+            "{}",
+            out.buffer().capacity()
+        );
     }
 }

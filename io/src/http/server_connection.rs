@@ -105,6 +105,11 @@ impl ServerConnection {
     pub fn start_next(&mut self) {
         self.phase = Phase::Head;
         self.scan = HeadScan::default();
+        self.shrink();
+    }
+
+    /// Gives the memory of what was understood back: a response can take minutes.
+    fn shrink(&mut self) {
         if self.waiting_bytes() == 0 {
             self.input = Vec::new();
             self.start = 0;
@@ -117,6 +122,7 @@ impl ServerConnection {
             Phase::Head => self.next_head(limits),
             Phase::Body(decoder) if decoder.is_complete() => {
                 self.phase = Phase::Answering;
+                self.shrink();
                 ClientEvent::End
             }
             Phase::Body(_) => self.next_body(),

@@ -1,12 +1,17 @@
 //! One client's turn: everything that can move without waiting is moved, in both directions.
 
-use super::MainLoop;
 use super::client::{Client, Stage};
+use super::{MainLoop, SCRATCH_BYTES};
 use crate::http::server_connection::PIPELINE_BYTES_MAX;
 use crate::http::socket::{Peer, Transfer};
 
 /// Rounds in one turn, so that one busy connection can't hold up the others.
 const ROUNDS_MAX: usize = 16;
+
+/// Bytes that may wait on all connections together. Beyond that each keeps little for itself, and is read in small pieces:
+/// slow peers then cost them time alone.
+const BUFFERED_BYTES_OF_ALL: usize = 4 << 20;
+const BUFFERED_BYTES_TIGHT: usize = 8 << 10;
 
 impl MainLoop {
     /// Moves a client on, after anything happened to it, to its upstream, or to what it waited for.
@@ -15,6 +20,9 @@ impl MainLoop {
             return;
         };
         self.advance(key, &mut client);
+        let buffered = client.buffered_bytes();
+        self.buffered_bytes = self.buffered_bytes - client.counted_bytes + buffered;
+        client.counted_bytes = buffered;
         if client.stage == Stage::Over {
             return self.drop_client(client);
         }
@@ -49,7 +57,7 @@ impl MainLoop {
 
     fn read_client(&mut self, client: &mut Client) {
         let most = PIPELINE_BYTES_MAX.max(self.config.limits.head.head_bytes_max);
-        let full = client.http.waiting_bytes() > most;
+        let full = client.http.waiting_bytes() > most || client.waits_for_room();
         match client.stage {
             Stage::Over | Stage::Finishing => return,
             Stage::Open if full => {
@@ -60,7 +68,8 @@ impl MainLoop {
             }
             Stage::Open | Stage::Lingering => {}
         }
-        match client.socket.read(&mut self.scratch) {
+        let piece = self.piece_bytes();
+        match client.socket.read(&mut self.scratch[..piece]) {
             Transfer::Blocked => {}
             Transfer::Failed => client.stage = Stage::Over,
             Transfer::Ended => client_ended(client),
@@ -73,12 +82,32 @@ impl MainLoop {
         }
     }
 
+    /// How much may wait for one slow peer before the other side is read no further.
+    pub(super) const fn buffered_bytes_max(&self) -> usize {
+        if self.buffered_bytes > BUFFERED_BYTES_OF_ALL {
+            BUFFERED_BYTES_TIGHT
+        } else {
+            self.config.limits.buffered_bytes_max
+        }
+    }
+
+    /// How much is read at once.
+    pub(super) const fn piece_bytes(&self) -> usize {
+        if self.buffered_bytes > BUFFERED_BYTES_OF_ALL {
+            BUFFERED_BYTES_TIGHT
+        } else {
+            SCRATCH_BYTES
+        }
+    }
+
     /// Ends what a connection still holds.
     pub(super) fn drop_client(&mut self, mut client: Box<Client>) {
+        self.buffered_bytes -= client.counted_bytes;
         if let Some(mut exchange) = client.exchange.take() {
             tracing::debug!(exchange = exchange.id.0, "the client is gone");
             self.exchanges.remove(&exchange.id);
             self.in_use.remove(&exchange.id);
+            self.budget.request_gone(exchange.id);
             self.abandon(&mut exchange);
         }
     }

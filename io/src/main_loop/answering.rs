@@ -2,7 +2,11 @@
 
 use tslp_core::redact;
 
-use super::client::{Call, Client, Downstream, Exchange, Lane, Line, Retry, Stage, Upload, Work};
+use super::client::{
+    Call, Client, Collecting, Downstream, Exchange, Lane, Line, Retry, Stage, Upload, Work,
+};
+use super::deadlines::WHOLE_BODY_IDLE_TIMES;
+use super::memory_budget::{MEMORY_PER_BODY_BYTE, Room};
 use super::{Course, MainLoop};
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ExchangeId, ToEngine};
 use crate::config::secret::Secret;
@@ -19,8 +23,8 @@ use crate::upstream::connection::{RequestBytes, ResponseReader};
 /// Longest session name; it is stored with every episode.
 const SESSION_NAME_BYTES_MAX: usize = 200;
 
-/// Memory taken at once for a body whose length was announced; the rest grows as bytes really come.
-const BODY_RESERVED_BYTES_MAX: u64 = 1 << 20;
+/// Steps in which memory is taken for a body whose length isn't announced.
+const CHUNKED_BODY_STEP_BYTES: u64 = 64 << 10;
 
 /// One client event, without its borrow.
 enum Understood {
@@ -33,7 +37,7 @@ enum Understood {
 impl MainLoop {
     /// Reads requests out of what the client has sent.
     pub(super) fn understand(&mut self, key: usize, client: &mut Client) {
-        while client.stage == Stage::Open && self.may_understand(client) {
+        while client.stage == Stage::Open && self.may_understand(key, client) {
             let Client { http, exchange, .. } = client;
             let understood = match http.next_event(&self.config.limits.head) {
                 ClientEvent::NeedMore => return,
@@ -55,15 +59,63 @@ impl MainLoop {
         }
     }
 
-    fn may_understand(&self, client: &Client) -> bool {
+    fn may_understand(&mut self, key: usize, client: &mut Client) -> bool {
         match client.exchange.as_deref().map(|exchange| &exchange.work) {
             // One response at a time: the next request is looked at once the last response has left.
             None => client.out.is_empty(),
-            Some(Work::Upstream(call)) => {
-                call.request.rest_len() < self.config.limits.buffered_bytes_max
-            }
+            Some(Work::Upstream(call)) => call.request.rest_len() < self.buffered_bytes_max(),
+            Some(Work::Collecting(_)) => self.take_room(key, client) == Room::Granted,
             Some(_) => true,
         }
+    }
+
+    /// Takes memory for what comes next of a chat request's body, and asks for the body if the client waits for that.
+    fn take_room(&mut self, key: usize, client: &mut Client) -> Room {
+        let Client {
+            http,
+            exchange,
+            out,
+            moves,
+            ..
+        } = client;
+        let Some(exchange) = exchange.as_deref_mut() else {
+            return Room::Granted;
+        };
+        let Work::Collecting(collecting) = &mut exchange.work else {
+            return Room::Granted;
+        };
+        let is_asked_for = collecting.expects == Expectation::None;
+        // A place in the order is for those who send: others may never do so.
+        if http.request_is_complete() || (is_asked_for && http.waiting_bytes() == 0) {
+            return Room::Granted;
+        }
+        let limit = self.config.limits.chat_body_bytes_max;
+        let (wanted, most) = match exchange.head.body {
+            BodyLength::Known(bytes) => (bytes, bytes),
+            BodyLength::Absent | BodyLength::Chunked => {
+                let come = (collecting.body.len() + http.waiting_bytes()) as u64;
+                let wanted = come.next_multiple_of(CHUNKED_BODY_STEP_BYTES);
+                (wanted.min(limit), limit)
+            }
+        };
+        collecting.room = self.budget.take(exchange.id, wanted, most);
+        match collecting.room {
+            Room::NotYet => {
+                if !self.room_waiters.contains(&key) {
+                    self.room_waiters.push(key);
+                }
+            }
+            Room::Granted => {
+                let missing = (wanted as usize).saturating_sub(collecting.body.len());
+                collecting.body.reserve_exact(missing);
+                if !is_asked_for {
+                    collecting.expects = Expectation::None;
+                    out.buffer().extend_from_slice(CONTINUE);
+                    *moves += 1;
+                }
+            }
+        }
+        collecting.room
     }
 
     fn begin(&mut self, key: usize, client: &mut Client, head: RequestHead) {
@@ -127,18 +179,26 @@ impl MainLoop {
                     "length_required",
                     "a chat request needs a body with Content-Length or chunked",
                 )),
-                BodyLength::Known(bytes) if bytes > limit => Err(too_large(limit)),
-                BodyLength::Known(bytes) => Ok(bytes.min(BODY_RESERVED_BYTES_MAX)),
-                BodyLength::Chunked => Ok(0),
+                BodyLength::Known(bytes) if bytes > limit => Err(chat_body_too_large(limit)),
+                BodyLength::Known(_) | BodyLength::Chunked => Ok(()),
             });
         match checked {
             Err(refusal) => {
                 exchange.persistence = Persistence::Close;
                 Err((exchange, refusal))
             }
-            Ok(reserved) => {
+            Ok(()) => {
                 self.use_model(exchange.id);
-                exchange.work = Work::Collecting(Vec::with_capacity(reserved as usize));
+                exchange.work = Work::Collecting(Collecting {
+                    body: Vec::new(),
+                    expects: if waits_to_be_asked(client, &exchange) {
+                        Expectation::Continue
+                    } else {
+                        Expectation::None
+                    },
+                    room: Room::Granted,
+                    whole_by: self.now + self.config.timeouts.body_idle * WHOLE_BODY_IDLE_TIMES,
+                });
                 self.install(key, client, exchange);
                 Ok(())
             }
@@ -214,6 +274,9 @@ impl MainLoop {
         if !is_reading {
             self.use_model(exchange.id);
         }
+        if waits_to_be_asked(client, &exchange) {
+            client.out.buffer().extend_from_slice(CONTINUE);
+        }
         self.install(key, client, exchange);
         self.start_call(key, client);
         Ok(())
@@ -225,10 +288,6 @@ impl MainLoop {
     }
 
     fn install(&mut self, key: usize, client: &mut Client, exchange: Box<Exchange>) {
-        let waits = exchange.head.expects_continue == Expectation::Continue;
-        if waits && client.http.waiting_bytes() == 0 && !client.http.request_is_complete() {
-            client.out.buffer().extend_from_slice(CONTINUE);
-        }
         self.exchanges.insert(exchange.id, key);
         client.exchange = Some(exchange);
     }
@@ -289,8 +348,8 @@ impl MainLoop {
                     call.upload = Upload::Complete;
                 }
             }
-            Work::Collecting(body) => {
-                let body = std::mem::take(body);
+            Work::Collecting(collecting) => {
+                let body = std::mem::take(&mut collecting.body);
                 match self.check_ledger() {
                     Ok(()) => self.prompt(exchange, body),
                     Err(refusal) => self.refuse_current(client, &refusal),
@@ -301,6 +360,7 @@ impl MainLoop {
     }
 
     fn prompt(&mut self, exchange: &mut Exchange, body: Vec<u8>) {
+        let body_bytes = body.len() as u64;
         let headers = &exchange.head.headers;
         let retries = headers
             .first_text("x-stainless-retry-count")
@@ -316,6 +376,7 @@ impl MainLoop {
             body,
         };
         exchange.work = Work::Composing;
+        self.budget.complete(exchange.id, body_bytes);
         self.tell_engine(prompt);
     }
 
@@ -428,6 +489,7 @@ impl MainLoop {
     pub(super) fn finish(&mut self, client: &mut Client, exchange: &Exchange) {
         self.exchanges.remove(&exchange.id);
         self.in_use.remove(&exchange.id);
+        self.budget.request_gone(exchange.id);
         client.moves += 1;
         match exchange.persistence {
             Persistence::Close => client.stage = Stage::Finishing,
@@ -447,11 +509,17 @@ fn close_if_unread(client: &Client, mut exchange: Box<Exchange>) -> Box<Exchange
     exchange
 }
 
+/// Whether the client sends the body only once it is asked to.
+fn waits_to_be_asked(client: &Client, exchange: &Exchange) -> bool {
+    let waits = exchange.head.expects_continue == Expectation::Continue;
+    waits && client.http.waiting_bytes() == 0 && !client.http.request_is_complete()
+}
+
 fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> Understood {
     match &mut exchange.work {
-        Work::Collecting(body) => {
+        Work::Collecting(Collecting { body, .. }) => {
             if (body.len() + bytes.len()) as u64 > limits.chat_body_bytes_max {
-                return Understood::Refused(too_large(limits.chat_body_bytes_max));
+                return Understood::Refused(chat_body_too_large(limits.chat_body_bytes_max));
             }
             body.extend_from_slice(bytes);
         }
@@ -488,6 +556,14 @@ fn check_session_name(head: &RequestHead) -> Result<(), Refusal> {
         )),
         Some(_) => Ok(()),
     }
+}
+
+fn chat_body_too_large(limit: u64) -> Refusal {
+    let message = format!(
+        "the chat request's body is larger than {limit} bytes, which is what `http.request_body_bytes_max` allows; \
+         start a shorter conversation, or raise that setting: tslp then takes up to {MEMORY_PER_BODY_BYTE} bytes of memory for each byte more"
+    );
+    Refusal::new(413, "body_too_large", message)
 }
 
 fn too_large(limit: u64) -> Refusal {

@@ -6,11 +6,12 @@ use std::time::Instant;
 use tslp_core::ids::{EpisodeId, Seq};
 
 use super::deadlines::Due;
+use super::memory_budget::Room;
 use crate::channel::ExchangeId;
 use crate::guard::Caller;
 use crate::http::head::{Content, ResponseFraming, ResponseTo};
 use crate::http::outgoing::Outgoing;
-use crate::http::request::{Persistence, RequestHead};
+use crate::http::request::{Expectation, Persistence, RequestHead};
 use crate::http::server_connection::ServerConnection;
 use crate::http::socket::Socket;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
@@ -29,6 +30,8 @@ pub(super) struct Client {
     pub(super) moves: u64,
     /// Counts requests, so that a deadline can't outlive its request.
     pub(super) requests: u64,
+    /// What the loop has counted of [`buffered_bytes`](Self::buffered_bytes).
+    pub(super) counted_bytes: usize,
 }
 
 /// A deadline, and what it belongs to.
@@ -64,6 +67,27 @@ impl Client {
             due: None,
             moves: 0,
             requests: 0,
+            counted_bytes: 0,
+        }
+    }
+
+    /// Bytes that wait for either peer, or to be understood. Prompts are counted by the memory budget.
+    pub(super) fn buffered_bytes(&self) -> usize {
+        let upload = match self.exchange.as_deref().map(|exchange| &exchange.work) {
+            Some(Work::Upstream(call)) => match call.lane {
+                Lane::Relay => call.request.rest_len(),
+                Lane::Chat(_) => 0,
+            },
+            _ => 0,
+        };
+        self.http.waiting_bytes() + self.out.len() + upload
+    }
+
+    /// Whether a body waits for memory: then nothing is read.
+    pub(super) fn waits_for_room(&self) -> bool {
+        match self.exchange.as_deref().map(|exchange| &exchange.work) {
+            Some(Work::Collecting(collecting)) => collecting.room == Room::NotYet,
+            _ => false,
         }
     }
 
@@ -120,13 +144,24 @@ pub(super) enum Work {
     /// The route isn't decided yet.
     Routing,
     /// A chat request's body is coming in.
-    Collecting(Vec<u8>),
+    Collecting(Collecting),
     /// The engine has the prompt.
     Composing,
     /// The diagnostics thread has the question.
     Diagnosing,
     /// The upstream is spoken to.
     Upstream(Box<Call>),
+}
+
+/// A chat request's body on its way in.
+#[derive(Debug)]
+pub(super) struct Collecting {
+    pub(super) body: Vec<u8>,
+    /// Whether the client still waits to be asked for it.
+    pub(super) expects: Expectation,
+    pub(super) room: Room,
+    /// When it must be whole, however steadily it comes.
+    pub(super) whole_by: Instant,
 }
 
 /// A request to the upstream and its response on the way back.

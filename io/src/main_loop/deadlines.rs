@@ -16,6 +16,12 @@ const LINGER: Duration = Duration::from_secs(2);
 /// How long a piece that may be the reply's last may wait for the message's end and the look at its files.
 const LAST_PIECE: Duration = Duration::from_millis(200);
 
+/// When a client may ask again whose request found no memory.
+const RETRY_AFTER_SECONDS: &str = "5";
+
+/// How many times the longest silence in a chat request's body all of it may take: it holds memory that others wait for.
+pub(super) const WHOLE_BODY_IDLE_TIMES: u32 = 10;
+
 /// What a connection is waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
@@ -25,6 +31,8 @@ pub(super) enum Due {
     Head,
     /// More of a request body.
     Body,
+    /// Memory for a request body.
+    Room,
     /// The client to take bytes.
     Write,
     /// A connection to the upstream.
@@ -94,7 +102,13 @@ impl MainLoop {
                 Expecting::Request => Some((Due::KeepAlive, limits.keep_alive)),
                 _ => Some((Due::Head, limits.head)),
             },
-            Some(Work::Collecting(_)) => Some((Due::Body, limits.body_idle)),
+            Some(Work::Collecting(_)) if client.waits_for_room() => {
+                Some((Due::Room, limits.body_idle))
+            }
+            Some(Work::Collecting(collecting)) => {
+                let left = collecting.whole_by.saturating_duration_since(self.now);
+                Some((Due::Body, limits.body_idle.min(left)))
+            }
             Some(Work::Routing | Work::Composing | Work::Diagnosing) => None,
             Some(Work::Upstream(call)) => self.awaited_of_call(client, call),
         }
@@ -108,9 +122,7 @@ impl MainLoop {
             return Some((Due::LastPiece, LAST_PIECE));
         }
         // Whoever waits for durability, or for room, doesn't wait for the upstream.
-        if call.downstream == Downstream::Done
-            || client.out.len() >= self.config.limits.buffered_bytes_max
-        {
+        if call.downstream == Downstream::Done || client.out.len() >= self.buffered_bytes_max() {
             return None;
         }
         let link = match call.line {
@@ -185,6 +197,18 @@ impl MainLoop {
                 client,
                 &Refusal::new(408, "body_timeout", "the request's body took too long"),
             ),
+            Due::Room => {
+                let message = format!(
+                    "tslp holds as many requests as it has memory for, and had none for this one within {} s \
+                     (`http.request_body_seconds`); send it again in a moment",
+                    limits.body_idle.as_secs()
+                );
+                let refusal = Refusal::new(503, "no_memory_now", message);
+                self.refuse_and_close(
+                    client,
+                    &refusal.with_header("retry-after", RETRY_AFTER_SECONDS),
+                );
+            }
             Due::Connect => {
                 let reason = format!(
                     "no connection within {} s (`http.connect_seconds`)",

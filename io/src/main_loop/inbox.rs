@@ -15,6 +15,9 @@ use crate::http::head::{Coding, RequestFraming};
 use crate::http::response::Asked;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 
+/// Longest request body that goes over a used connection to the upstream; a longer one is worth a fresh one.
+const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;
+
 impl MainLoop {
     /// Takes everything that the other threads have sent.
     pub(super) fn drain_inbox(&mut self) {
@@ -38,6 +41,7 @@ impl MainLoop {
                 episode,
             } => self.forward(exchange, body, durable_at, episode),
             ToLoop::Answer { exchange, answer } => {
+                self.budget.refused(exchange);
                 if let Some(key) = self.exchanges.get(&exchange).copied() {
                     self.with_client(key, |main_loop, client| main_loop.deliver(client, &answer));
                 }
@@ -49,6 +53,7 @@ impl MainLoop {
             }
             ToLoop::Durable(seq) => {
                 self.durable = self.durable.max(seq);
+                self.budget.durable(self.durable);
                 for key in std::mem::take(&mut self.gated) {
                     self.drive(key);
                     if self
@@ -65,7 +70,11 @@ impl MainLoop {
     }
 
     fn forward(&mut self, id: ExchangeId, body: Vec<u8>, durable_at: Seq, episode: EpisodeId) {
+        let request_bytes = body.len() as u64;
+        self.budget
+            .forwarded(id, request_bytes, durable_at, self.durable);
         let Some(key) = self.exchanges.get(&id).copied() else {
+            self.budget.request_gone(id);
             return self.tell_engine(ToEngine::ReplyEnd {
                 exchange: id,
                 ending: Ending::ClientGone,
@@ -102,12 +111,18 @@ impl MainLoop {
         );
         let target = format!("{}/v1/chat/completions", self.config.upstream.url.prefix);
         let framing = RequestFraming::Length(body.len() as u64);
+        // A body that may have to be sent again is kept until the response comes, which can take minutes.
+        let retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
+            Retry::Possible
+        } else {
+            Retry::Never
+        };
         let head = self.request_head(&exchange.head, &target, framing, Coding::Identity);
         exchange.work = Work::Upstream(Box::new(Call {
             request: RequestBytes::new(head, body),
             upload: Upload::Complete,
             line: Line::Off,
-            retry: Retry::Possible,
+            retry,
             reader: ResponseReader::new(Asked::WithBody),
             lane: Lane::Chat(reply),
             downstream: Downstream::Waiting,
@@ -130,13 +145,17 @@ impl MainLoop {
         self.gated.clear();
     }
 
-    /// Ends a chat exchange that waits for the ledger; one whose prompt is durable goes on.
+    /// Ends a chat exchange that waits for the ledger, or for those that do; one whose prompt is durable goes on.
     fn withdraw(&mut self, client: &mut Client) {
         let message = self.ledger_failure.clone().unwrap_or_default();
         let refusal = Refusal::new(503, "ledger_failed", message);
         if let Some(exchange) = client.exchange.as_deref() {
             match &exchange.work {
                 Work::Composing => return self.refuse_current(client, &refusal),
+                // Nothing becomes durable any more, so no memory comes back.
+                Work::Collecting(_) if client.waits_for_room() => {
+                    return self.refuse_current(client, &refusal);
+                }
                 Work::Upstream(_) if is_gated(client) => {}
                 _ => return,
             }

@@ -32,8 +32,7 @@ enum Leftover {
 impl MainLoop {
     /// Reads from the upstream once and passes it on.
     pub(super) fn pull_response(&mut self, key: usize, client: &mut Client) {
-        if client.stage == Stage::Over || client.out.len() >= self.config.limits.buffered_bytes_max
-        {
+        if client.stage == Stage::Over || client.out.len() >= self.buffered_bytes_max() {
             return;
         }
         let Some(call) = client.call() else {
@@ -49,6 +48,7 @@ impl MainLoop {
             return;
         }
         let broken = call.upload == Upload::Broken;
+        let piece = self.piece_bytes();
         let Some(link) = self.links.get_mut(&link_key) else {
             return;
         };
@@ -56,7 +56,7 @@ impl MainLoop {
             return;
         }
         let mut scratch = std::mem::take(&mut self.scratch);
-        match link.transport.read(&mut scratch) {
+        match link.transport.read(&mut scratch[..piece]) {
             Transfer::Blocked if broken => self.call_broke(key, client, "it closed the connection"),
             Transfer::Blocked => {}
             Transfer::Bytes(count) => {
@@ -128,6 +128,7 @@ impl MainLoop {
             call.retry = Retry::Never;
             if call.request.rest_len() == 0 && call.upload == Upload::Complete {
                 call.request = RequestBytes::default();
+                self.budget.request_gone(exchange.id);
             }
             if let Lane::Chat(reply) = &call.lane {
                 episode = reply.episode.to_string();

@@ -111,6 +111,8 @@ impl MainLoop {
         };
         link.transport.flush();
         let mut moves = 0;
+        // Only a used connection can turn out to be dead, so that the request has to be sent again.
+        let is_fresh = link.origin == Origin::Fresh;
         if let Some(call) = client.call() {
             while call.upload != Upload::Broken && call.request.rest_len() > 0 {
                 let (head, body) = call.request.rest();
@@ -127,11 +129,18 @@ impl MainLoop {
                     }
                 }
             }
-            if call.retry == Retry::Never {
+            if call.retry == Retry::Never || is_fresh {
                 call.request.forget_sent();
             }
         }
         client.moves += moves;
+        if moves > 0
+            && let Some(exchange) = client.exchange.as_deref()
+            && let Work::Upstream(call) = &exchange.work
+            && call.request.is_forgotten()
+        {
+            self.budget.request_gone(exchange.id);
+        }
     }
 
     /// Whether the link is connected; one that failed goes on to its next address, or fails the call.

@@ -9,6 +9,9 @@ use crate::http::response::{Asked, ResponseFault, ResponseHead, ResponseProgress
 /// Interim responses (1xx) before the final one; more is no honest server.
 const INTERIM_MAX: usize = 16;
 
+/// Sent bytes from which on their memory is given back.
+const KEPT_CAPACITY_BYTES: usize = 64 * 1024;
+
 /// A request's bytes on their way to the upstream: a head and a body, or as much of the body as has arrived.
 #[derive(Debug, Default)]
 pub struct RequestBytes {
@@ -61,17 +64,29 @@ impl RequestBytes {
         self.sent = 0;
     }
 
-    /// Forgets what was sent, once it can't be needed again.
+    /// Forgets what was sent, once it can't be needed again. A part of the body goes when that is worth moving the rest, so
+    /// that an upload to a slow server never adds up.
     pub fn forget_sent(&mut self) {
-        if self.rest_len() == 0 && self.sent > 0 {
+        let body_sent = self.sent.saturating_sub(self.head.len());
+        if self.sent > 0 && self.rest_len() == 0 {
             self.head = Vec::new();
             self.sent = 0;
-            if self.body.capacity() > 64 * 1024 {
+            if self.body.capacity() > KEPT_CAPACITY_BYTES {
                 self.body = Vec::new();
             } else {
                 self.body.clear();
             }
+        } else if body_sent >= KEPT_CAPACITY_BYTES && body_sent >= self.rest_len() {
+            self.head = Vec::new();
+            self.sent = 0;
+            self.body.drain(..body_sent);
         }
+    }
+
+    /// Whether nothing is left of it.
+    #[must_use]
+    pub fn is_forgotten(&self) -> bool {
+        self.head.is_empty() && self.body.is_empty()
     }
 }
 
@@ -218,5 +233,35 @@ impl ResponseReader {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An upload to a server that never quite caught up was kept whole.
+    #[test]
+    fn an_upload_to_a_slow_server_does_not_add_up() {
+        let mut request = RequestBytes::new(b"head".to_vec(), Vec::new());
+        let mut said = (0_u8..=250).cycle();
+        let mut heard = b"head".to_vec().into_iter().chain((0_u8..=250).cycle());
+        for _ in 0..100 {
+            request.body().extend(said.by_ref().take(20_000));
+            let count = request.rest_len().saturating_sub(5000);
+            let rest = [request.rest().0, request.rest().1].concat();
+            let expected: Vec<u8> = heard.by_ref().take(count).collect();
+            assert_eq!(rest[..count], expected);
+            request.sent(count);
+            request.forget_sent();
+        }
+        assert!(
+            request.body().capacity() < 256 << 10,
+            "{}",
+            request.body().capacity()
+        );
+        request.sent(request.rest_len());
+        request.forget_sent();
+        assert!(request.is_forgotten());
     }
 }

@@ -139,7 +139,7 @@ fn kept(data: &Path) -> Kept {
     let mut kept = Kept::default();
     let mut take = |event| match event {
         Event::Content(content) => {
-            kept.texts.insert(content.hash, content.bytes);
+            kept.texts.insert(content.hash, content.bytes.to_vec());
         }
         Event::PromptReceived(prompt) => {
             let contents = prompt.messages.iter().map(|message| message.content);

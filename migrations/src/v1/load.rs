@@ -84,7 +84,7 @@ impl Load for super::ArchivedContent<'_> {
         Ok(Event::Content(event::Content {
             hash: ArtifactHash(self.hash),
             kind: code(self.kind)?,
-            bytes: self.bytes.to_vec(),
+            bytes: (*self.bytes).into(),
         }))
     }
 }

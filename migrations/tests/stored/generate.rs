@@ -309,7 +309,7 @@ impl Generator {
                         ContentKind::Code,
                         ContentKind::ToolArguments,
                     ]),
-                    bytes,
+                    bytes: bytes.into(),
                 })
             }
             1 => Event::PromptReceived(self.prompt()),

@@ -70,7 +70,7 @@ fn amendments() -> Vec<Event> {
         Event::Content(Content {
             hash: ArtifactHash::of(INJECTION),
             kind: ContentKind::Injection,
-            bytes: INJECTION.to_vec(),
+            bytes: INJECTION.into(),
         }),
         amended(Some(injected(Side::Before, 1)), Vec::new()),
         amended(
@@ -173,7 +173,7 @@ fn contents() -> Vec<Event> {
             Event::Content(Content {
                 hash: ArtifactHash::of(bytes),
                 kind: *kind,
-                bytes: bytes.to_vec(),
+                bytes: (*bytes).into(),
             })
         })
         .collect()

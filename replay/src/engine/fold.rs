@@ -1,6 +1,7 @@
 //! What is decided is folded at once, with the rules in force where they are new.
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use tslp_core::RULES_VERSION;
@@ -70,7 +71,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         if let Event::Content(content) = &recorded.event {
             self.store
                 .fresh
-                .insert(recorded.seq, content.bytes.as_slice().into());
+                .insert(recorded.seq, Arc::clone(&content.bytes));
         }
         self.state.apply(&recorded, &mut work.changes);
         work.recorded.push(recorded);

@@ -284,7 +284,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let coming = queue
             .into_iter()
             .find_map(|recorded| match &recorded.event {
-                Event::Content(content) if content.hash == hash => Some(content.bytes.clone()),
+                Event::Content(content) if content.hash == hash => Some(content.bytes.to_vec()),
                 _ => None,
             });
         let bytes = coming.or_else(|| self.view().content(hash));

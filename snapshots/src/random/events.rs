@@ -60,7 +60,7 @@ pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
         0 => Event::Content(Content {
             hash: artifact(u)?,
             kind: content_kind(u)?,
-            bytes: u.bytes(u.len().min(7))?.to_vec(),
+            bytes: u.bytes(u.len().min(7))?.into(),
         }),
         1 => Event::PromptReceived(prompt(u)?),
         2 => Event::ReplySegment(ReplySegment {

@@ -210,7 +210,7 @@ impl Law {
     fn read_one(&mut self, recorded: &Recorded, disk: &Disk) {
         match &recorded.event {
             Event::Content(content) => {
-                self.vault.insert(content.hash, content.bytes.clone());
+                self.vault.insert(content.hash, content.bytes.to_vec());
             }
             Event::ArtifactCaptured(captured) => {
                 if let Some(within) = captured.within {

@@ -162,7 +162,7 @@ fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
     large.event = Event::Content(Content {
         hash: ArtifactHash::of(&bytes),
         kind: ContentKind::Message,
-        bytes,
+        bytes: bytes.into(),
     });
     let mut batch = log.begin().unwrap();
     let error = batch.record(&large).unwrap_err();

@@ -181,7 +181,7 @@ fn recorded(seq: u64) -> Recorded {
         event: Event::Content(Content {
             hash: ArtifactHash::of(&bytes),
             kind: ContentKind::Message,
-            bytes,
+            bytes: bytes.into(),
         }),
     }
 }

@@ -1,0 +1,392 @@
+//! The memory of all prompts in flight: one count of bytes, and who may have more of it.
+//!
+//! Prompts are served in the order in which their bodies begin. A younger one takes only what leaves each older body that
+//! is still coming in room for its rest. So the oldest can always be read to its end, whatever the others have begun: no
+//! deadlock, nobody starves, and a small body passes a large one as long as there is room for both.
+
+use std::collections::VecDeque;
+
+use tslp_core::ids::Seq;
+
+use crate::channel::ExchangeId;
+
+/// Memory that a prompt takes at its peak, for each byte of its body: first in the engine (the body, its texts, the content
+/// events, the prompt's text and the names in it, the body as written), then in the ledger's writer (the content events, one
+/// of them encoded, and SQLite's two copies of that) beside the body on its way. Measured, see docs/benchmarks.md.
+pub(super) const MEMORY_PER_BODY_BYTE: u64 = 6;
+
+/// Memory that a prompt takes besides: its head, its socket's buffers, and what the engine adds to it.
+const MEMORY_PER_PROMPT: u64 = 64 << 10;
+
+/// Memory that stays for smaller bodies while one of the largest size is coming in.
+const MEMORY_FOR_SMALL_BODIES: u64 = 2 << 20;
+
+/// The memory of a prompt whose body is of this length.
+const fn memory_of(body_bytes: u64) -> u64 {
+    MEMORY_PER_PROMPT.saturating_add(body_bytes.saturating_mul(MEMORY_PER_BODY_BYTE))
+}
+
+/// Who holds how much.
+#[derive(Debug)]
+pub(super) struct MemoryBudget {
+    total: u64,
+    /// In the order in which the bodies began.
+    prompts: VecDeque<Charge>,
+    /// Whether more may fit than at the last look.
+    has_eased: bool,
+}
+
+/// What one prompt holds.
+#[derive(Debug)]
+struct Charge {
+    exchange: ExchangeId,
+    stage: Stage,
+}
+
+/// How far a prompt is.
+#[derive(Debug)]
+enum Stage {
+    /// Its body is coming in: what it holds, and the most that it may need.
+    Coming { held: u64, claim: u64 },
+    /// It is whole, and the engine works on it.
+    Composing { held: u64 },
+    /// It was composed: the request's bytes until the upstream has them, the rest until it is durable.
+    Sent {
+        request: u64,
+        commit: Option<(Seq, u64)>,
+    },
+}
+
+impl Charge {
+    const fn held(&self) -> u64 {
+        match &self.stage {
+            Stage::Coming { held, .. } | Stage::Composing { held } => *held,
+            Stage::Sent { request, commit } => {
+                *request
+                    + match commit {
+                        Some((_, bytes)) => *bytes,
+                        None => 0,
+                    }
+            }
+        }
+    }
+}
+
+/// Whether memory may be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    Granted,
+    /// Not until others have given some back.
+    NotYet,
+}
+
+impl MemoryBudget {
+    /// A budget in which one body of the largest size fits, together with small ones.
+    pub(super) const fn for_bodies_up_to(body_bytes_max: u64) -> Self {
+        Self {
+            total: memory_of(body_bytes_max).saturating_add(MEMORY_FOR_SMALL_BODIES),
+            prompts: VecDeque::new(),
+            has_eased: false,
+        }
+    }
+
+    /// Takes the memory of the first bytes of a body that will be of this length at most. Whoever has asked once keeps its
+    /// place in the order.
+    pub(super) fn take(
+        &mut self,
+        exchange: ExchangeId,
+        body_bytes: u64,
+        body_bytes_max: u64,
+    ) -> Room {
+        let at = self.position(exchange).unwrap_or_else(|| {
+            let claim = memory_of(body_bytes_max).min(self.total);
+            let stage = Stage::Coming { held: 0, claim };
+            self.prompts.push_back(Charge { exchange, stage });
+            self.prompts.len() - 1
+        });
+        let Stage::Coming { held, claim } = self.prompts[at].stage else {
+            debug_assert!(false, "a body that is whole takes nothing more");
+            return Room::Granted;
+        };
+        let wanted = memory_of(body_bytes).min(claim);
+        if wanted > held && !self.fits(at, wanted - held) {
+            return Room::NotYet;
+        }
+        self.prompts[at].stage = Stage::Coming {
+            held: wanted.max(held),
+            claim,
+        };
+        Room::Granted
+    }
+
+    /// Whether the prompt at this position may hold so much more.
+    fn fits(&self, at: usize, more: u64) -> bool {
+        let held: u64 = self.prompts.iter().map(Charge::held).sum();
+        if held + more > self.total {
+            return false;
+        }
+        let mut held_by_younger = self.prompts.range(at..).map(Charge::held).sum::<u64>() + more;
+        self.prompts.range(..at).rev().all(|older| {
+            let is_served = match &older.stage {
+                Stage::Coming { claim, .. } => claim + held_by_younger <= self.total,
+                // What these hold comes back by itself.
+                Stage::Composing { .. } | Stage::Sent { .. } => true,
+            };
+            held_by_younger += older.held();
+            is_served
+        })
+    }
+
+    /// The body is whole and goes to the engine.
+    pub(super) fn complete(&mut self, exchange: ExchangeId, body_bytes: u64) {
+        self.change(exchange, |_| {
+            Some(Stage::Composing {
+                held: memory_of(body_bytes),
+            })
+        });
+    }
+
+    /// The engine has composed the prompt: a request of this length goes out, and is durable there.
+    pub(super) fn forwarded(
+        &mut self,
+        exchange: ExchangeId,
+        request_bytes: u64,
+        durable_at: Seq,
+        durable: Seq,
+    ) {
+        self.change(exchange, |stage| {
+            let Stage::Composing { held } = stage else {
+                return Some(stage);
+            };
+            let commit =
+                (durable_at > durable).then(|| (durable_at, held.saturating_sub(request_bytes)));
+            Stage::sent(request_bytes, commit)
+        });
+    }
+
+    /// The request's bytes are no longer kept: the upstream has them all, or nobody waits for its response.
+    pub(super) fn request_gone(&mut self, exchange: ExchangeId) {
+        self.change(exchange, |stage| match stage {
+            Stage::Coming { .. } => None,
+            // The engine has it. What becomes of it is forgotten at once.
+            Stage::Composing { .. } => Some(stage),
+            Stage::Sent { commit, .. } => Stage::sent(0, commit),
+        });
+    }
+
+    /// The engine has refused the prompt.
+    pub(super) fn refused(&mut self, exchange: ExchangeId) {
+        self.change(exchange, |_| None);
+    }
+
+    /// Everything up to here is on disk.
+    pub(super) fn durable(&mut self, durable: Seq) {
+        let before = self.prompts.len();
+        for charge in &mut self.prompts {
+            if let Stage::Sent { commit, .. } = &mut charge.stage
+                && commit.is_some_and(|(at, _)| at <= durable)
+            {
+                *commit = None;
+                self.has_eased = true;
+            }
+        }
+        self.prompts.retain(|charge| {
+            !matches!(
+                charge.stage,
+                Stage::Sent {
+                    request: 0,
+                    commit: None
+                }
+            )
+        });
+        self.has_eased |= self.prompts.len() < before;
+    }
+
+    /// Whether more may fit than when this was asked last.
+    pub(super) const fn take_eased(&mut self) -> bool {
+        std::mem::replace(&mut self.has_eased, false)
+    }
+
+    /// Changes the prompt's stage; `None` ends it.
+    fn change(&mut self, exchange: ExchangeId, next: impl FnOnce(Stage) -> Option<Stage>) {
+        let Some(at) = self.position(exchange) else {
+            return;
+        };
+        self.has_eased = true;
+        if let Some(charge) = self.prompts.remove(at)
+            && let Some(stage) = next(charge.stage)
+        {
+            self.prompts.insert(at, Charge { stage, ..charge });
+        }
+    }
+
+    fn position(&self, exchange: ExchangeId) -> Option<usize> {
+        self.prompts
+            .iter()
+            .position(|charge| charge.exchange == exchange)
+    }
+}
+
+impl Stage {
+    /// `None` once nothing of it is held.
+    const fn sent(request: u64, commit: Option<(Seq, u64)>) -> Option<Self> {
+        match (request, commit) {
+            (0, None) => None,
+            _ => Some(Self::Sent { request, commit }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGEST: u64 = 1 << 20;
+
+    /// What a budget for bodies of [`LARGEST`] says to each act of a story, one line each.
+    #[track_caller]
+    fn check(story: &str) {
+        let mut budget = MemoryBudget::for_bodies_up_to(LARGEST);
+        for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let words: Vec<&str> = line.split(' ').collect();
+            let number = |at: usize| words[at].parse::<u64>().expect("a number");
+            let id = ExchangeId(number(1));
+            match words[0] {
+                // take ID KIB of KIB: yes|no
+                "take" => {
+                    let room = budget.take(id, number(2) << 10, number(4) << 10);
+                    let said = if room == Room::Granted { "yes" } else { "no" };
+                    assert_eq!(said, words[5], "{line} in {budget:?}");
+                }
+                "whole" => budget.complete(id, number(2) << 10),
+                "sent" => budget.forwarded(id, number(2) << 10, Seq(number(3)), Seq(0)),
+                "gone" => budget.request_gone(id),
+                "refused" => budget.refused(id),
+                "durable" => budget.durable(Seq(number(1))),
+                "eased" => assert_eq!(budget.take_eased(), number(1) == 1, "{line}"),
+                other => panic!("{other}?"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_body_waits_until_those_before_it_have_given_back() {
+        check(
+            "take 1 1024 of 1024 yes
+             take 2 1024 of 1024 no
+             take 3 256 of 256 yes
+             whole 1 1024
+             take 2 1024 of 1024 no
+             sent 1 1024 7
+             eased 1
+             durable 6
+             eased 0
+             take 2 1024 of 1024 no
+             gone 1
+             durable 7
+             eased 1
+             take 2 1024 of 1024 yes
+             gone 2
+             take 4 1024 of 1024 yes",
+        );
+    }
+
+    #[test]
+    fn small_bodies_pass_a_large_one_but_never_take_its_place() {
+        check(
+            "take 1 900 of 900 yes
+             whole 1 900
+             take 2 1024 of 1024 no
+             take 3 250 of 250 yes
+             take 4 250 of 250 no
+             refused 1
+             take 4 250 of 250 no
+             take 2 1024 of 1024 yes
+             take 4 250 of 250 no
+             refused 3
+             take 4 250 of 250 yes",
+        );
+    }
+
+    #[test]
+    fn of_bodies_of_unknown_length_the_oldest_can_always_go_on() {
+        check(
+            "take 1 64 of 1024 yes
+             take 2 64 of 1024 yes
+             take 3 64 of 1024 yes
+             take 2 900 of 1024 no
+             take 1 900 of 1024 yes
+             take 1 1024 of 1024 yes
+             take 2 900 of 1024 no
+             gone 1
+             take 3 900 of 1024 no
+             take 2 1024 of 1024 yes",
+        );
+    }
+
+    #[test]
+    fn who_went_away_is_charged_until_the_engine_has_done_with_it() {
+        check(
+            "take 1 1024 of 1024 yes
+             whole 1 1024
+             gone 1
+             take 2 1024 of 1024 no
+             sent 1 0 3
+             take 2 1024 of 1024 no
+             durable 3
+             take 2 1024 of 1024 yes",
+        );
+    }
+
+    /// Bodies in random order, sizes and steps: as long as what is whole is given back, all of them come to their end.
+    #[test]
+    fn every_body_comes_to_its_end() {
+        let mut state = 7_u64;
+        let mut random = move |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        for _ in 0..300 {
+            let mut budget = MemoryBudget::for_bodies_up_to(LARGEST);
+            let count = 2 + random(20);
+            // Length, most, taken; announced bodies are taken at once.
+            let mut bodies: Vec<(u64, u64, u64)> = (0..count)
+                .map(|_| {
+                    let length = 1 + random(LARGEST);
+                    let most = if random(2) == 0 { length } else { LARGEST };
+                    (length, most, 0)
+                })
+                .collect();
+            while bodies.iter().any(|(length, _, taken)| taken < length) {
+                let mut moved = false;
+                let first = random(count);
+                for at in 0..count {
+                    let index = ((first + at) % count) as usize;
+                    let (length, most, taken) = &mut bodies[index];
+                    if taken >= length {
+                        continue;
+                    }
+                    let step = if most == length {
+                        *length
+                    } else {
+                        1 + random(*length)
+                    };
+                    let wanted = (*taken + step).min(*length);
+                    let id = ExchangeId(index as u64);
+                    if budget.take(id, wanted, *most) == Room::Granted {
+                        *taken = wanted;
+                        moved = true;
+                        if taken == length {
+                            budget.complete(id, *length);
+                            budget.refused(id);
+                        }
+                    }
+                }
+                assert!(moved, "nobody can go on: {bodies:?} in {budget:?}");
+            }
+            assert!(budget.prompts.is_empty());
+        }
+    }
+}

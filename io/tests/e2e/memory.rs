@@ -1,0 +1,95 @@
+//! Much at once, through the whole proxy: what waits for memory gets it, and what is too long is passed on unjudged.
+
+use std::thread;
+
+use serde_json::json;
+
+use crate::harness::{CHAT, JSON, Places, RING, RING_PUT, Tslp, fenced, prompt};
+use crate::upstream::{Reply, Step, Upstream, event, last_events};
+
+#[test]
+fn prompts_that_do_not_fit_together_are_all_answered() {
+    const BODY_BYTES_MAX: usize = 200_000;
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let limit = BODY_BYTES_MAX.to_string();
+    let tslp = Tslp::with(
+        &places,
+        &upstream.url,
+        &["--http-request-body-bytes-max", &limit],
+    );
+    let bodies: Vec<_> = (0..24)
+        .map(|number| {
+            prompt(&format!(
+                "{number} {}",
+                "word ".repeat(BODY_BYTES_MAX / 5 - 30)
+            ))
+        })
+        .collect();
+    thread::scope(|scope| {
+        for body in &bodies {
+            let tslp = &tslp;
+            scope.spawn(move || assert_eq!(tslp.chat(body).said(), "ok"));
+        }
+    });
+    let mut large = prompt("q");
+    large["more"] = json!("x".repeat(BODY_BYTES_MAX));
+    let refused = tslp.chat(&large);
+    assert_eq!(refused.status(), 413);
+    assert!(refused.text().contains("http.request_body_bytes_max"));
+    assert_eq!(tslp.say("still there?").said(), "ok");
+    tslp.stop();
+}
+
+#[test]
+fn a_reply_that_is_longer_than_what_is_kept_is_passed_on_and_not_judged() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    let before = tslp.artifact(RING_PUT);
+    let changed = fenced("src/ring.c", &RING.replace("return 0;", "return 7;"));
+    let text = event(&"a word and another\n".repeat(1000));
+    let mut steps: Vec<Step> = (0..80).map(|_| Step::Chunk(text.clone())).collect();
+    steps.push(Step::Chunk(event(&changed) + &last_events()));
+    upstream.will(Reply::Steps(steps));
+    let reply = tslp.say("change `ring_put`");
+    assert!(reply.whole && reply.said().ends_with(&changed));
+    assert_eq!(tslp.ended(reply.episode())["outcome"], "upstream_broken");
+    assert_eq!(tslp.artifact(RING_PUT), before);
+    assert!(
+        tslp.log().contains("longer than what is kept"),
+        "{}",
+        tslp.log()
+    );
+    // The same in as many bytes that can be kept.
+    upstream.will_say(changed);
+    let reply = tslp.say("change `ring_put` again");
+    assert_eq!(tslp.ended(reply.episode())["outcome"], "completed");
+    assert_ne!(tslp.artifact(RING_PUT), before);
+}
+
+#[test]
+fn a_tool_call_without_end_is_passed_on_and_given_up() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let piece = "x".repeat(20_000);
+    let delta = json!({"choices": [{"index": 0, "delta": {"tool_calls": [
+        {"index": 0, "id": "1", "function": {"name": "write_file", "arguments": piece}},
+    ]}}]});
+    let chunk = format!("data: {delta}\n\n");
+    let mut steps: Vec<Step> = (0..80).map(|_| Step::Chunk(chunk.clone())).collect();
+    steps.push(Step::Chunk(last_events()));
+    upstream.will(Reply::Steps(steps));
+    let reply = tslp.request(
+        "POST",
+        CHAT,
+        &[JSON],
+        prompt("write").to_string().as_bytes(),
+    );
+    assert!(reply.whole);
+    assert_eq!(tslp.ended(reply.episode())["outcome"], "upstream_broken");
+    assert!(
+        tslp.log().contains("longer than what is kept"),
+        "{}",
+        tslp.log()
+    );
+}
