@@ -31,8 +31,10 @@ pub enum ToEngine {
     ReplyBytes {
         /// Whose.
         exchange: ExchangeId,
-        /// The bytes.
+        /// The bytes; there may be none.
         bytes: Vec<u8>,
+        /// Why they are sent now.
+        handover: Handover,
     },
     /// The response is over. Sent exactly once for each exchange that was answered with [`ToLoop::Forward`].
     ReplyEnd {
@@ -56,6 +58,15 @@ pub enum ToEngine {
     ContextTokens(u32),
     /// No more requests will come; what was sent before still counts.
     Shutdown,
+}
+
+/// Why a piece of a reply is handed to the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handover {
+    /// It is large, or the reply may be over.
+    Enough,
+    /// Some of the reply has waited long enough: all text that came so far is to be recorded.
+    Due,
 }
 
 /// How a response from the upstream ended, as the sockets saw it.

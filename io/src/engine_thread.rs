@@ -23,7 +23,7 @@ use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding, PendingReply};
 use tslp_replay::state::State;
 
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
-use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};
+use crate::channel::{Answer, Ending, ExchangeId, Handover, ToEngine, ToLoop};
 use crate::chat::reply::ReplyDecoder;
 use crate::chat::request::{self, BadRequest, Envelope};
 use crate::checkpoint::keeper::Keeper;
@@ -223,7 +223,11 @@ impl EngineThread {
                 self.worked_bytes += body.len();
                 self.prompt(exchange, envelope, authorization, &body);
             }
-            ToEngine::ReplyBytes { exchange, bytes } => self.reply_bytes(exchange, &bytes),
+            ToEngine::ReplyBytes {
+                exchange,
+                bytes,
+                handover,
+            } => self.reply_bytes(exchange, &bytes, handover),
             ToEngine::ReplyEnd {
                 exchange,
                 ending,
@@ -407,7 +411,7 @@ impl EngineThread {
         Ok((forward, composed.batch))
     }
 
-    fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8]) {
+    fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8], handover: Handover) {
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
         };
@@ -424,7 +428,7 @@ impl EngineThread {
             let touched = running.touched.entry(path);
             touched.or_insert_with_key(|path| observer.touch(path));
         }
-        if running.reply.tail.len() >= REPLY_SEGMENT_BYTES {
+        if handover == Handover::Due || running.reply.tail.len() >= REPLY_SEGMENT_BYTES {
             let batch =
                 self.engine
                     .segment(self.wiring.clock.now(), running.episode, &mut running.reply);

@@ -63,3 +63,5 @@ mod sessions;
 mod stale;
 #[path = "e2e/startup.rs"]
 mod startup;
+#[path = "e2e/under_way.rs"]
+mod under_way;

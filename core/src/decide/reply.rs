@@ -7,7 +7,7 @@ use super::Recorder;
 use crate::event::{ContentKind, Event, ReplyEnded, ReplyOutcome, ReplySegment, ToolCallRef};
 use crate::hash::ArtifactHash;
 use crate::ids::EpisodeId;
-use crate::limits::{PRIVATE_KEY_BYTES_MAX, REPLY_LINE_BYTES_MAX};
+use crate::limits::REPLY_HELD_BYTES_MAX;
 use crate::message::{self, Role, ToolCall, key_of};
 use crate::redact;
 use crate::view::View;
@@ -28,18 +28,11 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Moves the text collected so far, up to its last whole line, into a segment. A private key is never cut in two,
-    /// because its second half would not be recognised.
+    /// Moves the text collected so far into a segment, as far as no credential can go on after it: one that was cut in
+    /// two would not be recognised.
     #[must_use]
     pub fn segment(&mut self, view: &dyn View, episode: EpisodeId) -> Vec<Event> {
-        let Some(end) = self.cut() else {
-            return Vec::new();
-        };
-        let end = match redact::unclosed_key(&self.tail[..end]) {
-            Some(key) if end - key <= PRIVATE_KEY_BYTES_MAX => key,
-            _ => end,
-        };
-        let rest = self.tail.split_off(end);
+        let rest = self.tail.split_off(self.cut());
         let mut recorder = Recorder::new(view);
         let content = self.take_tail(&mut recorder);
         self.tail = rest;
@@ -49,10 +42,14 @@ impl Reply {
         recorder.into_events()
     }
 
-    /// Where the text may be cut: behind its last whole line, or anywhere in a line that is far too long.
-    fn cut(&self) -> Option<usize> {
-        let line_end = self.tail.rfind('\n').map(|at| at + 1);
-        line_end.or_else(|| (self.tail.len() > REPLY_LINE_BYTES_MAX).then_some(self.tail.len()))
+    /// Where the text may be cut. What is longer than any credential is cut anywhere, so that memory stays bounded.
+    fn cut(&self) -> usize {
+        let cut = redact::safe_cut(&self.tail);
+        if self.tail.len() - cut > REPLY_HELD_BYTES_MAX {
+            self.tail.len()
+        } else {
+            cut
+        }
     }
 
     fn take_tail(&mut self, recorder: &mut Recorder<'_>) -> Option<ArtifactHash> {

@@ -76,6 +76,7 @@ impl MainLoop {
             durable_at,
             episode,
             side: Vec::new(),
+            handover_at: None,
             said_done: false,
             told: Told::NotYet,
             gate: Gate::Closed,
