@@ -87,6 +87,16 @@ pub const RECENT_MESSAGE_READ_BYTES: usize = 64 << 10;
 /// Text of a reply that is collected before it is appended as one segment, if that doesn't take too long.
 pub const REPLY_SEGMENT_BYTES: usize = 1024;
 
+/// Text of a reply that is recorded besides what is judged: thoughts, other choices. Hours of thinking, and no more than a
+/// server that never stops may put into the ledger.
+pub const REPLY_PARTS_BYTES_MAX: usize = 1 << 20;
+
+/// Kinds and choices that such text is told apart by; what is beyond them is left out.
+pub const REPLY_PARTS_MAX: usize = 64;
+
+/// Bytes of what the upstream says instead of a reply that are recorded: an error's words, not a page of HTML.
+pub const ERROR_BYTES_MAX: usize = 4096;
+
 /// Text of a reply that is held back because a credential in it may go on: more than twice an RSA key of 16,384 bits.
 pub const REPLY_HELD_BYTES_MAX: usize = 32 * 1024;
 

@@ -46,6 +46,8 @@ mod price;
 mod promotion;
 #[path = "e2e/recent_context.rs"]
 mod recent_context;
+#[path = "e2e/recorded.rs"]
+mod recorded;
 #[path = "e2e/refusals.rs"]
 mod refusals;
 #[path = "e2e/relay.rs"]

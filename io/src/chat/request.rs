@@ -3,6 +3,7 @@
 //! Everything that the proxy doesn't change stays as the client wrote it, byte for byte: unknown fields, key order,
 //! number formats, whole messages.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -12,6 +13,8 @@ use serde_json::value::RawValue;
 use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
 use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
 use tslp_core::redact;
+
+use super::sent::{Piece, Pieces};
 
 /// Why a body is no chat request. The text is for the person whose client sent it.
 #[derive(Debug, thiserror::Error)]
@@ -280,13 +283,73 @@ impl Body<'_> {
     /// The body with the composed messages in place of the client's.
     #[must_use]
     pub fn with(&self, request: &Request, outgoing: &Outgoing) -> Written {
-        let mut messages = 0..0;
-        let mut out = Vec::with_capacity(
+        let mut bytes = Vec::with_capacity(
             self.fields
                 .iter()
                 .map(|(_, raw)| raw.get().len() + 32)
                 .sum(),
         );
+        let mut messages = 0..0;
+        self.write_fields(&mut bytes, |out| {
+            let start = out.len();
+            for (index, (_, message)) in self.messages(request, outgoing).enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                out.extend_from_slice(message.as_bytes());
+            }
+            messages = start..out.len();
+        });
+        Written { bytes, messages }
+    }
+
+    /// The body as [`Self::with`] writes it, message by message.
+    #[must_use]
+    pub fn composed<'p>(&'p self, request: &'p Request, outgoing: &'p Outgoing) -> Pieces<'p> {
+        let mut frame = Vec::new();
+        let mut before = 0;
+        self.write_fields(&mut frame, |out| before = out.len());
+        let after = frame.split_off(before);
+        let text = |bytes| String::from_utf8(bytes).expect("JSON is UTF-8");
+        let messages = self.messages(request, outgoing).enumerate();
+        let messages = messages.map(|(position, (index, json))| Piece {
+            index,
+            separator: if position > 0 { "," } else { "" },
+            json,
+        });
+        Pieces {
+            before: Cow::Owned(text(frame)),
+            messages: messages.collect(),
+            after: Cow::Owned(text(after)),
+        }
+    }
+
+    /// The bytes that the body was read from, message by message.
+    #[must_use]
+    pub fn unchanged<'p>(&self, bytes: &'p [u8]) -> Pieces<'p> {
+        let text = core::str::from_utf8(bytes).expect("JSON that was read is UTF-8");
+        let start_of = |raw: &RawValue| raw.get().as_ptr().addr() - bytes.as_ptr().addr();
+        let first = self.messages.first().map_or(0, |raw| start_of(raw));
+        let mut end = first;
+        let messages = self.messages.iter().enumerate().map(|(index, raw)| {
+            let (last_end, start) = (end, start_of(raw));
+            end = start + raw.get().len();
+            Piece {
+                index: Some(index),
+                separator: &text[last_end..start],
+                json: Cow::Borrowed(&text[start..end]),
+            }
+        });
+        let messages = messages.collect();
+        Pieces {
+            before: Cow::Borrowed(&text[..first]),
+            messages,
+            after: Cow::Borrowed(&text[end..]),
+        }
+    }
+
+    fn write_fields(&self, out: &mut Vec<u8>, write_messages: impl FnOnce(&mut Vec<u8>)) {
+        let mut write_messages = Some(write_messages);
         out.push(b'{');
         for (index, (name, raw)) in self.fields.iter().enumerate() {
             if index > 0 {
@@ -294,38 +357,34 @@ impl Body<'_> {
             }
             out.extend_from_slice(string(name).as_bytes());
             out.push(b':');
-            if name == "messages" {
-                let start = out.len() + 1;
-                self.write_messages(request, outgoing, &mut out);
-                messages = start..out.len() - 1;
-            } else {
-                out.extend_from_slice(raw.get().as_bytes());
+            match write_messages.take_if(|_| name == "messages") {
+                Some(write) => {
+                    out.push(b'[');
+                    write(out);
+                    out.push(b']');
+                }
+                None => out.extend_from_slice(raw.get().as_bytes()),
             }
         }
         out.push(b'}');
-        Written {
-            bytes: out,
-            messages,
-        }
     }
 
-    fn write_messages(&self, request: &Request, outgoing: &Outgoing, out: &mut Vec<u8>) {
+    /// The messages as they go out, and which of the client's each is; the one system message may be none of them.
+    fn messages<'p>(
+        &'p self,
+        request: &'p Request,
+        outgoing: &'p Outgoing,
+    ) -> impl Iterator<Item = (Option<usize>, Cow<'p, str>)> {
         let system = outgoing.system.as_deref().filter(|text| !text.is_empty());
         let system = system.map(|text| self.system_message(request, text));
         let messages = outgoing.messages.iter();
-        let messages = messages.map(|message| self.message(request, message));
-        out.push(b'[');
-        for (index, message) in system.into_iter().chain(messages).enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(message.as_bytes());
-        }
-        out.push(b']');
+        let messages =
+            messages.map(|message| (Some(message.index), self.message(request, message)));
+        system.into_iter().chain(messages)
     }
 
     /// The one system message. The client's own, if nothing was added to it.
-    fn system_message(&self, request: &Request, text: &str) -> String {
+    fn system_message(&self, request: &Request, text: &str) -> (Option<usize>, Cow<'_, str>) {
         let mut systems = request
             .messages
             .iter()
@@ -334,19 +393,17 @@ impl Body<'_> {
         if let (Some((index, only)), None) = (systems.next(), systems.next())
             && matches!(only.parts.as_slice(), [part] if part == text)
         {
-            return self.messages[index].get().to_owned();
+            return (Some(index), Cow::Borrowed(self.messages[index].get()));
         }
-        format!(
-            "{{\"role\":{},\"content\":{}}}",
-            string(&self.system_role),
-            string(text)
-        )
+        let (role, text) = (string(&self.system_role), string(text));
+        let message = format!("{{\"role\":{role},\"content\":{text}}}");
+        (None, Cow::Owned(message))
     }
 
-    fn message(&self, request: &Request, message: &OutgoingMessage) -> String {
+    fn message(&self, request: &Request, message: &OutgoingMessage) -> Cow<'_, str> {
         let raw = self.messages[message.index];
         if message.is_unchanged() {
-            return raw.get().to_owned();
+            return Cow::Borrowed(raw.get());
         }
         let read = &request.messages[message.index];
         let mut parts = read.parts.clone();
@@ -365,13 +422,14 @@ impl Body<'_> {
                 None => parts.push(message.after.clone()),
             }
         }
-        replace_texts(raw, &parts, message).unwrap_or_else(|_| {
+        let replaced = replace_texts(raw, &parts, message).unwrap_or_else(|_| {
             let role = string(read.role.as_str());
             format!(
                 "{{\"role\":{role},\"content\":{}}}",
                 string(&parts.join("\n"))
             )
-        })
+        });
+        Cow::Owned(replaced)
     }
 }
 
@@ -620,6 +678,46 @@ mod tests {
             &outgoing,
             &body.replace(r#""thinking":"c""#, r#""thinking":"\"d""#),
         );
+    }
+
+    #[test]
+    fn the_pieces_of_a_body_are_the_body() {
+        let check = |body: &str, outgoing: Option<&Outgoing>| {
+            let (read_body, request) =
+                read(body.as_bytes(), Envelope::default()).expect("a chat request");
+            let (pieces, sent) = match outgoing {
+                None => (
+                    read_body.unchanged(body.as_bytes()),
+                    body.as_bytes().to_vec(),
+                ),
+                Some(outgoing) => (
+                    read_body.composed(&request, outgoing),
+                    read_body.with(&request, outgoing).bytes,
+                ),
+            };
+            let messages = pieces.messages.iter();
+            let messages: String = messages
+                .map(|piece| format!("{}{}", piece.separator, piece.json))
+                .collect();
+            let joined = format!("{}{messages}{}", pieces.before, pieces.after);
+            assert_eq!(joined.as_bytes(), sent, "{body}");
+        };
+        let body = " { \"messages\" : [ {\"role\":\"system\",\"content\":\"s\"} , {\"role\":\"user\",\"content\":\"[,]\"}\n] , \"x\" : [] } ";
+        check(body, None);
+        for system in [None, Some("s".to_owned()), Some("t".to_owned())] {
+            let changed = OutgoingMessage {
+                before: "b".into(),
+                ..unchanged(1)
+            };
+            check(
+                body,
+                Some(&Outgoing {
+                    system,
+                    messages: vec![changed, unchanged(1)],
+                }),
+            );
+        }
+        check(r#"{"messages":[{"role":"user"}]}"#, None);
     }
 
     #[test]
