@@ -53,6 +53,10 @@ pub enum Event {
     AuditAnswered(AuditAnswered),
     /// It turned out what a prompt cost the model server.
     PromptMeasured(PromptMeasured),
+    /// A piece of what a reply holds besides the text and the calls that are judged.
+    ReplyPart(ReplyPart),
+    /// A prompt went to the model.
+    PromptSent(PromptSent),
 
     // Decisions.
     /// A block of code was found in a message.
@@ -102,6 +106,8 @@ pub enum ContentKind {
     ToolArguments,
     /// Text of the proxy's own that stands in the client's messages.
     Injection,
+    /// A message of a prompt as it was sent, or what is around its messages: JSON that names the texts in it.
+    PromptPiece,
 }
 
 /// Bytes that enter the Vault. Each is recorded once; later events name it by hash.
@@ -184,6 +190,51 @@ pub struct ReplySegment {
     pub episode: EpisodeId,
     /// The text in the Vault.
     pub content: ArtifactHash,
+}
+
+/// What a reply may hold besides the text and the calls of its first choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PartKind {
+    /// What the model thought before it spoke (`reasoning_content`, `reasoning`, `thinking`).
+    Reasoning,
+    /// Why the model wouldn't answer (`refusal`).
+    Refusal,
+    /// The text of another choice than the first.
+    OtherText,
+    /// The tool calls of another choice than the first, each as its name and its arguments.
+    OtherToolCalls,
+    /// What the upstream said instead of a reply, or in the middle of one.
+    Error,
+}
+
+impl PartKind {
+    /// A stable snake_case word.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Reasoning => "reasoning",
+            Self::Refusal => "refusal",
+            Self::OtherText => "other_text",
+            Self::OtherToolCalls => "other_tool_calls",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// A piece of what a reply holds besides the text and the calls that are judged. The pieces of one kind and choice are one
+/// text. Nothing is decided by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplyPart {
+    /// The episode that the reply belongs to.
+    pub episode: EpisodeId,
+    /// What it is.
+    pub kind: PartKind,
+    /// The choice that it belongs to.
+    pub choice: u32,
+    /// The text in the Vault.
+    pub content: ArtifactHash,
+    /// Bytes that came after it and were left out, because there were too many.
+    pub left_out_bytes: u64,
 }
 
 /// How a reply ended.
@@ -714,6 +765,28 @@ pub struct PromptMeasured {
     pub server: Option<ServerUsage>,
 }
 
+/// A prompt on record that another one begins like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromptBase {
+    /// Its episode; the last prompt that was sent in it.
+    pub episode: EpisodeId,
+    /// How many messages the two have in common.
+    pub messages: u32,
+}
+
+/// A prompt went to the model. Recorded after it went; nothing is decided by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptSent {
+    /// The episode.
+    pub episode: EpisodeId,
+    /// What is around its messages, in the Vault: the model's name, parameters, tools.
+    pub frame: ArtifactHash,
+    /// Where its first messages are on record.
+    pub base: Option<PromptBase>,
+    /// The messages after those, in the Vault.
+    pub messages: Vec<ArtifactHash>,
+}
+
 impl Event {
     /// The event's name in the ledger, without a layout version.
     #[must_use]
@@ -729,6 +802,8 @@ impl Event {
             Self::DirectiveGiven(_) => "directive_given",
             Self::AuditAnswered(_) => "audit_answered",
             Self::PromptMeasured(_) => "prompt_measured",
+            Self::ReplyPart(_) => "reply_part",
+            Self::PromptSent(_) => "prompt_sent",
             Self::ArtifactCaptured(_) => "artifact_captured",
             Self::ArtifactResolved(_) => "artifact_resolved",
             Self::Transitioned(_) => "transitioned",

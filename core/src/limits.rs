@@ -94,14 +94,21 @@ pub const INDEX_LINES_BYTES: usize = 1 << 20;
 /// falls into is judged as a whole.
 pub const RECENT_MESSAGE_READ_BYTES: usize = 64 << 10;
 
-/// Text of a reply without a line end that is recorded all the same.
-pub const REPLY_LINE_BYTES_MAX: usize = 64 << 10;
+/// Text of a reply that is collected before it is appended as one segment, if that doesn't take too long.
+pub const REPLY_SEGMENT_BYTES: usize = 1024;
 
-/// Text of a reply that is collected before it is appended as one segment.
-pub const REPLY_SEGMENT_BYTES: usize = 4096;
+/// Text of a reply that is recorded besides what is judged: thoughts, other choices. Hours of thinking, and no more than a
+/// server that never stops may put into the ledger.
+pub const REPLY_PARTS_BYTES_MAX: usize = 1 << 20;
 
-/// Text of a reply that is held back for the end of a private key in it: more than twice an RSA key of 16,384 bits.
-pub const PRIVATE_KEY_BYTES_MAX: usize = 32 * 1024;
+/// Kinds and choices that such text is told apart by; what is beyond them is left out.
+pub const REPLY_PARTS_MAX: usize = 64;
+
+/// Bytes of what the upstream says instead of a reply that are recorded: an error's words, not a page of HTML.
+pub const ERROR_BYTES_MAX: usize = 4096;
+
+/// Text of a reply that is held back because a credential in it may go on: more than twice an RSA key of 16,384 bits.
+pub const REPLY_HELD_BYTES_MAX: usize = 32 * 1024;
 
 /// Bytes that applying one edit may compare in all: hunks times base.
 pub const EDIT_WORK_BYTES_MAX: usize = 256 << 20;
@@ -112,8 +119,3 @@ pub const HUNKS_PER_EDIT_MAX: usize = 1024;
 /// Events after which an idle proxy writes a checkpoint: what a start after a crash has to fold then takes a tenth of a
 /// second, and the checkpoint itself a few hundredths.
 pub const CHECKPOINT_EVENTS: u64 = 25_000;
-
-const _: () = assert!(
-    RECENT_MESSAGE_BYTES_MAX <= REPLY_SEGMENT_BYTES,
-    "a window entry must fit the first segment"
-);

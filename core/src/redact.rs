@@ -246,17 +246,41 @@ fn private_key_at(text: &str, at: usize) -> Option<usize> {
     Some(at + PEM_OPEN.len() + end)
 }
 
-/// Where a private key begins whose end isn't in the text yet, so that what follows belongs to it.
+/// How much of the text can be redacted by itself, whatever comes after it: what is left is a word that may become a
+/// credential, or a private key whose end hasn't come.
 #[must_use]
-pub fn unclosed_key(text: &str) -> Option<usize> {
+pub fn safe_cut(text: &str) -> usize {
+    let mut cut = after_last_word(text);
+    while let Some(key) = unclosed_key(&text[..cut]) {
+        cut = after_last_word(&text[..key]);
+    }
+    cut
+}
+
+/// Where the text's last word begins, of the characters that keys are made of.
+fn after_last_word(text: &str) -> usize {
+    let word = text.bytes().rev().take_while(|byte| is_key_byte(*byte));
+    text.len() - word.count()
+}
+
+/// Where a private key begins whose last line isn't whole, or a line that may be a private key's first.
+fn unclosed_key(text: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text[from..].find(PEM_OPEN).map(|found| from + found) {
-        let (head, rest) = text[at..].split_once('\n').unwrap_or((&text[at..], ""));
-        let is_key = head.trim_end().ends_with(PEM_KEY);
-        if is_key && !rest.contains(PEM_CLOSE) {
+        let rest = &text[at + PEM_OPEN.len()..];
+        let Some((head, _)) = rest.split_once('\n') else {
             return Some(at);
-        }
+        };
         from = at + PEM_OPEN.len();
+        if head.trim_end().ends_with(PEM_KEY) {
+            let Some(close) = rest.find(PEM_CLOSE) else {
+                return Some(at);
+            };
+            let Some(end) = rest[close..].find('\n') else {
+                return Some(at);
+            };
+            from += close + end;
+        }
     }
     None
 }
@@ -273,18 +297,6 @@ fn follows_word(bytes: &[u8], at: usize) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_unclosed_key_is_found() {
-        let open = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n";
-        assert_eq!(unclosed_key(open), Some(2));
-        let closed = alloc::format!("{open}-----END RSA PRIVATE KEY-----\n");
-        assert_eq!(unclosed_key(&closed), None);
-        assert_eq!(unclosed_key("-----BEGIN CERTIFICATE-----\nMIIE\n"), None);
-        assert_eq!(
-            unclosed_key(&alloc::format!("{closed}{open}")),
-            Some(closed.len() + 2)
-        );
-    }
     use alloc::format;
 
     #[test]
@@ -365,6 +377,68 @@ mod tests {
             at = end;
         }
         out + &text[copied..]
+    }
+
+    #[test]
+    fn text_is_cut_where_no_credential_can_go_on() {
+        let check = |text: &str, rest: &str| {
+            assert_eq!(&text[safe_cut(text)..], rest, "{text:?}");
+        };
+        check("", "");
+        check("a line\n", "");
+        check("some words and ", "");
+        check("some words and a", "a");
+        check("key = sk-abc", "sk-abc");
+        check("-----BEGIN CERTIFICATE-----\nMIIE\n", "");
+        let open = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n";
+        let close = "-----END RSA PRIVATE KEY-----\n";
+        check(&format!("a\n{open}"), open);
+        check(&format!("a {open}{close}b "), "");
+        check(
+            &format!("a\n{open}-----END RSA "),
+            &format!("{open}-----END RSA "),
+        );
+        check(&format!("{open}{close}{open}"), open);
+        check("a -----BEGIN RSA ", "-----BEGIN RSA ");
+    }
+
+    #[test]
+    fn what_is_cut_and_redacted_is_what_is_redacted_whole() {
+        let pieces = [
+            "sk-",
+            "ghp_",
+            "AKIA",
+            "-",
+            " ",
+            "\n",
+            "é",
+            "x1",
+            "abcdefghijklmnopqrstuvwxyz0123456789",
+            "-----BEGIN RSA PRIVATE KEY-----\n",
+            "-----BEGIN ",
+            "PRIVATE KEY-----",
+            "-----END ",
+        ];
+        let mut state = 1_u64;
+        let mut below = |end: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as usize % end
+        };
+        let mut cuts = 0;
+        for _ in 0..20_000 {
+            let text: String = (0..8).map(|_| pieces[below(pieces.len())]).collect();
+            let mut come = below(text.len() + 1);
+            while !text.is_char_boundary(come) {
+                come -= 1;
+            }
+            let (one, other) = text.split_at(safe_cut(&text[..come]));
+            cuts += usize::from(!one.is_empty() && one != text);
+            let in_two = format!("{}{}", redacted(one), redacted(other));
+            assert_eq!(in_two, redacted(&text), "{one:?} {other:?}");
+        }
+        assert!(cuts > 1_000, "{cuts}");
     }
 
     #[test]

@@ -73,7 +73,10 @@ impl TextFacts {
             let parts = path.split([':', '=']).filter(|part| *part != path);
             for written in parts.chain([path]) {
                 let is_path = written.contains(['.', '/']);
-                if let Some(path) = is_path.then(|| RelPath::parse(written, root).ok()).flatten() {
+                if let Some(path) = is_path
+                    .then(|| RelPath::parse(written, root).ok())
+                    .flatten()
+                {
                     paths.push(NamedPath {
                         path: name_hash(path.as_str()),
                         basename: basename_hash(&path),

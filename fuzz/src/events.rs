@@ -4,7 +4,7 @@ use tslp_core::event::Event;
 use tslp_snapshots::random::{invariants, player};
 
 /// Kinds of stored events; the first input byte picks one.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 16] = [
     "content.v1",
     "prompt_received.v1",
     "reply_segment.v1",
@@ -17,6 +17,8 @@ const KINDS: [&str; 14] = [
     "notice_issued.v1",
     "prompt_composed.v1",
     "prompt_measured.v1",
+    "reply_part.v1",
+    "prompt_sent.v1",
     "content.v2",
     "nothing.v1",
 ];

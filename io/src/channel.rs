@@ -1,5 +1,7 @@
 //! Messages between the threads: the network loop, the engine, the ledger writer, the auditor, the diagnostics.
 
+use std::sync::Arc;
+
 use tslp_core::event::AuditOutcome;
 use tslp_core::ids::{EpisodeId, Seq};
 
@@ -31,8 +33,10 @@ pub enum ToEngine {
     ReplyBytes {
         /// Whose.
         exchange: ExchangeId,
-        /// The bytes.
+        /// The bytes; there may be none.
         bytes: Vec<u8>,
+        /// Why they are sent now.
+        handover: Handover,
     },
     /// The response is over. Sent exactly once for each exchange that was answered with [`ToLoop::Forward`].
     ReplyEnd {
@@ -56,6 +60,15 @@ pub enum ToEngine {
     ContextTokens(u32),
     /// No more requests will come; what was sent before still counts.
     Shutdown,
+}
+
+/// Why a piece of a reply is handed to the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handover {
+    /// It is large, or the reply may be over.
+    Enough,
+    /// Some of the reply has waited long enough: all text that came so far is to be recorded.
+    Due,
 }
 
 /// How a response from the upstream ended, as the sockets saw it.
@@ -84,7 +97,7 @@ pub enum ToLoop {
         /// Which.
         exchange: ExchangeId,
         /// The composed request body.
-        body: Vec<u8>,
+        body: Arc<Vec<u8>>,
         /// Response bytes may reach the client once this position is durable.
         durable_at: Seq,
         /// Told to the client in the `x-tslp-episode` response header.

@@ -93,6 +93,15 @@ pub enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Print what the model was given in an episode: the request's body, byte for byte, credentials redacted
+    ShowPrompt {
+        /// The episode: `7`, or `e7` as the header `x-tslp-episode` has it
+        #[arg(value_name = "EPISODE", value_parser = episode)]
+        episode: u64,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Write the whole ledger as JSON Lines that can be read and verified without tslp
     Export {
         /// A new file, outside of the workspace [default: standard output]
@@ -234,6 +243,14 @@ struct Line {
 pub fn parse(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
     let line = Line::try_parse_from(line)?;
     Ok(line.command.unwrap_or(Command::Serve { flags: line.flags }))
+}
+
+/// An episode as people write it.
+fn episode(written: &str) -> Result<u64, String> {
+    let number = written.strip_prefix('e').unwrap_or(written);
+    number
+        .parse()
+        .map_err(|_| "an episode is a number, such as 7 or e7".to_owned())
 }
 
 /// Prints why [`parse`] gave no command: the mistake on standard error, or the help on standard output.
@@ -454,6 +471,9 @@ mod tests {
                 flags,
                 output,
             } => with(&format!("why {entity}"), &flags.0, Some(*output)),
+            Command::ShowPrompt { episode, flags } => {
+                with(&format!("show-prompt {episode}"), &flags.0, None)
+            }
             Command::Export { to, flags } => {
                 let to = to.as_ref().map(|to| to.display().to_string());
                 let name = format!("export {}", to.as_deref().unwrap_or("-"));

@@ -137,6 +137,10 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (config, _) = prepare(&flags.0)?;
             evidence::why(&config, &entity, output)
         }
+        Command::ShowPrompt { episode, flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            evidence::show_prompt(&config, episode)
+        }
         Command::Export { to, flags } => {
             let (config, _) = prepare(&flags.0)?;
             evidence::export(&config, to.as_deref())

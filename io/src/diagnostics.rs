@@ -11,7 +11,6 @@ pub mod verified;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::PoisonError;
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::Receiver;
@@ -21,7 +20,7 @@ use serde_json::value::RawValue;
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ToLoop};
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
-use crate::engine_thread::LastPromptSlot;
+use crate::evidence::sent::{NotShown, last_sent};
 use crate::http::error::Refusal;
 use crate::ledger::{LedgerError, ReaderFactory};
 use crate::main_loop::LoopHandle;
@@ -66,17 +65,13 @@ impl Subject {
 /// Answers questions on a thread of its own, because checks take time.
 pub struct Diagnostics {
     subject: Subject,
-    last_prompt: Option<LastPromptSlot>,
 }
 
 impl Diagnostics {
     /// Diagnostics of a running proxy.
     #[must_use]
-    pub const fn new(subject: Subject, last_prompt: Option<LastPromptSlot>) -> Self {
-        Self {
-            subject,
-            last_prompt,
-        }
+    pub const fn new(subject: Subject) -> Self {
+        Self { subject }
     }
 
     /// Answers until nobody can ask any more.
@@ -137,22 +132,23 @@ impl Diagnostics {
     }
 
     fn last_prompt(&self) -> Answer {
-        let slot = self.last_prompt.as_ref();
-        let last =
-            slot.and_then(|slot| slot.lock().unwrap_or_else(PoisonError::into_inner).clone());
-        let Some(last) = last else {
-            return refusal(
-                404,
-                "no_prompt_yet",
-                "no prompt has gone to the model since the proxy started",
-            );
+        let reader = match self.subject.readers.open() {
+            Ok(reader) => reader,
+            Err(error) => return refuse(&error),
         };
-        let request: Result<Box<RawValue>, _> = serde_json::from_slice(&last.body);
+        let (episode, body) = match last_sent(&reader) {
+            Ok(Some(last)) => last,
+            Ok(None) => {
+                return refusal(404, "no_prompt_yet", "no prompt has gone to the model yet");
+            }
+            Err(NotShown::Ledger(error)) => return refuse(&error),
+            Err(error) => return refusal(500, "not_shown", &error.to_string()),
+        };
+        let request: Result<Box<RawValue>, _> = serde_json::from_slice(&body);
         match request {
             Ok(request) => Answer {
                 status: 200,
-                body: format!("{{\"episode\":{},\"request\":{request}}}", last.episode.0)
-                    .into_bytes(),
+                body: format!("{{\"episode\":{},\"request\":{request}}}", episode.0).into_bytes(),
             },
             Err(_) => refusal(500, "not_json", "the last prompt can't be shown"),
         }

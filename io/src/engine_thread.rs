@@ -3,29 +3,35 @@
 //! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, after, never, select_biased};
 use tslp_core::audit::Question;
 use tslp_core::decide::reply::Reply;
 use tslp_core::event::{
-    AuditOutcome, DiskFinding, Event, PromptMeasured, ReadFailure, ReplyOutcome,
+    AuditOutcome, DiskFinding, Event, PartKind, PromptMeasured, ReadFailure, ReplyOutcome,
 };
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
-use tslp_core::message::Attempt;
+use tslp_core::message::{Attempt, Request};
 use tslp_core::path::RelPath;
+use tslp_core::read_message::ReadMessage;
+use tslp_core::redact;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding, PendingReply};
 use tslp_replay::state::State;
 
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
-use crate::channel::{Answer, Ending, ExchangeId, ToEngine, ToLoop};
-use crate::chat::reply::ReplyDecoder;
+use crate::channel::{Answer, Ending, ExchangeId, Handover, ToEngine, ToLoop};
+use crate::chat::reply::{ReplyDecoder, Said};
 use crate::chat::request::{self, BadRequest, Envelope, KnownMessages};
+use crate::chat::sent::{SentMessage, SentPrompts};
+use crate::chat::template::KnownText;
 use crate::checkpoint::keeper::Keeper;
 use crate::config::secret::Secret;
 use crate::contents::StoredContents;
@@ -53,18 +59,6 @@ const LOOKS_AT_ONCE: usize = 8;
 /// STALE files of which the log speaks at one time.
 const STALE_LINES_MAX: usize = 64;
 
-/// What the model was last given to see; kept only if `debug` is on.
-#[derive(Clone, Debug)]
-pub struct LastPrompt {
-    /// The prompt's episode.
-    pub episode: EpisodeId,
-    /// The request body as it went to the upstream.
-    pub body: Vec<u8>,
-}
-
-/// Where the last prompt is left for the diagnostics.
-pub type LastPromptSlot = Arc<Mutex<Option<LastPrompt>>>;
-
 /// What the thread talks to.
 pub struct Wiring {
     /// Prompts and replies.
@@ -77,8 +71,6 @@ pub struct Wiring {
     pub durable: Arc<DurableHead>,
     /// Where questions for the model go.
     pub audits: AuditQueue,
-    /// Where the last prompt goes, if `debug` is on.
-    pub last_prompt: Option<LastPromptSlot>,
     /// Which files changed.
     pub watch: Watch,
     /// Where the state goes at times.
@@ -112,6 +104,7 @@ pub struct EngineThread {
     running: HashMap<ExchangeId, Running>,
     prompt_costs: PromptCosts,
     known_messages: KnownMessages,
+    sent_prompts: SentPrompts,
     last_transition: Seq,
     /// Bytes of prompts and replies since memory was last given back.
     worked_bytes: usize,
@@ -147,6 +140,17 @@ impl Running {
 /// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
 type Touched = BTreeMap<RelPath, Option<String>>;
 
+/// A prompt that goes to the model.
+struct Sent {
+    episode: EpisodeId,
+    request: Request,
+    body: Arc<Vec<u8>>,
+    /// Where the messages are in the body.
+    messages: Vec<SentMessage>,
+    /// Texts of the Vault that its messages may hold.
+    texts: Vec<ArtifactHash>,
+}
+
 /// Why a prompt can't go on.
 enum Refused {
     Request(BadRequest),
@@ -168,6 +172,7 @@ impl EngineThread {
             running: HashMap::new(),
             prompt_costs: PromptCosts::default(),
             known_messages: KnownMessages::default(),
+            sent_prompts: SentPrompts::default(),
             last_transition: Seq(0),
             worked_bytes: 0,
             rested: false,
@@ -237,7 +242,11 @@ impl EngineThread {
                 self.worked_bytes += body.len();
                 self.prompt(exchange, envelope, authorization, body);
             }
-            ToEngine::ReplyBytes { exchange, bytes } => self.reply_bytes(exchange, &bytes),
+            ToEngine::ReplyBytes {
+                exchange,
+                bytes,
+                handover,
+            } => self.reply_bytes(exchange, &bytes, handover),
             ToEngine::ReplyEnd {
                 exchange,
                 ending,
@@ -341,9 +350,10 @@ impl EngineThread {
     ) {
         match self.compose(exchange, envelope, authorization, body) {
             // The prompt goes first: its way upstream counts, its commit has until the reply comes.
-            Ok((forward, batch)) => {
+            Ok((forward, batch, sent)) => {
                 self.wiring.to_loop.send(forward);
                 self.commit(batch);
+                self.record_sent(&sent);
             }
             Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
                 exchange,
@@ -358,7 +368,7 @@ impl EngineThread {
         envelope: Envelope,
         authorization: Option<Secret>,
         body: Vec<u8>,
-    ) -> Result<(ToLoop, Batch), Refused> {
+    ) -> Result<(ToLoop, Batch, Sent), Refused> {
         let (wire, request) =
             request::read(&body, envelope, &mut self.known_messages).map_err(Refused::Request)?;
         self.wiring
@@ -384,24 +394,21 @@ impl EngineThread {
         let is_unchanged = composed.outgoing.is_unchanged(&composed.request);
         let model = wire.model().map(str::to_owned);
         let costs = &mut self.prompt_costs;
+        let messages;
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
         let (costs, written) = if is_unchanged {
             let costs = costs.measure(exchange, wire.model(), wire.prompt(), wire.prompt());
+            messages = wire.messages_in(&body);
             (costs, None)
         } else {
             let written = wire.with(&composed.request, &composed.outgoing);
             let sent = written.prompt(&wire);
             let costs = costs.measure(exchange, wire.model(), wire.prompt(), sent);
+            messages = written.messages;
             (costs, Some(written.bytes))
         };
         drop(wire);
-        let sent = written.unwrap_or(body);
-        if let Some(slot) = &self.wiring.last_prompt {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastPrompt {
-                episode: composed.episode,
-                body: sent.clone(),
-            });
-        }
+        let body = Arc::new(written.unwrap_or(body));
         let running = Running {
             episode: composed.episode,
             decoder: ReplyDecoder::default(),
@@ -418,14 +425,54 @@ impl EngineThread {
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {
             exchange,
-            body: sent,
+            body: Arc::clone(&body),
             durable_at,
             episode: composed.episode,
         };
-        Ok((forward, composed.batch))
+        let sent = Sent {
+            episode: composed.episode,
+            request: composed.request,
+            body,
+            messages,
+            texts: texts_named(&composed.batch),
+        };
+        Ok((forward, composed.batch, sent))
     }
 
-    fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8]) {
+    /// Records what went to the model, after it went: nothing waits for it. A request beside the conversations isn't
+    /// recorded, since the texts in it are.
+    fn record_sent(&mut self, sent: &Sent) {
+        let Some(session) = self.engine.session_of(sent.episode) else {
+            return;
+        };
+        let engine = &self.engine;
+        let named = sent
+            .texts
+            .iter()
+            .chain(self.sent_prompts.last_reply(session));
+        let named: Vec<(ArtifactHash, String)> = named
+            .filter_map(|hash| Some((*hash, engine.text(*hash)?)))
+            .collect();
+        let body = core::str::from_utf8(&sent.body).expect("JSON that was read is UTF-8");
+        let ids = (session, sent.episode);
+        let prompt = self
+            .sent_prompts
+            .record(ids.0, ids.1, body, &sent.messages, |message| {
+                let own = message.map(|index| &sent.request.messages[index]);
+                let own = own.into_iter().flat_map(|message| recorded_texts(message));
+                let named = named.iter().map(|(hash, text)| KnownText {
+                    hash: *hash,
+                    text: Cow::Borrowed(text.as_str()),
+                });
+                own.filter(|own| engine.holds(own.hash))
+                    .chain(named)
+                    .collect()
+            });
+        let batch = self.engine.record_sent(self.wiring.clock.now(), prompt);
+        self.commit(batch);
+    }
+
+    fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8], handover: Handover) {
         let kept_of_all: usize = self.running.values().map(Running::kept_bytes).sum();
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
@@ -435,7 +482,7 @@ impl EngineThread {
             return;
         }
         let said = running.decoder.push(bytes);
-        running.reply.tail.push_str(&said.text);
+        take_said(&mut running.reply, &said);
         if running.kept_bytes() > REPLY_KEPT_BYTES_MAX
             || kept_of_all + bytes.len() > REPLIES_KEPT_BYTES_MAX
         {
@@ -456,7 +503,7 @@ impl EngineThread {
             let touched = running.touched.entry(path);
             touched.or_insert_with_key(|path| observer.touch(path));
         }
-        if running.reply.tail.len() >= REPLY_SEGMENT_BYTES {
+        if handover == Handover::Due || running.reply.unrecorded_bytes() >= REPLY_SEGMENT_BYTES {
             let batch =
                 self.engine
                     .segment(self.wiring.clock.now(), running.episode, &mut running.reply);
@@ -486,6 +533,11 @@ impl EngineThread {
             return;
         };
         let judged = self.engine.judge(pending, answers);
+        for recorded in &judged.batch.recorded {
+            if let Event::ReplyEnded(ended) = &recorded.event {
+                self.sent_prompts.replied(ended.episode, &ended.segments);
+            }
+        }
         self.commit(judged.batch);
         if let Some(question) = judged.audit {
             self.ask(episode, question, addressee, at);
@@ -499,10 +551,18 @@ impl EngineThread {
         ending: Ending,
     ) -> Option<(PendingReply, Touched, EpisodeId, Addressee)> {
         let mut running = self.running.remove(&exchange)?;
-        if matches!(ending, Ending::Complete { .. }) {
-            running.reply.tail.push_str(&running.decoder.end().text);
-        }
+        let said = match ending {
+            Ending::Complete { .. } => running.decoder.end(),
+            _ => Said::default(),
+        };
         let outcome = outcome(ending, &running.decoder)?;
+        if is_no_reply(outcome, &running) {
+            let (beginning, left_out) = running.decoder.beginning();
+            running.reply.parts.add(PartKind::Error, 0, &beginning);
+            running.reply.parts.leave_out(PartKind::Error, 0, left_out);
+        } else {
+            take_said(&mut running.reply, &said);
+        }
         let server = running.decoder.usage();
         let (tool_calls, finish_reason) = running.decoder.into_parts();
         running.reply.tool_calls = tool_calls;
@@ -618,6 +678,50 @@ impl Refused {
             body: refusal.body(),
         }
     }
+}
+
+/// Texts of a prompt that are on record elsewhere than under its messages: the system message's, and the proxy's own.
+fn texts_named(batch: &Batch) -> Vec<ArtifactHash> {
+    let events = batch.recorded.iter();
+    let named = events.filter_map(|recorded| match &recorded.event {
+        Event::PromptReceived(prompt) => prompt.system,
+        Event::PromptAmended(amended) => Some(amended.injected.as_ref()?.text),
+        _ => None,
+    });
+    named.collect()
+}
+
+/// A message's texts as the ledger may hold them.
+fn recorded_texts(message: &ReadMessage) -> Vec<KnownText<'_>> {
+    let arguments = message.tool_calls.iter().map(|call| &call.arguments);
+    let others = arguments.chain(&message.thoughts);
+    let others = others.map(|text| {
+        let text = redact::redacted(text);
+        KnownText {
+            hash: ArtifactHash::of(text.as_bytes()),
+            text,
+        }
+    });
+    let said = KnownText {
+        hash: message.content(),
+        text: Cow::Borrowed(message.recorded()),
+    };
+    std::iter::once(said).chain(others).collect()
+}
+
+/// Takes what a piece of a reply said.
+fn take_said(reply: &mut Reply, said: &Said) {
+    reply.tail.push_str(&said.text);
+    for (kind, choice, text) in &said.parts {
+        reply.parts.add(*kind, *choice, text);
+    }
+}
+
+/// Whether the body is something else than a model's reply: then it is recorded as it came.
+fn is_no_reply(outcome: ReplyOutcome, running: &Running) -> bool {
+    let is_refused = matches!(outcome, ReplyOutcome::UpstreamRefused(_));
+    let said_nothing = running.reply.tail.is_empty() && running.reply.segments.is_empty();
+    is_refused || said_nothing && running.decoder.is_unreadable()
 }
 
 /// Whether the model server has read the prompt, at least in part, as far as can be told.

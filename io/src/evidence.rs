@@ -11,6 +11,7 @@ pub mod line;
 pub mod to_json;
 
 pub mod scan;
+pub mod sent;
 
 pub mod export;
 pub mod import;

@@ -173,6 +173,8 @@ pub struct MainLoop {
     next_key: usize,
     next_exchange: u64,
     next_deadline: Option<Instant>,
+    /// When text of some reply is to be recorded next.
+    next_handover: Option<Instant>,
     now: Instant,
     course: Course,
 }
@@ -239,6 +241,7 @@ impl MainLoop {
             next_key: FIRST_KEY,
             next_exchange: 1,
             next_deadline: None,
+            next_handover: None,
             course: Course::Serving,
         };
         Ok((main_loop, handle))
@@ -392,6 +395,7 @@ impl MainLoop {
             stop,
             self.accept_retry,
             self.next_deadline,
+            self.next_handover,
             self.pool.next_expiry(),
         ]
         .into_iter()

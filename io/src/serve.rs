@@ -24,7 +24,7 @@ use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::{Diagnostics, Subject};
-use crate::engine_thread::{EngineThread, LastPromptSlot, Wiring};
+use crate::engine_thread::{EngineThread, Wiring};
 use crate::exit::Exit;
 use crate::ledger::disk::FileSystem;
 use crate::ledger::lock::DataDirLock;
@@ -303,7 +303,6 @@ impl Server {
         let (main_loop, address, handle) = MainLoop::bind(config.listen, loop_config, channels)?;
         let mut banner = vec![chosen.banner.clone()];
         banner.push(format!("workspace {}", config.workspace.display()));
-        let last_prompt = config.debug.then(LastPromptSlot::default);
         let safe_mode = started.as_ref().err().map(|(reason, _)| reason.clone());
         if let Some(reason) = &safe_mode {
             banner.push(format!("SAFE MODE: {reason}"));
@@ -320,23 +319,17 @@ impl Server {
             Ok(_) => watch(config),
             Err(_) => Watch::off(),
         };
-        let diagnostics = Diagnostics::new(
-            Subject {
-                readers: ReaderFactory::new(
-                    &DataFiles::of(&config.data_dir),
-                    &OpenOptions::default(),
-                ),
-                data_dir: config.data_dir.clone(),
-                workspace: config.workspace.clone(),
-                upstream: Some(chosen.url.clone()),
-                api_key: config.upstream.api_key.clone(),
-                ca_file: config.upstream.ca_file.clone(),
-                safe_mode: safe_mode.clone(),
-                scrub: scrub.as_ref().map(Scrub::watched),
-                watch: config.etv.watch.then(|| events.coverage.clone()),
-            },
-            last_prompt.clone(),
-        );
+        let diagnostics = Diagnostics::new(Subject {
+            readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
+            data_dir: config.data_dir.clone(),
+            workspace: config.workspace.clone(),
+            upstream: Some(chosen.url.clone()),
+            api_key: config.upstream.api_key.clone(),
+            ca_file: config.upstream.ca_file.clone(),
+            safe_mode: safe_mode.clone(),
+            scrub: scrub.as_ref().map(Scrub::watched),
+            watch: config.etv.watch.then(|| events.coverage.clone()),
+        });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
         let (watch, room) = room::watch(&config.data_dir, handle.clone());
         // Before anything can be written, so that the first commit waits for it.
@@ -350,7 +343,6 @@ impl Server {
                     from_loop,
                     handle: &handle,
                     audits: audits.clone(),
-                    last_prompt,
                     events,
                     room: watch,
                 };
@@ -569,7 +561,6 @@ struct Surroundings<'s> {
     from_loop: Receiver<ToEngine>,
     handle: &'s LoopHandle,
     audits: AuditQueue,
-    last_prompt: Option<LastPromptSlot>,
     events: Watch,
     room: RoomWatch,
 }
@@ -619,7 +610,6 @@ fn start_engine(
         commits,
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
-        last_prompt: surroundings.last_prompt,
         watch: surroundings.events,
         keeper,
         clock: Arc::new(SystemClock),

@@ -48,6 +48,8 @@ mod price;
 mod promotion;
 #[path = "e2e/recent_context.rs"]
 mod recent_context;
+#[path = "e2e/recorded.rs"]
+mod recorded;
 #[path = "e2e/refusals.rs"]
 mod refusals;
 #[path = "e2e/relay.rs"]
@@ -65,3 +67,5 @@ mod sessions;
 mod stale;
 #[path = "e2e/startup.rs"]
 mod startup;
+#[path = "e2e/under_way.rs"]
+mod under_way;

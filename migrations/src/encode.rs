@@ -77,6 +77,8 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
         Event::PromptMeasured(event) => {
             written(kind, &v1::PromptMeasured::from(event), SMALL_BYTES)
         }
+        Event::ReplyPart(event) => written(kind, &v1::ReplyPart::from(event), SMALL_BYTES),
+        Event::PromptSent(event) => written(kind, &v1::PromptSent::from(event), SMALL_BYTES),
         Event::DiskObserved(event) => written(kind, &v1::DiskObserved::from(event), SMALL_BYTES),
         Event::ArtifactCaptured(event) => {
             written(kind, &v1::ArtifactCaptured::from(event), SMALL_BYTES)
@@ -110,6 +112,8 @@ pub const fn kind_of(event: &Event) -> &'static str {
         Event::AuditAsked(_) => "audit_asked.v1",
         Event::AuditAnswered(_) => "audit_answered.v1",
         Event::PromptMeasured(_) => "prompt_measured.v1",
+        Event::ReplyPart(_) => "reply_part.v1",
+        Event::PromptSent(_) => "prompt_sent.v1",
         Event::DiskObserved(_) => "disk_observed.v1",
         Event::ArtifactCaptured(_) => "artifact_captured.v1",
         Event::ArtifactResolved(_) => "artifact_resolved.v1",

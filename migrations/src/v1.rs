@@ -379,6 +379,32 @@ pub(crate) struct PromptMeasured {
     server: Option<ServerUsage>,
 }
 
+/// A piece of what a reply holds besides what is judged.
+#[derive(Archive, Serialize)]
+pub(crate) struct ReplyPart {
+    episode: u64,
+    kind: u8,
+    choice: u32,
+    content: Hash,
+    left_out_bytes: u64,
+}
+
+/// A prompt that another one begins like.
+#[derive(Archive, Serialize)]
+pub(crate) struct PromptBase {
+    episode: u64,
+    messages: u32,
+}
+
+/// A prompt went to the model.
+#[derive(Archive, Serialize)]
+pub(crate) struct PromptSent {
+    episode: u64,
+    frame: Hash,
+    base: Option<PromptBase>,
+    messages: Vec<Hash>,
+}
+
 /// What the model was given to see.
 #[derive(Archive, Serialize)]
 pub(crate) struct PromptComposed<'a> {

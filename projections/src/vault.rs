@@ -160,6 +160,7 @@ fn kind_of(code: &str) -> Option<ContentKind> {
         ContentKind::Code,
         ContentKind::ToolArguments,
         ContentKind::Injection,
+        ContentKind::PromptPiece,
     ];
     kinds.into_iter().find(|kind| kind_code(*kind) == code)
 }
@@ -171,6 +172,7 @@ const fn kind_code(kind: ContentKind) -> &'static str {
         ContentKind::Code => "code",
         ContentKind::ToolArguments => "tool_arguments",
         ContentKind::Injection => "injection",
+        ContentKind::PromptPiece => "prompt_piece",
     }
 }
 

@@ -136,11 +136,11 @@ impl<G: Grammars, S: Store> Deep<G, S> {
                 }));
                 differences
             }
-            Event::SideRequestReceived(_) => {
+            Event::SideRequestReceived(_) | Event::PromptSent(_) => {
                 self.observe_until(head, &mut step);
                 self.rest(step)
             }
-            Event::ReplySegment(_) => {
+            Event::ReplySegment(_) | Event::ReplyPart(_) => {
                 let differences = looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
                 self.observe_until(head, &mut step);
                 differences

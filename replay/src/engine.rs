@@ -18,6 +18,7 @@ use tslp_core::decide::promote::Containers;
 use tslp_core::decide::propose::{self, Judging, Written};
 use tslp_core::decide::receive::{self, Said};
 use tslp_core::decide::reply::Reply;
+use tslp_core::decide::sent::{self, SentPrompt};
 use tslp_core::decide::side_request;
 use tslp_core::decide::touch;
 use tslp_core::decide::verify;
@@ -445,6 +446,29 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = Work::new();
         self.observe(at, EpisodeId::OUTSIDE, findings, &mut work);
         work.finish(&self.state)
+    }
+
+    /// A prompt has gone to the model.
+    pub fn record_sent(&mut self, at: UnixMillis, prompt: SentPrompt) -> Batch {
+        let mut work = Work::new();
+        let events = sent::record_sent(&self.view(), prompt);
+        self.fold(at, events, &mut work);
+        work.finish(&self.state)
+    }
+
+    /// The session of an episode that is among the recent ones; requests beside the conversations have none.
+    pub fn session_of(&self, episode: EpisodeId) -> Option<SessionId> {
+        self.view().session_of(episode)
+    }
+
+    /// Whether the Vault holds these bytes.
+    pub fn holds(&self, artifact: ArtifactHash) -> bool {
+        self.view().holds(artifact)
+    }
+
+    /// A text of the Vault.
+    pub fn text(&self, artifact: ArtifactHash) -> Option<String> {
+        String::from_utf8(self.view().content(artifact)?).ok()
     }
 
     /// Some of a reply's text is to be recorded while the rest is still coming.

@@ -19,7 +19,9 @@ pub(crate) fn head(step: &[Recorded]) -> Option<usize> {
             Event::PromptReceived(_)
                 | Event::SideRequestReceived(_)
                 | Event::ReplySegment(_)
+                | Event::ReplyPart(_)
                 | Event::ReplyEnded(_)
+                | Event::PromptSent(_)
                 | Event::AuditAnswered(_)
                 | Event::DirectiveGiven(_)
         )
@@ -37,6 +39,8 @@ pub(crate) fn is_whole(step: &[Recorded]) -> bool {
             last.event,
             Event::PromptComposed(_)
                 | Event::ReplySegment(_)
+                | Event::ReplyPart(_)
+                | Event::PromptSent(_)
                 | Event::SideRequestReceived(_)
                 | Event::PromptMeasured(_)
         )
@@ -77,7 +81,9 @@ const fn belongs_to_prompt(next: &Event) -> bool {
         Event::PromptReceived(_)
             | Event::SideRequestReceived(_)
             | Event::ReplySegment(_)
+            | Event::ReplyPart(_)
             | Event::ReplyEnded(_)
+            | Event::PromptSent(_)
             | Event::AuditAnswered(_)
     )
 }
@@ -113,6 +119,7 @@ fn opens(step: &[Recorded], next: &Event) -> bool {
     };
     let is_of = |kind: ContentKind| move |event: &Event| matches!(event, Event::Content(content) if content.kind == kind);
     let is_message = is_of(ContentKind::Message);
+    let is_piece = is_of(ContentKind::PromptPiece);
     let is_of_reply = |event: &Event| {
         is_of(ContentKind::Reply)(event) || is_of(ContentKind::ToolArguments)(event)
     };
@@ -121,11 +128,13 @@ fn opens(step: &[Recorded], next: &Event) -> bool {
             ContentKind::Message => all(&is_message),
             ContentKind::Reply => all(&|event| is_look(event) || is_of_reply(event)),
             ContentKind::ToolArguments => all(&is_of_reply),
+            ContentKind::PromptPiece => all(&is_piece),
             ContentKind::Code | ContentKind::Injection => true,
         },
         Event::PromptReceived(_) => all(&is_message),
         Event::SideRequestReceived(_) => all(&|_| false),
-        Event::ReplySegment(_) | Event::ReplyEnded(_) => {
+        Event::PromptSent(_) => all(&is_piece),
+        Event::ReplySegment(_) | Event::ReplyPart(_) | Event::ReplyEnded(_) => {
             all(&|event| is_look(event) || is_of_reply(event))
         }
         Event::AuditAnswered(_) => all(&|event| is_look(event) || is_of_reply(event)),

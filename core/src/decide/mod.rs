@@ -19,6 +19,7 @@ pub mod rename;
 pub mod repeat;
 pub mod reply;
 pub mod resolve;
+pub mod sent;
 pub mod side_request;
 mod sight;
 pub mod touch;

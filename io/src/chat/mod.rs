@@ -2,3 +2,5 @@
 
 pub mod reply;
 pub mod request;
+pub mod sent;
+pub mod template;

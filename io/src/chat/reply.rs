@@ -6,7 +6,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tslp_core::capture;
-use tslp_core::event::ServerUsage;
+use tslp_core::event::{PartKind, ServerUsage};
+use tslp_core::limits::ERROR_BYTES_MAX;
 use tslp_core::message::ToolCall;
 
 /// Longest line of an event stream that is read; a longer one ends the decoding.
@@ -27,12 +28,18 @@ const TOOL_CALLS_MAX: usize = 128;
 pub struct Said {
     /// New text of the first choice.
     pub text: String,
+    /// What there is besides, with the choice that it belongs to: it is recorded, and nothing is decided by it.
+    pub parts: Vec<(PartKind, u32, String)>,
 }
 
 /// Decodes one reply.
 #[derive(Debug, Default)]
 pub struct ReplyDecoder {
     buffer: Vec<u8>,
+    /// The first bytes, in case they turn out to be no reply.
+    beginning: Vec<u8>,
+    /// All bytes, read or not.
+    came_bytes: u64,
     read_bytes: usize,
     form: Form,
     tool_calls: Vec<ToolCall>,
@@ -64,6 +71,10 @@ impl ReplyDecoder {
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) -> Said {
         let mut said = Said::default();
+        let room = ERROR_BYTES_MAX - self.beginning.len();
+        self.beginning
+            .extend_from_slice(&bytes[..room.min(bytes.len())]);
+        self.came_bytes += bytes.len() as u64;
         if self.flaw == Some(Flaw::Unreadable) {
             return said;
         }
@@ -115,6 +126,24 @@ impl ReplyDecoder {
     #[must_use]
     pub const fn is_finished(&self) -> bool {
         self.flaw.is_none() && (self.done || self.finish_reason.is_some())
+    }
+
+    /// Whether it isn't what a model's reply is.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        self.flaw == Some(Flaw::Unreadable)
+    }
+
+    /// The body's beginning as text, and how many bytes came after it.
+    #[must_use]
+    pub fn beginning(&self) -> (String, u64) {
+        let text = match core::str::from_utf8(&self.beginning) {
+            // A character may have been cut in two.
+            Err(error) if error.error_len().is_none() => &self.beginning[..error.valid_up_to()],
+            _ => &self.beginning,
+        };
+        let left_out = self.came_bytes - text.len() as u64;
+        (String::from_utf8_lossy(text).into_owned(), left_out)
     }
 
     /// What the reply carried besides text.
@@ -174,6 +203,8 @@ impl ReplyDecoder {
             // Ollama ends a broken stream with a bare JSON error line.
             if line.starts_with(b"{\"error\"") {
                 self.flaw = Some(Flaw::Error);
+                let line = String::from_utf8_lossy(line);
+                said.parts.push((PartKind::Error, 0, line.into_owned()));
             }
             return;
         };
@@ -193,29 +224,62 @@ impl ReplyDecoder {
         if let Some(reported) = reported(json) {
             reported.add_to(&mut self.usage);
         }
-        if chunk.error.is_some_and(|error| !error.is_null()) {
+        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
             self.flaw = Some(Flaw::Error);
+            said.parts.push((PartKind::Error, 0, error.to_string()));
         }
         let choices = chunk.choices.unwrap_or_default();
-        let Some(choice) = choices
-            .into_iter()
-            .find(|choice| choice.index.unwrap_or(0) == 0)
-        else {
-            return;
-        };
-        if choice.finish_reason.is_some() {
-            self.finish_reason = choice.finish_reason;
+        let mut is_read = false;
+        for choice in choices {
+            let index = choice.index.unwrap_or(0);
+            if index == 0 && choice.finish_reason.is_some() {
+                self.finish_reason = choice.finish_reason;
+            }
+            if let Some(delta) = choice.delta.or(choice.message) {
+                self.delta(index, delta, said);
+                is_read = true;
+            }
         }
-        if let Some(delta) = choice.delta.or(choice.message) {
-            if let Some(content) = delta.content {
-                content.push_to(&mut said.text);
-            }
-            for (position, fragment) in delta.tool_calls.unwrap_or_default().into_iter().enumerate()
-            {
-                self.tool_call(fragment.index.unwrap_or(position), fragment.function);
-            }
+        if is_read {
             self.count(json.len());
         }
+    }
+
+    fn delta(&mut self, choice: u32, delta: Delta, said: &mut Said) {
+        let mut thoughts = String::new();
+        let fields = [delta.reasoning_content, delta.reasoning, delta.thinking];
+        // Some servers say the same under two names.
+        if let Some(thought) = fields.into_iter().flatten().next() {
+            thought.push_to(&mut thoughts, &mut String::new());
+        }
+        let mut text = String::new();
+        if let Some(content) = delta.content {
+            content.push_to(&mut text, &mut thoughts);
+        }
+        let mut calls = String::new();
+        for (position, fragment) in delta.tool_calls.unwrap_or_default().into_iter().enumerate() {
+            if choice == 0 {
+                self.tool_call(fragment.index.unwrap_or(position), fragment.function);
+            } else {
+                if let Some(name) = fragment.function.name {
+                    calls.push_str(&format!("\n{name} "));
+                }
+                calls.push_str(&fragment.function.arguments.unwrap_or_default());
+            }
+        }
+        if choice == 0 {
+            said.text.push_str(&text);
+            text.clear();
+        }
+        let parts = [
+            (PartKind::Reasoning, thoughts),
+            (PartKind::Refusal, delta.refusal.unwrap_or_default()),
+            (PartKind::OtherText, text),
+            (PartKind::OtherToolCalls, calls),
+        ];
+        let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
+        said.parts
+            .extend(parts.map(|(kind, text)| (kind, choice, text)));
     }
 
     /// A reply that never ends is relayed, but no longer read.
@@ -314,6 +378,14 @@ struct Delta {
     content: Option<Content>,
     #[serde(default)]
     tool_calls: Option<Vec<Fragment>>,
+    #[serde(default)]
+    reasoning_content: Option<Content>,
+    #[serde(default)]
+    reasoning: Option<Content>,
+    #[serde(default)]
+    thinking: Option<Content>,
+    #[serde(default)]
+    refusal: Option<String>,
 }
 
 /// Reasoning models of some servers answer in parts, as clients may ask.
@@ -329,15 +401,22 @@ enum Content {
 struct Part {
     #[serde(default)]
     text: Option<String>,
+    #[serde(default)]
+    thinking: Option<Content>,
 }
 
 impl Content {
-    fn push_to(self, said: &mut String) {
+    fn push_to(self, said: &mut String, thoughts: &mut String) {
         match self {
             Self::Text(text) => said.push_str(&text),
             Self::Parts(parts) => {
                 for part in parts {
                     said.push_str(&part.text.unwrap_or_default());
+                    if let Some(thinking) = part.thinking {
+                        let mut thought = String::new();
+                        thinking.push_to(&mut thought, &mut String::new());
+                        thoughts.push_str(&thought);
+                    }
                 }
             }
             Self::Other(_) => {}
@@ -417,6 +496,81 @@ mod tests {
         check(body, "hi", Some("stop"), true);
         check(br#"{"error":{"message":"m"}}"#, "", None, false);
         check(b"<html>", "", None, false);
+    }
+
+    /// All parts of a reply in all splits, each kind and choice put together.
+    fn check_parts(bytes: &str, parts: &[(PartKind, u32, &str)]) {
+        for split in 0..=bytes.len() {
+            let mut decoder = ReplyDecoder::default();
+            let mut together: Vec<(PartKind, u32, String)> = Vec::new();
+            let pieces = [
+                decoder.push(&bytes.as_bytes()[..split]),
+                decoder.push(&bytes.as_bytes()[split..]),
+                decoder.end(),
+            ];
+            for (kind, choice, text) in pieces.into_iter().flat_map(|said| said.parts) {
+                let mut known = together.iter_mut();
+                match known.find(|part| (part.0, part.1) == (kind, choice)) {
+                    Some(part) => part.2.push_str(&text),
+                    None => together.push((kind, choice, text)),
+                }
+            }
+            let together: Vec<(PartKind, u32, &str)> = together
+                .iter()
+                .map(|(kind, choice, text)| (*kind, *choice, text.as_str()))
+                .collect();
+            assert_eq!(together, parts, "{bytes} split at {split}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_judged_is_read_too() {
+        use PartKind::{Error, OtherText, OtherToolCalls, Reasoning, Refusal};
+        let stream = |deltas: &[&str]| -> String {
+            let events = deltas.iter();
+            let events = events.map(|delta| format!("data: {{\"choices\":[{delta}]}}\n\n"));
+            events.collect()
+        };
+        check_parts(
+            &stream(&[
+                r#"{"delta":{"reasoning_content":"I th","reasoning":"I th"}}"#,
+                r#"{"delta":{"reasoning_content":"ink","content":null}}"#,
+                r#"{"delta":{"thinking":7,"content":[{"type":"thinking","thinking":[{"text":"!"}]},{"text":"hi"}]}}"#,
+            ]),
+            &[(Reasoning, 0, "I think!")],
+        );
+        check_parts(
+            &stream(&[
+                r#"{"index":1,"delta":{"content":"b"}},{"index":0,"delta":{"content":"a","refusal":"no"}}"#,
+                r#"{"index":2,"delta":{"tool_calls":[{"function":{"name":"f","arguments":"{"}}]}}"#,
+                r#"{"index":2,"delta":{"tool_calls":[{"function":{"arguments":"}"}}]}},{"index":1,"delta":{"content":"c"},"finish_reason":"stop"}"#,
+            ]),
+            &[
+                (OtherText, 1, "bc"),
+                (Refusal, 0, "no"),
+                (OtherToolCalls, 2, "\nf {}"),
+            ],
+        );
+        let error = r#"{"message":"full"}"#;
+        check_parts(
+            &format!("data: {{\"error\":{error}}}\n\n"),
+            &[(Error, 0, error)],
+        );
+        check_parts("x\n{\"error\":1}\n", &[(Error, 0, "{\"error\":1}")]);
+    }
+
+    #[test]
+    fn the_beginning_of_any_body_is_kept() {
+        let mut decoder = ReplyDecoder::default();
+        let page = "<html>é</html>".repeat(1000);
+        for piece in page.as_bytes().chunks(7) {
+            decoder.push(piece);
+        }
+        decoder.end();
+        let (beginning, left_out) = decoder.beginning();
+        assert!(page.starts_with(&beginning), "{beginning}");
+        assert_eq!(beginning.len() as u64 + left_out, page.len() as u64);
+        assert!((ERROR_BYTES_MAX - 3..=ERROR_BYTES_MAX).contains(&beginning.len()));
     }
 
     /// Such a reply was taken for one that had broken off.

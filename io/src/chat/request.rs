@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -16,6 +15,8 @@ use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::recent_map::RecentMap;
 use tslp_core::redact;
+
+use super::sent::SentMessage;
 
 /// Why a body is no chat request. The text is for the person whose client sent it.
 #[derive(Debug, thiserror::Error)]
@@ -74,15 +75,16 @@ const TOOLS: [&str; 2] = ["tools", "functions"];
 pub struct Written {
     /// All of it.
     pub bytes: Vec<u8>,
-    /// Where the messages stand in it, without the array's brackets.
-    messages: Range<usize>,
+    /// Where its messages are.
+    pub messages: Vec<SentMessage>,
 }
 
 impl Written {
     /// What the model server makes the prompt of, piece by piece: the tools of the client's body, then the messages.
     pub fn prompt<'w>(&'w self, body: &'w Body<'_>) -> impl Iterator<Item = &'w [u8]> {
-        let messages = &self.bytes[self.messages.clone()];
-        body.tools().chain(std::iter::once(messages))
+        let first = self.messages.first().map_or(0, |first| first.bytes.start);
+        let end = self.messages.last().map_or(0, |last| last.bytes.end);
+        body.tools().chain(std::iter::once(&self.bytes[first..end]))
     }
 }
 
@@ -418,9 +420,7 @@ impl Body<'_> {
             out.push(b',');
         }
         out.extend_from_slice(b"\"messages\":[");
-        let start = out.len();
-        self.write_messages(request, outgoing, &mut out);
-        let messages = start..out.len();
+        let messages = self.write_messages(request, outgoing, &mut out);
         out.push(b']');
         for (name, raw) in after {
             out.push(b',');
@@ -433,21 +433,56 @@ impl Body<'_> {
         }
     }
 
-    fn write_messages(&self, request: &Request, outgoing: &Outgoing, out: &mut Vec<u8>) {
-        let system = outgoing.system.as_deref().filter(|text| !text.is_empty());
-        if let Some(text) = system {
-            self.write_system_message(request, text, out);
-        }
-        for (index, message) in outgoing.messages.iter().enumerate() {
-            if index > 0 || system.is_some() {
-                out.push(b',');
+    /// Where the messages are in the bytes that the body was read from.
+    #[must_use]
+    pub fn messages_in(&self, bytes: &[u8]) -> Vec<SentMessage> {
+        let messages = self.messages.iter().enumerate();
+        let messages = messages.map(|(index, raw)| {
+            let start = raw.get().as_ptr().addr() - bytes.as_ptr().addr();
+            SentMessage {
+                index: Some(index),
+                bytes: start..start + raw.get().len(),
             }
-            self.write_message(request, message, out);
-        }
+        });
+        messages.collect()
     }
 
-    /// The one system message. The client's own, if nothing was added to it.
-    fn write_system_message(&self, request: &Request, text: &str, out: &mut Vec<u8>) {
+    fn write_messages(
+        &self,
+        request: &Request,
+        outgoing: &Outgoing,
+        out: &mut Vec<u8>,
+    ) -> Vec<SentMessage> {
+        let mut written = Vec::with_capacity(outgoing.messages.len() + 1);
+        if let Some(text) = outgoing.system.as_deref().filter(|text| !text.is_empty()) {
+            let start = out.len();
+            let index = self.write_system_message(request, text, out);
+            written.push(SentMessage {
+                index,
+                bytes: start..out.len(),
+            });
+        }
+        for message in &outgoing.messages {
+            if !written.is_empty() {
+                out.push(b',');
+            }
+            let start = out.len();
+            self.write_message(request, message, out);
+            written.push(SentMessage {
+                index: Some(message.index),
+                bytes: start..out.len(),
+            });
+        }
+        written
+    }
+
+    /// The one system message. The client's own, if nothing was added to it; then its index is given.
+    fn write_system_message(
+        &self,
+        request: &Request,
+        text: &str,
+        out: &mut Vec<u8>,
+    ) -> Option<usize> {
         let mut systems = request
             .messages
             .iter()
@@ -456,9 +491,11 @@ impl Body<'_> {
         if let (Some((index, only)), None) = (systems.next(), systems.next())
             && matches!(only.parts.as_slice(), [part] if part == text)
         {
-            return write_raw(self.messages[index], out);
+            write_raw(self.messages[index], out);
+            return Some(index);
         }
         write_plain_message(&self.system_role, text, out);
+        None
     }
 
     fn write_message(&self, request: &Request, message: &OutgoingMessage, out: &mut Vec<u8>) {
@@ -801,6 +838,50 @@ mod tests {
             &outgoing,
             &body.replace(r#""thinking":"c""#, r#""thinking":"\"d""#),
         );
+    }
+
+    #[test]
+    fn it_is_told_where_the_messages_are() {
+        let check = |body: &str, outgoing: Option<&Outgoing>| {
+            let (read_body, request) = read(
+                body.as_bytes(),
+                Envelope::default(),
+                &mut KnownMessages::default(),
+            )
+            .expect("a chat request");
+            let (sent, messages) = match outgoing {
+                None => (
+                    body.as_bytes().to_vec(),
+                    read_body.messages_in(body.as_bytes()),
+                ),
+                Some(outgoing) => {
+                    let written = read_body.with(&request, outgoing);
+                    (written.bytes, written.messages)
+                }
+            };
+            let read: serde_json::Value = serde_json::from_slice(&sent).expect("JSON");
+            let found: Vec<serde_json::Value> = messages
+                .iter()
+                .map(|message| serde_json::from_slice(&sent[message.bytes.clone()]).expect("JSON"))
+                .collect();
+            assert_eq!(read["messages"].as_array(), Some(&found), "{body}");
+        };
+        let body = " { \"messages\" : [ {\"role\":\"system\",\"content\":\"s\"} , {\"role\":\"user\",\"content\":\"[,]\"}\n] , \"x\" : [] } ";
+        check(body, None);
+        for system in [None, Some("s".to_owned()), Some("t".to_owned())] {
+            let changed = OutgoingMessage {
+                before: "b".into(),
+                ..unchanged(1)
+            };
+            check(
+                body,
+                Some(&Outgoing {
+                    system,
+                    messages: vec![changed, unchanged(1)],
+                }),
+            );
+        }
+        check(r#"{"messages":[{"role":"user"}]}"#, None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::reason::Reason;
+use tslp_core::redact;
 
 use super::{Failed, need_ledger, outside_workspace, print, subject};
 use crate::cli::{LogArgs, Output};
@@ -24,6 +25,7 @@ use crate::evidence::kind::EventKind;
 use crate::evidence::log::filter::{self, Filter};
 use crate::evidence::log::{Log, LogError, moments};
 use crate::evidence::scan::Scan;
+use crate::evidence::sent::SentIndex;
 use crate::evidence::{near, why as stories};
 use crate::exit::Exit;
 use crate::ledger::LedgerError;
@@ -176,6 +178,31 @@ pub(super) fn why(config: &ServeConfig, written: &str, output: Output) -> Result
         Some(flaw) => Err(flaw.into()),
         None => Ok(exit),
     }
+}
+
+pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Failed> {
+    need_ledger(config)?;
+    let mut scan = begin(config)?;
+    let mut index = SentIndex::default();
+    while let Some((_, event)) = scan.next_event()? {
+        index.follow(event);
+    }
+    let body = index
+        .body(EpisodeId(episode), &mut |artifact| {
+            scan.reader().artifact(artifact)
+        })
+        .map_err(|error| Failed::new(Exit::Failure, error))?;
+    let text = String::from_utf8_lossy(&body);
+    // On standard error: what is printed is what was sent, and nothing else.
+    let redacted = text.matches(redact::MARKER).count();
+    if redacted > 0 {
+        tracing::warn!(
+            "`{}` stands {redacted} times where a credential was sent: credentials aren't recorded",
+            redact::MARKER
+        );
+    }
+    Out::stdout().text(text)?;
+    Ok(Exit::Ok)
 }
 
 pub(super) fn export(config: &ServeConfig, to: Option<&Path>) -> Result<Exit, Failed> {

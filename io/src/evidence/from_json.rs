@@ -10,9 +10,10 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditVerdict, Audited, Content,
     DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped, EditRef, Event, Fork,
-    Hydrated, Injected, MessageRef, NoticeIssued, PromotionRefused, PromptAmended, PromptComposed,
-    PromptCost, PromptMeasured, PromptReceived, ReplyEnded, ReplyOutcome, ReplySegment,
-    RulesInForce, ServerUsage, SideRequestReceived, ToolCallRef, Transitioned, Withheld, Within,
+    Hydrated, Injected, MessageRef, NoticeIssued, PromotionRefused, PromptAmended, PromptBase,
+    PromptComposed, PromptCost, PromptMeasured, PromptReceived, PromptSent, ReplyEnded,
+    ReplyOutcome, ReplyPart, ReplySegment, RulesInForce, ServerUsage, SideRequestReceived,
+    ToolCallRef, Transitioned, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
@@ -104,6 +105,24 @@ pub fn event(kind: EventKind, value: &Value) -> Read<Event> {
                     status: word(verdict, "status")?,
                 })
             })?,
+        }),
+        EventKind::ReplyPart => Event::ReplyPart(ReplyPart {
+            episode: EpisodeId(number(v, "episode")?),
+            kind: word(v, "kind")?,
+            choice: small(v, "choice")?,
+            content: ArtifactHash(hash(v, "content")?),
+            left_out_bytes: number(v, "left_out_bytes")?,
+        }),
+        EventKind::PromptSent => Event::PromptSent(PromptSent {
+            episode: EpisodeId(number(v, "episode")?),
+            frame: ArtifactHash(hash(v, "frame")?),
+            base: optional(v, "base", |base| {
+                Ok(PromptBase {
+                    episode: EpisodeId(number(base, "episode")?),
+                    messages: small(base, "messages")?,
+                })
+            })?,
+            messages: list(v, "messages", artifact)?,
         }),
         EventKind::PromptMeasured => Event::PromptMeasured(PromptMeasured {
             episode: EpisodeId(number(v, "episode")?),

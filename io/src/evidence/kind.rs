@@ -23,6 +23,10 @@ pub enum EventKind {
     AuditAnswered,
     /// What a prompt cost the model server.
     PromptMeasured,
+    /// A piece of what a reply holds besides what is judged.
+    ReplyPart,
+    /// A prompt went to the model.
+    PromptSent,
     /// A block of code was found.
     ArtifactCaptured,
     /// A block was, or was not, linked to entities.
@@ -45,7 +49,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::RulesInForce,
         Self::Content,
         Self::PromptReceived,
@@ -55,6 +59,8 @@ impl EventKind {
         Self::DirectiveGiven,
         Self::AuditAnswered,
         Self::PromptMeasured,
+        Self::ReplyPart,
+        Self::PromptSent,
         Self::ArtifactCaptured,
         Self::ArtifactResolved,
         Self::Transitioned,
@@ -79,6 +85,8 @@ impl EventKind {
             Event::DirectiveGiven(_) => Self::DirectiveGiven,
             Event::AuditAnswered(_) => Self::AuditAnswered,
             Event::PromptMeasured(_) => Self::PromptMeasured,
+            Event::ReplyPart(_) => Self::ReplyPart,
+            Event::PromptSent(_) => Self::PromptSent,
             Event::ArtifactCaptured(_) => Self::ArtifactCaptured,
             Event::ArtifactResolved(_) => Self::ArtifactResolved,
             Event::Transitioned(_) => Self::Transitioned,
@@ -104,6 +112,8 @@ impl EventKind {
             Self::DirectiveGiven => "directive_given",
             Self::AuditAnswered => "audit_answered",
             Self::PromptMeasured => "prompt_measured",
+            Self::ReplyPart => "reply_part",
+            Self::PromptSent => "prompt_sent",
             Self::ArtifactCaptured => "artifact_captured",
             Self::ArtifactResolved => "artifact_resolved",
             Self::Transitioned => "transitioned",

@@ -8,9 +8,10 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditVerdict, Audited, Content,
     DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped, EditRef, Event, Fork,
-    Hydrated, Injected, MessageRef, NoticeIssued, PromotionRefused, PromptAmended, PromptComposed,
-    PromptCost, PromptMeasured, PromptReceived, ReplyEnded, ReplyOutcome, ReplySegment,
-    RulesInForce, ServerUsage, SideRequestReceived, ToolCallRef, Transitioned, Withheld, Within,
+    Hydrated, Injected, MessageRef, NoticeIssued, PromotionRefused, PromptAmended, PromptBase,
+    PromptComposed, PromptCost, PromptMeasured, PromptReceived, PromptSent, ReplyEnded,
+    ReplyOutcome, ReplyPart, ReplySegment, RulesInForce, ServerUsage, SideRequestReceived,
+    ToolCallRef, Transitioned, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
@@ -51,6 +52,32 @@ pub fn event(event: &Event) -> Value {
             "outcome": outcome.word(),
             "answer": answer.map(|hash| hex(&hash.0)),
             "verdicts": list(verdicts, audit_verdict),
+        }),
+        Event::ReplyPart(ReplyPart {
+            episode,
+            kind,
+            choice,
+            content,
+            left_out_bytes,
+        }) => json!({
+            "episode": episode.0,
+            "kind": kind.word(),
+            "choice": choice,
+            "content": hex(&content.0),
+            "left_out_bytes": left_out_bytes,
+        }),
+        Event::PromptSent(PromptSent {
+            episode,
+            frame,
+            base,
+            messages,
+        }) => json!({
+            "episode": episode.0,
+            "frame": hex(&frame.0),
+            "base": base.map(|PromptBase { episode, messages }| {
+                json!({ "episode": episode.0, "messages": messages })
+            }),
+            "messages": list(messages, |hash| hex(&hash.0).into()),
         }),
         Event::PromptMeasured(PromptMeasured {
             episode,

@@ -3,8 +3,8 @@
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::directive::Verb;
 use tslp_core::event::{
-    AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PathEvidence, ReadFailure,
-    Side,
+    AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PartKind, PathEvidence,
+    ReadFailure, Side,
 };
 use tslp_core::gate::{Completeness, Profile};
 use tslp_core::message::{Role, Tools};
@@ -42,7 +42,10 @@ words! {
     Role, "role": System = "system", User = "user", Assistant = "assistant", Tool = "tool", Other = "other";
     ContentKind, "content kind":
         Message = "message", Reply = "reply", Code = "code", ToolArguments = "tool_arguments",
-        Injection = "injection";
+        Injection = "injection", PromptPiece = "prompt_piece";
+    PartKind, "kind of a reply's part":
+        Reasoning = "reasoning", Refusal = "refusal", OtherText = "other_text",
+        OtherToolCalls = "other_tool_calls", Error = "error";
     ReadFailure, "read failure":
         Denied = "denied", NotAFile = "not_a_file", Escapes = "escapes_workspace", TooLarge = "too_large",
         Unsteady = "unsteady", TimedOut = "timed_out", Failed = "failed";
@@ -90,6 +93,15 @@ mod tests {
             Format::Disk,
         ] {
             assert_eq!(format.word(), format.code());
+        }
+        for part in [
+            PartKind::Reasoning,
+            PartKind::Refusal,
+            PartKind::OtherText,
+            PartKind::OtherToolCalls,
+            PartKind::Error,
+        ] {
+            assert_eq!(part.word(), part.code());
         }
         for verb in [Verb::Accept, Verb::Reject, Verb::Confirm, Verb::Unknown] {
             assert_eq!(verb.word(), verb.as_str());

@@ -223,6 +223,23 @@ pub(crate) fn stream(
     Ok(())
 }
 
+/// Hands the events of one stored kind to `visit`, the last first.
+pub(crate) fn stream_back(
+    connection: &Connection,
+    kind: &str,
+    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) -> rusqlite::Result<()> {
+    let mut statement = connection
+        .prepare_cached("SELECT payload FROM ledger WHERE kind = ?1 ORDER BY seq DESC")?;
+    let mut rows = statement.query([kind])?;
+    while let Some(row) = rows.next()? {
+        if visit(row.get_ref(0)?.as_blob()?).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// A number of the schema or the configuration.
 pub(crate) fn pragma<T: rusqlite::types::FromSql>(
     connection: &Connection,

@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::schema::Ladder;
 use tslp_migrations::{ContentRef, content};
+use tslp_projections::VAULT;
 use tslp_projections::table::Value;
+use tslp_projections::vault::Location;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
@@ -191,6 +195,45 @@ impl LedgerReader {
         visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         connection::stream(&self.connection, from, visit).map_err(self.database.failed("read"))
+    }
+
+    /// Hands the payloads of all events of one stored kind, such as `content.v1`, to `visit`, the last first, until it
+    /// breaks.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn read_back(
+        &self,
+        kind: &str,
+        visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        connection::stream_back(&self.connection, kind, visit).map_err(self.database.failed("read"))
+    }
+
+    /// The bytes of an artifact, wherever the Vault's table says that they are, checked against their hash.
+    ///
+    /// # Errors
+    /// When the table or the ledger can't be read, or either isn't what it was.
+    pub fn artifact(&self, artifact: ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError> {
+        let Some(row) = self.row(VAULT, &[Value::from(&artifact.0)])? else {
+            return Ok(None);
+        };
+        let mut location = Location::of_row(&row);
+        let mut range = location.map_or(0..0, |at| at.start as usize..at.end as usize);
+        for _ in 0..CONTAINERS_FOLLOWED_MAX {
+            let Some(Location { seq, container, .. }) = location else {
+                break;
+            };
+            let Some(container) = container else {
+                let bytes = self.content_at(seq)?.get(range).map(<[u8]>::to_vec);
+                return Ok(bytes.filter(|bytes| ArtifactHash::of(bytes) == artifact));
+            };
+            let outer = self.row(VAULT, &[Value::from(&container.0)])?;
+            location = outer.and_then(|row| Location::of_row(&row));
+            let start = location.map_or(0, |at| at.start as usize);
+            range = range.start + start..range.end + start;
+        }
+        Ok(None)
     }
 
     /// The last committed event.

@@ -1,5 +1,7 @@
 //! From a client's request to the one who answers it, and the answers that are the loop's own.
 
+use std::sync::Arc;
+
 use tslp_core::redact;
 
 use super::client::{
@@ -259,7 +261,7 @@ impl MainLoop {
             Asked::WithBody
         };
         exchange.work = Work::Upstream(Box::new(Call {
-            request: RequestBytes::new(head, Vec::new()),
+            request: RequestBytes::new(head, Arc::default()),
             upload,
             line: Line::Off,
             retry: if repeatable {

@@ -223,7 +223,10 @@ pub(super) enum Lane {
 pub(super) struct ChatReply {
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
+    /// What the engine hasn't got yet.
     pub(super) side: Vec<u8>,
+    /// When the engine has to record all that came until then; none if it has nothing to record.
+    pub(super) handover_at: Option<Instant>,
     /// A stream has said that it is done, though its response may not be over.
     pub(super) said_done: bool,
     pub(super) told: Told,

@@ -150,6 +150,7 @@ impl MainLoop {
         if self.accept_retry.is_some_and(|at| at <= self.now) {
             self.accept();
         }
+        self.hand_over_replies();
         if self.next_deadline.is_none_or(|next| next > self.now) {
             return;
         }

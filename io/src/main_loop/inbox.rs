@@ -1,5 +1,6 @@
 //! Messages from the other threads, and the queue to the engine.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crossbeam_channel::TrySendError;
@@ -69,7 +70,7 @@ impl MainLoop {
         }
     }
 
-    fn forward(&mut self, id: ExchangeId, body: Vec<u8>, durable_at: Seq, episode: EpisodeId) {
+    fn forward(&mut self, id: ExchangeId, body: Arc<Vec<u8>>, durable_at: Seq, episode: EpisodeId) {
         let request_bytes = body.len() as u64;
         self.budget
             .forwarded(id, request_bytes, durable_at, self.durable);
@@ -85,6 +86,7 @@ impl MainLoop {
             durable_at,
             episode,
             side: Vec::new(),
+            handover_at: None,
             said_done: false,
             told: Told::NotYet,
             gate: Gate::Closed,
@@ -99,7 +101,7 @@ impl MainLoop {
         &mut self,
         key: usize,
         client: &mut Client,
-        body: Vec<u8>,
+        body: Arc<Vec<u8>>,
         reply: ChatReply,
     ) {
         let Some(exchange) = client.exchange.as_deref_mut() else {

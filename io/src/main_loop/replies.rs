@@ -1,12 +1,14 @@
 //! The upstream's response on its way to the client, and everything that can cut it short.
 
+use std::time::Duration;
+
 use super::MainLoop;
 use super::client::{
     Call, ChatReply, Client, Downstream, Exchange, Gate, Lane, Line, LinkStage, Media, Retry,
     Stage, Told, Upload, Work,
 };
 use super::inbox::is_gated;
-use crate::channel::{Ending, ToEngine};
+use crate::channel::{Ending, Handover, ToEngine};
 use crate::http::error::Refusal;
 use crate::http::head::{self, Content, LAST_CHUNK, ResponseFraming};
 use crate::http::outgoing::Outgoing;
@@ -16,8 +18,12 @@ use crate::http::socket::Transfer;
 use crate::upstream::connection::{Begun, Fed, RequestBytes};
 use crate::upstream::pool::Kept;
 
-/// The engine's copy is handed over in pieces of at least this size.
+/// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
+/// tokens: a server writes some 250 bytes of JSON for each.
 const SIDE_BYTES: usize = 16 * 1024;
+
+/// How long a piece of a reply may be under way before its text is recorded.
+const HANDOVER: Duration = Duration::from_millis(250);
 
 /// What the last event of a stream holds.
 const DONE: &[u8] = b"[DONE]";
@@ -176,6 +182,11 @@ impl MainLoop {
         };
         if let Lane::Chat(reply) = &mut call.lane {
             reply.side.extend_from_slice(data);
+            let handover_at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
+            self.next_handover = Some(
+                self.next_handover
+                    .map_or(handover_at, |next| next.min(handover_at)),
+            );
             let ends = media == Media::EventStream
                 && data.windows(DONE.len()).any(|window| window == DONE);
             reply.said_done |= ends;
@@ -190,6 +201,7 @@ impl MainLoop {
                 self.tell_engine(ToEngine::ReplyBytes {
                     exchange: id,
                     bytes,
+                    handover: Handover::Enough,
                 });
             }
         }
@@ -199,6 +211,43 @@ impl MainLoop {
                 out.buffer().extend_from_slice(data)
             }
             ResponseFraming::Bodiless => {}
+        }
+    }
+
+    /// Hands over the replies whose text has waited long enough. The client waits for none of it.
+    pub(super) fn hand_over_replies(&mut self) {
+        if self.next_handover.is_none_or(|next| next > self.now) {
+            return;
+        }
+        self.next_handover = None;
+        let mut due = Vec::new();
+        for exchange in self
+            .clients
+            .values_mut()
+            .filter_map(|client| client.exchange.as_deref_mut())
+        {
+            let Work::Upstream(call) = &mut exchange.work else {
+                continue;
+            };
+            let Lane::Chat(reply) = &mut call.lane else {
+                continue;
+            };
+            let Some(at) = reply.handover_at else {
+                continue;
+            };
+            if at <= self.now {
+                reply.handover_at = None;
+                due.push(ToEngine::ReplyBytes {
+                    exchange: exchange.id,
+                    bytes: std::mem::take(&mut reply.side),
+                    handover: Handover::Due,
+                });
+            } else {
+                self.next_handover = Some(self.next_handover.map_or(at, |next| next.min(at)));
+            }
+        }
+        for message in due {
+            self.tell_engine(message);
         }
     }
 

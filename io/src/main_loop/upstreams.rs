@@ -4,7 +4,7 @@ use super::client::{
     Call, Client, Exchange, Lane, Line, Link, LinkStage, Origin, Retry, Told, Upload, Work,
 };
 use super::{Inbox, MainLoop};
-use crate::channel::{Ending, ToEngine};
+use crate::channel::{Ending, Handover, ToEngine};
 use crate::http::socket::{Peer, Socket, Transfer};
 use crate::upstream::connection::Begun;
 use crate::upstream::resolve::{LookUp, Resolved, Route};
@@ -251,8 +251,13 @@ impl MainLoop {
         }
         reply.told = Told::Ended;
         let bytes = std::mem::take(&mut reply.side);
+        reply.handover_at = None;
         if !bytes.is_empty() {
-            self.tell_engine(ToEngine::ReplyBytes { exchange, bytes });
+            self.tell_engine(ToEngine::ReplyBytes {
+                exchange,
+                bytes,
+                handover: Handover::Enough,
+            });
         }
         let at = self.channels.audits.mark();
         self.tell_engine(ToEngine::ReplyEnd {

@@ -1,6 +1,7 @@
 //! One request to the upstream and the reading of its response; knows no socket.
 
 use core::ops::Range;
+use std::sync::Arc;
 
 use crate::http::body::{BodyDecoder, BodyError};
 use crate::http::head_scan::HeadScan;
@@ -16,14 +17,15 @@ const KEPT_CAPACITY_BYTES: usize = 64 * 1024;
 #[derive(Debug, Default)]
 pub struct RequestBytes {
     head: Vec<u8>,
-    body: Vec<u8>,
+    /// Shared with who records it; what is relayed as it comes is nobody else's.
+    body: Arc<Vec<u8>>,
     sent: usize,
 }
 
 impl RequestBytes {
     /// A head with a whole body, or with the body's beginning.
     #[must_use]
-    pub const fn new(head: Vec<u8>, body: Vec<u8>) -> Self {
+    pub const fn new(head: Vec<u8>, body: Arc<Vec<u8>>) -> Self {
         Self {
             head,
             body,
@@ -33,7 +35,7 @@ impl RequestBytes {
 
     /// Where more of the body is appended, transfer coding applied.
     pub fn body(&mut self) -> &mut Vec<u8> {
-        &mut self.body
+        Arc::make_mut(&mut self.body)
     }
 
     /// What still has to be written, in two pieces.
@@ -71,15 +73,17 @@ impl RequestBytes {
         if self.sent > 0 && self.rest_len() == 0 {
             self.head = Vec::new();
             self.sent = 0;
-            if self.body.capacity() > KEPT_CAPACITY_BYTES {
-                self.body = Vec::new();
-            } else {
-                self.body.clear();
+            match Arc::get_mut(&mut self.body) {
+                Some(body) if body.capacity() <= KEPT_CAPACITY_BYTES => body.clear(),
+                _ => self.body = Arc::default(),
             }
-        } else if body_sent >= KEPT_CAPACITY_BYTES && body_sent >= self.rest_len() {
+        } else if body_sent >= KEPT_CAPACITY_BYTES
+            && body_sent >= self.rest_len()
+            && let Some(body) = Arc::get_mut(&mut self.body)
+        {
             self.head = Vec::new();
             self.sent = 0;
-            self.body.drain(..body_sent);
+            body.drain(..body_sent);
         }
     }
 
@@ -243,7 +247,7 @@ mod tests {
     /// An upload to a server that never quite caught up was kept whole.
     #[test]
     fn an_upload_to_a_slow_server_does_not_add_up() {
-        let mut request = RequestBytes::new(b"head".to_vec(), Vec::new());
+        let mut request = RequestBytes::new(b"head".to_vec(), Arc::default());
         let mut said = (0_u8..=250).cycle();
         let mut heard = b"head".to_vec().into_iter().chain((0_u8..=250).cycle());
         for _ in 0..100 {

@@ -64,13 +64,18 @@ pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
 pub(crate) fn damage(data: &Path, text: &str) {
     let mut damaged = 0;
     for (name, mut bytes) in evidence(data) {
-        let Some(at) = bytes
+        let places: Vec<usize> = bytes
             .windows(text.len())
-            .position(|window| window == text.as_bytes())
-        else {
+            .enumerate()
+            .filter(|(_, window)| *window == text.as_bytes())
+            .map(|(at, _)| at)
+            .collect();
+        if places.is_empty() {
             continue;
-        };
-        bytes[at] ^= 1;
+        }
+        for at in places {
+            bytes[at] ^= 1;
+        }
         std::fs::write(data.join(name), bytes).unwrap();
         damaged += 1;
     }

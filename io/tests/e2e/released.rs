@@ -120,7 +120,13 @@ fn tables_of_other_versions_are_folded_anew_from_a_released_ledger() {
 }
 
 /// Kinds that came after the ledger was frozen.
-const SINCE_V1: [&str; 3] = ["prompt_amended", "prompt_measured", "side_request_received"];
+const SINCE_V1: [&str; 5] = [
+    "prompt_amended",
+    "prompt_measured",
+    "prompt_sent",
+    "reply_part",
+    "side_request_received",
+];
 
 #[test]
 fn a_released_ledger_holds_every_kind_of_event() {

@@ -192,12 +192,13 @@ fn context_that_is_sent_again_unchanged_appends_nothing_of_it() {
         .map(|(kind, count)| (kind.as_str(), count - before.get(kind).unwrap_or(&0)))
         .filter(|(_, more)| *more > 0)
         .collect();
-    // The prompt, what was made of it, the reply, and what it cost: two texts that weren't there.
+    // The prompt, what was made of it, the reply, and what it cost: two texts that weren't there, and two messages.
     let expected = [
-        ("content.v1", 2),
+        ("content.v1", 4),
         ("prompt_composed.v1", 1),
         ("prompt_measured.v1", 1),
         ("prompt_received.v1", 1),
+        ("prompt_sent.v1", 1),
         ("reply_ended.v1", 1),
     ];
     assert_eq!(grown, expected);

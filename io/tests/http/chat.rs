@@ -275,7 +275,7 @@ fn a_client_that_goes_before_the_engine_answers() {
     assert_eq!(client.closed(), "");
     proxy.handle.send(ToLoop::Forward {
         exchange,
-        body: b"{}".to_vec(),
+        body: b"{}".to_vec().into(),
         durable_at: Seq(0),
         episode: tslp_core::ids::EpisodeId(1),
     });

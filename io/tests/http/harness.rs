@@ -162,7 +162,7 @@ fn run_engine(
             let durable_at = Seq(seq);
             handle.send(ToLoop::Forward {
                 exchange: *exchange,
-                body: body.clone(),
+                body: body.clone().into(),
                 durable_at,
                 episode: EpisodeId(seq),
             });
@@ -174,8 +174,13 @@ fn run_engine(
         if let ToEngine::ReplyEnd { exchange, .. } = &message {
             handle.send(ToLoop::Looked(*exchange));
         }
+        let is_a_reminder =
+            matches!(&message, ToEngine::ReplyBytes { bytes, .. } if bytes.is_empty());
         let _ = raw.send(message);
-        let _ = note.send(text);
+        // Whether one comes is a matter of time.
+        if !is_a_reminder {
+            let _ = note.send(text);
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::directive::Verb;
 use tslp_core::event::{
-    AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PathEvidence, ReadFailure,
-    Side,
+    AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PartKind, PathEvidence,
+    ReadFailure, Side,
 };
 use tslp_core::gate::{Completeness, Profile};
 use tslp_core::message::{Role, Tools};
@@ -40,7 +40,9 @@ macro_rules! codes {
 
 codes! {
     Role, "role": System = 1, User = 2, Assistant = 3, Tool = 4, Other = 5;
-    ContentKind, "content kind": Message = 1, Reply = 2, Code = 3, ToolArguments = 4, Injection = 5;
+    ContentKind, "content kind": Message = 1, Reply = 2, Code = 3, ToolArguments = 4, Injection = 5, PromptPiece = 6;
+    PartKind, "kind of a reply's part":
+        Reasoning = 1, Refusal = 2, OtherText = 3, OtherToolCalls = 4, Error = 5;
     ReadFailure, "read failure":
         Denied = 1, NotAFile = 2, Escapes = 3, TooLarge = 4, Unsteady = 5, TimedOut = 6, Failed = 7;
     Origin, "origin": Model = 1, User = 2;

@@ -563,6 +563,44 @@ impl Load for super::ArchivedPromptMeasured {
     }
 }
 
+impl Load for super::ArchivedReplyPart {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::ReplyPart(event::ReplyPart {
+            episode: EpisodeId(self.episode.to_native()),
+            kind: code(self.kind)?,
+            choice: self.choice.to_native(),
+            content: ArtifactHash(self.content),
+            left_out_bytes: self.left_out_bytes.to_native(),
+        }))
+    }
+}
+
+impl Load for super::ArchivedPromptBase {
+    type Core = event::PromptBase;
+
+    fn load(&self) -> Result<event::PromptBase, Invalid> {
+        Ok(event::PromptBase {
+            episode: EpisodeId(self.episode.to_native()),
+            messages: self.messages.to_native(),
+        })
+    }
+}
+
+impl Load for super::ArchivedPromptSent {
+    type Core = Event;
+
+    fn load(&self) -> Result<Event, Invalid> {
+        Ok(Event::PromptSent(event::PromptSent {
+            episode: EpisodeId(self.episode.to_native()),
+            frame: ArtifactHash(self.frame),
+            base: optional(&self.base)?,
+            messages: self.messages.iter().copied().map(ArtifactHash).collect(),
+        }))
+    }
+}
+
 impl Load for super::ArchivedPromptComposed<'_> {
     type Core = Event;
 

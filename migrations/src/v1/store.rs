@@ -398,6 +398,32 @@ impl From<&event::PromptMeasured> for super::PromptMeasured {
     }
 }
 
+impl From<&event::ReplyPart> for super::ReplyPart {
+    fn from(part: &event::ReplyPart) -> Self {
+        Self {
+            episode: part.episode.0,
+            kind: Code::code(part.kind),
+            choice: part.choice,
+            content: part.content.0,
+            left_out_bytes: part.left_out_bytes,
+        }
+    }
+}
+
+impl From<&event::PromptSent> for super::PromptSent {
+    fn from(sent: &event::PromptSent) -> Self {
+        Self {
+            episode: sent.episode.0,
+            frame: sent.frame.0,
+            base: sent.base.map(|base| super::PromptBase {
+                episode: base.episode.0,
+                messages: base.messages,
+            }),
+            messages: sent.messages.iter().map(|hash| hash.0).collect(),
+        }
+    }
+}
+
 impl<'a> From<&'a event::PromptComposed> for super::PromptComposed<'a> {
     fn from(composed: &'a event::PromptComposed) -> Self {
         Self {

@@ -10,7 +10,7 @@ use tslp_core::reason::Reason;
 use tslp_migrations::{LAYOUTS, decode, encode, kind_of};
 use tslp_replay::chain::ChainHash;
 
-use crate::samples::{frozen_reasons, samples, samples_since_v1};
+use crate::samples::{frozen_reasons, samples, samples_since_v1, samples_since_v2};
 
 /// Layouts that went out together, and sample events of all of them.
 struct Release {
@@ -33,6 +33,11 @@ const RELEASES: &[Release] = &[
         name: "v2",
         samples: samples_since_v1,
         root: "4a69ea5f072cdc52aeedccb38e912f143da36669b202bc04f25135171f27a5a4",
+    },
+    Release {
+        name: "v3",
+        samples: samples_since_v2,
+        root: "2f7cdfc7835e0cedeb22f15170dbe282b96e4dc34291b95e6945c991b9c97dfd",
     },
 ];
 

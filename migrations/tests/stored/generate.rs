@@ -7,9 +7,9 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
     AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
     DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
-    MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptComposed, PromptCost,
-    PromptMeasured, PromptReceived, ReadFailure, ReplyEnded, ReplyOutcome, ReplySegment,
-    RulesInForce, ServerUsage, ToolCallRef, Transitioned, Within,
+    MessageRef, NoticeIssued, PartKind, PathEvidence, PromotionRefused, PromptBase, PromptComposed,
+    PromptCost, PromptMeasured, PromptReceived, PromptSent, ReadFailure, ReplyEnded, ReplyOutcome,
+    ReplyPart, ReplySegment, RulesInForce, ServerUsage, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
@@ -297,7 +297,7 @@ impl Generator {
 
     /// An event of any kind.
     pub(crate) fn event(&mut self) -> Event {
-        match self.below(16) {
+        match self.below(18) {
             0 => {
                 let length = self.below(300);
                 let bytes = self.bytes(length);
@@ -328,6 +328,22 @@ impl Generator {
                     cached_tokens: it.maybe(|it| it.number() as u32),
                     evaluated_tokens: it.maybe(|it| it.number() as u32),
                 }),
+            }),
+            16 => Event::ReplyPart(ReplyPart {
+                episode: EpisodeId(self.number()),
+                kind: self.pick(&[PartKind::Reasoning, PartKind::OtherText, PartKind::Error]),
+                choice: self.number() as u32,
+                content: ArtifactHash(self.hash()),
+                left_out_bytes: self.number(),
+            }),
+            17 => Event::PromptSent(PromptSent {
+                episode: EpisodeId(self.number()),
+                frame: ArtifactHash(self.hash()),
+                base: self.maybe(|it| PromptBase {
+                    episode: EpisodeId(it.number()),
+                    messages: it.number() as u32,
+                }),
+                messages: self.list(|it| ArtifactHash(it.hash())),
             }),
             10 => Event::DirectiveGiven(DirectiveGiven {
                 episode: EpisodeId(self.number()),

@@ -7,10 +7,10 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
     AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
     DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
-    Injected, MessageRef, NoticeIssued, PathEvidence, PromotionRefused, PromptAmended,
-    PromptComposed, PromptCost, PromptMeasured, PromptReceived, ReadFailure, ReplyEnded,
-    ReplyOutcome, ReplySegment, RulesInForce, ServerUsage, Side, SideRequestReceived, ToolCallRef,
-    Transitioned, Withheld, Within,
+    Injected, MessageRef, NoticeIssued, PartKind, PathEvidence, PromotionRefused, PromptAmended,
+    PromptBase, PromptComposed, PromptCost, PromptMeasured, PromptReceived, PromptSent,
+    ReadFailure, ReplyEnded, ReplyOutcome, ReplyPart, ReplySegment, RulesInForce, ServerUsage,
+    Side, SideRequestReceived, ToolCallRef, Transitioned, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
@@ -44,6 +44,48 @@ pub(crate) fn samples() -> Vec<Event> {
 /// Events of layouts that came with release v2.
 pub(crate) fn samples_since_v1() -> Vec<Event> {
     [measurements(), amendments(), side_requests()].concat()
+}
+
+/// Events that came after the second release, frozen likewise.
+pub(crate) fn samples_since_v2() -> Vec<Event> {
+    const PIECE: &[u8] = b"{\"role\":\"user\",\"content\":\"\xff\"}";
+    let kinds = [
+        PartKind::Reasoning,
+        PartKind::Refusal,
+        PartKind::OtherText,
+        PartKind::OtherToolCalls,
+        PartKind::Error,
+    ];
+    let parts = kinds.into_iter().zip(1u8..).map(|(kind, byte)| {
+        Event::ReplyPart(ReplyPart {
+            episode: EpisodeId(3),
+            kind,
+            choice: u32::from(byte) - 1,
+            content: hash(byte),
+            left_out_bytes: if byte == 5 { u64::MAX } else { 0 },
+        })
+    });
+    let sent = |episode, base, messages| {
+        Event::PromptSent(PromptSent {
+            episode: EpisodeId(episode),
+            frame: hash(9),
+            base,
+            messages,
+        })
+    };
+    let base = PromptBase {
+        episode: EpisodeId(3),
+        messages: u32::MAX,
+    };
+    let mut events: Vec<Event> = parts.collect();
+    events.push(Event::Content(Content {
+        hash: ArtifactHash::of(PIECE),
+        kind: ContentKind::PromptPiece,
+        bytes: PIECE.to_vec().into(),
+    }));
+    events.push(sent(3, None, vec![ArtifactHash::of(PIECE), hash(8)]));
+    events.push(sent(u64::MAX, Some(base), Vec::new()));
+    events
 }
 
 fn amendments() -> Vec<Event> {
@@ -95,7 +137,7 @@ fn side_requests() -> Vec<Event> {
 
 /// All of them.
 pub(crate) fn all_samples() -> Vec<Event> {
-    [samples(), samples_since_v1()].concat()
+    [samples(), samples_since_v1(), samples_since_v2()].concat()
 }
 
 fn hash(byte: u8) -> ArtifactHash {

@@ -7,9 +7,9 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
     AuditVerdict, Audited, Content, ContentKind, DiskFile, DiskFinding, DiskObserved, DiskSlice,
     Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated, MessageRef, NoticeIssued,
-    PathEvidence, PromotionRefused, PromptComposed, PromptCost, PromptMeasured, PromptReceived,
-    ReadFailure, Recorded, ReplyEnded, ReplyOutcome, ReplySegment, RulesInForce, ServerUsage,
-    ToolCallRef, Transitioned, Within,
+    PartKind, PathEvidence, PromotionRefused, PromptBase, PromptComposed, PromptCost,
+    PromptMeasured, PromptReceived, PromptSent, ReadFailure, Recorded, ReplyEnded, ReplyOutcome,
+    ReplyPart, ReplySegment, RulesInForce, ServerUsage, ToolCallRef, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Verdict};
@@ -25,8 +25,8 @@ use tslp_core::slice::{Figures, Span};
 const EVENTS_MAX: usize = 400;
 
 /// Kinds of events; those that only together make something true are more frequent.
-const KINDS: [u8; 24] = [
-    0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10, 11, 12, 13, 14,
+const KINDS: [u8; 26] = [
+    0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
 ];
 
 /// A ledger of nonsense, as long as the bytes last. Positions ascend, now and then with a gap.
@@ -143,6 +143,24 @@ pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
                     evaluated_tokens: u.arbitrary()?,
                 })
             })?,
+        }),
+        15 => Event::ReplyPart(ReplyPart {
+            episode: EpisodeId(number(u)?),
+            kind: pick(u, &[PartKind::Reasoning, PartKind::Error])?,
+            choice: u.arbitrary()?,
+            content: artifact(u)?,
+            left_out_bytes: number(u)?,
+        }),
+        16 => Event::PromptSent(PromptSent {
+            episode: EpisodeId(number(u)?),
+            frame: artifact(u)?,
+            base: maybe(u, |u| {
+                Ok(PromptBase {
+                    episode: EpisodeId(number(u)?),
+                    messages: u.arbitrary()?,
+                })
+            })?,
+            messages: list(u, artifact)?,
         }),
         11 => Event::AuditAnswered(AuditAnswered {
             episode: EpisodeId(number(u)?),

@@ -16,7 +16,7 @@ use tslp_io::checkpoint::keeper::Keeper;
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::contents::{Archives, StoredContents};
-use tslp_io::engine_thread::{Course, EngineThread, LastPrompt, LastPromptSlot, Wake, Wiring};
+use tslp_io::engine_thread::{Course, EngineThread, Wake, Wiring};
 use tslp_io::ledger::DurableHead;
 use tslp_io::ledger::writer::{Commit, Durability, Failure, Step, Writer, WriterLimits};
 use tslp_io::loop_config::LoopConfig;
@@ -63,7 +63,6 @@ pub(super) struct Process {
     durable: Arc<DurableHead>,
     audits: AuditQueue,
     auditing: Auditing,
-    last_prompt: LastPromptSlot,
     scrub: Scrub,
 }
 
@@ -133,14 +132,12 @@ impl Process {
         handle.send(ToLoop::Durable(state.head()));
         let durable = Arc::clone(writer.durable());
         let (to_writer, decided) = bounded(COMMITS);
-        let last_prompt = LastPromptSlot::default();
         let wiring = Wiring {
             from_loop: never(),
             to_loop: handle.clone(),
             commits: to_writer,
             durable: Arc::clone(&durable),
             audits: audits.clone(),
-            last_prompt: Some(Arc::clone(&last_prompt)),
             watch: Watch::off(),
             keeper: Keeper::off(),
             clock: Arc::new(around.clock.clone()),
@@ -167,7 +164,6 @@ impl Process {
             durable,
             audits,
             auditing: Auditing::Idle,
-            last_prompt,
             scrub,
         };
         Ok((process, folded))
@@ -200,12 +196,6 @@ impl Process {
     #[must_use]
     pub(super) fn take_decided(&self) -> Vec<Commit> {
         self.decided.try_iter().collect()
-    }
-
-    /// What the model was last given to see, once.
-    #[must_use]
-    pub(super) fn take_last_prompt(&self) -> Option<LastPrompt> {
-        self.last_prompt.lock().ok()?.take()
     }
 
     /// The state as decided.

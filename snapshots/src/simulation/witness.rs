@@ -12,6 +12,7 @@ use tslp_core::event::{
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
+use tslp_io::evidence::sent::SentIndex;
 use tslp_projections::STALE;
 use tslp_projections::table::{Changes, Value};
 use tslp_replay::state::{State, StateView};
@@ -41,6 +42,7 @@ impl Batch {
 pub(super) struct Witness {
     batches: Vec<Batch>,
     law: Law,
+    sent: SentIndex,
     stale: Divergences,
     /// The last position of the batch that each episode's prompt stands in.
     prompts: BTreeMap<EpisodeId, Seq>,
@@ -75,6 +77,7 @@ impl Witness {
         self.law.follow(&batch.recorded, &batch.disk);
         for recorded in &batch.recorded {
             self.stale.follow(recorded);
+            self.sent.follow(recorded.event.clone());
             match &recorded.event {
                 Event::PromptReceived(received) => {
                     self.prompts.insert(received.episode, batch.last());
@@ -122,6 +125,17 @@ impl Witness {
         }
     }
 
+    /// What went to the model, as the ledger has it.
+    ///
+    /// # Panics
+    /// When it can't be put together.
+    pub(super) fn sent(&self, episode: EpisodeId) -> Vec<u8> {
+        let mut look_up = |artifact| Ok(self.law.bytes(artifact).map(<[u8]>::to_vec));
+        self.sent
+            .body(episode, &mut look_up)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
     /// Compares with the state that the engine has folded.
     ///
     /// # Panics
@@ -155,7 +169,13 @@ impl Witness {
         text: &str,
         announced: Seq,
     ) {
-        let Some(batch) = self.batches.last() else {
+        let composed_in = |batch: &&Batch| {
+            let mut events = batch.recorded.iter();
+            events.any(|recorded| {
+                matches!(&recorded.event, Event::PromptComposed(composed) if composed.episode == episode)
+            })
+        };
+        let Some(batch) = self.batches.iter().rev().find(composed_in) else {
             panic!("a prompt went out that nothing was recorded of");
         };
         let view = StateView {

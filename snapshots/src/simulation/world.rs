@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use serde_json::Value;
-use tslp_core::event::ReplyOutcome;
+use tslp_core::event::{Event, ReplyOutcome};
 use tslp_core::gate::Profile;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
@@ -275,28 +275,30 @@ impl<'t> World<'t> {
     fn decided(&mut self, who: &'static str) {
         let Some(process) = &self.process else { return };
         let commits = process.take_decided();
-        let prompt = process.take_last_prompt();
         let announced = process.announced();
         let before: BTreeMap<&'static str, Vec<Function>> = FILES
             .iter()
             .map(|path| (*path, self.witness.tracked(path)))
             .collect();
         let mut line = who.to_owned();
+        let mut sent = None;
         for commit in commits {
             let since = self.truth_times();
             self.take(&commit, &mut line);
+            sent = sent.or_else(|| prompt_sent(&commit));
             self.unqueued.push(commit);
             self.check_reply(&before, &since);
         }
         if let Some(process) = &self.process {
             self.witness.compare(process.state());
-            if let Some(prompt) = prompt {
-                let text = texts_of(&prompt.body);
+            if let Some(episode) = sent {
+                // What the ledger says of it; what the model server got is compared with that.
+                let body = self.witness.sent(episode);
+                let text = texts_of(&body);
                 self.witness
-                    .check_prompt(process.state(), prompt.episode, &text, announced);
+                    .check_prompt(process.state(), episode, &text, announced);
                 let since = self.truth_times();
-                let body = prompt.body;
-                let attempts = self.forwarded.entry(prompt.episode).or_default();
+                let attempts = self.forwarded.entry(episode).or_default();
                 attempts.push(Forwarded { body, since });
             }
         }
@@ -441,6 +443,15 @@ impl<'t> World<'t> {
         self.decided("watch");
         self.count("looks between prompts");
     }
+}
+
+/// The episode whose prompt went to the model.
+fn prompt_sent(commit: &Commit) -> Option<EpisodeId> {
+    let mut events = commit.recorded.iter();
+    events.find_map(|recorded| match &recorded.event {
+        Event::PromptSent(sent) => Some(sent.episode),
+        _ => None,
+    })
 }
 
 /// All texts of a request's messages, in order.

@@ -6,7 +6,8 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, Content, DirectiveGiven,
     DiskFinding, DiskObserved, Event, NoticeIssued, PromotionRefused, PromptAmended,
-    PromptComposed, PromptMeasured, ReplyEnded, ReplySegment, SideRequestReceived, Transitioned,
+    PromptComposed, PromptMeasured, PromptSent, ReplyEnded, ReplyPart, ReplySegment,
+    SideRequestReceived, Transitioned,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, UnixMillis};
@@ -110,6 +111,8 @@ impl Belonging {
             | Event::AuditAsked(AuditAsked { episode, .. })
             | Event::AuditAnswered(AuditAnswered { episode, .. })
             | Event::PromptMeasured(PromptMeasured { episode, .. })
+            | Event::ReplyPart(ReplyPart { episode, .. })
+            | Event::PromptSent(PromptSent { episode, .. })
             | Event::Transitioned(Transitioned { episode, .. })
             | Event::PromotionRefused(PromotionRefused { episode, .. })
             | Event::NoticeIssued(NoticeIssued { episode, .. })
@@ -141,6 +144,8 @@ pub fn entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
         | Event::DiskObserved(_)
         | Event::DirectiveGiven(_)
         | Event::PromptMeasured(_)
+        | Event::ReplyPart(_)
+        | Event::PromptSent(_)
         | Event::ArtifactCaptured(_) => {}
         Event::PromptAmended(amended) => {
             amended.withheld.iter().for_each(|it| visit(&it.entity));
@@ -211,6 +216,8 @@ pub fn reasons(event: &Event) -> Vec<Reason> {
         | Event::DiskObserved(_)
         | Event::DirectiveGiven(_)
         | Event::PromptMeasured(_)
+        | Event::ReplyPart(_)
+        | Event::PromptSent(_)
         | Event::ArtifactCaptured(_)
         | Event::AuditAsked(_)
         | Event::AuditAnswered(_) => Vec::new(),

@@ -6,8 +6,8 @@ use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, Content, DiskFinding, DiskObserved, Event,
-    Extent, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured, PromptReceived,
-    ReplyEnded, ReplyOutcome, RulesInForce, Transitioned,
+    Extent, PartKind, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured,
+    PromptReceived, PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce, Transitioned,
 };
 use tslp_core::gate::GateReport;
 use tslp_core::ids::{Seq, UnixMillis};
@@ -71,6 +71,8 @@ pub fn words(event: &Event) -> String {
         }
         Event::AuditAnswered(event) => audit(event),
         Event::PromptMeasured(event) => measured(event),
+        Event::ReplyPart(event) => part(event),
+        Event::PromptSent(event) => sent(event),
         Event::ArtifactCaptured(event) => captured(event),
         Event::ArtifactResolved(event) => resolved(event),
         Event::Transitioned(event) => transitioned(event),
@@ -209,6 +211,39 @@ fn reply(event: &ReplyEnded) -> String {
         let _ = write!(text, ", calls {}", call.name);
     }
     text
+}
+
+fn part(event: &ReplyPart) -> String {
+    let what = match event.kind {
+        PartKind::Reasoning => "what the model thought",
+        PartKind::Refusal => "why the model refuses",
+        PartKind::OtherText => "another choice's text",
+        PartKind::OtherToolCalls => "another choice's calls",
+        PartKind::Error => "the upstream's error",
+    };
+    let mut text = format!("{}: {what}, {:.12}", event.episode, event.content);
+    if event.choice > 0 {
+        let _ = write!(text, ", choice {}", event.choice);
+    }
+    if event.left_out_bytes > 0 {
+        let bytes = event.left_out_bytes;
+        let _ = write!(text, "; {bytes} more bytes of it were left out");
+    }
+    text
+}
+
+fn sent(event: &PromptSent) -> String {
+    let new = plural(event.messages.len(), "message", "messages");
+    match event.base {
+        None => format!("{}: {new}, frame {:.12}", event.episode, event.frame),
+        Some(base) => format!(
+            "{}: the first {} of {}, then {new}, frame {:.12}",
+            event.episode,
+            plural(base.messages as usize, "message", "messages"),
+            base.episode,
+            event.frame
+        ),
+    }
 }
 
 fn disk(event: &DiskObserved) -> String {

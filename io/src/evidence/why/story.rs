@@ -135,6 +135,8 @@ impl Story {
             | Event::SideRequestReceived(_)
             | Event::PromptAmended(_)
             | Event::PromptMeasured(_)
+            | Event::ReplyPart(_)
+            | Event::PromptSent(_)
             | Event::NoticeIssued(_) => {}
         }
         self.compare(recorded, state);

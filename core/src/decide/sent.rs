@@ -1,0 +1,49 @@
+//! A prompt has gone to the model: what it was is put on record, each piece once.
+
+use alloc::vec::Vec;
+
+use super::Recorder;
+use crate::event::{ContentKind, Event, PromptBase, PromptSent};
+use crate::hash::ArtifactHash;
+use crate::ids::EpisodeId;
+use crate::view::View;
+
+/// A piece of a request, as the ledger may hold it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SentPiece {
+    /// The Vault holds it.
+    OnRecord(ArtifactHash),
+    /// These bytes.
+    New(Vec<u8>),
+}
+
+/// A request that has gone to the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentPrompt {
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// Everything around its messages.
+    pub frame: SentPiece,
+    /// Where its first messages are on record.
+    pub base: Option<PromptBase>,
+    /// The other messages.
+    pub messages: Vec<SentPiece>,
+}
+
+/// Records it.
+#[must_use]
+pub fn record_sent(view: &dyn View, prompt: SentPrompt) -> Vec<Event> {
+    let mut recorder = Recorder::new(view);
+    let mut stored = |piece: SentPiece| match piece {
+        SentPiece::OnRecord(hash) => hash,
+        SentPiece::New(bytes) => recorder.store(ContentKind::PromptPiece, &bytes),
+    };
+    let sent = PromptSent {
+        episode: prompt.episode,
+        frame: stored(prompt.frame),
+        base: prompt.base,
+        messages: prompt.messages.into_iter().map(stored).collect(),
+    };
+    recorder.push(Event::PromptSent(sent));
+    recorder.into_events()
+}

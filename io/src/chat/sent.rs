@@ -1,0 +1,256 @@
+//! Which pieces of the prompts that went to the model are on record, so that each prompt costs what is new in it.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
+use tslp_core::decide::sent::{SentPiece, SentPrompt};
+use tslp_core::event::PromptBase;
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, SessionId};
+
+use super::template::{KnownText, template};
+
+/// Sessions whose last prompt the next one is compared with. The first prompt of another one names all its messages.
+const SESSIONS_MAX: usize = 32;
+
+/// Messages whose templates are remembered, twice: in the generation that is filling and in the one before. 64 bytes each.
+const GENERATION_PIECES: usize = 4096;
+
+/// Where the messages are in a frame; no UTF-8 text holds it.
+const MESSAGES: u8 = 0xfe;
+
+/// A message in a request body that went to the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentMessage {
+    /// Which of the client's it is, if it is one.
+    pub index: Option<usize>,
+    /// Where its JSON is in the body.
+    pub bytes: Range<usize>,
+}
+
+/// What was recorded so far, as far as it is remembered. After a restart it is nothing: then a prompt names all its messages.
+#[derive(Debug, Default)]
+pub struct SentPrompts {
+    /// The latest last.
+    sessions: VecDeque<(SessionId, LastSent)>,
+    young: HashMap<blake3::Hash, ArtifactHash>,
+    old: HashMap<blake3::Hash, ArtifactHash>,
+}
+
+/// A session's last prompt.
+#[derive(Debug)]
+struct LastSent {
+    episode: EpisodeId,
+    messages: Vec<ArtifactHash>,
+    /// The pieces of its reply's text.
+    reply: Vec<ArtifactHash>,
+}
+
+impl SentPrompts {
+    /// What is to be recorded of a prompt: of the request body that went out, and of its messages. `known` gives the texts of one
+    /// of its messages that the Vault holds; it is asked for those alone that weren't sent before.
+    pub fn record<'t>(
+        &mut self,
+        session: SessionId,
+        episode: EpisodeId,
+        body: &str,
+        sent: &[SentMessage],
+        mut known: impl FnMut(Option<usize>) -> Vec<KnownText<'t>>,
+    ) -> SentPrompt {
+        let last = self.take(session);
+        let start = sent.first().map_or(0, |first| first.bytes.start);
+        let end = sent.last().map_or(start, |last| last.bytes.end);
+        let frame = self.frame(&body[..start], &body[end..]);
+        let mut messages = Vec::with_capacity(sent.len());
+        let mut hashes = Vec::with_capacity(sent.len());
+        let mut from = start;
+        for SentMessage { index, bytes } in sent {
+            // With what separates it from the one before.
+            let json = &body[from..bytes.end];
+            from = bytes.end;
+            let (hash, piece) = self.piece(key_of(&[json.as_bytes()]), || {
+                template(json, &known(*index))
+            });
+            hashes.push(hash);
+            messages.push(piece);
+        }
+        let base = last.and_then(|last| {
+            let same = last.messages.iter().zip(&hashes);
+            let kept = same.take_while(|(one, other)| one == other).count();
+            (kept > 0).then_some((last.episode, kept))
+        });
+        let kept = base.map_or(0, |(_, kept)| kept);
+        self.sessions.push_back((
+            session,
+            LastSent {
+                episode,
+                messages: hashes,
+                reply: Vec::new(),
+            },
+        ));
+        SentPrompt {
+            episode,
+            frame,
+            base: base.map(|(episode, kept)| PromptBase {
+                episode,
+                messages: u32::try_from(kept).unwrap_or(u32::MAX),
+            }),
+            messages: messages.split_off(kept),
+        }
+    }
+
+    /// The pieces of the text of the session's last reply.
+    #[must_use]
+    pub fn last_reply(&self, session: SessionId) -> &[ArtifactHash] {
+        let mut sessions = self.sessions.iter();
+        let last = sessions.find(|(known, _)| *known == session);
+        last.map_or(&[], |(_, last)| &last.reply)
+    }
+
+    /// The text of an episode's reply has been recorded in these pieces.
+    pub fn replied(&mut self, episode: EpisodeId, segments: &[ArtifactHash]) {
+        let mut sessions = self.sessions.iter_mut();
+        if let Some((_, last)) = sessions.find(|(_, last)| last.episode == episode) {
+            last.reply = segments.to_vec();
+        }
+    }
+
+    fn take(&mut self, session: SessionId) -> Option<LastSent> {
+        let known = self
+            .sessions
+            .iter()
+            .position(|(known, _)| *known == session);
+        if let Some(at) = known {
+            return self.sessions.remove(at).map(|(_, last)| last);
+        }
+        if self.sessions.len() == SESSIONS_MAX {
+            self.sessions.pop_front();
+        }
+        None
+    }
+
+    fn frame(&mut self, before: &str, after: &str) -> SentPiece {
+        let key = key_of(&[before.as_bytes(), &[MESSAGES], after.as_bytes()]);
+        let make = || {
+            let mut frame = template(before, &[]);
+            frame.push(MESSAGES);
+            frame.extend_from_slice(&template(after, &[]));
+            frame
+        };
+        self.piece(key, make).1
+    }
+
+    /// The piece with this key, made only if it isn't known.
+    fn piece(
+        &mut self,
+        key: blake3::Hash,
+        make: impl FnOnce() -> Vec<u8>,
+    ) -> (ArtifactHash, SentPiece) {
+        if let Some(hash) = self.known_piece(key) {
+            return (hash, SentPiece::OnRecord(hash));
+        }
+        let made = make();
+        let hash = ArtifactHash::of(&made);
+        self.remember(key, hash);
+        (hash, SentPiece::New(made))
+    }
+
+    fn known_piece(&mut self, key: blake3::Hash) -> Option<ArtifactHash> {
+        if let Some(hash) = self.young.get(&key) {
+            return Some(*hash);
+        }
+        let hash = self.old.remove(&key)?;
+        self.remember(key, hash);
+        Some(hash)
+    }
+
+    fn remember(&mut self, key: blake3::Hash, hash: ArtifactHash) {
+        if self.young.len() == GENERATION_PIECES {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(key, hash);
+    }
+}
+
+fn key_of(parts: &[&[u8]]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize()
+}
+
+/// What is before a frame's messages, and what is after them; `None` if it is no frame.
+#[must_use]
+pub fn halves(frame: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = frame.iter().position(|byte| *byte == MESSAGES)?;
+    Some((&frame[..at], &frame[at + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(messages: &[&str]) -> (String, Vec<SentMessage>) {
+        let mut body = String::from("{\"messages\":[");
+        let mut sent = Vec::new();
+        for (index, json) in messages.iter().enumerate() {
+            if index > 0 {
+                body.push(',');
+            }
+            sent.push(SentMessage {
+                index: Some(index),
+                bytes: body.len()..body.len() + json.len(),
+            });
+            body.push_str(json);
+        }
+        (body + "]}", sent)
+    }
+
+    /// Records prompts of sessions; each says which messages are made anew, and what it begins like.
+    #[test]
+    fn a_prompt_is_what_is_new_in_it() {
+        let mut sent = SentPrompts::default();
+        let mut episode = 0;
+        let mut check = |session, messages: &[&str], made: &[&str], base: Option<(u64, u32)>| {
+            episode += 1;
+            let mut asked = Vec::new();
+            let (body, ranges) = body(messages);
+            let ids = (SessionId(session), EpisodeId(episode));
+            let prompt = sent.record(ids.0, ids.1, &body, &ranges, |index| {
+                asked.extend(index.map(|index| messages[index]));
+                Vec::new()
+            });
+            assert_eq!(asked, made);
+            let found = prompt.base.map(|base| (base.episode.0, base.messages));
+            assert_eq!(found, base);
+            let kept = base.map_or(0, |(_, kept)| kept as usize);
+            assert_eq!(prompt.messages.len(), messages.len() - kept);
+            let is_first = episode == 1;
+            assert_eq!(matches!(prompt.frame, SentPiece::New(_)), is_first);
+        };
+        check(1, &["a", "b"], &["a", "b"], None);
+        check(1, &["a", "b", "c"], &["c"], Some((1, 2)));
+        // Another session: nothing is stored again, and all is named.
+        check(2, &["a", "b", "c"], &[], None);
+        check(1, &["a", "x", "c"], &["x"], Some((2, 1)));
+        check(1, &["y"], &["y"], None);
+        check(2, &["a", "b", "c"], &[], Some((3, 3)));
+    }
+
+    #[test]
+    fn old_sessions_are_forgotten() {
+        let mut sent = SentPrompts::default();
+        for session in 0..=SESSIONS_MAX as u64 {
+            let (body, ranges) = body(&["a"]);
+            let nothing = |_| Vec::new();
+            let ids = (SessionId(session), EpisodeId(session));
+            let _ = sent.record(ids.0, ids.1, &body, &ranges, nothing);
+            let reply = [ArtifactHash([1; 32])];
+            sent.replied(EpisodeId(session), &reply);
+            assert_eq!(sent.last_reply(SessionId(session)), reply);
+        }
+        assert_eq!(sent.sessions.len(), SESSIONS_MAX);
+        assert!(sent.last_reply(SessionId(0)).is_empty());
+    }
+}

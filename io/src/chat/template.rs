@@ -1,0 +1,493 @@
+//! JSON as the ledger keeps it: texts that the Vault holds are named, not stored again, and credentials are left out.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+
+use tslp_core::hash::ArtifactHash;
+use tslp_core::redact;
+
+/// What a reference begins with; no UTF-8 text holds it.
+const REFERENCE: u8 = 0xff;
+
+/// The mark, a hash, where the text begins in the artifact, and how long it is.
+const REFERENCE_BYTES: usize = 1 + HASH_BYTES + 4 + 4;
+const HASH_BYTES: usize = 32;
+
+/// Bytes by which the beginning of a known line is found.
+const WINDOW: usize = 32;
+
+/// A shorter text costs less than a reference and what it takes to read it.
+const REFERRED_BYTES_MIN: usize = 64;
+
+/// JSON within JSON that is searched for credentials: a tool call's arguments, and what a tool may pack into them.
+const NESTED_MAX: usize = 3;
+
+const _: () = assert!(REFERRED_BYTES_MIN > REFERENCE_BYTES && REFERRED_BYTES_MIN >= WINDOW);
+
+/// A text that the Vault holds.
+#[derive(Clone, Debug)]
+pub struct KnownText<'t> {
+    /// Its address.
+    pub hash: ArtifactHash,
+    /// All of it.
+    pub text: Cow<'t, str>,
+}
+
+/// Why a template can't be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// It isn't one.
+    #[error("it isn't laid out as tslp lays it out")]
+    Malformed,
+    /// The Vault lacks a text.
+    #[error("the ledger doesn't hold the text {0}")]
+    Missing(ArtifactHash),
+}
+
+/// The JSON, or a piece of it that is cut outside of its strings, with each long run of lines of a known text replaced by a
+/// reference. Where it holds credentials they are redacted, and nothing else is changed.
+#[must_use]
+pub fn template(json: &str, known: &[KnownText<'_>]) -> Vec<u8> {
+    let json = redacted_json(json, NESTED_MAX);
+    let mut known: Vec<Escaped> = known
+        .iter()
+        .filter(|known| known.text.len() >= WINDOW)
+        .map(Escaped::of)
+        .collect();
+    // Of two that begin with the same line the longer one goes on for longer.
+    known.sort_by_key(|known| Reverse(known.json.len()));
+    let lines = Lines::of(&known);
+    let bytes = json.as_bytes();
+    let mut out = Vec::new();
+    let mut copied = 0;
+    for_each_line(bytes, 0, |at| {
+        if at < copied {
+            return copied;
+        }
+        let Some(found) = lines.longest_at(&bytes[at..]) else {
+            return at;
+        };
+        out.extend_from_slice(&bytes[copied..at]);
+        out.push(REFERENCE);
+        out.extend_from_slice(&found.hash.0);
+        out.extend_from_slice(&found.start.to_le_bytes());
+        out.extend_from_slice(&found.length.to_le_bytes());
+        copied = at + found.escaped_bytes;
+        copied
+    });
+    out.extend_from_slice(&bytes[copied..]);
+    out
+}
+
+/// The JSON that a template was made of. `look_up` gives the bytes of an artifact.
+///
+/// # Errors
+/// See [`TemplateError`].
+pub fn expand(
+    template: &[u8],
+    look_up: &mut dyn FnMut(ArtifactHash) -> Option<Vec<u8>>,
+) -> Result<Vec<u8>, TemplateError> {
+    let mut out = Vec::with_capacity(template.len());
+    let mut rest = template;
+    while let Some(at) = rest.iter().position(|byte| *byte == REFERENCE) {
+        out.extend_from_slice(&rest[..at]);
+        let reference = rest
+            .get(at + 1..at + REFERENCE_BYTES)
+            .ok_or(TemplateError::Malformed)?;
+        let (hash, place) = reference.split_at(HASH_BYTES);
+        let (start, length) = place.split_at(4);
+        let hash = ArtifactHash(hash.try_into().map_err(|_| TemplateError::Malformed)?);
+        let text = look_up(hash).ok_or(TemplateError::Missing(hash))?;
+        let start = number(start)?;
+        let text = text
+            .get(start..start.saturating_add(number(length)?))
+            .and_then(|text| core::str::from_utf8(text).ok())
+            .ok_or(TemplateError::Malformed)?;
+        out.extend_from_slice(escaped(text).as_bytes());
+        rest = &rest[at + REFERENCE_BYTES..];
+    }
+    out.extend_from_slice(rest);
+    Ok(out)
+}
+
+fn number(bytes: &[u8]) -> Result<usize, TemplateError> {
+    let bytes = bytes.try_into().map_err(|_| TemplateError::Malformed)?;
+    usize::try_from(u32::from_le_bytes(bytes)).map_err(|_| TemplateError::Malformed)
+}
+
+/// A text as it is between the quotes of a JSON string.
+fn escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// Hands every place to `visit` where a line may begin in escaped text: after a quote, an escaped line end, and a line end
+/// that was escaped twice. It says from where on to go on.
+fn for_each_line(json: &[u8], from: usize, mut visit: impl FnMut(usize) -> usize) {
+    let mut at = from;
+    while let Some(found) = json[at..]
+        .iter()
+        .position(|byte| matches!(byte, b'"' | b'\\'))
+    {
+        let mark = at + found;
+        let (next, begins) = match &json[mark..] {
+            [b'"', ..] => (mark + 1, true),
+            [b'\\', b'n', ..] => (mark + 2, true),
+            [b'\\', b'\\', b'n', ..] => (mark + 3, true),
+            _ => ((mark + 2).min(json.len()), false),
+        };
+        at = if begins { visit(next).max(next) } else { next };
+    }
+}
+
+/// A known text, escaped.
+struct Escaped {
+    hash: ArtifactHash,
+    json: String,
+}
+
+impl Escaped {
+    fn of(known: &KnownText<'_>) -> Self {
+        Self {
+            hash: known.hash,
+            json: escaped(&known.text),
+        }
+    }
+
+    /// The first `bytes` from `start`, as far as they are whole characters and escapes, and how long they are unescaped.
+    fn whole(&self, start: usize, bytes: usize) -> (usize, usize) {
+        let json = self.json.as_bytes();
+        let mut end = start + bytes;
+        while !self.json.is_char_boundary(end) {
+            end -= 1;
+        }
+        let (mut at, mut length) = (start, 0);
+        while at < end {
+            let escape = match json[at..] {
+                [b'\\', b'u', ..] => 6,
+                [b'\\', ..] => 2,
+                _ => 1,
+            };
+            if at + escape > end {
+                break;
+            }
+            at += escape;
+            length += 1;
+        }
+        (at - start, length)
+    }
+}
+
+/// The lines of known texts, by their first bytes; of equal ones the first.
+struct Lines<'e> {
+    known: &'e [Escaped],
+    /// Which text, where in it, and where in its escaped form.
+    beginnings: HashMap<&'e [u8], (usize, usize, usize)>,
+}
+
+/// A part of a known text.
+struct Found {
+    hash: ArtifactHash,
+    start: u32,
+    length: u32,
+    escaped_bytes: usize,
+}
+
+impl<'e> Lines<'e> {
+    fn of(known: &'e [Escaped]) -> Self {
+        let mut beginnings = HashMap::new();
+        for (index, text) in known.iter().enumerate() {
+            let json = text.json.as_bytes();
+            let (mut before, mut start) = (0, 0);
+            let mut add = |at: usize| {
+                start += text.whole(before, at - before).1;
+                before = at;
+                if let Some(window) = json.get(at..at + WINDOW) {
+                    beginnings.entry(window).or_insert((index, start, at));
+                }
+                at
+            };
+            add(0);
+            for_each_line(json, 0, add);
+        }
+        Self { known, beginnings }
+    }
+
+    /// What a known text has in common with the beginning of this JSON, if that is worth a reference.
+    fn longest_at(&self, json: &[u8]) -> Option<Found> {
+        let (index, start, at) = *self.beginnings.get(json.get(..WINDOW)?)?;
+        let text = &self.known[index];
+        let same = text.json.as_bytes()[at..]
+            .iter()
+            .zip(json)
+            .take_while(|(one, other)| one == other)
+            .count();
+        let (escaped_bytes, length) = text.whole(at, same);
+        if escaped_bytes < REFERRED_BYTES_MIN {
+            return None;
+        }
+        Some(Found {
+            hash: text.hash,
+            start: u32::try_from(start).ok()?,
+            length: u32::try_from(length).ok()?,
+            escaped_bytes,
+        })
+    }
+}
+
+/// The JSON with the credentials in its strings redacted; other bytes stay as they are.
+fn redacted_json(json: &str, nested: usize) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(literal) = next_literal(json.as_bytes(), at) {
+        at = literal.end;
+        let raw = &json[literal.clone()];
+        // A lone surrogate is no text; its escape can't be a part of a key.
+        let text: Cow<'_, str> = if raw.contains('\\') {
+            serde_json::from_str::<String>(raw).map_or_else(|_| Cow::Borrowed(raw), Cow::Owned)
+        } else {
+            Cow::Borrowed(&raw[1..raw.len() - 1])
+        };
+        if let Some(clean) = redacted_text(&text, nested) {
+            out.push_str(&json[copied..literal.start]);
+            out.push_str(&serde_json::Value::from(clean).to_string());
+            copied = literal.end;
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    out.push_str(&json[copied..]);
+    Cow::Owned(out)
+}
+
+/// A string's text without credentials, also where it is JSON itself; `None` if there are none.
+fn redacted_text(text: &str, nested: usize) -> Option<String> {
+    let clean = redact::redacted(text);
+    let is_json = nested > 0 && clean.starts_with(['{', '[']) && clean.contains('\\');
+    let cleaner = if is_json {
+        redacted_json(&clean, nested - 1)
+    } else {
+        Cow::Borrowed(&*clean)
+    };
+    (cleaner != text).then(|| cleaner.into_owned())
+}
+
+/// The next string with its quotes.
+fn next_literal(json: &[u8], from: usize) -> Option<Range<usize>> {
+    let start = from + json[from..].iter().position(|byte| *byte == b'"')?;
+    let mut at = start + 1;
+    loop {
+        at += json
+            .get(at..)?
+            .iter()
+            .position(|byte| matches!(byte, b'"' | b'\\'))?;
+        if json[at] == b'"' {
+            return Some(start..at + 1);
+        }
+        at += 2;
+    }
+}
+
+impl fmt::Debug for Escaped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} as JSON", self.hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "sk-proj-abcdEFGH1234567890abcd";
+
+    fn known(text: &str) -> KnownText<'_> {
+        KnownText {
+            hash: ArtifactHash::of(text.as_bytes()),
+            text: Cow::Borrowed(text),
+        }
+    }
+
+    /// Makes a template and reads it; gives its length.
+    fn check(json: &str, texts: &[&str], expected: &str) -> usize {
+        let known: Vec<KnownText<'_>> = texts.iter().copied().map(known).collect();
+        let made = template(json, &known);
+        let mut look_up = |hash: ArtifactHash| {
+            let text = known.iter().find(|text| text.hash == hash)?;
+            Some(text.text.as_bytes().to_vec())
+        };
+        let read = expand(&made, &mut look_up).expect("a template");
+        assert_eq!(
+            String::from_utf8(read).expect("UTF-8"),
+            expected,
+            "{texts:?}"
+        );
+        made.len()
+    }
+
+    fn message(text: &str) -> String {
+        serde_json::json!({ "role": "tool", "content": text }).to_string()
+    }
+
+    fn code(lines: usize) -> String {
+        (0..lines)
+            .map(|line| format!("    slot[{line}] = \"é\\n\"; /* \u{1} */\n"))
+            .collect()
+    }
+
+    #[test]
+    fn a_known_text_is_named_and_not_stored_again() {
+        let text = code(100);
+        let json = message(&text);
+        let frame = message("").len();
+        assert_eq!(check(&json, &[&text], &json), frame + REFERENCE_BYTES);
+        assert_eq!(check(&json, &[], &json), json.len());
+        assert_eq!(
+            check(&json, &["no", &code(2), &text], &json),
+            frame + REFERENCE_BYTES
+        );
+    }
+
+    #[test]
+    fn parts_of_it_are_found_wherever_they_are() {
+        let text = code(100);
+        let (first, second) = text.split_at(text.find("slot[50]").expect("a line") - 4);
+        for around in [
+            format!("state\n\n{text}\n\nmore"),
+            format!("{first}[withheld]\n{second}"),
+            format!("{}{}", &first[7..], second),
+        ] {
+            let json = message(&around);
+            let length = check(&json, &[&text], &json);
+            assert!(
+                length < message("").len() + 3 * REFERENCE_BYTES + 40,
+                "{length}"
+            );
+        }
+        let parts = serde_json::json!({"content": [{"text": first}, {"text": second}]}).to_string();
+        assert!(check(&parts, &[&text], &parts) < 150);
+    }
+
+    #[test]
+    fn what_other_writers_escape_stays_as_they_wrote_it() {
+        let text = format!("{}für \u{7f} </script>\n{}", code(10), code(20));
+        let json = message(&text);
+        for (one, other) in [
+            ("ü", "\\u00fc"),
+            ("</", "<\\/"),
+            ("é", "\\u00e9"),
+            ("\\u0001", "\\u0001"),
+        ] {
+            let json = json.replace(one, other);
+            check(&json, &[&text], &json);
+        }
+        let odd = "{ \"a\" : \"\\ud800\" , \"b\":\"\\\\\\\"\\n\" }";
+        check(odd, &[&text], odd);
+    }
+
+    #[test]
+    fn arguments_are_known_as_they_are_written() {
+        let arguments = serde_json::json!({"path": "a.c", "content": code(30)}).to_string();
+        let json = serde_json::json!({"function": {"arguments": arguments}}).to_string();
+        assert!(check(&json, &[&arguments], &json) < 100);
+        let changed = arguments.replace("slot[10]", "slots[10]");
+        let json = serde_json::json!({"function": {"arguments": changed}}).to_string();
+        assert!(check(&json, &[&arguments], &json) < 250);
+    }
+
+    #[test]
+    fn credentials_are_left_out_however_deep_they_are() {
+        let pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n";
+        for secret in [KEY, pem] {
+            let text = format!("a\n{secret}\nb\n");
+            let deep = serde_json::json!({"content": text}).to_string();
+            let deeper = serde_json::json!({ "x": deep }).to_string();
+            for text in [&text, &deep, &deeper] {
+                let made = template(&message(text), &[]);
+                let made = String::from_utf8(made).expect("UTF-8");
+                assert!(made.contains(redact::MARKER), "{made}");
+                assert!(
+                    !made.contains("MIIE") && !made.contains("1234567890"),
+                    "{made}"
+                );
+                let _: serde_json::Value = serde_json::from_str(&made).expect("JSON");
+            }
+        }
+        // Redacted as it is in the Vault, the rest of the text is known.
+        let text = format!("{}key = {KEY}\n{}", code(20), code(30));
+        let recorded = redact::redacted(&text).into_owned();
+        let length = check(&message(&text), &[&recorded], &message(&recorded));
+        assert!(length < 150, "{length}");
+    }
+
+    #[test]
+    fn a_text_of_one_line_again_and_again_is_read_once() {
+        let text = "the same line again and again, and so on for ever\n".repeat(50_000);
+        let json = message(&text[..text.len() - 7]);
+        assert!(check(&json, &[&text], &json) < 200);
+        let json = message(&text.replace("ever", "long"));
+        check(&json, &[&text], &json);
+    }
+
+    #[test]
+    fn what_is_no_template_is_refused() {
+        let mut nothing = |_| None;
+        let of = |bytes: &[u8], look_up: &mut dyn FnMut(ArtifactHash) -> Option<Vec<u8>>| {
+            expand(bytes, look_up)
+        };
+        assert_eq!(
+            of(&[REFERENCE], &mut nothing),
+            Err(TemplateError::Malformed)
+        );
+        let hash = ArtifactHash([7; 32]);
+        let mut reference = vec![REFERENCE];
+        reference.extend_from_slice(&hash.0);
+        reference.extend_from_slice(&[1, 0, 0, 0, 255, 255, 255, 255]);
+        assert_eq!(
+            of(&reference, &mut nothing),
+            Err(TemplateError::Missing(hash))
+        );
+        let mut short = |_| Some(b"abc".to_vec());
+        assert_eq!(of(&reference, &mut short), Err(TemplateError::Malformed));
+        reference.truncate(37);
+        reference.extend_from_slice(&[2, 0, 0, 0]);
+        assert_eq!(of(&reference, &mut short), Ok(b"bc".to_vec()));
+    }
+
+    #[test]
+    fn pieces_put_together_anyhow_come_back() {
+        let pieces = [
+            "int main(void) {\n",
+            "\\n",
+            "\n",
+            "\"",
+            "é",
+            "\u{1}",
+            "    return 0; /* a long comment line */\n",
+            "x",
+            "static const char *names[] = { \"one\", \"two\" };\n",
+        ];
+        let mut state = 7_u64;
+        let mut below = |end: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as usize % end
+        };
+        let mut shorter = 0;
+        for _ in 0..2_000 {
+            let mut text = |count: usize| -> String {
+                (0..count).map(|_| pieces[below(pieces.len())]).collect()
+            };
+            let (one, two) = (text(30), text(10));
+            let half: String = one.chars().take(200).filter(|c| *c != 'x').collect();
+            let json = message(&format!("{two}{one}{two}\n{half}"));
+            shorter += usize::from(check(&json, &[&one, &two], &json) < json.len());
+        }
+        assert!(shorter > 1_000, "{shorter}");
+    }
+}
