@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::capture::json_text;
+use crate::entity::EntityId;
 use crate::known_lines;
 use crate::mention;
 use crate::path::RelPath;
@@ -27,6 +28,18 @@ pub fn name_hash(name: &str) -> NameHash {
         hash = folded(hash ^ u64::from_le_bytes(*word), KEY);
     }
     hash
+}
+
+/// The word by which texts are searched for a symbol; `None` for a file, and for a name without one.
+#[must_use]
+pub fn search_word(entity: &EntityId) -> Option<&str> {
+    known_lines::identifier_in(entity.symbol.as_ref()?.last_component())
+}
+
+/// The hash of an entity's [`search_word`].
+#[must_use]
+pub fn search_word_hash(entity: &EntityId) -> Option<NameHash> {
+    search_word(entity).map(name_hash)
 }
 
 /// The hash of a path's last part, upper and lower case alike.

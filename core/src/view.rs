@@ -12,7 +12,7 @@ use crate::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::slice::{Figures, Span};
-use crate::text_facts::NamedPath;
+use crate::text_facts::{NameHash, NamedPath};
 
 /// The authoritative version of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -246,8 +246,11 @@ pub trait View {
 
     /// Versions of an entity that were authoritative, the latest last, at most [`crate::limits::SUPERSEDED_KEPT`].
     fn former_versions(&self, entity: &EntityId) -> Vec<FormerVersion>;
-    /// Every symbol that has former versions or that disk contradicts.
-    fn outdated_symbols(&self) -> Vec<EntityId>;
+    /// Whether a symbol with this [`crate::text_facts::search_word`] may have former versions or be contradicted by disk. It
+    /// is asked for every word of a prompt.
+    fn may_be_outdated(&self, word: NameHash) -> bool;
+    /// Every symbol with this search word that has former versions or that disk contradicts.
+    fn outdated_symbols(&self, word: NameHash) -> Vec<EntityId>;
 
     /// Whether an update by the user left the entity out within the last episodes (spec §9.2).
     fn is_tombstoned(&self, entity: &EntityId) -> bool;

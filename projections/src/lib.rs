@@ -15,6 +15,7 @@ pub mod vault;
 
 pub mod sources;
 pub mod state_map;
+pub mod symbol_words;
 
 pub mod proposals;
 

@@ -19,6 +19,7 @@ use tslp_core::view::Divergence;
 use crate::disk::Disk;
 use crate::part::{self, Part, Unfit, Visit};
 use crate::state_map::StateMap;
+use crate::symbol_words::SymbolWords;
 use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
@@ -53,6 +54,8 @@ enum Difference {
 #[derive(Default)]
 pub struct Stale {
     differing: BTreeMap<EntityId, Difference>,
+    /// The symbols among them.
+    differing_words: SymbolWords,
     /// What disk held when the user decided, where that wasn't the same.
     acknowledged: BTreeMap<EntityId, OnDisk>,
 }
@@ -110,12 +113,14 @@ impl Stale {
     ) {
         match self.difference_now(entity, state_map, disk) {
             Some(difference) => {
+                self.differing_words.add(entity);
                 if self.differing.insert(entity.clone(), difference) != Some(difference) {
                     changes.put(crate::STALE, || row(entity, difference));
                 }
             }
             None => {
                 if self.differing.remove(entity).is_some() {
+                    self.differing_words.remove(entity);
                     changes.remove(crate::STALE, || table::entity_key(entity).into());
                 }
             }
@@ -158,6 +163,12 @@ impl Stale {
             .filter_map(|(entity, difference)| Some((entity, difference.divergence()?)))
     }
 
+    /// The symbols of which disk holds something else than what is true, those included that the user knows of.
+    #[must_use]
+    pub const fn differing_words(&self) -> &SymbolWords {
+        &self.differing_words
+    }
+
     /// All of it as plain data.
     pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
         let differing = self.differing.iter();
@@ -176,6 +187,9 @@ impl Stale {
         &mut self,
         differing: Vec<(EntityId, Option<Divergence>)>,
     ) -> Result<(), Unfit> {
+        for (entity, _) in &differing {
+            self.differing_words.add(entity);
+        }
         let differing = differing.into_iter().map(|(entity, divergence)| {
             let difference = divergence.map_or(Difference::Acknowledged, Difference::Diverged);
             (entity, difference)

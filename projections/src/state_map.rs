@@ -26,6 +26,7 @@ pub use parts::{FileTruths, Truth};
 
 use crate::proposals::{Proposals, Proposed};
 use crate::sources::Sources;
+use crate::symbol_words::SymbolWords;
 use crate::table::{self, Changes, Column, ColumnType, Keep, Late, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
@@ -115,6 +116,8 @@ pub struct StateMap {
     by_basename: BTreeMap<NameHash, Vec<u32>>,
     /// Versions that were true, the latest last.
     superseded: BTreeMap<EntityId, Vec<FormerVersion>>,
+    /// The symbols among them.
+    superseded_words: SymbolWords,
     hasher: DefaultHashBuilder,
     count: usize,
 }
@@ -223,6 +226,7 @@ impl StateMap {
             origin: entry.origin,
             episode: entry.episode,
         };
+        self.superseded_words.add(entity);
         let versions = self.superseded.entry(entity.clone()).or_default();
         versions.retain(|known| known.slice != former.slice);
         versions.push(former);
@@ -615,11 +619,10 @@ impl StateMap {
         self.superseded.get(entity).map_or(&[], Vec::as_slice)
     }
 
-    /// Every symbol that has former versions.
-    pub fn symbols_with_former(&self) -> impl Iterator<Item = &EntityId> {
-        self.superseded
-            .keys()
-            .filter(|entity| entity.symbol.is_some())
+    /// The symbols that have former versions.
+    #[must_use]
+    pub const fn superseded_words(&self) -> &SymbolWords {
+        &self.superseded_words
     }
 
     /// The event by which the user made true what is true of an entity, if it was the user.

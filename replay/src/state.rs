@@ -12,7 +12,7 @@ use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
-use tslp_core::text_facts::NamedPath;
+use tslp_core::text_facts::{NameHash, NamedPath};
 use tslp_core::view::{
     Amendments, Current, Divergence, Exchange, FormerVersion, LastPrompt, OpenPrompt,
     PendingNotice, Proposal, SessionPoint, Turn, View,
@@ -432,11 +432,17 @@ impl View for StateView<'_> {
         self.state.state_map.former_versions(entity).to_vec()
     }
 
-    fn outdated_symbols(&self) -> Vec<EntityId> {
-        let former = self.state.state_map.symbols_with_former();
-        let stale = self.state.stale.iter().map(|(entity, _)| entity);
-        let stale = stale.filter(|entity| entity.symbol.is_some());
-        former.chain(stale).cloned().collect()
+    fn may_be_outdated(&self, word: NameHash) -> bool {
+        let is_superseded = self.state.state_map.superseded_words().may_have(word);
+        is_superseded || self.state.stale.differing_words().may_have(word)
+    }
+
+    fn outdated_symbols(&self, word: NameHash) -> Vec<EntityId> {
+        let stale = &self.state.stale;
+        let differing = stale.differing_words().with_word(word);
+        let diverged = differing.filter(|entity| stale.divergence(entity).is_some());
+        let superseded = self.state.state_map.superseded_words().with_word(word);
+        superseded.chain(diverged).cloned().collect()
     }
 
     fn is_tombstoned(&self, entity: &EntityId) -> bool {

@@ -17,10 +17,9 @@ use crate::entity::EntityId;
 use crate::event::Withheld;
 use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::SessionId;
-use crate::known_lines;
 use crate::limits::NAMESAKES_COMPARED_MAX;
 use crate::read_message::ReadMessage;
-use crate::text_facts::{NameHash, basename_hash, name_hash};
+use crate::text_facts::{NameHash, basename_hash, search_word, search_word_hash};
 use crate::text_index::{Definition, Shape, TextIndex, WantedWord};
 use crate::view::View;
 
@@ -156,9 +155,7 @@ impl<'v> Sight<'v> {
         texts: &[ShownText<'_>],
         was_withheld: &dyn Fn(&EntityId, SliceHash, usize) -> bool,
     ) -> Self {
-        let mut symbols: BTreeSet<EntityId> = view.outdated_symbols().into_iter().collect();
-        symbols.extend(wanted);
-        let mut search = Search::new(view, &symbols);
+        let mut search = Search::new(view, wanted);
         let mut sightings = Vec::new();
         for shown in texts {
             let words = search.words_in(index, shown);
@@ -403,10 +400,8 @@ fn last_whole(versions: &[KnownVersion], sightings: &[Sighting]) -> Vec<Option<u
 /// A search for known versions, which are looked up once a text has their name.
 struct Search<'s> {
     view: &'s dyn View,
-    /// The symbols that are searched for, by the hash of the word in their names, sorted.
-    symbols: Vec<(NameHash, &'s EntityId)>,
-    /// Has one bit for each word: most identifiers of a text are told apart by it.
-    bits: Vec<u64>,
+    /// Symbols that are searched for although nothing else may have been true of them, by the hash of their word.
+    wanted: BTreeMap<NameHash, BTreeSet<EntityId>>,
     versions: Vec<KnownVersion>,
     /// What the words stand for that texts have.
     prepared: BTreeMap<NameHash, Prepared>,
@@ -421,24 +416,17 @@ struct Prepared {
     places: Vec<(usize, usize)>,
 }
 
-const BITS: usize = 1 << 16;
-
 impl<'s> Search<'s> {
-    fn new(view: &'s dyn View, symbols: &'s BTreeSet<EntityId>) -> Self {
-        let symbols = symbols.iter();
-        let mut symbols: Vec<(NameHash, &EntityId)> = symbols
-            .filter_map(|entity| Some((name_hash(word_of(entity)?), entity)))
-            .collect();
-        symbols.sort_unstable();
-        let mut bits = vec![0; if symbols.is_empty() { 0 } else { BITS / 64 }];
-        for (word, _) in &symbols {
-            let bit = *word as usize % BITS;
-            bits[bit / 64] |= 1 << (bit % 64);
+    fn new(view: &'s dyn View, symbols: impl IntoIterator<Item = EntityId>) -> Self {
+        let mut wanted: BTreeMap<NameHash, BTreeSet<EntityId>> = BTreeMap::new();
+        for entity in symbols {
+            if let Some(word) = search_word_hash(&entity) {
+                wanted.entry(word).or_default().insert(entity);
+            }
         }
         Self {
             view,
-            symbols,
-            bits,
+            wanted,
             versions: Vec::new(),
             prepared: BTreeMap::new(),
             named: BTreeMap::new(),
@@ -447,15 +435,10 @@ impl<'s> Search<'s> {
 
     /// The words of a text that are searched for, all of them prepared.
     fn words_in(&mut self, index: &mut TextIndex, shown: &ShownText<'_>) -> Vec<NameHash> {
-        if self.symbols.is_empty() {
-            return Vec::new();
-        }
-        let has_bit = |word: &NameHash| {
-            let bit = *word as usize % BITS;
-            self.bits[bit / 64] >> (bit % 64) & 1 == 1
-        };
+        let is_wanted =
+            |word: &NameHash| self.view.may_be_outdated(*word) || self.wanted.contains_key(word);
         let facts = index.facts(shown.hash, shown.text);
-        let mut words: Vec<NameHash> = facts.identifiers().filter(has_bit).collect();
+        let mut words: Vec<NameHash> = facts.identifiers().filter(is_wanted).collect();
         words.retain(|word| {
             if !self.prepared.contains_key(word) {
                 let prepared = self.prepare(index, *word);
@@ -469,18 +452,17 @@ impl<'s> Search<'s> {
     /// The versions of all symbols that are searched for by a word, and what is true of their namesakes: what is true
     /// elsewhere is no former version.
     fn prepare(&mut self, index: &mut TextIndex, hash: NameHash) -> Prepared {
-        let from = self.symbols.partition_point(|(word, _)| *word < hash);
-        let symbols = self.symbols[from..].iter();
-        let symbols: Vec<&EntityId> = symbols
-            .take_while(|(word, _)| *word == hash)
-            .map(|(_, entity)| *entity)
-            .collect();
-        let word = symbols.first().and_then(|entity| word_of(entity));
-        let word: Arc<str> = word.unwrap_or_default().into();
+        let mut symbols: BTreeSet<EntityId> = self.wanted.get(&hash).cloned().unwrap_or_default();
+        symbols.extend(self.view.outdated_symbols(hash));
+        let word: Arc<str> = symbols
+            .first()
+            .and_then(search_word)
+            .unwrap_or_default()
+            .into();
         let mut definitions = Vec::new();
         let mut places = Vec::new();
         let mut read = BTreeSet::new();
-        for entity in symbols {
+        for entity in &symbols {
             let Some(symbol) = &entity.symbol else {
                 continue;
             };
@@ -551,11 +533,6 @@ impl<'s> Search<'s> {
             definitions.extend(own);
         }
     }
-}
-
-/// The word by which texts are searched for a symbol.
-fn word_of(entity: &EntityId) -> Option<&str> {
-    known_lines::identifier_in(entity.symbol.as_ref()?.last_component())
 }
 
 /// The text with a marker in the place of each cut. Of cuts that overlap the first and longest counts.

@@ -144,6 +144,9 @@ impl StateMap {
         &mut self,
         superseded: Vec<(EntityId, Vec<FormerVersion>)>,
     ) -> Result<(), Unfit> {
+        for (entity, _) in &superseded {
+            self.superseded_words.add(entity);
+        }
         part::fill(
             &mut self.superseded,
             superseded,

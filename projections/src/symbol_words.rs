@@ -1,0 +1,98 @@
+//! Symbols by the word that texts are searched for them by; kept up to date, since each prompt asks for it.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use tslp_core::entity::EntityId;
+use tslp_core::text_facts::{NameHash, search_word_hash};
+
+/// Bits of the filter; a thousand symbols set one in sixty of them.
+const BITS: usize = 1 << 16;
+
+/// Some symbols, by their words.
+#[derive(Default)]
+pub struct SymbolWords {
+    by_word: BTreeMap<NameHash, Vec<EntityId>>,
+    /// Has the bit of every word that was ever added; empty before the first. Most words are told apart by it alone.
+    filter: Box<[u64]>,
+}
+
+impl SymbolWords {
+    /// Adds an entity, unless it has no symbol, or its symbol no word.
+    pub fn add(&mut self, entity: &EntityId) {
+        let Some(word) = search_word_hash(entity) else {
+            return;
+        };
+        if self.filter.is_empty() {
+            self.filter = alloc::vec![0; BITS / 64].into_boxed_slice();
+        }
+        let (index, bit) = place(word);
+        self.filter[index] |= bit;
+        let symbols = self.by_word.entry(word).or_default();
+        if !symbols.contains(entity) {
+            symbols.push(entity.clone());
+        }
+    }
+
+    /// Takes an entity out.
+    pub fn remove(&mut self, entity: &EntityId) {
+        let word = search_word_hash(entity);
+        if let Some(symbols) = word.and_then(|word| self.by_word.get_mut(&word)) {
+            symbols.retain(|known| known != entity);
+        }
+    }
+
+    /// Whether any symbol may have this word.
+    #[must_use]
+    pub fn may_have(&self, word: NameHash) -> bool {
+        let (index, bit) = place(word);
+        self.filter.get(index).is_some_and(|bits| bits & bit != 0)
+    }
+
+    /// The symbols with this word.
+    pub fn with_word(&self, word: NameHash) -> impl Iterator<Item = &EntityId> {
+        self.by_word.get(&word).into_iter().flatten()
+    }
+}
+
+/// Where the bit of a word is.
+const fn place(word: NameHash) -> (usize, u64) {
+    let bit = word as usize % BITS;
+    (bit / 64, 1 << (bit % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::String;
+    use tslp_core::entity::Symbol;
+    use tslp_core::path::RelPath;
+    use tslp_core::text_facts::name_hash;
+
+    #[test]
+    fn symbols_come_and_go() {
+        let entity =
+            |name: &str| EntityId::symbol(RelPath::from_normalised("a.cc"), Symbol::new(name));
+        let found = |words: &SymbolWords, word: &str| -> Vec<String> {
+            let word = name_hash(word);
+            let found = words.with_word(word).map(|it| alloc::format!("{it}"));
+            let found: Vec<String> = found.collect();
+            assert!(found.is_empty() || words.may_have(word));
+            found
+        };
+        let mut words = SymbolWords::default();
+        assert!(!words.may_have(name_hash("Foo")));
+        for name in ["ns::Foo", "ns::Foo::~Foo", "ns::Foo", "bar"] {
+            words.add(&entity(name));
+        }
+        words.add(&EntityId::file(RelPath::from_normalised("a.cc")));
+        assert_eq!(
+            found(&words, "Foo"),
+            ["a.cc::ns::Foo", "a.cc::ns::Foo::~Foo"]
+        );
+        words.remove(&entity("ns::Foo"));
+        assert_eq!(found(&words, "Foo"), ["a.cc::ns::Foo::~Foo"]);
+        assert_eq!(found(&words, "ns"), [""; 0]);
+    }
+}
