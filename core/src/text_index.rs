@@ -53,7 +53,7 @@ pub struct TextIndex {
 }
 
 struct IndexedText {
-    facts: TextFacts,
+    facts: Arc<TextFacts>,
     /// What searches for a name have found, by the name's hash.
     searches: BTreeMap<NameHash, Search>,
 }
@@ -116,8 +116,8 @@ impl TextIndex {
     }
 
     /// What a text names.
-    pub fn facts(&mut self, hash: ArtifactHash, text: &str) -> &TextFacts {
-        &self.text(hash, text).facts
+    pub fn facts(&mut self, hash: ArtifactHash, text: &str) -> Arc<TextFacts> {
+        Arc::clone(&self.text(hash, text).facts)
     }
 
     fn text(&mut self, hash: ArtifactHash, text: &str) -> &mut IndexedText {
@@ -126,7 +126,7 @@ impl TextIndex {
             let facts = TextFacts::of(text, root);
             let weight = size_of::<IndexedText>() + facts.weight();
             let indexed = IndexedText {
-                facts,
+                facts: Arc::new(facts),
                 searches: BTreeMap::new(),
             };
             (indexed, weight)

@@ -19,7 +19,7 @@ use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::SessionId;
 use crate::limits::NAMESAKES_COMPARED_MAX;
 use crate::read_message::ReadMessage;
-use crate::text_facts::{NameHash, basename_hash, search_word, search_word_hash};
+use crate::text_facts::{NameHash, TextFacts, basename_hash, search_word, search_word_hash};
 use crate::text_index::{Definition, Shape, TextIndex, WantedWord};
 use crate::view::View;
 
@@ -156,9 +156,14 @@ impl<'v> Sight<'v> {
         was_withheld: &dyn Fn(&EntityId, SliceHash, usize) -> bool,
     ) -> Self {
         let mut search = Search::new(view, wanted);
+        let facts = texts.iter().map(|it| index.facts(it.hash, it.text));
+        let facts: Vec<Arc<TextFacts>> = facts.collect();
         let mut sightings = Vec::new();
-        for shown in texts {
-            let words = search.words_in(index, shown);
+        for (shown, own_facts) in texts.iter().zip(&facts) {
+            let words = search.words_in(index, own_facts);
+            if words.is_empty() {
+                continue;
+            }
             let mut found: BTreeMap<(usize, usize, usize), Vec<Fit>> = BTreeMap::new();
             let wanted: Vec<&WantedWord> = words
                 .iter()
@@ -176,7 +181,7 @@ impl<'v> Sight<'v> {
                 });
             });
             for ((string, ..), mut fits) in found {
-                fits.retain(|fit| search.may_fit(index, texts, fit));
+                fits.retain(|fit| search.may_fit(&facts, fit));
                 if !fits.is_empty() {
                     sightings.push(Sighting {
                         message: shown.message,
@@ -434,10 +439,9 @@ impl<'s> Search<'s> {
     }
 
     /// The words of a text that are searched for, all of them prepared.
-    fn words_in(&mut self, index: &mut TextIndex, shown: &ShownText<'_>) -> Vec<NameHash> {
+    fn words_in(&mut self, index: &mut TextIndex, facts: &TextFacts) -> Vec<NameHash> {
         let is_wanted =
             |word: &NameHash| self.view.may_be_outdated(*word) || self.wanted.contains_key(word);
-        let facts = index.facts(shown.hash, shown.text);
         let mut words: Vec<NameHash> = facts.identifiers().filter(is_wanted).collect();
         words.retain(|word| {
             if !self.prepared.contains_key(word) {
@@ -481,20 +485,14 @@ impl<'s> Search<'s> {
     }
 
     /// Whether what fits isn't there by chance: a single line may be the same in many files.
-    fn may_fit(&mut self, index: &mut TextIndex, texts: &[ShownText<'_>], fit: &Fit) -> bool {
+    fn may_fit(&mut self, texts: &[Arc<TextFacts>], fit: &Fit) -> bool {
         let version = &self.versions[fit.version];
         if !version.definitions[fit.definition].is_one_line {
             return true;
         }
         let basename = basename_hash(&version.entity.path);
-        let mut texts = texts.iter();
-        let mut is_named = || {
-            texts.any(|shown| {
-                let facts = index.facts(shown.hash, shown.text);
-                facts.names_file(basename)
-            })
-        };
-        *self.named.entry(basename).or_insert_with(&mut is_named)
+        let is_named = || texts.iter().any(|facts| facts.names_file(basename));
+        *self.named.entry(basename).or_insert_with(is_named)
     }
 
     fn add_versions(

@@ -101,7 +101,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut index = self.index.borrow_mut();
         let mut files = BTreeSet::new();
         let mut add = |hash: ArtifactHash, text: &str| {
-            let paths = index.facts(hash, text).paths();
+            let facts = index.facts(hash, text);
+            let paths = facts.paths();
             for path in paths.filter_map(|named| view.file_meant(named)) {
                 if files.len() == OLDER_FILES_LOOKED_AT_MAX {
                     return ControlFlow::Break(());
