@@ -13,10 +13,18 @@ mod language;
 mod c;
 mod cpp;
 
+mod go;
+mod java;
+mod javascript;
+mod python;
+mod rust;
+mod typescript;
+
 mod declarator;
 mod header;
 mod parts;
 
+mod elided;
 mod lead;
 mod preprocessor;
 mod stub;
@@ -67,8 +75,7 @@ impl Grammars for TreeSitterGrammars {
     }
 
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {
-        path.extension()
-            .and_then(language::of_extension)
+        language::of_file(path.basename(), path.extension())
             .or_else(|| patterns::of_file(path.basename(), path.extension()).and_then(by_patterns))
     }
 
@@ -93,10 +100,10 @@ impl Grammars for TreeSitterGrammars {
     }
 }
 
-/// What a language has in common with its kin. The rows with a grammar are C, C++ and their headers.
+/// What a language has in common with its kin.
 fn family(language: LanguageId) -> Option<&'static str> {
     match usize::from(language.0).checked_sub(language::count()) {
-        None => Some("c"),
+        None => language::row(language).map(|row| row.family),
         Some(position) => patterns::family(position),
     }
 }
@@ -109,26 +116,32 @@ fn by_patterns(position: usize) -> Option<LanguageId> {
 }
 
 fn extract_as(
-    language: &dyn language::Language,
+    language: &'static language::Language,
     source: &[u8],
 ) -> Result<Extraction, ExtractError> {
-    extract_from(language, source, &language.readable(source))
+    extract_from(language, source, (language.readable)(source))
 }
 
 /// As [`extract_as`], where the source was made readable already.
 fn extract_from(
-    language: &dyn language::Language,
+    language: &'static language::Language,
     source: &[u8],
-    readable: &readable::Readable,
+    mut readable: readable::Readable,
 ) -> Result<Extraction, ExtractError> {
     if readable.tokens > parse::TOKENS_MAX {
         return Err(ExtractError::TooDense);
     }
-    if readable.depth > parse::NESTING_MAX {
+    let nesting = parse::nesting(readable.text(source)).max(readable.depth);
+    if nesting > parse::NESTING_MAX {
         return Err(ExtractError::Unparsable);
     }
     arena::within(|| {
-        let tree = parse::bounded(language, readable.text(source))?;
-        Ok(walk::walk(language, &tree, source, readable))
+        let mut tree = parse::bounded(language, readable.text(source), nesting)?;
+        let elided = elided::lines(readable.text(source), &tree, &language.ready().kinds);
+        if !elided.is_empty() {
+            readable.blank_elided(source, elided);
+            tree = parse::bounded(language, readable.text(source), nesting)?;
+        }
+        Ok(walk::walk(language, &tree, source, &readable))
     })
 }

@@ -18,6 +18,9 @@ pub(crate) const TOKENS_MAX: usize = 200_000;
 /// Progress calls (one per hundred parser operations) granted before any byte is read.
 const CALLS_BASE: usize = 400;
 
+/// Nesting from which on a call earns less: where a parser is lost, a step takes it time in proportion to the depth.
+const NESTING_PER_SHARE: usize = 250;
+
 /// Bytes read that earn one more progress call. Ordinary code, with errors or not, needs one call for 90 to 700
 /// bytes; where a parser needs
 /// one for fewer than this it is multiplying readings of nonsense, and memory with them.
@@ -29,15 +32,20 @@ const BYTES_PER_CALL: usize = 24;
 ///
 /// # Errors
 /// [`ExtractError::Unparsable`] when the budget is spent.
-pub(crate) fn bounded(language: &dyn Language, text: &[u8]) -> Result<Tree, ExtractError> {
+pub(crate) fn bounded(
+    language: &Language,
+    text: &[u8],
+    nesting: u32,
+) -> Result<Tree, ExtractError> {
+    let bytes_per_call = BYTES_PER_CALL * (1 + nesting as usize / NESTING_PER_SHARE);
     let mut parser = Parser::new();
     parser
-        .set_language(&language.grammar())
+        .set_language(&(language.grammar)())
         .map_err(|_| ExtractError::Unparsable)?;
     let mut calls = 0;
     let mut progress = |state: &ParseState| {
         calls += 1;
-        if calls > CALLS_BASE + state.current_byte_offset() / BYTES_PER_CALL {
+        if calls > CALLS_BASE + state.current_byte_offset() / bytes_per_call {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -51,4 +59,21 @@ pub(crate) fn bounded(language: &dyn Language, text: &[u8]) -> Result<Tree, Extr
             Some(options),
         )
         .ok_or(ExtractError::Unparsable)
+}
+
+/// How deep the brackets of a text nest, literals and comments taken for code: enough to refuse what nobody writes.
+pub(crate) fn nesting(text: &[u8]) -> u32 {
+    let mut depth = 0_u32;
+    let mut deepest = 0;
+    for byte in text {
+        match byte {
+            b'(' | b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }

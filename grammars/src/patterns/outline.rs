@@ -340,7 +340,7 @@ impl<'a> Outline<'a> {
             let text = String::from_utf8_lossy(text);
             let text = match text.contains(['"', '`']) {
                 true => text.replace(['"', '`'], ""),
-                false => crate::c::tightened(&text),
+                false => crate::language::tightened(&text),
             };
             filled = filled.replace(&format!("{{{group}}}"), &text);
         }

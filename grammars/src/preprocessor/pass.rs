@@ -114,7 +114,7 @@ pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
         readable: Readable {
             tokens: count,
             depth: conditionals.depth(),
-            breaks_off,
+            breaks_off: Some(breaks_off),
             ..Readable::default()
         },
         conditionals,

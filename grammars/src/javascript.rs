@@ -1,0 +1,301 @@
+//! JavaScript: what its node kinds define.
+//!
+//! A function or class that is assigned bears the name that it is assigned to, as it is written: `Class.prototype.close`.
+//! A setter is `Class.set x`, so that it differs from its getter.
+
+use std::sync::OnceLock;
+
+use tree_sitter::Node;
+
+use crate::language::{Language, Opened, Place, Role, field_text, text, tightened};
+use crate::parts::{self, BodyPlace, Parts};
+use crate::readable::Readable;
+use crate::walk::Outer;
+
+/// The language.
+pub(crate) static JAVASCRIPT: Language = Language {
+    name: "javascript",
+    version: "0.25.0+1",
+    separator: ".",
+    grammar: || tree_sitter_javascript::LANGUAGE.into(),
+    readable: |_| Readable::default(),
+    role,
+    open,
+    parts,
+    takes_semicolon: FIELDS,
+    is_left_out: |_| false,
+    documentation: &[],
+    stubs: STUBS,
+    stubs_with_remark: STUBS_WITH_REMARK,
+    ready: OnceLock::new(),
+};
+
+/// Fields, which their semicolon follows.
+pub(crate) const FIELDS: &[&str] = &["field_definition", "public_field_definition"];
+
+pub(crate) const STUBS: &[&str] = &[
+    r#"throw new \w+ ?\( ?["'`][^"'`]*(?i:not (?:yet )?implemented|unimplemented|todo)[^"'`]*["'`] ?\);?"#,
+];
+
+pub(crate) const STUBS_WITH_REMARK: &[&str] =
+    &[r#"return(?: (?:null|undefined|false|true|0|""|''|\[\]|\{\}|<></>))?;?"#];
+
+/// What the node kinds mean that JavaScript and TypeScript share.
+pub(crate) fn role(kind: &str) -> Role {
+    match kind {
+        "comment" | "html_comment" => Role::Comment,
+        "import_statement" => Role::Preamble,
+        "decorator" => Role::Lead,
+        "statement_block" => Role::Body,
+        "export_statement"
+        | "function_declaration"
+        | "generator_function_declaration"
+        | "class_declaration"
+        | "method_definition"
+        | "field_definition"
+        | "public_field_definition"
+        | "lexical_declaration"
+        | "variable_declaration"
+        | "expression_statement" => Role::Item,
+        _ => Role::Plain,
+    }
+}
+
+/// Opens the nodes that mean the same in JavaScript and TypeScript.
+pub(crate) fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+    match node.kind() {
+        "export_statement" => Opened {
+            wraps: true,
+            ..Opened::default()
+        },
+        "function_declaration" | "generator_function_declaration" => Opened {
+            symbols: field_text(node, "name", outer)
+                .map(|name| outer.qualified(&name))
+                .into_iter()
+                .collect(),
+            inside: Some(Place::Body),
+            ..Opened::default()
+        },
+        "class_declaration" => class(field_text(node, "name", outer), outer),
+        // In the middle of what the parser couldn't read, nobody knows whose members these are.
+        "method_definition" | "field_definition" | "public_field_definition"
+            if outer.place != Place::Type =>
+        {
+            Opened {
+                inside: Some(Place::Body),
+                ..Opened::default()
+            }
+        }
+        "method_definition" => Opened {
+            symbols: method(node, outer).into_iter().collect(),
+            inside: Some(Place::Body),
+            ..Opened::default()
+        },
+        "field_definition" | "public_field_definition" => field(node, outer),
+        _ if !outer.holds_values() => Opened::default(),
+        "expression_statement" => assignment(node, outer),
+        _ => variables(node, outer),
+    }
+}
+
+/// A class of this name, if it has one.
+pub(crate) fn class(name: Option<String>, outer: &Outer<'_, '_>) -> Opened {
+    Opened {
+        symbols: name.iter().map(|name| outer.qualified(name)).collect(),
+        inside: Some(Place::Type),
+        scope: name,
+        ..Opened::default()
+    }
+}
+
+fn method(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+    let name = tightened(&field_text(node, "name", outer)?);
+    let mut cursor = node.walk();
+    let is_setter = node
+        .children(&mut cursor)
+        .any(|child| child.kind() == "set");
+    Some(outer.qualified(&if is_setter {
+        format!("set {name}")
+    } else {
+        name
+    }))
+}
+
+/// A field is a definition if it holds a function.
+fn field(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+    let name = field_text(node, "property", outer).or_else(|| field_text(node, "name", outer));
+    let holds_function = node
+        .child_by_field_name("value")
+        .is_some_and(|value| is_function(value));
+    Opened {
+        symbols: name
+            .filter(|_| holds_function)
+            .map(|name| outer.qualified(&tightened(&name)))
+            .into_iter()
+            .collect(),
+        inside: Some(Place::Body),
+        ..Opened::default()
+    }
+}
+
+fn is_function(value: Node<'_>) -> bool {
+    matches!(
+        value.kind(),
+        "arrow_function" | "function_expression" | "generator_function"
+    )
+}
+
+/// `a.b = c.d = function () {…}`, or a class.
+fn assignment(statement: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+    let mut names = Vec::new();
+    let mut value = statement.child(0);
+    while let Some(node) = value.filter(|node| node.kind() == "assignment_expression") {
+        names.extend(field_text(node, "left", outer).map(|left| tightened(&left)));
+        value = node.child_by_field_name("right");
+    }
+    let is_name = |name: &String| {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '#');
+        name.chars().all(is_part)
+    };
+    names.retain(is_name);
+    defined(&names, value, outer)
+}
+
+/// The names of variables, or of the one function or class that a variable is made for.
+fn variables(declaration: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+    let mut names = Vec::new();
+    let mut imports = false;
+    let mut cursor = declaration.walk();
+    for declarator in declaration.named_children(&mut cursor) {
+        let Some(name) = declarator.child_by_field_name("name") else {
+            continue;
+        };
+        let value = declarator.child_by_field_name("value");
+        if value.is_some_and(|value| text(value, outer).starts_with("require(")) {
+            imports = true;
+        } else {
+            bound_names(name, outer, &mut names);
+        }
+    }
+    let value =
+        only_value(declaration).filter(|value| is_function(*value) || value.kind() == "class");
+    Opened {
+        preamble: imports,
+        first_only: value.is_none(),
+        ..match value {
+            Some(value) => defined(&names, Some(value), outer),
+            None => Opened {
+                symbols: names.iter().map(|name| outer.qualified(name)).collect(),
+                inside: Some(Place::Body),
+                ..Opened::default()
+            },
+        }
+    }
+}
+
+/// What names define that a function or a class is given to; nothing, if it is neither.
+fn defined(names: &[String], value: Option<Node<'_>>, outer: &Outer<'_, '_>) -> Opened {
+    let symbols = names.iter().map(|name| outer.qualified(name)).collect();
+    match value {
+        Some(value) if value.kind() == "class" => Opened {
+            symbols,
+            ..class(names.first().cloned(), outer)
+        },
+        Some(value) if is_function(value) => Opened {
+            symbols,
+            inside: Some(Place::Body),
+            ..Opened::default()
+        },
+        _ => Opened {
+            inside: Some(Place::Body),
+            ..Opened::default()
+        },
+    }
+}
+
+/// The names that a pattern binds: `x`, `{ x, y: z }`, `[x]`.
+fn bound_names(pattern: Node<'_>, outer: &Outer<'_, '_>, names: &mut Vec<String>) {
+    let mut open = vec![pattern];
+    while let Some(node) = open.pop() {
+        match node.kind() {
+            "identifier" | "shorthand_property_identifier_pattern" => names.push(text(node, outer)),
+            "pair_pattern" => open.extend(node.child_by_field_name("value")),
+            "assignment_pattern" | "object_assignment_pattern" => {
+                open.extend(node.child_by_field_name("left"));
+            }
+            "object_pattern" | "array_pattern" | "rest_pattern" => {
+                let mut cursor = node.walk();
+                let inner: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+                open.extend(inner.into_iter().rev());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The value of the only variable that is declared or assigned to.
+fn only_value(node: Node<'_>) -> Option<Node<'_>> {
+    let mut cursor = node.walk();
+    let mut declarators = node
+        .named_children(&mut cursor)
+        .filter(|child| child.kind() == "variable_declarator");
+    let only = declarators
+        .next()
+        .filter(|_| declarators.next().is_none())?;
+    only.child_by_field_name("value")
+}
+
+/// The value that a definition's node gives to its name.
+fn value(node: Node<'_>) -> Option<Node<'_>> {
+    match node.kind() {
+        "expression_statement" => {
+            let mut value = node.child(0);
+            while let Some(inner) = value.filter(|it| it.kind() == "assignment_expression") {
+                value = inner.child_by_field_name("right");
+            }
+            value
+        }
+        "field_definition" | "public_field_definition" => node.child_by_field_name("value"),
+        _ => only_value(node),
+    }
+}
+
+/// The parts of a definition.
+pub(crate) fn parts(node: Node<'_>) -> Parts {
+    match node.kind() {
+        "lexical_declaration" | "variable_declaration" => match value(node) {
+            Some(value) if is_function(value) || value.kind() == "class" => parts_of_value(value),
+            _ => first_name(node),
+        },
+        "expression_statement" | "field_definition" | "public_field_definition" => {
+            value(node).map_or_else(|| parts::without_body(node), parts_of_value)
+        }
+        "type_alias_declaration" => parts::up_to_kind(node, "="),
+        _ => parts::with_body(node),
+    }
+}
+
+fn parts_of_value(value: Node<'_>) -> Parts {
+    match value.child_by_field_name("body") {
+        Some(body) if matches!(body.kind(), "statement_block" | "class_body") => Parts {
+            head_end: body.start_byte(),
+            body: BodyPlace::between_brackets(body),
+        },
+        Some(body) => Parts {
+            head_end: body.start_byte(),
+            body: BodyPlace::Code,
+        },
+        None => parts::without_body(value),
+    }
+}
+
+/// Up to the name and type of the first variable.
+fn first_name(declaration: Node<'_>) -> Parts {
+    let mut cursor = declaration.walk();
+    let mut declarators = declaration.named_children(&mut cursor);
+    let first = declarators.find(|child| child.kind() == "variable_declarator");
+    first.map_or_else(
+        || parts::without_body(declaration),
+        |first| parts::up_to_kind(first, "="),
+    )
+}
