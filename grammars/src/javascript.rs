@@ -30,6 +30,9 @@ pub(crate) static JAVASCRIPT: Language = Language {
     ready: OnceLock::new(),
 };
 
+/// The name of what is exported without one.
+const DEFAULT: &str = "default";
+
 /// Fields, which their semicolon follows.
 pub(crate) const FIELDS: &[&str] = &["field_definition", "public_field_definition"];
 
@@ -56,6 +59,7 @@ pub(crate) fn role(kind: &str) -> Role {
         | "public_field_definition"
         | "lexical_declaration"
         | "variable_declaration"
+        | "pair"
         | "expression_statement" => Role::Item,
         _ => Role::Plain,
     }
@@ -63,22 +67,26 @@ pub(crate) fn role(kind: &str) -> Role {
 
 /// Opens the nodes that mean the same in JavaScript and TypeScript.
 pub(crate) fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+    let name = || field_text(node, "name", outer).map(|name| tightened(&name));
     match node.kind() {
-        "export_statement" => Opened {
-            wraps: true,
-            ..Opened::default()
+        "export_statement" => match node.child_by_field_name("value") {
+            Some(value) if outer.holds_values() => defined(&[DEFAULT.to_owned()], value, outer),
+            _ => Opened {
+                wraps: true,
+                ..Opened::default()
+            },
         },
         "function_declaration" | "generator_function_declaration" => Opened {
-            symbols: field_text(node, "name", outer)
+            symbols: name()
                 .map(|name| outer.qualified(&name))
                 .into_iter()
                 .collect(),
             inside: Some(Place::Body),
             ..Opened::default()
         },
-        "class_declaration" => class(field_text(node, "name", outer), outer),
+        "class_declaration" => class(name(), outer),
         // In the middle of what the parser couldn't read, nobody knows whose members these are.
-        "method_definition" | "field_definition" | "public_field_definition"
+        "method_definition" | "field_definition" | "public_field_definition" | "pair"
             if outer.place != Place::Type =>
         {
             Opened {
@@ -87,11 +95,19 @@ pub(crate) fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened
             }
         }
         "method_definition" => Opened {
-            symbols: method(node, outer).into_iter().collect(),
+            symbols: name()
+                .map(|name| {
+                    let mut cursor = node.walk();
+                    let mut words = node.children(&mut cursor);
+                    let is_setter = words.any(|word| word.kind() == "set");
+                    outer.qualified(&format!("{}{name}", if is_setter { "set " } else { "" }))
+                })
+                .into_iter()
+                .collect(),
             inside: Some(Place::Body),
             ..Opened::default()
         },
-        "field_definition" | "public_field_definition" => field(node, outer),
+        "field_definition" | "public_field_definition" | "pair" => member(node, outer),
         _ if !outer.holds_values() => Opened::default(),
         "expression_statement" => assignment(node, outer),
         _ => variables(node, outer),
@@ -108,32 +124,22 @@ pub(crate) fn class(name: Option<String>, outer: &Outer<'_, '_>) -> Opened {
     }
 }
 
-fn method(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
-    let name = tightened(&field_text(node, "name", outer)?);
-    let mut cursor = node.walk();
-    let is_setter = node
-        .children(&mut cursor)
-        .any(|child| child.kind() == "set");
-    Some(outer.qualified(&if is_setter {
-        format!("set {name}")
-    } else {
-        name
-    }))
-}
-
-/// A field is a definition if it holds a function.
-fn field(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
-    let name = field_text(node, "property", outer).or_else(|| field_text(node, "name", outer));
-    let holds_function = node
-        .child_by_field_name("value")
-        .is_some_and(|value| is_function(value));
+/// A field or a property is a definition if it holds a function. The members of an object in an object are found, too.
+fn member(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+    let name = ["property", "name", "key"]
+        .iter()
+        .find_map(|field| field_text(node, field, outer))
+        .map(|name| tightened(name.trim_matches(['"', '\''])));
+    let value = value(node);
+    let is_object = node.kind() == "pair" && value.is_some_and(|value| value.kind() == "object");
     Opened {
         symbols: name
-            .filter(|_| holds_function)
-            .map(|name| outer.qualified(&tightened(&name)))
-            .into_iter()
+            .iter()
+            .filter(|_| value.is_some_and(is_function))
+            .map(|name| outer.qualified(name))
             .collect(),
-        inside: Some(Place::Body),
+        inside: Some(if is_object { Place::Type } else { Place::Body }),
+        scope: name.filter(|_| is_object),
         ..Opened::default()
     }
 }
@@ -145,8 +151,19 @@ fn is_function(value: Node<'_>) -> bool {
     )
 }
 
-/// `a.b = c.d = function () {…}`, or a class.
+/// Whether a value has parts that can be named: a function, or a class or object with members.
+fn is_composed(value: Node<'_>) -> bool {
+    is_function(value) || matches!(value.kind(), "class" | "object")
+}
+
+/// `a.b = c.d = function () {…}`, or a class or an object.
 fn assignment(statement: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+    if is_called_function(statement) {
+        return Opened {
+            inside: Some(Place::Namespace),
+            ..Opened::default()
+        };
+    }
     let mut names = Vec::new();
     let mut value = statement.child(0);
     while let Some(node) = value.filter(|node| node.kind() == "assignment_expression") {
@@ -158,10 +175,31 @@ fn assignment(statement: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
         name.chars().all(is_part)
     };
     names.retain(is_name);
-    defined(&names, value, outer)
+    match value.filter(|_| !names.is_empty()) {
+        Some(value) => defined(&names, value, outer),
+        None => Opened {
+            inside: Some(Place::Body),
+            ..Opened::default()
+        },
+    }
 }
 
-/// The names of variables, or of the one function or class that a variable is made for.
+/// `(function () {…})();`, which only keeps what a file defines to itself.
+fn is_called_function(statement: Node<'_>) -> bool {
+    let mut next = statement.child(0);
+    while let Some(node) = next {
+        next = match node.kind() {
+            "unary_expression" => node.child_by_field_name("argument"),
+            "parenthesized_expression" => node.named_child(0),
+            "call_expression" => node.child_by_field_name("function"),
+            "member_expression" => node.child_by_field_name("object"),
+            _ => return is_function(node),
+        };
+    }
+    false
+}
+
+/// The names of variables, or of the one function, class or object that a variable is made for.
 fn variables(declaration: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
     let mut names = Vec::new();
     let mut imports = false;
@@ -177,13 +215,12 @@ fn variables(declaration: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
             bound_names(name, outer, &mut names);
         }
     }
-    let value =
-        only_value(declaration).filter(|value| is_function(*value) || value.kind() == "class");
+    let value = only_value(declaration).filter(|value| is_composed(*value));
     Opened {
         preamble: imports,
-        first_only: value.is_none(),
+        first_only: value.is_none_or(|value| !is_function(value)),
         ..match value {
-            Some(value) => defined(&names, Some(value), outer),
+            Some(value) => defined(&names, value, outer),
             None => Opened {
                 symbols: names.iter().map(|name| outer.qualified(name)).collect(),
                 inside: Some(Place::Body),
@@ -193,15 +230,15 @@ fn variables(declaration: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
     }
 }
 
-/// What names define that a function or a class is given to; nothing, if it is neither.
-fn defined(names: &[String], value: Option<Node<'_>>, outer: &Outer<'_, '_>) -> Opened {
+/// What names define that a value is given to; nothing, if it has no parts.
+fn defined(names: &[String], value: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
     let symbols = names.iter().map(|name| outer.qualified(name)).collect();
-    match value {
-        Some(value) if value.kind() == "class" => Opened {
+    match value.kind() {
+        "class" | "object" => Opened {
             symbols,
             ..class(names.first().cloned(), outer)
         },
-        Some(value) if is_function(value) => Opened {
+        _ if is_function(value) => Opened {
             symbols,
             inside: Some(Place::Body),
             ..Opened::default()
@@ -255,7 +292,9 @@ fn value(node: Node<'_>) -> Option<Node<'_>> {
             }
             value
         }
-        "field_definition" | "public_field_definition" => node.child_by_field_name("value"),
+        "field_definition" | "public_field_definition" | "pair" | "export_statement" => {
+            node.child_by_field_name("value")
+        }
         _ => only_value(node),
     }
 }
@@ -263,30 +302,37 @@ fn value(node: Node<'_>) -> Option<Node<'_>> {
 /// The parts of a definition.
 pub(crate) fn parts(node: Node<'_>) -> Parts {
     match node.kind() {
-        "lexical_declaration" | "variable_declaration" => match value(node) {
-            Some(value) if is_function(value) || value.kind() == "class" => parts_of_value(value),
-            _ => first_name(node),
-        },
-        "expression_statement" | "field_definition" | "public_field_definition" => {
-            value(node).map_or_else(|| parts::without_body(node), parts_of_value)
-        }
+        "lexical_declaration" | "variable_declaration" => value(node)
+            .and_then(parts_of_value)
+            .unwrap_or_else(|| first_name(node)),
+        "expression_statement"
+        | "field_definition"
+        | "public_field_definition"
+        | "pair"
+        | "export_statement" => value(node)
+            .and_then(parts_of_value)
+            .unwrap_or_else(|| parts::without_body(node)),
         "type_alias_declaration" => parts::up_to_kind(node, "="),
         _ => parts::with_body(node),
     }
 }
 
-fn parts_of_value(value: Node<'_>) -> Parts {
-    match value.child_by_field_name("body") {
-        Some(body) if matches!(body.kind(), "statement_block" | "class_body") => Parts {
-            head_end: body.start_byte(),
-            body: BodyPlace::between_brackets(body),
+/// Where the head and the body are of what is defined by a value with parts.
+fn parts_of_value(value: Node<'_>) -> Option<Parts> {
+    let body = match value.kind() {
+        "object" => value,
+        _ if is_composed(value) => value.child_by_field_name("body")?,
+        _ => return None,
+    };
+    let is_block = matches!(body.kind(), "statement_block" | "class_body" | "object");
+    Some(Parts {
+        head_end: body.start_byte(),
+        body: if is_block {
+            BodyPlace::between_brackets(body)
+        } else {
+            BodyPlace::Code
         },
-        Some(body) => Parts {
-            head_end: body.start_byte(),
-            body: BodyPlace::Code,
-        },
-        None => parts::without_body(value),
-    }
+    })
 }
 
 /// Up to the name and type of the first variable.
