@@ -98,6 +98,8 @@ pub struct Extraction {
     pub clean: bool,
     /// How many errors it met.
     pub errors: u32,
+    /// Where the first of them are, in source order: a piece that couldn't be read, or the place where something is missing.
+    pub unread: Vec<Span>,
     /// Whether the text ends in the middle of something: a bracket, a string or a comment is left open.
     pub breaks_off: bool,
 }

@@ -20,6 +20,7 @@ pub(crate) static C: Language = Language {
     separator: "::",
     grammar: || tree_sitter_c::LANGUAGE.into(),
     readable: |source| preprocessor::readable(Dialect::C, source),
+    has_macros: true,
     role,
     open,
     parts: parts::of_c,
@@ -71,6 +72,7 @@ fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
             ..Opened::default()
         },
         "declaration" => variables(node, outer, |name| text(name, outer)),
+        "expression_statement" => pointer_to_function(node, outer),
         _ => open_shared(node, outer),
     }
 }
@@ -90,6 +92,7 @@ pub(crate) fn role(kind: &str) -> Role {
         | "struct_specifier"
         | "union_specifier"
         | "enum_specifier"
+        | "expression_statement"
         | "linkage_specification"
         | "preproc_ifdef" => Role::Item,
         _ => Role::Plain,
@@ -169,6 +172,25 @@ pub(crate) fn variables(
     }
     opened.symbols.dedup();
     opened
+}
+
+/// `type (*name)(parameter)`, which a grammar may take for a call. There are no statements outside of functions.
+pub(crate) fn pointer_to_function(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+    let written = text(node, outer);
+    let name = written
+        .split_once("(*")
+        .and_then(|(_, rest)| rest.split_once(')'))
+        .filter(|(_, rest)| rest.trim_start().starts_with('('))
+        .map(|(name, _)| name.trim());
+    let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    Opened {
+        symbols: name
+            .filter(|name| outer.holds_values() && !name.is_empty() && is_name(name))
+            .map(|name| outer.qualified(name))
+            .into_iter()
+            .collect(),
+        ..Opened::default()
+    }
 }
 
 /// The names of a `typedef`, without one that repeats the tag it comes with.

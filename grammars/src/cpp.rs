@@ -22,6 +22,7 @@ pub(crate) static CPP: Language = Language {
     separator: "::",
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
     readable: |source| preprocessor::readable(Dialect::Cpp, source),
+    has_macros: true,
     role,
     open,
     parts: parts::of_c,
@@ -79,6 +80,7 @@ fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
             ..Opened::default()
         },
         "declaration" => c::variables(node, outer, |name| symbol(name, outer)),
+        "expression_statement" => c::pointer_to_function(node, outer),
         _ => c::open_shared(node, outer),
     }
 }
@@ -145,13 +147,15 @@ fn spelled(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
     let mut end = name.end_byte();
     let last = declarator::innermost(name);
     if last.kind() == "operator_cast" {
-        let mut node = last;
-        while let Some(inner) = node.child_by_field_name("declarator") {
-            node = inner;
-            if node.kind() == "abstract_function_declarator" {
-                end = node.start_byte();
+        // Parameters stand innermost, in what says that the type is a reference or a pointer.
+        let mut node = last.child_by_field_name("declarator");
+        while let Some(inner) = node {
+            if inner.kind() == "abstract_function_declarator" {
+                end = inner.start_byte();
                 break;
             }
+            let declarator = inner.child_by_field_name("declarator");
+            node = declarator.or_else(|| inner.named_child(0));
         }
     }
     let source = outer.source.get(name.start_byte()..end).unwrap_or_default();

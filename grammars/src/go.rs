@@ -16,6 +16,7 @@ pub(crate) static GO: Language = Language {
     separator: ".",
     grammar: || tree_sitter_go::LANGUAGE.into(),
     readable: |_| Readable::default(),
+    has_macros: false,
     role,
     open,
     parts,

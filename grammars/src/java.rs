@@ -16,6 +16,7 @@ pub(crate) static JAVA: Language = Language {
     separator: ".",
     grammar: || tree_sitter_java::LANGUAGE.into(),
     readable: |_| Readable::default(),
+    has_macros: false,
     role,
     open,
     parts: parts::with_body,

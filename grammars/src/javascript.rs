@@ -19,6 +19,7 @@ pub(crate) static JAVASCRIPT: Language = Language {
     separator: ".",
     grammar: || tree_sitter_javascript::LANGUAGE.into(),
     readable: |_| Readable::default(),
+    has_macros: false,
     role,
     open,
     parts,

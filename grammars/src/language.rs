@@ -84,6 +84,9 @@ pub(crate) struct Language {
     /// The text to be parsed in place of the source, of the same length.
     pub(crate) readable: fn(&[u8]) -> Readable,
 
+    /// Whether macros may stand where the grammar has no place for them.
+    pub(crate) has_macros: bool,
+
     /// What a named node kind means.
     pub(crate) role: fn(&str) -> Role,
 

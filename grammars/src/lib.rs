@@ -31,6 +31,7 @@ mod stub;
 
 mod parse;
 mod readable;
+mod repair;
 mod walk;
 
 mod patterns;
@@ -141,6 +142,9 @@ fn extract_from(
         if !elided.is_empty() {
             readable.blank_elided(source, elided);
             tree = parse::bounded(language, readable.text(source), nesting)?;
+        }
+        if language.has_macros && tree.root_node().has_error() {
+            tree = repair::repaired(language, source, &mut readable, tree, nesting);
         }
         Ok(walk::walk(language, &tree, source, &readable))
     })

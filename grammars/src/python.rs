@@ -19,6 +19,7 @@ pub(crate) static PYTHON: Language = Language {
     separator: ".",
     grammar: || tree_sitter_python::LANGUAGE.into(),
     readable: |_| Readable::default(),
+    has_macros: false,
     role,
     open,
     parts,

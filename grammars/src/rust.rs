@@ -18,6 +18,7 @@ pub(crate) static RUST: Language = Language {
     separator: "::",
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     readable: |_| Readable::default(),
+    has_macros: false,
     role,
     open,
     parts,

@@ -18,6 +18,7 @@ pub(crate) static TYPESCRIPT: Language = Language {
     separator: ".",
     grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     readable: |_| Readable::default(),
+    has_macros: false,
     role,
     open,
     parts: javascript::parts,

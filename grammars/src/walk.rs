@@ -103,6 +103,9 @@ struct Open {
 /// Open brackets among which the one is looked for that a bracket closes: more are never out of line.
 const BRACKETS_COMPARED_MAX: usize = 100;
 
+/// Errors whose places are kept.
+const UNREAD_MAX: usize = 1_000;
+
 struct Walk<'tree, 'walk> {
     language: &'static Language,
     kinds: &'static Kinds,
@@ -125,6 +128,8 @@ struct Walk<'tree, 'walk> {
     firsts: HashSet<String>,
     /// Brackets that are open, where the text has errors.
     brackets: Vec<u8>,
+    /// Where the first errors are.
+    unread: Vec<Span>,
     /// Where the last error ends, or the code that stands there.
     last_error: usize,
     definitions: Vec<Definition>,
@@ -157,6 +162,7 @@ pub(crate) fn walk(
         elisions: readable.elisions.clone(),
         firsts: HashSet::new(),
         brackets: Vec::new(),
+        unread: Vec::new(),
         last_error: 0,
         definitions: Vec::new(),
         preamble: source.starts_with(b"#!/"),
@@ -244,6 +250,9 @@ impl<'tree> Walk<'tree, '_> {
             return;
         }
         self.last_error = self.last_error.max(node.end_byte());
+        if self.unread.len() < UNREAD_MAX {
+            self.unread.push(span_of(node));
+        }
     }
 
     /// Keeps count of what is open: the parser makes up what is missing, so the tree doesn't say.
@@ -277,7 +286,10 @@ impl<'tree> Walk<'tree, '_> {
             let is_comment = self.kinds.get(statement.kind_id()).role == Role::Comment;
             if !is_comment && row != Some(position.row) {
                 let first = *column.get_or_insert(position.column);
-                self.totals.errors += u32::from(position.column != first);
+                if position.column != first {
+                    self.totals.errors += 1;
+                    self.unread.push(span_of(statement));
+                }
             }
             row = Some(statement.end_position().row);
         }
@@ -470,6 +482,14 @@ impl<'tree> Walk<'tree, '_> {
     fn finish(mut self) -> Extraction {
         let suspects = u32::try_from(self.readable.suspects.len()).unwrap_or(u32::MAX);
         self.totals.errors = self.totals.errors.saturating_add(suspects);
+        let suspects = self.readable.suspects.iter();
+        let places = suspects.map(|at| Span {
+            start: *at,
+            end: *at,
+        });
+        self.unread.extend(places.take(UNREAD_MAX));
+        self.unread.sort_unstable();
+        self.unread.dedup();
         self.take_blanked_macros();
         self.definitions
             .sort_by_key(|definition| (definition.span.start, u32::MAX - definition.span.end));
@@ -490,6 +510,7 @@ impl<'tree> Walk<'tree, '_> {
             preamble: self.preamble,
             clean: self.totals.errors == 0,
             errors: self.totals.errors,
+            unread: self.unread,
             breaks_off: match self.readable.breaks_off {
                 Some(breaks_off) => breaks_off,
                 None => ends_in_error || !self.brackets.is_empty(),

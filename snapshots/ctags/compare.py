@@ -205,6 +205,8 @@ def compare(language, program, trees):
         in_file, found_in_file = 0, 0
         for tag in theirs[path]:
             line = tag["line"]
+            if tag["name"].startswith("operator"):
+                tag["name"] = re.sub(r"\s+(?=\W)", "", tag["name"])
             if line > len(lines) or not claimed(language, tag, lines):
                 continue
             is_type = tag["kind"] in ("typedef", "variable", "struct", "class", "union", "enum")

@@ -169,6 +169,14 @@ pub(crate) fn extract(position: usize, source: &[u8]) -> Result<Extraction, Extr
         clean: lexed.suspects.is_empty(),
         errors: u32::try_from(lexed.suspects.len()).unwrap_or(u32::MAX),
         breaks_off,
+        unread: lexed
+            .suspects
+            .iter()
+            .map(|at| Span {
+                start: *at,
+                end: *at,
+            })
+            .collect(),
     })
 }
 

@@ -43,6 +43,14 @@ impl Pass<'_> {
             self.blank_tokens(index..index + 1);
             return index + 1;
         }
+        if self.text(index) == b"inline" && self.text(index + 1) == b"friend" {
+            // The grammar knows the two words in the other order alone.
+            self.blank_tokens(index..index + 1);
+            return index + 1;
+        }
+        if self.text(index) == b"new" {
+            self.new_pointers(index);
+        }
         if self.macro_call(index) {
             return index + 1;
         }
@@ -88,7 +96,9 @@ impl Pass<'_> {
         if token.kind == Kind::Upper {
             let alone = self.at_start()
                 && matches!(self.inside(), Inside::Space | Inside::Type | Inside::Body)
-                && (next.begins_line && (matches!(next.kind, Kind::Directive(_)) || next.is(b'}'))
+                && (next.is(b'~') && self.inside() == Inside::Type
+                    || next.begins_line
+                        && (matches!(next.kind, Kind::Directive(_)) || next.is(b'}'))
                     || next.is(b'{') && self.inside() == Inside::Body);
             let calling_convention = next.is(b'*')
                 && index >= 2
@@ -193,7 +203,11 @@ impl Pass<'_> {
             };
             if matches!(kind, PartKind::Upper) && self.is(end, b'(') {
                 match self.mate(end).map(|close| close + 1) {
-                    Some(after) if self.token(after).is_some_and(Token::is_word) => {
+                    // A word in front of a body is a macro after the parameters of a function.
+                    Some(after)
+                        if self.token(after).is_some_and(Token::is_word)
+                            && !(self.is(after + 1, b'{') && !parts.is_empty()) =>
+                    {
                         kind = PartKind::UpperCall;
                         end = after;
                     }
@@ -273,7 +287,7 @@ impl Pass<'_> {
             .filter(|part| part.kind == PartKind::Name)
             .count();
         let has_type = specifiers.iter().any(|part| part.kind == PartKind::Type);
-        if after_pointer {
+        if after_pointer || self.begins_constructor(end) {
             macros.extend(specifiers.iter().copied().filter(is_upper));
         } else if has_type || names > 0 {
             macros.extend(specifiers.iter().copied().filter(is_upper));
@@ -301,6 +315,15 @@ impl Pass<'_> {
             macros.push(name);
         }
         macros
+    }
+
+    /// Whether parameters at `open` are those of a constructor: the values of members follow.
+    fn begins_constructor(&self, open: usize) -> bool {
+        let Some(close) = self.mate(open).filter(|_| self.is(open, b'(')) else {
+            return false;
+        };
+        let after = close + 1 + usize::from(self.text(close + 1) == b"noexcept");
+        self.inside() == Inside::Type && self.is(after, b':')
     }
 
     /// Lower-case words that can only be macros: known to be, or saying `inline`.
@@ -343,6 +366,10 @@ fn kind_of(token: Token, text: &[u8]) -> PartKind {
     if token.kind == Kind::Upper {
         return PartKind::Upper;
     }
+    kind_of_word(text)
+}
+
+fn kind_of_word(text: &[u8]) -> PartKind {
     match text {
         b"const" | b"volatile" | b"restrict" | b"__restrict" | b"__restrict__" | b"static"
         | b"extern" | b"inline" | b"__inline" | b"__inline__" | b"__forceinline" | b"register"
@@ -376,4 +403,10 @@ fn is_attribute(word: &[u8]) -> bool {
         word,
         b"__attribute__" | b"__attribute" | b"__declspec" | b"alignas" | b"_Alignas"
     )
+}
+
+/// Whether a word that stands where the grammar has no place for it may be a macro, or part of a declaration that one
+/// tore apart.
+pub(crate) fn is_misplaced_word(word: &[u8]) -> bool {
+    kind_of_word(word) != PartKind::Statement
 }

@@ -1,0 +1,302 @@
+//! Macros that the preprocessor's pass doesn't know by their looks: a word that the grammar can't place is passed over.
+//!
+//! After a parse with errors, the words that the parser skipped, and those after which it made up a semicolon in the
+//! middle of a declaration, are blanked, and the text is parsed again. It stays so if that leaves fewer errors. In the
+//! bodies of functions only what looks like a macro is passed over, and a call in front of a block is a loop: other
+//! words that make no sense there are more likely an error of who wrote them.
+
+use std::collections::HashSet;
+
+use tree_sitter::{Node, Tree};
+use tslp_core::slice::Span;
+
+use crate::language::{Language, offset, span};
+use crate::parse;
+use crate::preprocessor::{is_misplaced_word, looks_like_macro};
+use crate::readable::Readable;
+
+/// Parses again at the most: each may bring the parser to the next word that it can't place.
+const ROUNDS_MAX: usize = 4;
+
+/// Places mended in one round.
+const EDITS_MAX: usize = 1_000;
+
+/// The longest stretch that is passed over, and the most words in it: more are no macros but prose.
+const PASSED_BYTES_MAX: usize = 256;
+const PASSED_WORDS_MAX: usize = 3;
+
+/// A change to the text.
+enum Edit {
+    /// Words and their arguments that are blanked.
+    Pass(Span),
+    /// The arguments of a call in front of a block; the call becomes `if (1)`.
+    Loop { name: Span, arguments: Span },
+}
+
+/// The tree of a text, with `readable` as it was parsed in the end.
+pub(crate) fn repaired(
+    language: &Language,
+    source: &[u8],
+    readable: &mut Readable,
+    tree: Tree,
+    nesting: u32,
+) -> Tree {
+    let mut tree = tree;
+    let mut refused = HashSet::new();
+    for _ in 0..ROUNDS_MAX {
+        let (errors, mut edits) = edits(&tree, readable.text(source));
+        edits.retain(|edit| !refused.contains(&edit.span().start));
+        if edits.is_empty() {
+            break;
+        }
+        let Some((text, next)) = edited(language, readable.text(source), &edits, nesting) else {
+            break;
+        };
+        let left = errors_of(&next);
+        let helps = |edit: &Edit| {
+            let line_end = end_of_line(&text, edit.span().end);
+            let first = left.partition_point(|error| error.end < edit.span().start);
+            left.get(first).is_none_or(|error| error.start > line_end)
+        };
+        let (kept, useless): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(helps);
+        refused.extend(useless.iter().map(|edit| edit.span().start));
+        let result = if useless.is_empty() {
+            Some((text, next))
+        } else {
+            edited(language, readable.text(source), &kept, nesting)
+        };
+        let Some((text, next)) = result else { break };
+        if errors_of(&next).len() < errors {
+            tree = next;
+            readable.changed = Some(text);
+            readable
+                .prefixes
+                .extend(kept.iter().filter_map(Edit::passed));
+        } else if useless.is_empty() {
+            break;
+        }
+    }
+    readable.prefixes.sort_unstable();
+    tree
+}
+
+/// The text with some edits, and its tree.
+fn edited(
+    language: &Language,
+    text: &[u8],
+    edits: &[Edit],
+    nesting: u32,
+) -> Option<(Vec<u8>, Tree)> {
+    let mut text = text.to_vec();
+    for edit in edits {
+        edit.apply(&mut text);
+    }
+    let tree = parse::bounded(language, &text, nesting).ok()?;
+    Some((text, tree))
+}
+
+fn end_of_line(text: &[u8], at: u32) -> u32 {
+    let rest = text.get(at as usize..).unwrap_or_default();
+    let length = rest.iter().take_while(|byte| **byte != b'\n').count();
+    at + offset(length)
+}
+
+impl Edit {
+    fn span(&self) -> Span {
+        match self {
+            Self::Pass(span) => *span,
+            Self::Loop { name, arguments } => Span {
+                start: name.start,
+                end: arguments.end,
+            },
+        }
+    }
+
+    /// What is passed over.
+    fn passed(&self) -> Option<Span> {
+        match self {
+            Self::Pass(span) => Some(*span),
+            Self::Loop { .. } => None,
+        }
+    }
+
+    fn apply(&self, text: &mut [u8]) {
+        let mut blank = |span: &Span| {
+            for byte in &mut text[span.start as usize..span.end as usize] {
+                if !matches!(byte, b'\n' | b'\r') {
+                    *byte = b' ';
+                }
+            }
+        };
+        match self {
+            Self::Pass(span) => blank(span),
+            Self::Loop { name, arguments } => {
+                blank(name);
+                blank(arguments);
+                text[name.start as usize..name.start as usize + 2].copy_from_slice(b"if");
+                text[arguments.start as usize] = b'1';
+            }
+        }
+    }
+}
+
+/// Where errors are, in source order.
+fn errors_of(tree: &Tree) -> Vec<Span> {
+    let mut errors = Vec::new();
+    each_error(tree, |node, _| errors.push(span(node)));
+    errors
+}
+
+/// Calls `found` for every error, and says whether it lies in a function's body.
+fn each_error<'tree>(tree: &'tree Tree, mut found: impl FnMut(Node<'tree>, bool)) {
+    let mut cursor = tree.walk();
+    let mut bodies = 0_u32;
+    loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            found(node, bodies > 0);
+        }
+        if node.has_error() && cursor.goto_first_child() {
+            bodies += u32::from(node.kind() == "compound_statement");
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+            bodies -= u32::from(cursor.node().kind() == "compound_statement");
+        }
+    }
+}
+
+/// How many errors there are, and what may mend them, in source order and apart.
+fn edits(tree: &Tree, text: &[u8]) -> (usize, Vec<Edit>) {
+    let mut errors = 0;
+    let mut edits = Vec::new();
+    let mut past = 0;
+    each_error(tree, |node, in_body| {
+        errors += 1;
+        if edits.len() >= EDITS_MAX {
+            return;
+        }
+        let edit = if node.is_error() {
+            passed(span(node), text, in_body)
+        } else {
+            made_up(node, text, in_body)
+        };
+        if let Some(edit) = edit.filter(|edit| edit.span().start >= past) {
+            past = edit.span().end;
+            edits.push(edit);
+        }
+    });
+    (errors, edits)
+}
+
+/// Passes over a stretch that holds nothing but a few words, some with arguments.
+fn passed(span: Span, text: &[u8], in_body: bool) -> Option<Edit> {
+    let inner = span.of(text);
+    let words = words_of(inner)?;
+    // In a cast, `(FAR char *)`, nothing but a type and what qualifies it can stand.
+    let in_cast = text[span.end as usize..]
+        .trim_ascii_start()
+        .starts_with(b"*");
+    let are_passable = words
+        .iter()
+        .all(|word| is_misplaced_word(word) && (!in_body || in_cast || looks_like_macro(word)));
+    (are_passable && (1..=PASSED_WORDS_MAX).contains(&words.len())).then_some(Edit::Pass(span))
+}
+
+/// The words of a stretch that holds no more than these and their arguments in brackets.
+fn words_of(text: &[u8]) -> Option<Vec<&[u8]>> {
+    if text.len() > PASSED_BYTES_MAX {
+        return None;
+    }
+    let mut words: Vec<&[u8]> = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        if byte.is_ascii_whitespace() {
+            at += 1;
+        } else if byte.is_ascii_alphabetic() || *byte == b'_' {
+            let end = end_of_word(text, at);
+            words.push(&text[at..end]);
+            at = end;
+        } else if *byte == b'(' && !words.is_empty() {
+            at = end_of_group(text, at)?;
+        } else {
+            return None;
+        }
+    }
+    Some(words)
+}
+
+fn end_of_word(text: &[u8], start: usize) -> usize {
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    start + text[start..].iter().take_while(is_part).count()
+}
+
+/// One past the bracket that closes the one at `start`.
+fn end_of_group(text: &[u8], start: usize) -> Option<usize> {
+    let mut depth = 0_u32;
+    for (at, byte) in text.iter().enumerate().skip(start).take(PASSED_BYTES_MAX) {
+        match byte {
+            b'(' => depth += 1,
+            b')' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            b'{' | b'}' | b';' => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What stands around a semicolon that the parser made up.
+fn made_up(missing: Node<'_>, text: &[u8], in_body: bool) -> Option<Edit> {
+    let statement = missing.parent().filter(|_| missing.kind() == ";")?;
+    let at = missing.start_byte();
+    let rest = text.get(at..)?;
+    let next = at + (rest.len() - rest.trim_ascii_start().len());
+    if in_body {
+        let call = statement
+            .child(0)
+            .filter(|child| child.kind() == "call_expression")?;
+        let name = span(call.child_by_field_name("function")?);
+        let arguments = span(call.child_by_field_name("arguments")?);
+        let is_loop = text.get(next) == Some(&b'{') && name.len() >= 2 && arguments.len() > 2;
+        let arguments = Span {
+            start: arguments.start + 1,
+            end: arguments.end - 1,
+        };
+        return is_loop.then_some(Edit::Loop { name, arguments });
+    }
+    let declaration = Span {
+        start: offset(statement.start_byte()),
+        end: offset(at),
+    };
+    let following = || {
+        let word_end = end_of_word(text, next);
+        let is_call = text.get(word_end) == Some(&b'(');
+        let group_end = end_of_group(text, word_end).filter(|_| is_call);
+        let following = Span {
+            start: offset(next),
+            end: offset(group_end.unwrap_or(word_end)),
+        };
+        // After parameters a declaration goes on with its body, its members' values, or a macro.
+        let after_parameters = text[..at].trim_ascii_end().ends_with(b")");
+        let is_macro = looks_like_macro(&text[next..word_end]);
+        (word_end > next && (after_parameters || is_macro))
+            .then(|| passed(following, text, false))?
+    };
+    if matches!(text.get(next), Some(b'<' | b':')) {
+        // The last word is a type with arguments, or in a namespace.
+        let words = declaration.of(text);
+        let last = words.iter().rposition(u8::is_ascii_whitespace)?;
+        let end = declaration.start + offset(last);
+        return passed(Span { end, ..declaration }, text, false);
+    }
+    // Words alone declare nothing: the declaration goes on after them.
+    following().or_else(|| passed(declaration, text, false))
+}
