@@ -22,8 +22,7 @@ pub(crate) fn lines(text: &[u8], tree: &Tree, kinds: &Kinds) -> Vec<Span> {
         let inner = line.trim_ascii();
         let first = start + (line.len() - line.trim_ascii_start().len());
         start += line.len();
-        let is_short = inner.len() <= PLACEHOLDER_BYTES_MAX;
-        if is_short && has_dots_first(inner) && is_placeholder(&String::from_utf8_lossy(inner)) {
+        if is_line(inner) {
             let past = first + inner.len();
             if is_in_error(tree.root_node(), first, kinds) {
                 found.push(Span {
@@ -37,6 +36,13 @@ pub(crate) fn lines(text: &[u8], tree: &Tree, kinds: &Kinds) -> Vec<Span> {
         }
     }
     found
+}
+
+/// Whether a line, without blanks around it, holds nothing but dots, or dots and words that say what they stand for.
+pub(crate) fn is_line(line: &[u8]) -> bool {
+    line.len() <= PLACEHOLDER_BYTES_MAX
+        && has_dots_first(line)
+        && is_placeholder(&String::from_utf8_lossy(line))
 }
 
 fn has_dots_first(line: &[u8]) -> bool {

@@ -303,29 +303,26 @@ fn value(node: Node<'_>) -> Option<Node<'_>> {
 /// The parts of a definition.
 pub(crate) fn parts(node: Node<'_>) -> Parts {
     match node.kind() {
-        "lexical_declaration" | "variable_declaration" => value(node)
-            .and_then(parts_of_value)
-            .unwrap_or_else(|| first_name(node)),
-        "expression_statement"
-        | "field_definition"
-        | "public_field_definition"
-        | "pair"
-        | "export_statement" => value(node)
-            .and_then(parts_of_value)
-            .unwrap_or_else(|| parts::without_body(node)),
+        "lexical_declaration" | "variable_declaration" => {
+            function_or_class(value(node)).unwrap_or_else(|| first_name(node))
+        }
+        "expression_statement" | "field_definition" | "public_field_definition" | "pair" => {
+            function_or_class(value(node))
+                .unwrap_or_else(|| parts::up_to_kind(node.child(0).unwrap_or(node), "="))
+        }
+        "export_statement" => {
+            function_or_class(value(node)).unwrap_or_else(|| parts::up_to_field(node, "value"))
+        }
         "type_alias_declaration" => parts::up_to_kind(node, "="),
         _ => parts::with_body(node),
     }
 }
 
-/// Where the head and the body are of what is defined by a value with parts.
-fn parts_of_value(value: Node<'_>) -> Option<Parts> {
-    let body = match value.kind() {
-        "object" => value,
-        _ if is_composed(value) => value.child_by_field_name("body")?,
-        _ => return None,
-    };
-    let is_block = matches!(body.kind(), "statement_block" | "class_body" | "object");
+/// Where the head and the body are of what is defined by a function or a class. An object has no body: an empty one is
+/// as much a value as any other.
+fn function_or_class(value: Option<Node<'_>>) -> Option<Parts> {
+    let body = value?.child_by_field_name("body")?;
+    let is_block = matches!(body.kind(), "statement_block" | "class_body");
     Some(Parts {
         head_end: body.start_byte(),
         body: if is_block {

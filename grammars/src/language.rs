@@ -150,7 +150,7 @@ pub(crate) struct Kinds(Vec<Kind>);
 pub(crate) struct Kind {
     pub(crate) role: Role,
     pub(crate) named: bool,
-    /// The bracket that the kind is, if it is one; `${` counts as a brace.
+    /// The bracket that the kind is, if it is one; `${` counts as a brace, ends of strings as angles.
     pub(crate) bracket: Option<u8>,
     /// Whether a semicolon after such a node belongs to the definition.
     pub(crate) takes_semicolon: bool,
@@ -170,6 +170,8 @@ impl Kinds {
             };
             let bracket = match name {
                 "${" => Some(b'{'),
+                "string_start" => Some(b'<'),
+                "string_end" => Some(b'>'),
                 "(" | ")" | "[" | "]" | "{" | "}" => name.bytes().next(),
                 _ => None,
             };

@@ -105,7 +105,7 @@ impl Grammars for TreeSitterGrammars {
 fn family(language: LanguageId) -> Option<&'static str> {
     match usize::from(language.0).checked_sub(language::count()) {
         None => language::row(language).map(|row| row.family),
-        Some(position) => patterns::family(position),
+        Some(position) => patterns::name(position),
     }
 }
 

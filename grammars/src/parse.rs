@@ -16,10 +16,10 @@ pub(crate) const NESTING_MAX: u32 = 10_000;
 pub(crate) const TOKENS_MAX: usize = 200_000;
 
 /// Progress calls (one per hundred parser operations) granted before any byte is read.
-const CALLS_BASE: usize = 400;
+const CALLS_BASE: usize = 600;
 
 /// Nesting from which on a call earns less: where a parser is lost, a step takes it time in proportion to the depth.
-const NESTING_PER_SHARE: usize = 250;
+const NESTING_PER_SHARE: usize = 1_000;
 
 /// Bytes read that earn one more progress call. Ordinary code, with errors or not, needs one call for 90 to 700
 /// bytes; where a parser needs

@@ -94,8 +94,8 @@ fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
 /// Whether the text shows no more than an indented part of a file.
 fn is_fragment(node: Node<'_>, outer: &Outer<'_, '_>) -> bool {
     let wrapper = outer.wrappers().last().unwrap_or(node);
-    let is_in_file = wrapper.parent().is_none_or(|file| file.parent().is_none());
-    is_in_file && wrapper.start_position().column > 0
+    let is_in_file = || wrapper.parent().is_none_or(|file| file.parent().is_none());
+    outer.place == Place::Namespace && wrapper.start_position().column > 0 && is_in_file()
 }
 
 fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {

@@ -1,18 +1,19 @@
 //! Macros that the preprocessor's pass doesn't know by their looks: a word that the grammar can't place is passed over.
 //!
 //! After a parse with errors, the words that the parser skipped, and those after which it made up a semicolon in the
-//! middle of a declaration, are blanked, and the text is parsed again. It stays so if that leaves fewer errors. In the
-//! bodies of functions only what looks like a macro is passed over, and a call in front of a block is a loop: other
-//! words that make no sense there are more likely an error of who wrote them.
+//! middle of a declaration, are blanked, and the text is parsed again. It stays so if that leaves fewer errors.
+//!
+//! A slip of the pen looks the same, so a word must look like a macro or be used more than once in the text. In the
+//! bodies of functions only what looks like a macro is passed over, and a call in front of a block is a loop.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tree_sitter::{Node, Tree};
 use tslp_core::slice::Span;
 
 use crate::language::{Language, offset, span};
 use crate::parse;
-use crate::preprocessor::{is_misplaced_word, looks_like_macro};
+use crate::preprocessor::{WordKind, looks_like_macro, word_kind};
 use crate::readable::Readable;
 
 /// Parses again at the most: each may bring the parser to the next word that it can't place.
@@ -33,6 +34,24 @@ enum Edit {
     Loop { name: Span, arguments: Span },
 }
 
+/// How often each word occurs in a text.
+struct Words<'a>(HashMap<&'a [u8], u32>);
+
+impl<'a> Words<'a> {
+    fn of(text: &'a [u8]) -> Self {
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let mut counts = HashMap::new();
+        for word in text.split(|byte| !is_part(byte)) {
+            *counts.entry(word).or_default() += 1;
+        }
+        Self(counts)
+    }
+
+    fn may_be_macro(&self, word: &[u8]) -> bool {
+        looks_like_macro(word) || self.0.get(word).is_some_and(|count| *count > 1)
+    }
+}
+
 /// The tree of a text, with `readable` as it was parsed in the end.
 pub(crate) fn repaired(
     language: &Language,
@@ -42,9 +61,10 @@ pub(crate) fn repaired(
     nesting: u32,
 ) -> Tree {
     let mut tree = tree;
+    let words = Words::of(source);
     let mut refused = HashSet::new();
     for _ in 0..ROUNDS_MAX {
-        let (errors, mut edits) = edits(&tree, readable.text(source));
+        let (errors, mut edits) = edits(&tree, readable.text(source), &words);
         edits.retain(|edit| !refused.contains(&edit.span().start));
         if edits.is_empty() {
             break;
@@ -170,7 +190,7 @@ fn each_error<'tree>(tree: &'tree Tree, mut found: impl FnMut(Node<'tree>, bool)
 }
 
 /// How many errors there are, and what may mend them, in source order and apart.
-fn edits(tree: &Tree, text: &[u8]) -> (usize, Vec<Edit>) {
+fn edits(tree: &Tree, text: &[u8], known: &Words<'_>) -> (usize, Vec<Edit>) {
     let mut errors = 0;
     let mut edits = Vec::new();
     let mut past = 0;
@@ -180,9 +200,9 @@ fn edits(tree: &Tree, text: &[u8]) -> (usize, Vec<Edit>) {
             return;
         }
         let edit = if node.is_error() {
-            passed(span(node), text, in_body)
+            passed(span(node), text, known, in_body)
         } else {
-            made_up(node, text, in_body)
+            made_up(node, text, known, in_body)
         };
         if let Some(edit) = edit.filter(|edit| edit.span().start >= past) {
             past = edit.span().end;
@@ -192,18 +212,49 @@ fn edits(tree: &Tree, text: &[u8]) -> (usize, Vec<Edit>) {
     (errors, edits)
 }
 
-/// Passes over a stretch that holds nothing but a few words, some with arguments.
-fn passed(span: Span, text: &[u8], in_body: bool) -> Option<Edit> {
-    let inner = span.of(text);
-    let words = words_of(inner)?;
-    // In a cast, `(FAR char *)`, nothing but a type and what qualifies it can stand.
-    let in_cast = text[span.end as usize..]
-        .trim_ascii_start()
-        .starts_with(b"*");
-    let are_passable = words
-        .iter()
-        .all(|word| is_misplaced_word(word) && (!in_body || in_cast || looks_like_macro(word)));
-    (are_passable && (1..=PASSED_WORDS_MAX).contains(&words.len())).then_some(Edit::Pass(span))
+/// Passes over a stretch that holds nothing but a few words, some with arguments. Where it holds a type, the word in
+/// front, which the parser took for one, is the macro.
+fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<Edit> {
+    let words = words_of(span.of(text))?;
+    if !(1..=PASSED_WORDS_MAX).contains(&words.len()) {
+        return None;
+    }
+    let are = |test: fn(&[u8]) -> bool| words.iter().all(|word| test(word));
+    if are(|word| word_kind(word) == WordKind::Name) {
+        let is_allowed = match in_body {
+            true => are(looks_like_macro) || is_in_cast(span, text),
+            false => words.iter().all(|word| known.may_be_macro(word)),
+        };
+        return is_allowed.then_some(Edit::Pass(span));
+    }
+    let declares = are(|word| matches!(word_kind(word), WordKind::Specifier | WordKind::Type));
+    let before = last_word(&text[..span.start as usize]).filter(|_| declares && !in_body)?;
+    let begins = last_word(&text[..before.start as usize])
+        .is_none_or(|word| word_kind(word.of(text)) == WordKind::Specifier);
+    let word = before.of(text);
+    let is_macro = word_kind(word) == WordKind::Name && known.may_be_macro(word);
+    (is_macro && begins).then_some(Edit::Pass(before))
+}
+
+/// Whether a stretch stands in a cast, `(FAR char *)`, where nothing but a type and what qualifies it can.
+fn is_in_cast(span: Span, text: &[u8]) -> bool {
+    let mut before = &text[..span.start as usize];
+    while let Some(word) = last_word(before) {
+        before = &text[..word.start as usize];
+    }
+    let after = text[span.end as usize..].trim_ascii_start();
+    before.trim_ascii_end().ends_with(b"(") && after.starts_with(b"*")
+}
+
+/// The word that a text ends with, blanks aside.
+fn last_word(text: &[u8]) -> Option<Span> {
+    let end = text.trim_ascii_end().len();
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let length = text[..end].iter().rev().take_while(is_part).count();
+    (length > 0).then_some(Span {
+        start: offset(end - length),
+        end: offset(end),
+    })
 }
 
 /// The words of a stretch that holds no more than these and their arguments in brackets.
@@ -241,7 +292,7 @@ fn end_of_group(text: &[u8], start: usize) -> Option<usize> {
         match byte {
             b'(' => depth += 1,
             b')' => {
-                depth -= 1;
+                depth = depth.checked_sub(1)?;
                 if depth == 0 {
                     return Some(at + 1);
                 }
@@ -254,7 +305,7 @@ fn end_of_group(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// What stands around a semicolon that the parser made up.
-fn made_up(missing: Node<'_>, text: &[u8], in_body: bool) -> Option<Edit> {
+fn made_up(missing: Node<'_>, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<Edit> {
     let statement = missing.parent().filter(|_| missing.kind() == ";")?;
     let at = missing.start_byte();
     let rest = text.get(at..)?;
@@ -288,15 +339,15 @@ fn made_up(missing: Node<'_>, text: &[u8], in_body: bool) -> Option<Edit> {
         let after_parameters = text[..at].trim_ascii_end().ends_with(b")");
         let is_macro = looks_like_macro(&text[next..word_end]);
         (word_end > next && (after_parameters || is_macro))
-            .then(|| passed(following, text, false))?
+            .then(|| passed(following, text, known, false))?
     };
     if matches!(text.get(next), Some(b'<' | b':')) {
         // The last word is a type with arguments, or in a namespace.
         let words = declaration.of(text);
         let last = words.iter().rposition(u8::is_ascii_whitespace)?;
         let end = declaration.start + offset(last);
-        return passed(Span { end, ..declaration }, text, false);
+        return passed(Span { end, ..declaration }, text, known, false);
     }
     // Words alone declare nothing: the declaration goes on after them.
-    following().or_else(|| passed(declaration, text, false))
+    following().or_else(|| passed(declaration, text, known, false))
 }

@@ -262,6 +262,7 @@ impl<'tree> Walk<'tree, '_> {
             b')' => b'(',
             b']' => b'[',
             b'}' => b'{',
+            b'>' => b'<',
             _ => return self.brackets.push(bracket),
         };
         let near = self.brackets.len().saturating_sub(BRACKETS_COMPARED_MAX);
@@ -367,6 +368,8 @@ impl<'tree> Walk<'tree, '_> {
         let span = self.span(anchor);
         let Parts { head_end, body } = (self.language.parts)(node);
         let head = self.head(span, parts::start(anchor, self.kinds), head_end);
+        let is_apart = self.open.is_empty();
+        let top_level = self.place == Place::Namespace || self.place == Place::Type && is_apart;
         for symbol in &opened.symbols {
             if self.definitions.len() >= DEFINITIONS_PER_BLOCK_MAX {
                 return;
@@ -388,7 +391,7 @@ impl<'tree> Walk<'tree, '_> {
                     Proof::Ast
                 },
                 figures: Figures::default(),
-                top_level: self.place == Place::Namespace,
+                top_level,
                 damaged: false,
             });
         }

@@ -170,8 +170,8 @@ impl Pass<'_> {
 
     /// A call in the middle of a declaration, which no function call can be: `int CALLBACK(name)(int a)` has its name in
     /// there, `int f OF((int a))` its parameters, `template <class T, ENABLE_IF(x)>` nothing to do with either.
-    fn macro_in_declarator(&mut self, index: usize, close: usize) -> bool {
-        let before = self.before().and_then(|before| self.token(before));
+    pub(super) fn macro_in_declarator(&mut self, index: usize, close: usize) -> bool {
+        let before = index.checked_sub(1).and_then(|before| self.token(before));
         let after = |mark| self.is(close + 1, mark);
         let begins = before.is_some_and(|token| token.is(b',') || token.is(b'<'));
         if begins && (after(b',') || after(b'>')) && self.inside() != Inside::Values {

@@ -16,4 +16,4 @@ mod specifiers;
 
 pub(crate) use lex::looks_like_macro;
 pub(crate) use pass::{Dialect, readable};
-pub(crate) use specifiers::is_misplaced_word;
+pub(crate) use specifiers::{WordKind, word_kind};

@@ -7,6 +7,9 @@ use super::lex::{Kind, Token};
 use super::pass::{Inside, Pass};
 use tslp_core::slice::Span;
 
+/// Tokens of a type's arguments that are looked through.
+const ARGUMENTS_MAX: usize = 64;
+
 /// One part of a run.
 #[derive(Clone, Copy, Debug)]
 struct Part {
@@ -79,6 +82,12 @@ impl Pass<'_> {
         if self.lone_macro(index) {
             self.blank_tokens(index..index + 1);
             return index + 1;
+        }
+        if let [_, .., last] = parts[..]
+            && last.kind == PartKind::Upper
+            && let Some(close) = self.mate(end).filter(|_| self.is(end, b'('))
+        {
+            self.macro_in_declarator(last.begin, close);
         }
         if !self.may_declare() {
             return end;
@@ -206,7 +215,7 @@ impl Pass<'_> {
                     // A word in front of a body is a macro after the parameters of a function.
                     Some(after)
                         if self.token(after).is_some_and(Token::is_word)
-                            && !(self.is(after + 1, b'{') && !parts.is_empty()) =>
+                            && (parts.is_empty() || !self.is(after + 1, b'{')) =>
                     {
                         kind = PartKind::UpperCall;
                         end = after;
@@ -252,7 +261,8 @@ impl Pass<'_> {
 
     /// The parts of a run that are macros.
     fn macros_among(&mut self, parts: &[Part], end: usize) -> Vec<Part> {
-        let names_last = !(self.is(end, b'*') || self.is(end, b'&'));
+        let names_last =
+            !(self.is(end, b'*') || self.is(end, b'&') || self.names_type_with_arguments(end));
         let after_pointer = self
             .before()
             .is_some_and(|before| self.is(before, b'*') || self.is(before, b'&'));
@@ -315,6 +325,23 @@ impl Pass<'_> {
             macros.push(name);
         }
         macros
+    }
+
+    /// Whether `<…>` begins here and a name follows it, so that the word before is a type.
+    fn names_type_with_arguments(&self, open: usize) -> bool {
+        let mut depth = 0_i32;
+        for at in open..open + ARGUMENTS_MAX {
+            match self.token(at).map(|token| token.kind) {
+                Some(Kind::Mark(b'<')) => depth += 1,
+                Some(Kind::Mark(b'>')) => depth -= 1,
+                Some(Kind::Mark(b';' | b'{' | b'}')) | None => return false,
+                _ => {}
+            }
+            if depth == 0 {
+                return at > open && self.token(at + 1).is_some_and(Token::is_word);
+            }
+        }
+        false
     }
 
     /// Whether parameters at `open` are those of a constructor: the values of members follow.
@@ -405,8 +432,25 @@ fn is_attribute(word: &[u8]) -> bool {
     )
 }
 
-/// Whether a word that stands where the grammar has no place for it may be a macro, or part of a declaration that one
-/// tore apart.
-pub(crate) fn is_misplaced_word(word: &[u8]) -> bool {
-    kind_of_word(word) != PartKind::Statement
+/// What a word can be in a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WordKind {
+    /// `const`, `static`, `__cdecl`.
+    Specifier,
+    /// `int`, `struct`.
+    Type,
+    /// `return`: no part of a declaration's beginning.
+    Statement,
+    /// Anything else.
+    Name,
+}
+
+/// What a word can be.
+pub(crate) fn word_kind(word: &[u8]) -> WordKind {
+    match kind_of_word(word) {
+        PartKind::Specifier | PartKind::Attribute => WordKind::Specifier,
+        PartKind::Type => WordKind::Type,
+        PartKind::Statement => WordKind::Statement,
+        PartKind::Name | PartKind::Upper | PartKind::UpperCall => WordKind::Name,
+    }
 }
