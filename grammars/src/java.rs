@@ -36,13 +36,14 @@ fn role(kind: &str) -> Role {
         "line_comment" | "block_comment" => Role::Comment,
         "package_declaration" | "import_declaration" => Role::Preamble,
         "annotation" | "marker_annotation" => Role::Lead,
-        // What a field or an enumerator holds belongs to it.
-        "block" | "constructor_body" | "field_declaration" | "enum_constant" => Role::Body,
+        // What a field holds belongs to it.
+        "block" | "constructor_body" | "field_declaration" => Role::Body,
         "class_declaration"
         | "interface_declaration"
         | "enum_declaration"
         | "record_declaration"
         | "annotation_type_declaration"
+        | "enum_constant"
         | "method_declaration"
         | "constructor_declaration"
         | "compact_constructor_declaration" => Role::Item,
@@ -58,7 +59,9 @@ fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
         "method_declaration" | "constructor_declaration" | "compact_constructor_declaration"
     );
     // Without its class around it a method can't be named.
-    let is_definition = has_body && (!is_method || outer.place == Place::Type);
+    let is_nameable = !is_method || outer.place == Place::Type;
+    // An enumerator belongs to its type, but what it overrides can be named.
+    let is_definition = has_body && is_nameable && node.kind() != "enum_constant";
     let symbol = name.as_ref().filter(|_| is_definition);
     Opened {
         symbols: symbol

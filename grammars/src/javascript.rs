@@ -49,9 +49,10 @@ pub(crate) fn role(kind: &str) -> Role {
     match kind {
         "comment" | "html_comment" => Role::Comment,
         "import_statement" => Role::Preamble,
+        "for_statement" | "for_in_statement" => Role::Body,
         "decorator" => Role::Lead,
-        "statement_block" => Role::Body,
-        "export_statement"
+        "statement_block"
+        | "export_statement"
         | "function_declaration"
         | "generator_function_declaration"
         | "class_declaration"
@@ -86,6 +87,10 @@ pub(crate) fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened
             ..Opened::default()
         },
         "class_declaration" => class(name(), outer),
+        "statement_block" => Opened {
+            inside: (!is_top_level(node, outer)).then_some(Place::Body),
+            ..Opened::default()
+        },
         // In the middle of what the parser couldn't read, nobody knows whose members these are.
         "method_definition" | "field_definition" | "public_field_definition" | "pair"
             if outer.place != Place::Type =>
@@ -185,6 +190,22 @@ fn assignment(statement: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
     }
 }
 
+/// Whether a block is that of a namespace or of a function that is called at once.
+fn is_top_level(block: Node<'_>, outer: &Outer<'_, '_>) -> bool {
+    let around = outer.enclosing().next();
+    let is_global = around.is_some_and(|around| around.kind() == "ambient_declaration");
+    is_global
+        || is_namespace(around)
+        || around.is_some_and(|around| around.kind() == "expression_statement")
+            && outer.place == Place::Namespace
+            && block.parent().is_some_and(is_function)
+}
+
+/// Whether a node is a namespace or module.
+pub(crate) fn is_namespace(node: Option<Node<'_>>) -> bool {
+    node.is_some_and(|node| matches!(node.kind(), "internal_module" | "module"))
+}
+
 /// `(function () {…})();`, which only keeps what a file defines to itself.
 fn is_called_function(statement: Node<'_>) -> bool {
     let mut next = statement.child(0);
@@ -202,6 +223,8 @@ fn is_called_function(statement: Node<'_>) -> bool {
 
 /// The names of variables, or of the one function, class or object that a variable is made for.
 fn variables(declaration: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+    // What `let` and `const` declare can't be declared again; a type of the same name is another thing.
+    let is_var = declaration.kind() == "variable_declaration";
     let mut names = Vec::new();
     let mut imports = false;
     let mut cursor = declaration.walk();
@@ -219,7 +242,7 @@ fn variables(declaration: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
     let value = only_value(declaration).filter(|value| is_composed(*value));
     Opened {
         preamble: imports,
-        first_only: value.is_none_or(|value| !is_function(value)),
+        first_only: is_var && value.is_none_or(|value| !is_function(value)),
         ..match value {
             Some(value) => defined(&names, value, outer),
             None => Opened {

@@ -26,6 +26,9 @@ const EDITS_MAX: usize = 1_000;
 const PASSED_BYTES_MAX: usize = 256;
 const PASSED_WORDS_MAX: usize = 3;
 
+/// Words in a row in which a macro is looked for: prose has more.
+const RUN_WORDS_MAX: usize = 5;
+
 /// A change to the text.
 enum Edit {
     /// Words and their arguments that are blanked.
@@ -219,11 +222,19 @@ fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<E
     if !(1..=PASSED_WORDS_MAX).contains(&words.len()) {
         return None;
     }
+    if !in_body
+        && let Some(edit) = macro_after(span, text).or_else(|| macro_in_run(span, text, known))
+    {
+        return Some(edit);
+    }
     let are = |test: fn(&[u8]) -> bool| words.iter().all(|word| test(word));
     if are(|word| word_kind(word) == WordKind::Name) {
         let is_allowed = match in_body {
             true => are(looks_like_macro) || is_in_cast(span, text),
-            false => words.iter().all(|word| known.may_be_macro(word)),
+            false => {
+                words.iter().all(|word| known.may_be_macro(word))
+                    || qualifier_before(span, text).is_some_and(|word| known.may_be_macro(word))
+            }
         };
         return is_allowed.then_some(Edit::Pass(span));
     }
@@ -234,6 +245,44 @@ fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<E
     let word = before.of(text);
     let is_macro = word_kind(word) == WordKind::Name && known.may_be_macro(word);
     (is_macro && begins).then_some(Edit::Pass(before))
+}
+
+/// The macro behind a stretch, which the parser took for a function's name: `m_ GUARDED_BY(mu)`.
+fn macro_after(span: Span, text: &[u8]) -> Option<Edit> {
+    let rest = text.get(span.end as usize..)?;
+    let start = span.end as usize + (rest.len() - rest.trim_ascii_start().len());
+    let end = end_of_word(text, start);
+    let group = (text.get(end) == Some(&b'(')).then(|| end_of_group(text, end))?;
+    let is_last = matches!(text[group?..].trim_ascii_start().first(), Some(b';' | b'='));
+    (is_last && looks_like_macro(&text[start..end])).then_some(Edit::Pass(Span {
+        start: offset(start),
+        end: offset(group?),
+    }))
+}
+
+/// Of words in a row that end with a stretch, the first that may be a macro: in `local const word name` the parser takes
+/// `word` for what is declared.
+fn macro_in_run(span: Span, text: &[u8], known: &Words<'_>) -> Option<Edit> {
+    let mut found = None;
+    let mut start = span.start;
+    for _ in 0..RUN_WORDS_MAX {
+        let Some(word) = last_word(&text[..start as usize]) else {
+            return found.map(Edit::Pass);
+        };
+        let spelled = word.of(text);
+        if word_kind(spelled) == WordKind::Name && known.may_be_macro(spelled) {
+            found = Some(word);
+        }
+        start = word.start;
+    }
+    None
+}
+
+/// The word between `*` and a stretch, as in `char *RESTRICT name`.
+fn qualifier_before(span: Span, text: &[u8]) -> Option<&[u8]> {
+    let word = last_word(&text[..span.start as usize])?;
+    let before = text[..word.start as usize].trim_ascii_end();
+    before.ends_with(b"*").then(|| word.of(text))
 }
 
 /// Whether a stretch stands in a cast, `(FAR char *)`, where nothing but a type and what qualifies it can.
@@ -341,13 +390,18 @@ fn made_up(missing: Node<'_>, text: &[u8], known: &Words<'_>, in_body: bool) -> 
         (word_end > next && (after_parameters || is_macro))
             .then(|| passed(following, text, known, false))?
     };
-    if matches!(text.get(next), Some(b'<' | b':')) {
-        // The last word is a type with arguments, or in a namespace.
-        let words = declaration.of(text);
-        let last = words.iter().rposition(u8::is_ascii_whitespace)?;
-        let end = declaration.start + offset(last);
-        return passed(Span { end, ..declaration }, text, known, false);
-    }
-    // Words alone declare nothing: the declaration goes on after them.
-    following().or_else(|| passed(declaration, text, known, false))
+    // Words alone declare nothing: the declaration goes on after them, and one of them is the macro.
+    following().or_else(|| {
+        let words = words_of(declaration.of(text))?;
+        let is_macro =
+            |word: &&&[u8]| word_kind(word) == WordKind::Name && known.may_be_macro(word);
+        let word = words.iter().find(is_macro).filter(|_| words.len() > 1)?;
+        let start = declaration
+            .of(text)
+            .windows(word.len())
+            .position(|part| part == *word)?;
+        let start = declaration.start + offset(start);
+        let end = start + offset(word.len());
+        Some(Edit::Pass(Span { start, end }))
+    })
 }

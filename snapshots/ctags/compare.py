@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the definitions that TSLP finds in a tree with those of Universal Ctags: docs/languages.md says how to run it.
+"""Compares the definitions that TSLP finds in a tree with those of Universal Ctags, or of TypeScript's parser: docs/languages.md says how to run it.
 
     compare.py LANGUAGE TREE… [--list N]
 
@@ -29,8 +29,8 @@ EXTENSIONS = {
 # Kinds that docs/languages.md claims. What stands in a function, or is a member without a body, is sorted out below.
 CLAIMED = {
     "Python": {"class", "function", "member", "variable"},
-    "JavaScript": {"class", "function", "generator", "method", "getter", "setter", "constant", "variable"},
-    "TypeScript": {"class", "function", "generator", "method", "constant", "variable", "alias", "enum", "interface"},
+    "JavaScript": {"class", "function", "method", "variable", "alias", "enum", "interface"},
+    "TypeScript": {"class", "function", "method", "variable", "alias", "enum", "interface"},
     "Rust": {"macro", "method", "function", "enum", "interface", "struct", "typedef", "variable", "implementation"},
     "Go": {"const", "func", "type", "struct", "interface", "var", "talias"},
     "Java": {"class", "enum", "interface", "method", "annotation"},
@@ -64,10 +64,11 @@ def files(trees, extensions):
 
 
 def tags(language, paths):
-    command = [
-        "ctags", "--output-format=json", "--fields=+neKsSt", f"--language-force={language}",
-        f"--kinds-{language}=*", "-L", "-", "-f", "-", "--sort=no",
-    ]
+    if language in ("JavaScript", "TypeScript"):
+        # Of these the parser of ctags knows too little: TypeScript's own says what is there.
+        command = ["node", os.path.join(os.path.dirname(os.path.abspath(__file__)), "typescript.js")]
+    else:
+        command = ctags(language)
     out = subprocess.run(command, input="\n".join(paths), capture_output=True, text=True, errors="replace", check=False)
     for line in out.stdout.split("\n"):
         try:
@@ -77,6 +78,13 @@ def tags(language, paths):
             continue
         if tag.get("_type") == "tag" and not tag["name"].startswith(("__anon", "AnonymousFunction", "anonymousFunction")):
             yield tag
+
+
+def ctags(language):
+    return [
+        "ctags", "--output-format=json", "--fields=+neKsSt", f"--language-force={language}",
+        f"--kinds-{language}=*", "-L", "-", "-f", "-", "--sort=no",
+    ]
 
 
 Ours = collections.namedtuple("Ours", "start head head_end end damaged body proof symbol")
@@ -107,6 +115,9 @@ def last_name(symbol):
     tail = re.split(r"::|\.|#(?=\w)", plain.split("(")[0] if symbol.endswith(")") else plain)[-1]
     tail = tail.strip("\"'[]").removeprefix("set ").removeprefix("~").strip()
     names.add(tail)
+    whole = re.search(r"(#[\w$]+|\[[^\]]*\])$", symbol)
+    if whole:
+        names.add(whole.group(1))
     names.add("~" + tail)
     names.add(re.sub(r"\s+", "", symbol.split("::")[-1]))
     if symbol.endswith((".setter", ".deleter")):
@@ -133,7 +144,6 @@ def is_declaration(language, tag, lines):
     text = "\n".join(lines[tag["line"] - 1 : tag["line"] + 60])
     at = text.find(tag["name"])
     depth = 0
-    before = ""
     for index, char in enumerate(text[at:]):
         if char in "([":
             depth += 1
@@ -141,18 +151,12 @@ def is_declaration(language, tag, lines):
             depth -= 1
             if depth < 0:
                 return False
-        elif depth == 0 and char == "{" and not (language == "TypeScript" and before in ":|<&"):
+        elif depth == 0 and char == "{":
             return False
         elif depth == 0 and char == ";":
             return True
-        elif depth == 0 and char == "\n" and language == "TypeScript" and before not in ":|<&,(=>" and not re.match(
-            r"\s*[:{<|&]", text[at + index :].lstrip("\n")
-        ):
-            return True
         elif depth == 0 and text[at + index :].startswith("=>"):
             return False
-        if not char.isspace():
-            before = char
     return False
 
 
@@ -160,6 +164,8 @@ def claimed(language, tag, lines):
     kind = tag["kind"]
     if kind not in CLAIMED[language]:
         return False
+    if language in ("JavaScript", "TypeScript"):
+        return True
     scope = tag.get("scopeKind")
     if scope in ("function", "method", "func", "getter", "setter", "generator") or language == "Python" and scope == "member":
         return False
@@ -168,7 +174,7 @@ def claimed(language, tag, lines):
     line = lines[tag["line"] - 1]
     if language == "Rust" and kind == "implementation" and not re.search(r"\bfor\b", " ".join(lines[tag["line"] - 1 : tag["line"] + 8]).split("{")[0]):
         return False
-    if language == "JavaScript" and "require(" in line or tag["name"] == "_":
+    if tag["name"] == "_":
         return False
     if language == "Python" and "overload" in "".join(lines[max(0, tag["line"] - 3) : tag["line"] - 1]):
         return False
@@ -176,8 +182,6 @@ def claimed(language, tag, lines):
         return False
     if language in ("C", "C++") and kind == "macro" and is_guard(tag, lines):
         return False
-    if language == "TypeScript" and kind in VARIABLES | {"function", "alias", "generator"} and (indentation(line) or line.startswith("import")):
-        return "namespace " in "\n".join(lines) and line.strip().startswith("export ")
     return not is_declaration(language, tag, lines)
 
 

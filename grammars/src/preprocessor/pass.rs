@@ -297,6 +297,9 @@ impl<'a> Pass<'a> {
                 return index + 1;
             }
         }
+        if token.text(self.source) == b"new" {
+            self.new_pointers(index);
+        }
         let statement = &mut self.state.statement;
         match token.text(self.source) {
             b"namespace" => statement.namespace = true,

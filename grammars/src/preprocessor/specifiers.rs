@@ -51,9 +51,6 @@ impl Pass<'_> {
             self.blank_tokens(index..index + 1);
             return index + 1;
         }
-        if self.text(index) == b"new" {
-            self.new_pointers(index);
-        }
         if self.macro_call(index) {
             return index + 1;
         }
