@@ -308,7 +308,7 @@ impl<'c> Adopter<'c> {
             }
             match skip {
                 Some(skip) => self.summary.skip(path.as_str(), skip),
-                None => self.count(bytes, unread_lines(&path, found.as_deref()), before),
+                None => self.count(bytes, unread_lines(&path, found), before),
             }
             if self.waiting.recorded().len() > before {
                 self.waiting_bytes += bytes;

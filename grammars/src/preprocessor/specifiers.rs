@@ -118,6 +118,9 @@ impl Pass<'_> {
             if alone || calling_convention || trailing {
                 self.blank(token.span());
             }
+            if alone && next.is(b'~') {
+                self.readable.prefixes.push(token.span());
+            }
         }
         if self.lone_macro(index) {
             self.blank(token.span());

@@ -66,7 +66,7 @@ fn errors_touch_only_the_definition_they_lie_in() {
     for (name, source, names) in [
         (
             "a.py",
-            "def f():\n    return (1\n\ndef g():\n    return 2\n",
+            "def f():\n    return 1 +\n\ndef g():\n    return 2\n",
             ["g"],
         ),
         ("a.rs", "fn f() { let = ; }\nfn g() {}\n", ["g"]),
