@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the definitions that TSLP finds in a tree with those of Universal Ctags, or of TypeScript's parser: docs/languages.md says how to run it.
+"""Compares the definitions that TSLP finds in a tree with those of Universal Ctags, or of a parser of the language: docs/languages.md says how to run it.
 
     compare.py LANGUAGE TREE… [--list N]
 
@@ -67,6 +67,8 @@ def tags(language, paths):
     if language in ("JavaScript", "TypeScript"):
         # Of these the parser of ctags knows too little: TypeScript's own says what is there.
         command = ["node", os.path.join(os.path.dirname(os.path.abspath(__file__)), "typescript.js")]
+    elif language == "Java":
+        command = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "java.py")]
     else:
         command = ctags(language)
     out = subprocess.run(command, input="\n".join(paths), capture_output=True, text=True, errors="replace", check=False)
@@ -164,7 +166,7 @@ def claimed(language, tag, lines):
     kind = tag["kind"]
     if kind not in CLAIMED[language]:
         return False
-    if language in ("JavaScript", "TypeScript"):
+    if language in ("Java", "JavaScript", "TypeScript"):
         return True
     scope = tag.get("scopeKind")
     if scope in ("function", "method", "func", "getter", "setter", "generator") or language == "Python" and scope == "member":
@@ -175,6 +177,9 @@ def claimed(language, tag, lines):
     if language == "Rust" and kind == "implementation" and not re.search(r"\bfor\b", " ".join(lines[tag["line"] - 1 : tag["line"] + 8]).split("{")[0]):
         return False
     if tag["name"] == "_":
+        return False
+    if language == "Rust" and kind == "variable" and not re.search(rf"static\s+(mut\s+)?{re.escape(tag['name'])}\s*:", line):
+        # ctags takes the lifetime of `&'static str` for the keyword.
         return False
     if language == "Python" and "overload" in "".join(lines[max(0, tag["line"] - 3) : tag["line"] - 1]):
         return False
@@ -197,6 +202,9 @@ def compare(language, program, trees):
     theirs = collections.defaultdict(list)
     for tag in tags(language, paths):
         theirs[tag["path"]].append(tag)
+    if language == "Java":
+        # Its parser knows no Java after 8, and says nothing of files that it can't read.
+        paths = [path for path in paths if theirs[path]]
     wanted, lost, unknown, extra, total = collections.Counter(), [], [], [], 0
     for path in paths:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -213,8 +221,13 @@ def compare(language, program, trees):
                 tag["name"] = re.sub(r"\s+(?=\W)", "", tag["name"])
             if line > len(lines) or not claimed(language, tag, lines):
                 continue
+            name = tag["name"]
+            call = re.search(rf"\b{re.escape(name)}\s*\(\s*(\w+)\s*\)", lines[line - 1]) if name.isupper() else None
+            if call and call.group(1) in named:
+                # ctags takes the macro around a name for the name.
+                name = call.group(1)
             is_type = tag["kind"] in ("typedef", "variable", "struct", "class", "union", "enum")
-            match = [it for it in named[tag["name"]] if it.start <= line <= max(it.head_end, it.head) + 1 or (it.body == "None" or is_type) and it.start <= line <= it.end]
+            match = [it for it in named[name] if it.start <= line <= max(it.head_end, it.head) + 1 or (it.body == "None" or is_type) and it.start <= line <= it.end]
             inside = [
                 it for it in mine
                 if it.head_end <= line <= it.end and it.head < line
