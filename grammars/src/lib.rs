@@ -1,6 +1,7 @@
 //! Definitions of source texts: the implementation of [`tslp_core::extract::Grammars`].
 //!
-//! C and C++ are read by tree-sitter, other languages by [`patterns`]. A language with a grammar is one file ([`c`], [`cpp`]) and one row of the table in [`language`]. All of them share one bounded
+//! Eight languages are read by tree-sitter, others by [`patterns`]. A language with a grammar is one file ([`c`], [`go`],
+//! [`python`] …) and one row of the table in [`language`]. All of them share one bounded
 //! parse ([`parse`]), in memory of its own ([`arena`]), and one cursor walk ([`walk`]) that finds definitions, counts structure and sees comments in a
 //! single pass. Nothing is built before the first text of a language arrives.
 
@@ -132,7 +133,11 @@ fn extract_from(
     if readable.tokens > parse::TOKENS_MAX {
         return Err(ExtractError::TooDense);
     }
-    let nesting = parse::nesting(readable.text(source)).max(readable.depth);
+    let (nesting, marks) = parse::density(readable.text(source));
+    if readable.tokens == 0 && marks > parse::MARKS_MAX {
+        return Err(ExtractError::TooDense);
+    }
+    let nesting = nesting.max(readable.depth);
     if nesting > parse::NESTING_MAX {
         return Err(ExtractError::Unparsable);
     }
@@ -144,7 +149,7 @@ fn extract_from(
             tree = parse::bounded(language, readable.text(source), nesting)?;
         }
         if language.has_macros && tree.root_node().has_error() {
-            tree = repair::repaired(language, source, &mut readable, tree, nesting);
+            tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
         }
         Ok(walk::walk(language, &tree, source, &readable))
     })

@@ -15,6 +15,10 @@ pub(crate) const NESTING_MAX: u32 = 10_000;
 /// elsewhere. A megabyte of ordinary code holds 120,000 to 250,000; one of digits and commas would take 160 MB.
 pub(crate) const TOKENS_MAX: usize = 200_000;
 
+/// Most words and marks that are parsed where comments and literals aren't told from code before the parse. A megabyte of
+/// ordinary code has 250,000 to 350,000; of digits and commas it would have a million.
+pub(crate) const MARKS_MAX: usize = 400_000;
+
 /// Progress calls (one per hundred parser operations) granted before any byte is read.
 const CALLS_BASE: usize = 600;
 
@@ -61,11 +65,15 @@ pub(crate) fn bounded(
         .ok_or(ExtractError::Unparsable)
 }
 
-/// How deep the brackets of a text nest, literals and comments taken for code: enough to refuse what nobody writes.
-pub(crate) fn nesting(text: &[u8]) -> u32 {
-    let mut depth = 0_u32;
-    let mut deepest = 0;
+/// How deep the brackets of a text nest, and how many words and marks it has, literals and comments taken for code:
+/// enough to refuse what nobody writes.
+pub(crate) fn density(text: &[u8]) -> (u32, usize) {
+    let (mut depth, mut deepest, mut count) = (0_u32, 0, 0);
+    let mut in_word = false;
     for byte in text {
+        let is_word = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | 0x80..);
+        count += usize::from(!byte.is_ascii_whitespace() && !(is_word && in_word));
+        in_word = is_word;
         match byte {
             b'(' | b'[' | b'{' => {
                 depth += 1;
@@ -75,5 +83,5 @@ pub(crate) fn nesting(text: &[u8]) -> u32 {
             _ => {}
         }
     }
-    deepest
+    (deepest, count)
 }

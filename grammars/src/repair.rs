@@ -9,6 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use tree_sitter::{Node, Tree};
+use tslp_core::extract::ExtractError;
 use tslp_core::slice::Span;
 
 use crate::language::{Language, offset, span};
@@ -56,13 +57,16 @@ impl<'a> Words<'a> {
 }
 
 /// The tree of a text, with `readable` as it was parsed in the end.
+///
+/// # Errors
+/// When a text that was parsed before can't be parsed again.
 pub(crate) fn repaired(
     language: &Language,
     source: &[u8],
     readable: &mut Readable,
     tree: Tree,
     nesting: u32,
-) -> Tree {
+) -> Result<Tree, ExtractError> {
     let mut tree = tree;
     let words = Words::of(source);
     let mut refused = HashSet::new();
@@ -72,10 +76,11 @@ pub(crate) fn repaired(
         if edits.is_empty() {
             break;
         }
-        let Some((text, next)) = edited(language, readable.text(source), &edits, nesting) else {
-            break;
-        };
-        let left = errors_of(&next);
+        // One tree at a time: each takes many times the memory of its text.
+        drop(tree);
+        let mut text = edited(readable.text(source), &edits);
+        let mut next = parse::bounded(language, &text, nesting);
+        let left = next.as_ref().map_or_else(|_| Vec::new(), errors_of);
         let helps = |edit: &Edit| {
             let line_end = end_of_line(&text, edit.span().end);
             let first = left.partition_point(|error| error.end < edit.span().start);
@@ -83,39 +88,38 @@ pub(crate) fn repaired(
         };
         let (kept, useless): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(helps);
         refused.extend(useless.iter().map(|edit| edit.span().start));
-        let result = if useless.is_empty() {
-            Some((text, next))
-        } else {
-            edited(language, readable.text(source), &kept, nesting)
-        };
-        let Some((text, next)) = result else { break };
-        if errors_of(&next).len() < errors {
-            tree = next;
-            readable.changed = Some(text);
-            readable
-                .prefixes
-                .extend(kept.iter().filter_map(Edit::passed));
-        } else if useless.is_empty() {
-            break;
+        if !useless.is_empty() {
+            drop(next);
+            text = edited(readable.text(source), &kept);
+            next = parse::bounded(language, &text, nesting);
+        }
+        match next.map(|next| (errors_of(&next).len(), next)) {
+            Ok((left, next)) if left < errors => {
+                tree = next;
+                readable.changed = Some(text);
+                readable
+                    .prefixes
+                    .extend(kept.iter().filter_map(Edit::passed));
+            }
+            _ => {
+                tree = parse::bounded(language, readable.text(source), nesting)?;
+                if useless.is_empty() {
+                    break;
+                }
+            }
         }
     }
     readable.prefixes.sort_unstable();
-    tree
+    Ok(tree)
 }
 
-/// The text with some edits, and its tree.
-fn edited(
-    language: &Language,
-    text: &[u8],
-    edits: &[Edit],
-    nesting: u32,
-) -> Option<(Vec<u8>, Tree)> {
+/// The text with some edits.
+fn edited(text: &[u8], edits: &[Edit]) -> Vec<u8> {
     let mut text = text.to_vec();
     for edit in edits {
         edit.apply(&mut text);
     }
-    let tree = parse::bounded(language, &text, nesting).ok()?;
-    Some((text, tree))
+    text
 }
 
 fn end_of_line(text: &[u8], at: u32) -> u32 {

@@ -289,7 +289,9 @@ impl<'tree> Walk<'tree, '_> {
                 let first = *column.get_or_insert(position.column);
                 if position.column != first {
                     self.totals.errors += 1;
-                    self.unread.push(span_of(statement));
+                    if self.unread.len() < UNREAD_MAX {
+                        self.unread.push(span_of(statement));
+                    }
                 }
             }
             row = Some(statement.end_position().row);

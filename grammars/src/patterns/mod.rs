@@ -4,11 +4,13 @@
 //! its level: lines that are indented deeper belong to it. Literals are not told from code, so the end is certain only
 //! where a closing line shows it, or where brackets agree; everything else is a partial match.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod data;
+mod text;
+
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use regex::bytes::{Captures, Regex, RegexBuilder};
-use serde::Deserialize;
+use regex::bytes::{Captures, Regex};
 use tslp_core::entity::Symbol;
 use tslp_core::extract::{Body, Definition, ExtractError, Extraction, GrammarTag, Proof};
 use tslp_core::hash::ArtifactHash;
@@ -18,187 +20,21 @@ use tslp_core::slice::{Figures, Span};
 use crate::elided;
 use crate::language::{offset, tightened};
 use crate::lead::{self, Comment};
-use crate::stub::Stubs;
 use crate::walk::is_placeholder;
+use data::{LanguageData, Ready, Row, Rule, RuleKind, Within, read};
+use text::{body_mark, comment_after_code, marks, tokens};
 
 /// The patterns that are in force.
-const SYMBOLS: &str = include_str!("../symbols.json");
+const SYMBOLS: &str = include_str!("../../symbols.json");
 
 /// Version of our reading of them.
 const READING: &str = "patterns+2";
-
-/// The only layout of the file that is read.
-const FORMAT: u64 = 2;
 
 /// Bytes from a line's start that patterns see: heads are shorter.
 const PATTERN_BYTES_MAX: usize = 400;
 
 /// Types that are looked through, one in another: each is read once for every level.
 const SCOPES_MAX: u32 = 32;
-
-/// `symbols.json` as it is written. docs/languages.md says what each field is for.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Symbols {
-    format: u64,
-    languages: Vec<LanguageData>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LanguageData {
-    name: String,
-    tags: Vec<String>,
-    extensions: Vec<String>,
-    #[serde(default)]
-    file_names: Vec<String>,
-    separator: String,
-    comments: Vec<String>,
-    #[serde(default)]
-    block_comment: Option<(String, String)>,
-    #[serde(default)]
-    closes: Option<String>,
-    #[serde(default)]
-    bodies: Vec<String>,
-    #[serde(default)]
-    paragraphs: bool,
-    #[serde(default)]
-    ignores_case: bool,
-    #[serde(default)]
-    directive: Option<String>,
-    #[serde(default)]
-    annotation: Option<String>,
-    #[serde(default)]
-    reject: Option<String>,
-    #[serde(default)]
-    preamble: Option<String>,
-    words: BTreeMap<String, String>,
-    definitions: Vec<RuleData>,
-    stubs: Vec<String>,
-    stubs_with_remark: Vec<String>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RuleData {
-    kind: RuleKind,
-    pattern: String,
-    #[serde(default)]
-    within: Option<Within>,
-    #[serde(default)]
-    symbol: Option<String>,
-    #[serde(default)]
-    separator: Option<String>,
-    #[serde(default)]
-    inside_separator: Option<String>,
-    #[serde(default)]
-    until: Option<String>,
-    #[serde(default)]
-    adds_scope: bool,
-    #[serde(default)]
-    several: bool,
-    #[serde(default)]
-    bodiless: bool,
-    #[serde(default)]
-    named_like_scope: bool,
-}
-
-/// What a rule finds.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-enum RuleKind {
-    Function,
-    /// A type with members that are looked through.
-    Type,
-    /// A type whose members belong to it.
-    Leaf,
-    Value,
-    /// Defines nothing, and is looked through.
-    Block,
-}
-
-/// Where a rule applies; anywhere but in a function, if it doesn't say.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-enum Within {
-    Top,
-    Type,
-}
-
-/// A language, compiled at its first use.
-#[derive(Debug)]
-struct Row {
-    data: LanguageData,
-    ready: OnceLock<Ready>,
-}
-
-#[derive(Debug)]
-struct Ready {
-    closes: Option<Regex>,
-    directive: Option<Regex>,
-    annotation: Option<Regex>,
-    reject: Option<Regex>,
-    preamble: Option<Regex>,
-    rules: Vec<Rule>,
-    stubs: Stubs,
-}
-
-#[derive(Debug)]
-struct Rule {
-    data: RuleData,
-    pattern: Regex,
-    until: Option<Regex>,
-}
-
-fn read() -> Result<Vec<LanguageData>, String> {
-    let symbols: Symbols = serde_json::from_str(SYMBOLS).map_err(|error| error.to_string())?;
-    match symbols.format {
-        FORMAT => Ok(symbols.languages),
-        other => Err(format!("format {other} isn't read here")),
-    }
-}
-
-impl Ready {
-    fn new(data: &LanguageData) -> Result<Self, String> {
-        let compiled = |pattern: &str| -> Result<Regex, String> {
-            let words = data.words.iter();
-            // A word may be made of those before it, which the order of their names decides: twice is enough.
-            let filled = words
-                .clone()
-                .chain(words)
-                .fold(pattern.to_owned(), |text, (word, value)| {
-                    text.replace(&format!("{{{word}}}"), value)
-                });
-            RegexBuilder::new(&format!("^(?:{filled})"))
-                .unicode(false)
-                .case_insensitive(data.ignores_case)
-                .build()
-                .map_err(|error| format!("{}: {error}", data.name))
-        };
-        let optional = |pattern: &Option<String>| pattern.as_deref().map(compiled).transpose();
-        let rule = |rule: &RuleData| {
-            Ok(Rule {
-                pattern: compiled(&rule.pattern)?,
-                until: optional(&rule.until)?,
-                data: rule.clone(),
-            })
-        };
-        Ok(Self {
-            closes: optional(&data.closes)?,
-            directive: optional(&data.directive)?,
-            annotation: optional(&data.annotation)?,
-            reject: optional(&data.reject)?,
-            preamble: optional(&data.preamble)?,
-            rules: data
-                .definitions
-                .iter()
-                .map(rule)
-                .collect::<Result<_, String>>()?,
-            stubs: Stubs::new(&data.stubs, &data.stubs_with_remark)
-                .map_err(|error| error.to_string())?,
-        })
-    }
-}
 
 fn table() -> &'static [Row] {
     static TABLE: OnceLock<Vec<Row>> = OnceLock::new();
@@ -759,99 +595,6 @@ impl<'a> Reader<'a> {
             tokens: sum.tokens + tokens(line.text.of(self.source)),
         })
     }
-}
-
-/// The bytes of a line that stand outside of quotes, with their places.
-fn marks(line: &[u8]) -> Vec<(usize, u8)> {
-    let mut marks = Vec::new();
-    let mut at = 0;
-    while let Some(byte) = line.get(at) {
-        let closes = matches!(byte, b'"' | b'\'' | b'`')
-            .then(|| closing_quote(line, at))
-            .flatten();
-        match closes {
-            Some(end) => at = end + 1,
-            None => {
-                marks.push((at, *byte));
-                at += 1;
-            }
-        }
-    }
-    marks
-}
-
-/// The quote that closes the one at a place, on the same line.
-fn closing_quote(line: &[u8], open: usize) -> Option<usize> {
-    let mut at = open + 1;
-    while let Some(byte) = line.get(at) {
-        match byte {
-            b'\\' => at += 2,
-            byte if *byte == line[open] => return Some(at),
-            _ => at += 1,
-        }
-    }
-    None
-}
-
-/// Where a body begins in a definition, and how long the mark is that says so: outside of quotes and brackets, after a
-/// blank or a bracket.
-fn body_mark(bodies: &[String], text: &[u8]) -> Option<(usize, usize)> {
-    let mut depth = 0_i32;
-    let mut before = b' ';
-    let lines = text.split_inclusive(|byte| *byte == b'\n');
-    let starts = lines.scan(0, |start, line| {
-        *start += line.len();
-        Some((*start - line.len(), line))
-    });
-    for (start, line) in starts {
-        for (at, byte) in marks(line) {
-            let begins = |mark: &&String| line[at..].starts_with(mark.as_bytes());
-            let mark = bodies.iter().find(begins);
-            let is_apart = before.is_ascii_whitespace() || before == b')';
-            match (mark, byte) {
-                (Some(mark), _) if depth == 0 && is_apart => return Some((start + at, mark.len())),
-                (_, b'(' | b'[') => depth += 1,
-                (_, b')' | b']') => depth -= 1,
-                _ => {}
-            }
-            before = byte;
-        }
-    }
-    None
-}
-
-/// The comment that follows the code of a line.
-fn comment_after_code(data: &LanguageData, line: &[u8]) -> Option<(usize, usize)> {
-    let marks = marks(line);
-    let is_apart = |at: usize| at > 0 && line[at - 1].is_ascii_whitespace();
-    let (start, _) = marks.into_iter().find(|(at, _)| {
-        let begins = |mark: &String| line[*at..].starts_with(mark.as_bytes());
-        is_apart(*at) && data.comments.iter().any(begins)
-    })?;
-    let block = data.block_comment.as_ref();
-    let block = block.filter(|(open, _)| line[start..].starts_with(open.as_bytes()));
-    let end = match block {
-        Some((_, close)) => {
-            let rest = &line[start..];
-            let at = rest
-                .windows(close.len())
-                .position(|part| part == close.as_bytes())?;
-            start + at + close.len()
-        }
-        None => line.len(),
-    };
-    Some((start, end))
-}
-
-fn tokens(text: &[u8]) -> u32 {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
-    let mut before = b' ';
-    let begins = |byte: &&u8| {
-        let (last, byte) = (std::mem::replace(&mut before, **byte), **byte);
-        let goes_on = is_word(byte) && is_word(last);
-        !byte.is_ascii_whitespace() && !goes_on
-    };
-    offset(text.iter().filter(begins).count())
 }
 
 /// The names that a match gives; a value or a recipe may have several.

@@ -1,0 +1,177 @@
+//! `symbols.json` as it is written, and as it is compiled.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+use serde::Deserialize;
+
+use super::SYMBOLS;
+use crate::stub::Stubs;
+
+/// The only layout of the file that is read.
+const FORMAT: u64 = 2;
+
+/// `symbols.json` as it is written. docs/languages.md says what each field is for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Symbols {
+    pub(super) format: u64,
+    pub(super) languages: Vec<LanguageData>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LanguageData {
+    pub(super) name: String,
+    pub(super) tags: Vec<String>,
+    pub(super) extensions: Vec<String>,
+    #[serde(default)]
+    pub(super) file_names: Vec<String>,
+    pub(super) separator: String,
+    pub(super) comments: Vec<String>,
+    #[serde(default)]
+    pub(super) block_comment: Option<(String, String)>,
+    #[serde(default)]
+    pub(super) closes: Option<String>,
+    #[serde(default)]
+    pub(super) bodies: Vec<String>,
+    #[serde(default)]
+    pub(super) paragraphs: bool,
+    #[serde(default)]
+    pub(super) ignores_case: bool,
+    #[serde(default)]
+    pub(super) directive: Option<String>,
+    #[serde(default)]
+    pub(super) annotation: Option<String>,
+    #[serde(default)]
+    pub(super) reject: Option<String>,
+    #[serde(default)]
+    pub(super) preamble: Option<String>,
+    pub(super) words: BTreeMap<String, String>,
+    pub(super) definitions: Vec<RuleData>,
+    pub(super) stubs: Vec<String>,
+    pub(super) stubs_with_remark: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RuleData {
+    pub(super) kind: RuleKind,
+    pub(super) pattern: String,
+    #[serde(default)]
+    pub(super) within: Option<Within>,
+    #[serde(default)]
+    pub(super) symbol: Option<String>,
+    #[serde(default)]
+    pub(super) separator: Option<String>,
+    #[serde(default)]
+    pub(super) inside_separator: Option<String>,
+    #[serde(default)]
+    pub(super) until: Option<String>,
+    #[serde(default)]
+    pub(super) adds_scope: bool,
+    #[serde(default)]
+    pub(super) several: bool,
+    #[serde(default)]
+    pub(super) bodiless: bool,
+    #[serde(default)]
+    pub(super) named_like_scope: bool,
+}
+
+/// What a rule finds.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RuleKind {
+    Function,
+    /// A type with members that are looked through.
+    Type,
+    /// A type whose members belong to it.
+    Leaf,
+    Value,
+    /// Defines nothing, and is looked through.
+    Block,
+}
+
+/// Where a rule applies; anywhere but in a function, if it doesn't say.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Within {
+    Top,
+    Type,
+}
+
+/// A language, compiled at its first use.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) data: LanguageData,
+    pub(super) ready: OnceLock<Ready>,
+}
+
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) closes: Option<Regex>,
+    pub(super) directive: Option<Regex>,
+    pub(super) annotation: Option<Regex>,
+    pub(super) reject: Option<Regex>,
+    pub(super) preamble: Option<Regex>,
+    pub(super) rules: Vec<Rule>,
+    pub(super) stubs: Stubs,
+}
+
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) data: RuleData,
+    pub(super) pattern: Regex,
+    pub(super) until: Option<Regex>,
+}
+
+pub(super) fn read() -> Result<Vec<LanguageData>, String> {
+    let symbols: Symbols = serde_json::from_str(SYMBOLS).map_err(|error| error.to_string())?;
+    match symbols.format {
+        FORMAT => Ok(symbols.languages),
+        other => Err(format!("format {other} isn't read here")),
+    }
+}
+
+impl Ready {
+    pub(super) fn new(data: &LanguageData) -> Result<Self, String> {
+        let compiled = |pattern: &str| -> Result<Regex, String> {
+            let words = data.words.iter();
+            // A word may be made of those before it, which the order of their names decides: twice is enough.
+            let filled = words
+                .clone()
+                .chain(words)
+                .fold(pattern.to_owned(), |text, (word, value)| {
+                    text.replace(&format!("{{{word}}}"), value)
+                });
+            RegexBuilder::new(&format!("^(?:{filled})"))
+                .unicode(false)
+                .case_insensitive(data.ignores_case)
+                .build()
+                .map_err(|error| format!("{}: {error}", data.name))
+        };
+        let optional = |pattern: &Option<String>| pattern.as_deref().map(compiled).transpose();
+        let rule = |rule: &RuleData| {
+            Ok(Rule {
+                pattern: compiled(&rule.pattern)?,
+                until: optional(&rule.until)?,
+                data: rule.clone(),
+            })
+        };
+        Ok(Self {
+            closes: optional(&data.closes)?,
+            directive: optional(&data.directive)?,
+            annotation: optional(&data.annotation)?,
+            reject: optional(&data.reject)?,
+            preamble: optional(&data.preamble)?,
+            rules: data
+                .definitions
+                .iter()
+                .map(rule)
+                .collect::<Result<_, String>>()?,
+            stubs: Stubs::new(&data.stubs, &data.stubs_with_remark)
+                .map_err(|error| error.to_string())?,
+        })
+    }
+}
