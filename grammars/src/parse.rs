@@ -72,7 +72,8 @@ pub(crate) fn density(text: &[u8]) -> (u32, usize) {
     let mut in_word = false;
     for byte in text {
         let is_word = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | 0x80..);
-        count += usize::from(!byte.is_ascii_whitespace() && !(is_word && in_word));
+        let goes_on = byte.is_ascii_whitespace() || is_word && in_word;
+        count += usize::from(!goes_on);
         in_word = is_word;
         match byte {
             b'(' | b'[' | b'{' => {
