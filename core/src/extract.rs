@@ -25,8 +25,8 @@ pub struct GrammarTag {
 /// How a definition was found (spec §4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Proof {
-    /// A pattern of `symbols.json` matches, and something of the definition can't be told by it: its end, or which of
-    /// several matches is meant.
+    /// Something of the definition can't be told: by a pattern of `symbols.json` its end, or which of several matches is
+    /// meant; by a grammar what it belongs to.
     PartialPattern,
     /// A pattern of `symbols.json` matches exactly, and nothing else in the text bears the name.
     Pattern,
@@ -98,6 +98,8 @@ pub struct Extraction {
     pub clean: bool,
     /// How many errors it met.
     pub errors: u32,
+    /// Where the first of them are, in source order: a piece that couldn't be read, or the place where something is missing.
+    pub unread: Vec<Span>,
     /// Whether the text ends in the middle of something: a bracket, a string or a comment is left open.
     pub breaks_off: bool,
 }

@@ -14,30 +14,32 @@ pub fn extract_cpp(data: &[u8]) {
     extract("cpp", data);
 }
 
-/// Any bytes taken for one of the languages that patterns read; the first byte says which.
-pub fn extract_patterns(data: &[u8]) {
-    const TAGS: [&str; 16] = [
+/// Any bytes taken for one of the other languages that have a grammar; the first byte says which.
+pub fn extract_grammars(data: &[u8]) {
+    const TAGS: [&str; 7] = [
         "python",
         "javascript",
         "typescript",
+        "tsx",
         "rust",
         "go",
         "java",
-        "csharp",
-        "ruby",
-        "php",
-        "kotlin",
-        "swift",
-        "lua",
-        "shell",
-        "sql",
-        "zig",
-        "makefile",
     ];
-    let Some((first, source)) = data.split_first() else {
-        return;
-    };
-    extract(TAGS[usize::from(*first) % TAGS.len()], source);
+    extract_one_of(&TAGS, data);
+}
+
+/// Any bytes taken for one of the languages that patterns read; the first byte says which.
+pub fn extract_patterns(data: &[u8]) {
+    const TAGS: [&str; 10] = [
+        "csharp", "ruby", "php", "kotlin", "swift", "lua", "shell", "sql", "zig", "makefile",
+    ];
+    extract_one_of(&TAGS, data);
+}
+
+fn extract_one_of(tags: &[&str], data: &[u8]) {
+    if let Some((first, source)) = data.split_first() {
+        extract(tags[usize::from(*first) % tags.len()], source);
+    }
 }
 
 /// Definitions lie inside the source, in order, and a second look finds the same.

@@ -18,7 +18,7 @@ pub mod inputs;
 
 pub use chat::{chat_request, reply_stream};
 pub use checkpoint::checkpoint;
-pub use code::{extract_c, extract_cpp, extract_patterns};
+pub use code::{extract_c, extract_cpp, extract_grammars, extract_patterns};
 pub use edits::{capture_edits, capture_tags, edit_apply, tool_call};
 pub use events::{decode_event, fold_events, stories};
 pub use http::{http_body, http_request, http_response};
@@ -54,6 +54,12 @@ pub const TARGETS: &[Target] = &[
     target("rel_path", rel_path, 6_000, inputs::PATHS),
     target("extract_c", extract_c, 1_000, inputs::C),
     target("extract_cpp", extract_cpp, 600, inputs::CPP),
+    target(
+        "extract_grammars",
+        extract_grammars,
+        1_500,
+        inputs::PATTERNS,
+    ),
     target(
         "extract_patterns",
         extract_patterns,

@@ -53,13 +53,17 @@ fn main() {
 }
 
 fn parse(name: &str, source: &[u8]) {
-    let is_c = std::path::Path::new(name)
-        .extension()
-        .is_some_and(|extension| extension == "c" || extension == "h");
-    let grammar = if is_c {
-        tree_sitter_c::LANGUAGE
-    } else {
-        tree_sitter_cpp::LANGUAGE
+    let extension = std::path::Path::new(name).extension();
+    let grammar = match extension.and_then(|extension| extension.to_str()) {
+        Some("c" | "h") => tree_sitter_c::LANGUAGE,
+        Some("py") => tree_sitter_python::LANGUAGE,
+        Some("js" | "mjs" | "cjs" | "jsx") => tree_sitter_javascript::LANGUAGE,
+        Some("ts") => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+        Some("tsx") => tree_sitter_typescript::LANGUAGE_TSX,
+        Some("rs") => tree_sitter_rust::LANGUAGE,
+        Some("go") => tree_sitter_go::LANGUAGE,
+        Some("java") => tree_sitter_java::LANGUAGE,
+        _ => tree_sitter_cpp::LANGUAGE,
     };
     let mut parser = Parser::new();
     if parser.set_language(&grammar.into()).is_ok() {

@@ -6,76 +6,42 @@
 use std::sync::OnceLock;
 
 use tree_sitter::Node;
-use tslp_core::slice::Span;
 
 use crate::declarator::{self, Declared};
-use crate::language::{Kinds, Language, Opened, Place, Role};
+use crate::language::{Language, Opened, Place, Role, span, text, tightened};
+use crate::parts;
 use crate::preprocessor::{self, Dialect};
-use crate::readable::Readable;
-use crate::stub::Stubs;
 use crate::walk::Outer;
 
 /// The language.
-pub(crate) struct C;
+pub(crate) static C: Language = Language {
+    name: "c",
+    version: "0.24.2+4",
+    separator: "::",
+    grammar: || tree_sitter_c::LANGUAGE.into(),
+    readable: |source| preprocessor::readable(Dialect::C, source),
+    has_macros: true,
+    role,
+    open,
+    parts: parts::of_c,
+    takes_semicolon: TYPES,
+    is_left_out: |_| false,
+    documentation: &[],
+    stubs: STUBS,
+    stubs_with_remark: STUBS_WITH_REMARK,
+    ready: OnceLock::new(),
+};
 
-static KINDS: OnceLock<Kinds> = OnceLock::new();
-
-impl Language for C {
-    fn name(&self) -> &'static str {
-        "c"
-    }
-
-    fn version(&self) -> &'static str {
-        "0.24.2+3"
-    }
-
-    fn grammar(&self) -> tree_sitter::Language {
-        tree_sitter_c::LANGUAGE.into()
-    }
-
-    fn kinds(&self) -> &'static OnceLock<Kinds> {
-        &KINDS
-    }
-
-    fn role(&self, kind: &str) -> Role {
-        role(kind)
-    }
-
-    fn readable(&self, source: &[u8]) -> Readable {
-        preprocessor::readable(Dialect::C, source)
-    }
-
-    fn stubs(&self) -> &'static Stubs {
-        stubs()
-    }
-
-    fn takes_semicolon(&self, node: Node<'_>) -> bool {
-        takes_semicolon(node)
-    }
-
-    fn open(&self, node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
-        match node.kind() {
-            "function_definition" => Opened {
-                symbols: function(node, outer).into_iter().collect(),
-                inside: Some(Place::Body),
-                ..Opened::default()
-            },
-            "struct_specifier" | "union_specifier" | "enum_specifier" => Opened {
-                symbols: tag(node)
-                    .map(|name| text(name, outer))
-                    .into_iter()
-                    .collect(),
-                inside: Some(Place::Type),
-                ..Opened::default()
-            },
-            "declaration" => variables(node, outer, |name| text(name, outer)),
-            _ => open_shared(node, outer),
-        }
-    }
-}
+/// Types, which unlike functions end with their semicolon.
+pub(crate) const TYPES: &[&str] = &[
+    "struct_specifier",
+    "union_specifier",
+    "enum_specifier",
+    "class_specifier",
+];
 
 /// Bodies that do nothing, whatever stands next to them.
-const STUBS: &[&str] = &[
+pub(crate) const STUBS: &[&str] = &[
     r"(?:\.\.\.|\xe2\x80\xa6);?",
     r"(?:std::|::)?(?:abort|terminate|unreachable|__builtin_unreachable|__builtin_trap) ?\( ?\);",
     r#"assert ?\( ?(?:0|false|! ?"[^"]*")(?: ?&& ?"[^"]*")? ?\);"#,
@@ -86,29 +52,36 @@ const STUBS: &[&str] = &[
 ];
 
 /// Bodies that do nothing if a comment says so.
-const STUBS_WITH_REMARK: &[&str] = &[
+pub(crate) const STUBS_WITH_REMARK: &[&str] = &[
     r#"(?:\(void\) ?\w+; ?)*(?:return(?: ?(?:-?\d[\w.]*|NULL|nullptr|true|false|\{ ?\}|""|\*this|[\w:<>]+(?:\(\)|\{\})))?;)?"#,
 ];
 
-/// How C and C++ write bodies that do nothing.
-pub(crate) fn stubs() -> &'static Stubs {
-    static STUBS_OF_C: OnceLock<Stubs> = OnceLock::new();
-    let owned = |patterns: &[&str]| -> Vec<String> {
-        patterns
-            .iter()
-            .map(|pattern| (*pattern).to_owned())
-            .collect()
-    };
-    STUBS_OF_C.get_or_init(|| {
-        Stubs::new(&owned(STUBS), &owned(STUBS_WITH_REMARK))
-            .expect("these are constants, and tests compile them")
-    })
+fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+    match node.kind() {
+        "function_definition" => Opened {
+            symbols: function(node, outer).into_iter().collect(),
+            inside: Some(Place::Body),
+            ..Opened::default()
+        },
+        "struct_specifier" | "union_specifier" | "enum_specifier" => Opened {
+            symbols: tag(node)
+                .map(|name| text(name, outer))
+                .into_iter()
+                .collect(),
+            inside: Some(Place::Type),
+            ..Opened::default()
+        },
+        "declaration" => variables(node, outer, |name| text(name, outer)),
+        "expression_statement" => pointer_to_function(node, outer),
+        _ => open_shared(node, outer),
+    }
 }
 
 /// What the node kinds mean that C and C++ share.
 pub(crate) fn role(kind: &str) -> Role {
     match kind {
         "comment" => Role::Comment,
+        "attribute_declaration" | "attribute_specifier" => Role::Lead,
         "compound_statement" => Role::Body,
         "preproc_include" => Role::Preamble,
         "preproc_def" | "preproc_function_def" => Role::Macro,
@@ -119,6 +92,7 @@ pub(crate) fn role(kind: &str) -> Role {
         | "struct_specifier"
         | "union_specifier"
         | "enum_specifier"
+        | "expression_statement"
         | "linkage_specification"
         | "preproc_ifdef" => Role::Item,
         _ => Role::Plain,
@@ -200,6 +174,25 @@ pub(crate) fn variables(
     opened
 }
 
+/// `type (*name)(parameter)`, which a grammar may take for a call. There are no statements outside of functions.
+pub(crate) fn pointer_to_function(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+    let written = text(node, outer);
+    let name = written
+        .split_once("(*")
+        .and_then(|(_, rest)| rest.split_once(')'))
+        .filter(|(_, rest)| rest.trim_start().starts_with('('))
+        .map(|(name, _)| name.trim());
+    let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    Opened {
+        symbols: name
+            .filter(|name| outer.holds_values() && !name.is_empty() && is_name(name))
+            .map(|name| outer.qualified(name))
+            .into_iter()
+            .collect(),
+        ..Opened::default()
+    }
+}
+
 /// The names of a `typedef`, without one that repeats the tag it comes with.
 fn type_names(node: Node<'_>, outer: &Outer<'_, '_>) -> Vec<String> {
     let tag = node
@@ -211,7 +204,7 @@ fn type_names(node: Node<'_>, outer: &Outer<'_, '_>) -> Vec<String> {
         .children_by_field_name("declarator", &mut cursor)
         .filter_map(declarator::declared)
         .filter(|declared| !declared.name.is_missing())
-        .map(|declared| qualified(outer.scope, &text(declared.name, outer)))
+        .map(|declared| outer.qualified(&text(declared.name, outer)))
         .collect();
     names.retain(|name| Some(name) != tag.as_ref());
     names.dedup();
@@ -243,19 +236,6 @@ pub(crate) fn macro_function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<St
     )))
 }
 
-/// Leaves a blank only where two words would run together.
-pub(crate) fn tightened(text: &str) -> String {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut tight = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if tight.ends_with(is_word) && word.starts_with(is_word) {
-            tight.push(' ');
-        }
-        tight.push_str(word);
-    }
-    tight
-}
-
 /// Whether a storage class such as `extern` is among the specifiers.
 pub(crate) fn has_storage(node: Node<'_>, outer: &Outer<'_, '_>, storage: &str) -> bool {
     let mut cursor = node.walk();
@@ -263,14 +243,6 @@ pub(crate) fn has_storage(node: Node<'_>, outer: &Outer<'_, '_>, storage: &str) 
         child.kind() == "storage_class_specifier"
             && span(child).of(outer.source) == storage.as_bytes()
     })
-}
-
-/// A type, unlike a function, ends with its semicolon.
-pub(crate) fn takes_semicolon(node: Node<'_>) -> bool {
-    matches!(
-        node.kind(),
-        "struct_specifier" | "union_specifier" | "enum_specifier" | "class_specifier"
-    )
 }
 
 /// `#ifndef X` directly followed by an empty `#define X` and more guards against double inclusion.
@@ -295,27 +267,4 @@ fn guard(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<usize> {
         .is_some_and(|directive| directive.kind() == "#ifndef");
     (is_ifndef && same && define.child_by_field_name("value").is_none())
         .then(|| define.start_byte())
-}
-
-/// The text of a name.
-pub(crate) fn text(node: Node<'_>, outer: &Outer<'_, '_>) -> String {
-    String::from_utf8_lossy(span(node).of(outer.source)).into_owned()
-}
-
-/// `name` in `scope`.
-pub(crate) fn qualified(scope: &str, name: &str) -> String {
-    if scope.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{scope}::{name}")
-    }
-}
-
-/// The bytes of a node.
-pub(crate) fn span(node: Node<'_>) -> Span {
-    let at = |byte: usize| u32::try_from(byte).unwrap_or(u32::MAX);
-    Span {
-        start: at(node.start_byte()),
-        end: at(node.end_byte()),
-    }
 }

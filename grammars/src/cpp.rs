@@ -8,96 +8,80 @@ use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use crate::c::{self, qualified, text, tightened};
+use crate::c;
 use crate::declarator;
-use crate::language::{Kinds, Language, Opened, Place, Role};
+use crate::language::{Language, Opened, Place, Role, text, tightened};
+use crate::parts;
 use crate::preprocessor::{self, Dialect};
-use crate::readable::Readable;
-use crate::stub::Stubs;
 use crate::walk::Outer;
 
 /// The language.
-pub(crate) struct Cpp;
+pub(crate) static CPP: Language = Language {
+    name: "cpp",
+    version: "0.23.4+4",
+    separator: "::",
+    grammar: || tree_sitter_cpp::LANGUAGE.into(),
+    readable: |source| preprocessor::readable(Dialect::Cpp, source),
+    has_macros: true,
+    role,
+    open,
+    parts: parts::of_c,
+    takes_semicolon: c::TYPES,
+    is_left_out: |_| false,
+    documentation: &[],
+    stubs: c::STUBS,
+    stubs_with_remark: c::STUBS_WITH_REMARK,
+    ready: OnceLock::new(),
+};
 
-static KINDS: OnceLock<Kinds> = OnceLock::new();
-
-impl Language for Cpp {
-    fn name(&self) -> &'static str {
-        "cpp"
+fn role(kind: &str) -> Role {
+    match kind {
+        "namespace_definition"
+        | "class_specifier"
+        | "template_declaration"
+        | "friend_declaration"
+        | "alias_declaration"
+        | "concept_definition" => Role::Item,
+        kind => c::role(kind),
     }
+}
 
-    fn version(&self) -> &'static str {
-        "0.23.4+3"
-    }
-
-    fn grammar(&self) -> tree_sitter::Language {
-        tree_sitter_cpp::LANGUAGE.into()
-    }
-
-    fn kinds(&self) -> &'static OnceLock<Kinds> {
-        &KINDS
-    }
-
-    fn role(&self, kind: &str) -> Role {
-        match kind {
-            "namespace_definition"
-            | "class_specifier"
-            | "template_declaration"
-            | "friend_declaration"
-            | "alias_declaration"
-            | "concept_definition" => Role::Item,
-            kind => c::role(kind),
+fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+    match node.kind() {
+        "namespace_definition" => Opened {
+            inside: Some(Place::Namespace),
+            scope: node
+                .child_by_field_name("name")
+                .map(|name| spelled(name, outer)),
+            ..Opened::default()
+        },
+        "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" => {
+            type_with_body(node, outer)
         }
-    }
-
-    fn readable(&self, source: &[u8]) -> Readable {
-        preprocessor::readable(Dialect::Cpp, source)
-    }
-
-    fn stubs(&self) -> &'static Stubs {
-        c::stubs()
-    }
-
-    fn takes_semicolon(&self, node: Node<'_>) -> bool {
-        c::takes_semicolon(node)
-    }
-
-    fn open(&self, node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
-        match node.kind() {
-            "namespace_definition" => Opened {
-                inside: Some(Place::Namespace),
-                scope: node
-                    .child_by_field_name("name")
-                    .map(|name| spelled(name, outer)),
-                ..Opened::default()
-            },
-            "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" => {
-                type_with_body(node, outer)
-            }
-            "template_declaration" | "friend_declaration" => Opened {
-                wraps: true,
-                ..Opened::default()
-            },
-            "alias_declaration" | "concept_definition" => Opened {
-                symbols: node
-                    .child_by_field_name("name")
-                    .map(|name| qualified(outer.scope, &text(name, outer)))
-                    .into_iter()
-                    .collect(),
-                ..Opened::default()
-            },
-            "function_definition" => Opened {
-                symbols: function(node, outer).into_iter().collect(),
-                inside: Some(Place::Body),
-                ..Opened::default()
-            },
-            "declaration" if is_module_line(node, outer) => Opened {
-                preamble: true,
-                ..Opened::default()
-            },
-            "declaration" => c::variables(node, outer, |name| symbol(name, outer)),
-            _ => c::open_shared(node, outer),
-        }
+        "template_declaration" | "friend_declaration" => Opened {
+            wraps: true,
+            ..Opened::default()
+        },
+        "alias_declaration" | "concept_definition" => Opened {
+            symbols: node
+                .child_by_field_name("name")
+                .map(|name| outer.qualified(&text(name, outer)))
+                .into_iter()
+                .collect(),
+            ..Opened::default()
+        },
+        "function_definition" => Opened {
+            symbols: function(node, outer).into_iter().collect(),
+            inside: Some(Place::Body),
+            ..Opened::default()
+        },
+        "declaration" if is_module_line(node, outer) => Opened {
+            preamble: true,
+            ..Opened::default()
+        },
+        "declaration" => c::variables(node, outer, |name| symbol(name, outer)),
+        "expression_statement" => c::pointer_to_function(node, outer),
+        _ => c::open_shared(node, outer),
     }
 }
 
@@ -110,7 +94,7 @@ fn type_with_body(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
     };
     let name = without_parameters(&spelled(name, outer), outer);
     Opened {
-        symbols: vec![qualified(outer.scope, &name)],
+        symbols: vec![outer.qualified(&name)],
         inside: Some(Place::Type),
         scope: Some(name),
         ..Opened::default()
@@ -120,7 +104,7 @@ fn type_with_body(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
 /// The name of a function with a body, or of one that is defaulted or deleted; a mere declaration has none.
 fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
     if let Some(call) = c::macro_function(node, outer) {
-        return Some(qualified(outer.scope, &call));
+        return Some(outer.qualified(&call));
     }
     let declared = declarator::declared(node.child_by_field_name("declarator")?)?;
     let has_body = node.child_by_field_name("body").is_some() || has_child(node, "try_statement");
@@ -155,7 +139,7 @@ fn symbol(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
     } else {
         outer.scope
     };
-    qualified(scope, &spelled)
+    outer.within(scope, &spelled)
 }
 
 /// A name's text without blanks that mean nothing, and without the parameters of a conversion operator.
@@ -163,13 +147,15 @@ fn spelled(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
     let mut end = name.end_byte();
     let last = declarator::innermost(name);
     if last.kind() == "operator_cast" {
-        let mut node = last;
-        while let Some(inner) = node.child_by_field_name("declarator") {
-            node = inner;
-            if node.kind() == "abstract_function_declarator" {
-                end = node.start_byte();
+        // Parameters stand innermost, in what says that the type is a reference or a pointer.
+        let mut node = last.child_by_field_name("declarator");
+        while let Some(inner) = node {
+            if inner.kind() == "abstract_function_declarator" {
+                end = inner.start_byte();
                 break;
             }
+            let declarator = inner.child_by_field_name("declarator");
+            node = declarator.or_else(|| inner.named_child(0));
         }
     }
     let source = outer.source.get(name.start_byte()..end).unwrap_or_default();

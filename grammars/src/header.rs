@@ -2,7 +2,6 @@
 
 use tslp_core::extract::{ExtractError, Extraction};
 
-use crate::language::Language as _;
 use crate::readable::Looks;
 use crate::{c, cpp, extract_as, extract_from};
 
@@ -12,23 +11,23 @@ use crate::{c, cpp, extract_as, extract_from};
 /// What begins as C++ alone does, or looks like it and is clean C++, needs no reading as C, which could be no better:
 /// nonsense takes a parser many times as long.
 pub(crate) fn extract(source: &[u8]) -> Result<Extraction, ExtractError> {
-    let readable_c = c::C.readable(source);
+    let readable_c = (c::C.readable)(source);
     let looks_cpp = readable_c.looks > Looks::C;
     let is_clean = |read: &Result<Extraction, _>| read.as_ref().is_ok_and(|read| read.clean);
     let (as_c, as_cpp);
     if looks_cpp {
-        as_cpp = extract_as(&cpp::Cpp, source);
+        as_cpp = extract_as(&cpp::CPP, source);
         let is_settled = readable_c.looks == Looks::Cpp && as_cpp.is_ok();
         if is_settled || is_clean(&as_cpp) {
             return as_cpp;
         }
-        as_c = extract_from(&c::C, source, &readable_c);
+        as_c = extract_from(&c::C, source, readable_c);
     } else {
-        as_c = extract_from(&c::C, source, &readable_c);
+        as_c = extract_from(&c::C, source, readable_c);
         if is_clean(&as_c) {
             return as_c;
         }
-        as_cpp = extract_as(&cpp::Cpp, source);
+        as_cpp = extract_as(&cpp::CPP, source);
     }
     match (as_c, as_cpp) {
         (Ok(c), Ok(cpp)) if cpp.errors < c.errors || (cpp.errors == c.errors && looks_cpp) => {

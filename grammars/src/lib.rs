@@ -1,6 +1,7 @@
 //! Definitions of source texts: the implementation of [`tslp_core::extract::Grammars`].
 //!
-//! C and C++ are read by tree-sitter, other languages by [`patterns`]. A language with a grammar is one file ([`c`], [`cpp`]) and one row of the table in [`language`]. All of them share one bounded
+//! Eight languages are read by tree-sitter, others by [`patterns`]. A language with a grammar is one file ([`c`], [`go`],
+//! [`python`] …) and one row of the table in [`language`]. All of them share one bounded
 //! parse ([`parse`]), in memory of its own ([`arena`]), and one cursor walk ([`walk`]) that finds definitions, counts structure and sees comments in a
 //! single pass. Nothing is built before the first text of a language arrives.
 
@@ -13,16 +14,25 @@ mod language;
 mod c;
 mod cpp;
 
+mod go;
+mod java;
+mod javascript;
+mod python;
+mod rust;
+mod typescript;
+
 mod declarator;
 mod header;
 mod parts;
 
+mod elided;
 mod lead;
 mod preprocessor;
 mod stub;
 
 mod parse;
 mod readable;
+mod repair;
 mod walk;
 
 mod patterns;
@@ -67,8 +77,7 @@ impl Grammars for TreeSitterGrammars {
     }
 
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {
-        path.extension()
-            .and_then(language::of_extension)
+        language::of_file(path.basename(), path.extension())
             .or_else(|| patterns::of_file(path.basename(), path.extension()).and_then(by_patterns))
     }
 
@@ -93,11 +102,11 @@ impl Grammars for TreeSitterGrammars {
     }
 }
 
-/// What a language has in common with its kin. The rows with a grammar are C, C++ and their headers.
+/// What a language has in common with its kin.
 fn family(language: LanguageId) -> Option<&'static str> {
     match usize::from(language.0).checked_sub(language::count()) {
-        None => Some("c"),
-        Some(position) => patterns::family(position),
+        None => language::row(language).map(|row| row.family),
+        Some(position) => patterns::name(position),
     }
 }
 
@@ -109,26 +118,39 @@ fn by_patterns(position: usize) -> Option<LanguageId> {
 }
 
 fn extract_as(
-    language: &dyn language::Language,
+    language: &'static language::Language,
     source: &[u8],
 ) -> Result<Extraction, ExtractError> {
-    extract_from(language, source, &language.readable(source))
+    extract_from(language, source, (language.readable)(source))
 }
 
 /// As [`extract_as`], where the source was made readable already.
 fn extract_from(
-    language: &dyn language::Language,
+    language: &'static language::Language,
     source: &[u8],
-    readable: &readable::Readable,
+    mut readable: readable::Readable,
 ) -> Result<Extraction, ExtractError> {
     if readable.tokens > parse::TOKENS_MAX {
         return Err(ExtractError::TooDense);
     }
-    if readable.depth > parse::NESTING_MAX {
+    let (nesting, marks) = parse::density(readable.text(source));
+    if readable.tokens == 0 && marks > parse::MARKS_MAX {
+        return Err(ExtractError::TooDense);
+    }
+    let nesting = nesting.max(readable.depth);
+    if nesting > parse::NESTING_MAX {
         return Err(ExtractError::Unparsable);
     }
     arena::within(|| {
-        let tree = parse::bounded(language, readable.text(source))?;
-        Ok(walk::walk(language, &tree, source, readable))
+        let mut tree = parse::bounded(language, readable.text(source), nesting)?;
+        let elided = elided::lines(readable.text(source), &tree, &language.ready().kinds);
+        if !elided.is_empty() {
+            readable.blank_elided(source, elided);
+            tree = parse::bounded(language, readable.text(source), nesting)?;
+        }
+        if language.has_macros && tree.root_node().has_error() {
+            tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
+        }
+        Ok(walk::walk(language, &tree, source, &readable))
     })
 }

@@ -15,8 +15,15 @@ pub(crate) const NESTING_MAX: u32 = 10_000;
 /// elsewhere. A megabyte of ordinary code holds 120,000 to 250,000; one of digits and commas would take 160 MB.
 pub(crate) const TOKENS_MAX: usize = 200_000;
 
+/// Most words and marks that are parsed where comments and literals aren't told from code before the parse. A megabyte of
+/// ordinary code has 250,000 to 350,000; of digits and commas it would have a million.
+pub(crate) const MARKS_MAX: usize = 400_000;
+
 /// Progress calls (one per hundred parser operations) granted before any byte is read.
-const CALLS_BASE: usize = 400;
+const CALLS_BASE: usize = 600;
+
+/// Nesting from which on a call earns less: where a parser is lost, a step takes it time in proportion to the depth.
+const NESTING_PER_SHARE: usize = 1_000;
 
 /// Bytes read that earn one more progress call. Ordinary code, with errors or not, needs one call for 90 to 700
 /// bytes; where a parser needs
@@ -29,15 +36,20 @@ const BYTES_PER_CALL: usize = 24;
 ///
 /// # Errors
 /// [`ExtractError::Unparsable`] when the budget is spent.
-pub(crate) fn bounded(language: &dyn Language, text: &[u8]) -> Result<Tree, ExtractError> {
+pub(crate) fn bounded(
+    language: &Language,
+    text: &[u8],
+    nesting: u32,
+) -> Result<Tree, ExtractError> {
+    let bytes_per_call = BYTES_PER_CALL * (1 + nesting as usize / NESTING_PER_SHARE);
     let mut parser = Parser::new();
     parser
-        .set_language(&language.grammar())
+        .set_language(&(language.grammar)())
         .map_err(|_| ExtractError::Unparsable)?;
     let mut calls = 0;
     let mut progress = |state: &ParseState| {
         calls += 1;
-        if calls > CALLS_BASE + state.current_byte_offset() / BYTES_PER_CALL {
+        if calls > CALLS_BASE + state.current_byte_offset() / bytes_per_call {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -51,4 +63,26 @@ pub(crate) fn bounded(language: &dyn Language, text: &[u8]) -> Result<Tree, Extr
             Some(options),
         )
         .ok_or(ExtractError::Unparsable)
+}
+
+/// How deep the brackets of a text nest, and how many words and marks it has, literals and comments taken for code:
+/// enough to refuse what nobody writes.
+pub(crate) fn density(text: &[u8]) -> (u32, usize) {
+    let (mut depth, mut deepest, mut count) = (0_u32, 0, 0);
+    let mut in_word = false;
+    for byte in text {
+        let is_word = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | 0x80..);
+        let goes_on = byte.is_ascii_whitespace() || is_word && in_word;
+        count += usize::from(!goes_on);
+        in_word = is_word;
+        match byte {
+            b'(' | b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    (deepest, count)
 }

@@ -1,13 +1,15 @@
-//! The parts of a definition in C and C++: where its head begins and ends, and what is its body.
+//! The parts of a definition: where its head begins and ends, and what is its body.
 
 use tree_sitter::Node;
+
+use crate::language::{Kinds, Role};
 
 /// The parts of a definition's node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts {
     /// First byte past the head; blanks may precede it.
     pub(crate) head_end: usize,
-    /// The body, brackets included.
+    /// The body.
     pub(crate) body: BodyPlace,
 }
 
@@ -16,14 +18,32 @@ pub(crate) struct Parts {
 pub(crate) enum BodyPlace {
     /// There is none.
     Nowhere,
-    /// Statements or members from one byte to another, brackets included.
-    Braces(usize, usize),
+    /// Statements or members from one byte to another, brackets left out.
+    Within(usize, usize),
     /// Something that is code by itself, such as `= default`.
     Code,
 }
 
-/// The parts of a definition that stands at `node`.
-pub(crate) fn of(node: Node<'_>) -> Parts {
+impl BodyPlace {
+    /// What stands between the brackets of a node.
+    pub(crate) fn between_brackets(node: Node<'_>) -> Self {
+        Self::Within(node.start_byte() + 1, node.end_byte().saturating_sub(1))
+    }
+}
+
+/// The parts of a definition whose field `body` holds statements or members in brackets, if it is there.
+pub(crate) fn with_body(node: Node<'_>) -> Parts {
+    match node.child_by_field_name("body") {
+        Some(body) => Parts {
+            head_end: body.start_byte(),
+            body: BodyPlace::between_brackets(body),
+        },
+        None => without_body(node),
+    }
+}
+
+/// The parts of a C or C++ definition that stands at `node`.
+pub(crate) fn of_c(node: Node<'_>) -> Parts {
     match node.kind() {
         "function_definition" => of_function(node),
         "struct_specifier" | "union_specifier" | "enum_specifier" | "class_specifier" => {
@@ -40,18 +60,30 @@ pub(crate) fn of(node: Node<'_>) -> Parts {
 }
 
 /// The first byte of a definition's own text, after the attributes and comments that it begins with.
-pub(crate) fn start(anchor: Node<'_>) -> usize {
-    let mut cursor = anchor.walk();
-    anchor
-        .children(&mut cursor)
-        .find(|child| {
-            !matches!(
-                child.kind(),
-                "attribute_declaration" | "attribute_specifier" | "comment"
-            )
-        })
-        .unwrap_or(anchor)
-        .start_byte()
+pub(crate) fn start(anchor: Node<'_>, kinds: &Kinds) -> usize {
+    first_own(anchor, kinds).unwrap_or(anchor).start_byte()
+}
+
+/// The first child that is no attribute or comment, nor a list of nothing but these.
+fn first_own<'tree>(node: Node<'tree>, kinds: &Kinds) -> Option<Node<'tree>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).find_map(|child| {
+        let is_lead = |node: Node<'_>| {
+            let role = kinds.get(node.kind_id()).role;
+            matches!(role, Role::Lead | Role::Comment)
+        };
+        if is_lead(child) {
+            return None;
+        }
+        let begins_with_lead = child.child(0).is_some_and(is_lead);
+        match begins_with_lead {
+            true => {
+                let mut inner = child.walk();
+                child.children(&mut inner).find(|node| !is_lead(*node))
+            }
+            false => Some(child),
+        }
+    })
 }
 
 fn of_function(node: Node<'_>) -> Parts {
@@ -60,7 +92,7 @@ fn of_function(node: Node<'_>) -> Parts {
     for child in node.children(&mut cursor) {
         match child.kind() {
             "compound_statement" => {
-                parts.body = BodyPlace::Braces(child.start_byte(), child.end_byte());
+                parts.body = BodyPlace::between_brackets(child);
             }
             "try_statement"
             | "constructor_try_statement"
@@ -78,7 +110,7 @@ fn of_type(specifier: Node<'_>) -> Option<Parts> {
     let body = specifier.child_by_field_name("body")?;
     Some(Parts {
         head_end: body.start_byte(),
-        body: BodyPlace::Braces(body.start_byte(), body.end_byte()),
+        body: BodyPlace::between_brackets(body),
     })
 }
 
@@ -95,7 +127,8 @@ fn of_declaration(node: Node<'_>) -> Parts {
     }
 }
 
-fn up_to_field(node: Node<'_>, field: &str) -> Parts {
+/// A definition without a body whose head ends where a field begins.
+pub(crate) fn up_to_field(node: Node<'_>, field: &str) -> Parts {
     let end = node.child_by_field_name(field);
     Parts {
         head_end: end.map_or(node.end_byte(), |value| value.start_byte()),
@@ -103,7 +136,8 @@ fn up_to_field(node: Node<'_>, field: &str) -> Parts {
     }
 }
 
-fn up_to_kind(node: Node<'_>, kind: &str) -> Parts {
+/// A definition without a body whose head ends before the first child of a kind.
+pub(crate) fn up_to_kind(node: Node<'_>, kind: &str) -> Parts {
     let mut cursor = node.walk();
     let end = node
         .children(&mut cursor)
@@ -115,7 +149,8 @@ fn up_to_kind(node: Node<'_>, kind: &str) -> Parts {
     }
 }
 
-fn without_body(node: Node<'_>) -> Parts {
+/// A definition that is all head.
+pub(crate) fn without_body(node: Node<'_>) -> Parts {
     Parts {
         head_end: node.end_byte(),
         body: BodyPlace::Nowhere,

@@ -36,8 +36,8 @@ pub(crate) struct Readable {
     pub(crate) tokens: usize,
     /// How deep brackets nest.
     pub(crate) depth: u32,
-    /// Whether the source ends in the middle of something.
-    pub(crate) breaks_off: bool,
+    /// Whether the source ends in the middle of something, where that is known before the parse.
+    pub(crate) breaks_off: Option<bool>,
     /// What its words say of its language.
     pub(crate) looks: Looks,
 }
@@ -46,5 +46,14 @@ impl Readable {
     /// The text to parse.
     pub(crate) fn text<'a>(&'a self, source: &'a [u8]) -> &'a [u8] {
         self.changed.as_deref().unwrap_or(source)
+    }
+
+    /// Blanks lines that stand for left-out code.
+    pub(crate) fn blank_elided(&mut self, source: &[u8], lines: Vec<Span>) {
+        let text = self.changed.get_or_insert_with(|| source.to_vec());
+        for line in &lines {
+            text[line.start as usize..line.end as usize].fill(b' ');
+        }
+        self.elisions.extend(lines);
     }
 }

@@ -30,7 +30,10 @@ impl Stubs {
     ///
     /// # Errors
     /// When a pattern can't be read.
-    pub(crate) fn new(always: &[String], with_remark: &[String]) -> Result<Self, regex::Error> {
+    pub(crate) fn new<S: AsRef<str>>(
+        always: &[S],
+        with_remark: &[S],
+    ) -> Result<Self, regex::Error> {
         Ok(Self {
             always: whole(always)?,
             with_remark: whole(with_remark)?,
@@ -77,11 +80,10 @@ fn without_semicolons(code: &[u8]) -> &[u8] {
 }
 
 /// One pattern that matches what any of them matches as a whole.
-fn whole(patterns: &[String]) -> Result<Regex, regex::Error> {
-    let any = match patterns {
-        [] => r"[^\s\S]".to_owned(),
-        patterns => patterns.join("|"),
-    };
+fn whole<S: AsRef<str>>(patterns: &[S]) -> Result<Regex, regex::Error> {
+    // Without patterns nothing but an empty body matches, which is a stub anyway.
+    let any: Vec<&str> = patterns.iter().map(AsRef::as_ref).collect();
+    let any = any.join("|");
     RegexBuilder::new(&format!(r"^(?:{any})$"))
         .unicode(false)
         .dot_matches_new_line(true)

@@ -3,14 +3,16 @@
 //! It moves a cursor and keeps its own stack of what is open, so that the depth of a tree costs no call stack. Counts
 //! are running totals; a definition's figures are the difference between leaving and entering.
 
+use std::collections::HashSet;
+
 use tree_sitter::{Node, Tree, TreeCursor};
 use tslp_core::elision;
 use tslp_core::entity::Symbol;
-use tslp_core::extract::{Body, Definition, Extraction, GrammarTag, Proof};
+use tslp_core::extract::{Body, Definition, Extraction, Proof};
 use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
 use tslp_core::slice::{Figures, Span};
 
-use crate::language::{Kinds, Language, Place, Role};
+use crate::language::{Kind, Kinds, Language, Opened, Place, Role, offset, span as span_of};
 use crate::lead::{self, Comment};
 use crate::parts::{self, BodyPlace, Parts};
 use crate::readable::{PLACEHOLDER_BYTES_MAX, Readable};
@@ -29,11 +31,31 @@ pub(crate) struct Outer<'tree, 'walk> {
     pub(crate) namespace: &'walk str,
     /// What the parser's text was made of.
     pub(crate) readable: &'walk Readable,
+    separator: &'static str,
     frames: &'walk [Frame<'tree>],
     depth: u32,
 }
 
 impl<'tree> Outer<'tree, '_> {
+    /// `name` in the scope around.
+    pub(crate) fn qualified(&self, name: &str) -> String {
+        self.within(self.scope, name)
+    }
+
+    /// `name` in a scope.
+    pub(crate) fn within(&self, scope: &str, name: &str) -> String {
+        if scope.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{scope}{}{name}", self.separator)
+        }
+    }
+
+    /// Whether variables and constants found here are definitions: at the top level, where the parser knows its way.
+    pub(crate) fn holds_values(&self) -> bool {
+        self.place == Place::Namespace && !self.in_error
+    }
+
     /// All nodes around this one that the walk has opened, innermost first.
     pub(crate) fn enclosing(&self) -> impl Iterator<Item = Node<'tree>> {
         self.frames.iter().rev().map(|frame| frame.node)
@@ -78,8 +100,14 @@ struct Open {
     body: BodyPlace,
 }
 
+/// Open brackets among which the one is looked for that a bracket closes: more are never out of line.
+const BRACKETS_COMPARED_MAX: usize = 100;
+
+/// Errors whose places are kept.
+const UNREAD_MAX: usize = 1_000;
+
 struct Walk<'tree, 'walk> {
-    language: &'walk dyn Language,
+    language: &'static Language,
     kinds: &'static Kinds,
     source: &'walk [u8],
     readable: &'walk Readable,
@@ -93,20 +121,31 @@ struct Walk<'tree, 'walk> {
     open: Vec<Open>,
     totals: Totals,
     comments: Vec<Comment>,
+    /// What belongs to the definition that follows it, in source order.
+    prefixes: Vec<Span>,
+    elisions: Vec<Span>,
+    /// Symbols that are defined: of a variable only the first assignment counts.
+    firsts: HashSet<String>,
+    /// Brackets that are open, where the text has errors.
+    brackets: Vec<u8>,
+    /// Where the first errors are.
+    unread: Vec<Span>,
+    /// Where the last error ends, or the code that stands there.
+    last_error: usize,
     definitions: Vec<Definition>,
     preamble: bool,
 }
 
 /// Walks `tree`, which was parsed from `readable`'s text.
 pub(crate) fn walk(
-    language: &dyn Language,
+    language: &'static Language,
     tree: &Tree,
     source: &[u8],
     readable: &Readable,
 ) -> Extraction {
     let mut walk = Walk {
         language,
-        kinds: Kinds::of(language),
+        kinds: &language.ready().kinds,
         source,
         readable,
         has_errors: tree.root_node().has_error(),
@@ -119,8 +158,14 @@ pub(crate) fn walk(
         open: Vec::new(),
         totals: Totals::default(),
         comments: Vec::new(),
+        prefixes: readable.prefixes.clone(),
+        elisions: readable.elisions.clone(),
+        firsts: HashSet::new(),
+        brackets: Vec::new(),
+        unread: Vec::new(),
+        last_error: 0,
         definitions: Vec::new(),
-        preamble: false,
+        preamble: source.starts_with(b"#!/"),
     };
     walk.run(&mut tree.walk());
     walk.finish()
@@ -151,7 +196,12 @@ impl<'tree> Walk<'tree, '_> {
 
     /// Takes note of a node before its children. Says whether it is a comment.
     fn enter(&mut self, node: Node<'tree>, depth: u32) -> bool {
-        let (role, named) = self.kinds.get(node.kind_id());
+        let Kind {
+            role,
+            named,
+            bracket,
+            ..
+        } = self.kinds.get(node.kind_id());
         if role == Role::Comment {
             self.comment(span_of(node));
             return true;
@@ -159,9 +209,19 @@ impl<'tree> Walk<'tree, '_> {
         self.totals.nodes += u32::from(named);
         if self.has_errors {
             self.note_error(node, depth);
+            if let Some(bracket) = bracket {
+                self.note_bracket(node, bracket);
+            }
         }
         match role {
             Role::Plain | Role::Comment => {}
+            Role::Indented => self.note_layout(node),
+            Role::Lead => self.prefixes.push(span_of(node)),
+            Role::Dots => {
+                if (self.language.is_left_out)(node) {
+                    self.elisions.push(span_of(node));
+                }
+            }
             Role::Preamble => self.preamble |= self.place == Place::Namespace,
             Role::Body => {
                 if self.place != Place::Body {
@@ -186,13 +246,71 @@ impl<'tree> Walk<'tree, '_> {
             self.in_error = true;
         } else if node.is_missing() {
             self.totals.errors += 1;
+        } else {
+            return;
+        }
+        self.last_error = self.last_error.max(node.end_byte());
+        if self.unread.len() < UNREAD_MAX {
+            self.unread.push(span_of(node));
+        }
+    }
+
+    /// Keeps count of what is open: the parser makes up what is missing, so the tree doesn't say.
+    fn note_bracket(&mut self, node: Node<'tree>, bracket: u8) {
+        let opener = match bracket {
+            _ if node.is_missing() => return,
+            b')' => b'(',
+            b']' => b'[',
+            b'}' => b'{',
+            b'>' => b'<',
+            _ => return self.brackets.push(bracket),
+        };
+        let near = self.brackets.len().saturating_sub(BRACKETS_COMPARED_MAX);
+        let found = self.brackets[near..]
+            .iter()
+            .rposition(|open| *open == opener);
+        if let Some(at) = found {
+            self.brackets.truncate(near + at);
+        }
+    }
+
+    /// Statements of one block begin in one column, which the parser doesn't look at.
+    fn note_layout(&mut self, block: Node<'tree>) {
+        if block.start_byte() == block.end_byte() {
+            self.last_error = self.last_error.max(block.end_byte());
+        }
+        let mut column = None;
+        let mut row = None;
+        let mut cursor = block.walk();
+        for statement in block.named_children(&mut cursor) {
+            let position = statement.start_position();
+            let is_comment = self.kinds.get(statement.kind_id()).role == Role::Comment;
+            if !is_comment && row != Some(position.row) {
+                let first = *column.get_or_insert(position.column);
+                if position.column != first {
+                    self.totals.errors += 1;
+                    if self.unread.len() < UNREAD_MAX {
+                        self.unread.push(span_of(statement));
+                    }
+                }
+            }
+            row = Some(statement.end_position().row);
         }
     }
 
     fn comment(&mut self, span: Span) {
-        let text = span.of(self.source);
-        let placeholder = is_placeholder(text);
-        self.comments.push(Comment { span, placeholder });
+        let text = span.of(self.source).trim_ascii_end();
+        let documentation = self.language.documentation.iter();
+        let documents = documentation
+            .map(|open| open.as_bytes())
+            .any(|open| text.starts_with(open));
+        self.comments.push(Comment {
+            span: Span {
+                end: span.start + offset(text.len()),
+                ..span
+            },
+            placeholder: !documents && is_placeholder(text),
+        });
     }
 
     fn item(&mut self, node: Node<'tree>, depth: u32) {
@@ -208,16 +326,21 @@ impl<'tree> Walk<'tree, '_> {
             scope: &self.scope,
             namespace: &self.scope[..self.namespace],
             readable: self.readable,
+            separator: self.language.separator,
             frames: &self.frames,
             depth,
         };
-        let opened = self.language.open(node, &outer);
+        let mut opened = (self.language.open)(node, &outer);
+        let firsts = &mut self.firsts;
+        opened
+            .symbols
+            .retain(|symbol| firsts.insert(symbol.clone()) || !opened.first_only);
         self.preamble |= opened.preamble;
         if opened.guard.is_some() {
             self.guard = opened.guard;
         }
         if !opened.symbols.is_empty() {
-            self.define(node, depth, &opened.symbols);
+            self.define(node, depth, &opened);
         }
         if opened.wraps || opened.inside.is_some() || opened.scope.is_some() {
             self.push(node, depth, opened.wraps);
@@ -230,7 +353,7 @@ impl<'tree> Walk<'tree, '_> {
 
     fn enter_scope(&mut self, component: &str, inside: Option<Place>) {
         if !self.scope.is_empty() {
-            self.scope.push_str("::");
+            self.scope.push_str(self.language.separator);
         }
         self.scope.push_str(component);
         if inside == Some(Place::Namespace) {
@@ -238,16 +361,18 @@ impl<'tree> Walk<'tree, '_> {
         }
     }
 
-    fn define(&mut self, node: Node<'tree>, depth: u32, symbols: &[String]) {
+    fn define(&mut self, node: Node<'tree>, depth: u32, opened: &Opened) {
         let wrapper = chain(&self.frames, depth).first();
         let (anchor, depth, at_entry) = match wrapper {
             Some(frame) => (frame.node, frame.depth, frame.at_entry),
             None => (node, depth, self.before(node)),
         };
         let span = self.span(anchor);
-        let Parts { head_end, body } = parts::of(node);
-        let head = self.head(span, parts::start(anchor), head_end);
-        for symbol in symbols {
+        let Parts { head_end, body } = (self.language.parts)(node);
+        let head = self.head(span, parts::start(anchor, self.kinds), head_end);
+        let is_apart = self.open.is_empty();
+        let top_level = self.place == Place::Namespace || self.place == Place::Type && is_apart;
+        for symbol in &opened.symbols {
             if self.definitions.len() >= DEFINITIONS_PER_BLOCK_MAX {
                 return;
             }
@@ -262,9 +387,13 @@ impl<'tree> Walk<'tree, '_> {
                 span,
                 head,
                 body: Body::Code,
-                proof: Proof::Ast,
+                proof: if opened.is_fragment {
+                    Proof::PartialPattern
+                } else {
+                    Proof::Ast
+                },
                 figures: Figures::default(),
-                top_level: self.place == Place::Namespace,
+                top_level,
                 damaged: false,
             });
         }
@@ -281,21 +410,14 @@ impl<'tree> Walk<'tree, '_> {
     /// From the comments above a node to its end, a semicolon included.
     fn span(&self, node: Node<'tree>) -> Span {
         let seen = span_of(node);
-        let start = lead::start(
-            self.source,
-            &self.comments,
-            &self.readable.prefixes,
-            seen.start,
-        );
+        let start = lead::start(self.source, &self.comments, &self.prefixes, seen.start);
         let text = seen.of(self.source);
         let trimmed = text.trim_ascii_end().len();
         let mut end = seen.start + u32::try_from(trimmed).unwrap_or(u32::MAX);
         let rest = self.source.get(end as usize..).unwrap_or_default();
         let blanks = rest.len() - rest.trim_ascii_start().len();
-        if rest.get(blanks) == Some(&b';')
-            && !text.trim_ascii_end().ends_with(b";")
-            && self.language.takes_semicolon(node)
-        {
+        let is_type = self.kinds.get(node.kind_id()).takes_semicolon;
+        if is_type && rest.get(blanks) == Some(&b';') && !text.trim_ascii_end().ends_with(b";") {
             end += u32::try_from(blanks + 1).unwrap_or(u32::MAX);
         }
         Span { start, end }
@@ -304,7 +426,7 @@ impl<'tree> Walk<'tree, '_> {
     /// The head from `start` to `end`, without what separates it from the body.
     fn head(&self, span: Span, start: usize, end: usize) -> Span {
         let text = self.source.get(start..end).unwrap_or_default();
-        let ends_head = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b';';
+        let ends_head = |byte: &u8| !byte.is_ascii_whitespace() && !matches!(byte, b';' | b':');
         match text.iter().rposition(ends_head) {
             Some(last) => Span {
                 start: offset(start),
@@ -318,11 +440,9 @@ impl<'tree> Walk<'tree, '_> {
         match place {
             BodyPlace::Nowhere => Body::None,
             BodyPlace::Code => Body::Code,
-            BodyPlace::Braces(start, end) => {
-                let inside = (start + 1, end.saturating_sub(1));
-                self.language
-                    .stubs()
-                    .judge(self.source, &self.comments, inside)
+            BodyPlace::Within(start, end) => {
+                let stubs = &self.language.ready().stubs;
+                stubs.judge(self.source, &self.comments, (start, end))
             }
         }
     }
@@ -367,28 +487,39 @@ impl<'tree> Walk<'tree, '_> {
     fn finish(mut self) -> Extraction {
         let suspects = u32::try_from(self.readable.suspects.len()).unwrap_or(u32::MAX);
         self.totals.errors = self.totals.errors.saturating_add(suspects);
+        let suspects = self.readable.suspects.iter();
+        let places = suspects.map(|at| Span {
+            start: *at,
+            end: *at,
+        });
+        self.unread.extend(places.take(UNREAD_MAX));
+        self.unread.sort_unstable();
+        self.unread.dedup();
         self.take_blanked_macros();
         self.definitions
             .sort_by_key(|definition| (definition.span.start, u32::MAX - definition.span.end));
         let placeholders = self.comments.iter().filter(|comment| comment.placeholder);
-        let mut elisions: Vec<Span> = placeholders.map(|comment| comment.span).collect();
-        elisions.extend_from_slice(&self.readable.elisions);
-        elisions.sort_unstable();
+        self.elisions
+            .extend(placeholders.map(|comment| comment.span));
+        self.elisions.sort_unstable();
+        let text = self.source.trim_ascii_end().len();
+        let ends_in_error = self.last_error > 0 && self.last_error >= text;
         Extraction {
-            grammar: GrammarTag {
-                language: self.language.name().to_owned(),
-                version: self.language.version().to_owned(),
-            },
+            grammar: self.language.tag(),
             definitions: self.definitions,
             figures: Figures {
                 nodes: self.totals.nodes,
                 tokens: self.totals.tokens,
             },
-            elisions,
+            elisions: self.elisions,
             preamble: self.preamble,
             clean: self.totals.errors == 0,
             errors: self.totals.errors,
-            breaks_off: self.readable.breaks_off,
+            unread: self.unread,
+            breaks_off: match self.readable.breaks_off {
+                Some(breaks_off) => breaks_off,
+                None => ends_in_error || !self.brackets.is_empty(),
+            },
         }
     }
 
@@ -433,19 +564,7 @@ fn chain<'a, 'tree>(frames: &'a [Frame<'tree>], depth: u32) -> &'a [Frame<'tree>
     &frames[frames.len() - count..]
 }
 
-/// The bytes of a node.
-fn span_of(node: Node<'_>) -> Span {
-    Span {
-        start: offset(node.start_byte()),
-        end: offset(node.end_byte()),
-    }
-}
-
-/// Sources are bounded far below 4 GiB.
-fn offset(byte: usize) -> u32 {
-    u32::try_from(byte).unwrap_or(u32::MAX)
-}
-
+/// Whether a comment stands for code left out.
 pub(crate) fn is_placeholder(comment: &[u8]) -> bool {
     comment.len() <= PLACEHOLDER_BYTES_MAX
         && elision::is_placeholder(&String::from_utf8_lossy(comment))

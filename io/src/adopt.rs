@@ -18,8 +18,10 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use tslp_core::artifact::Transition;
+use tslp_core::decide::found_code::FoundCode;
 use tslp_core::event::{Event, ReadFailure};
 use tslp_core::ids::Seq;
+use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, Work};
@@ -29,6 +31,7 @@ use crate::checkpoint;
 use crate::config::ServeConfig;
 use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
+use crate::diagnostics::unread;
 use crate::ledger::disk::FileSystem;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
@@ -67,6 +70,17 @@ const COMMIT_CACHE_KIB: i64 = 2048;
 
 /// Pages waiting in the WAL from which on they are moved at once.
 const CHECKPOINT_PAGES: u64 = 2048;
+
+/// Files named of which something couldn't be read.
+const UNREAD_MAX: usize = 20;
+
+/// The lines of a file that couldn't be read, if there are any.
+fn unread_lines(path: &RelPath, found: Option<&FoundCode>) -> Option<String> {
+    let found = found.filter(|found| !found.is_clean())?;
+    let extraction = found.extraction.as_ref().ok()?;
+    let lines = unread::lines(found.code.as_bytes(), extraction);
+    Some(unread::words(path.as_str(), &lines))
+}
 
 /// Whether anything is appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -294,7 +308,7 @@ impl<'c> Adopter<'c> {
             }
             match skip {
                 Some(skip) => self.summary.skip(path.as_str(), skip),
-                None => self.count(bytes, found.is_some_and(|found| !found.is_clean()), before),
+                None => self.count(bytes, unread_lines(&path, found), before),
             }
             if self.waiting.recorded().len() > before {
                 self.waiting_bytes += bytes;
@@ -311,7 +325,7 @@ impl<'c> Adopter<'c> {
     }
 
     /// Counts a file whose events are those that wait behind so many others.
-    fn count(&mut self, bytes: usize, damaged: bool, before: usize) {
+    fn count(&mut self, bytes: usize, unread: Option<String>, before: usize) {
         let recorded = &self.waiting.recorded()[before..];
         let moved = |wanted: Transition| {
             let transitions = recorded.iter().filter(|recorded| {
@@ -322,7 +336,12 @@ impl<'c> Adopter<'c> {
         let (promoted, removed) = (moved(Transition::Promote), moved(Transition::Remove));
         let summary = &mut self.summary;
         summary.bytes += bytes as u64;
-        summary.files_damaged += u64::from(damaged);
+        if let Some(unread) = unread {
+            summary.files_damaged += 1;
+            if summary.unread.len() < UNREAD_MAX {
+                summary.unread.push(unread);
+            }
+        }
         summary.entities += promoted;
         summary.entities_removed += removed;
         if promoted + removed > 0 {

@@ -47,6 +47,8 @@ pub enum Command {
     },
     /// Show what is true: every entity, its artifact, and what its file held when it was last looked at
     State {
+        /// Show only what lies in this file or folder, and which of its code can't be read
+        path: Option<String>,
         /// Look at every file now, without recording it
         #[arg(long)]
         check: bool,
@@ -448,6 +450,7 @@ mod tests {
             Command::Demo { flags } => with("demo", &flags.0, None),
             Command::Doctor { flags, output } => with("doctor", &flags.0, Some(*output)),
             Command::State {
+                path: _,
                 check,
                 flags,
                 output,

@@ -2,6 +2,7 @@
 
 mod evidence;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use tslp_core::path::RelPath;
 
 use crate::adopt::{AdoptError, Mode, Progress};
 use crate::cli::{self, Command, Output};
@@ -21,7 +23,8 @@ use crate::contents::Archives;
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::doctor::{self, Health, Report};
-use crate::diagnostics::state::RecordedAt;
+use crate::diagnostics::state::{EntityState, RecordedAt};
+use crate::diagnostics::unread::in_files;
 use crate::diagnostics::verified::{self, AsOf, Page};
 use crate::diagnostics::{Subject, recent, state};
 use crate::evidence::log::sentence::visible;
@@ -92,11 +95,14 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             show_doctor(&config, output)
         }
         Command::State {
+            path,
             check,
             flags,
             output,
         } => {
             let (config, _) = prepare(&flags.0)?;
+            let path = path.unwrap_or_default();
+            let path = path.strip_prefix("./").unwrap_or(&path);
             let as_of = match check {
                 true => AsOf::Now(&config),
                 false => AsOf::Recorded,
@@ -105,9 +111,9 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
                 &config,
                 as_of,
                 output,
-                |rows, at| state::from_rows(rows, at),
-                state::json,
-                state::human,
+                |rows, at| state::from_rows(rows, at, path),
+                |entities| state::json(entities, &unread_in(&config, path, entities)),
+                |entities| state::human(entities, &unread_in(&config, path, entities)),
             )
         }
         Command::Recent {
@@ -278,6 +284,25 @@ fn upstream(place: &Upstream) -> Option<UpstreamUrl> {
 
 /// Prints a page of what the projections say. Where nothing vouches for it, it is printed all the same, and standard error
 /// and the exit code say so.
+/// What can't be read of the files that entities lie in, where somebody asks for some files.
+fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<String> {
+    if path.is_empty() {
+        return Vec::new();
+    }
+    let of = |entity: &EntityState| {
+        let path = entity.entity.split("::").next().unwrap_or_default();
+        RelPath::from_normalised(path)
+    };
+    let paths: BTreeSet<RelPath> = entities.iter().map(of).collect();
+    let named = RelPath::from_normalised(path);
+    let (mut unread, left_out) = in_files(&config.workspace, paths.into_iter().chain([named]));
+    unread.dedup();
+    if left_out > 0 {
+        unread.push(format!("{left_out} more files weren't looked at"));
+    }
+    unread
+}
+
 fn show_page<T>(
     config: &ServeConfig,
     as_of: AsOf<'_>,

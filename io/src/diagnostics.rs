@@ -7,6 +7,7 @@ mod look;
 pub mod price;
 pub mod recent;
 pub mod state;
+pub(crate) mod unread;
 pub mod verified;
 
 use std::io;

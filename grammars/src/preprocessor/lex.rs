@@ -270,7 +270,7 @@ impl Lexer<'_> {
         }
         if word == "…".as_bytes() {
             Kind::Dots
-        } else if is_macro_like(word) {
+        } else if looks_like_macro(word) {
             Kind::Upper
         } else {
             Kind::Word
@@ -352,7 +352,7 @@ pub(super) fn directive_name(text: &[u8]) -> &[u8] {
 }
 
 /// Macros are written in capitals. One letter is rather a type parameter.
-fn is_macro_like(word: &[u8]) -> bool {
+pub(crate) fn looks_like_macro(word: &[u8]) -> bool {
     word.ends_with(b"_API")
         || word.ends_with(b"_EXPORT")
         || word.len() > 1

@@ -36,6 +36,24 @@ impl Pass<'_> {
         }
     }
 
+    /// `new T*[n]` becomes `new T [n]`: the grammar doesn't know arrays of pointers there.
+    pub(super) fn new_pointers(&mut self, index: usize) {
+        let mut end = index + 1;
+        while self
+            .token(end)
+            .is_some_and(|token| token.is_word() || token.kind == Kind::Colons)
+        {
+            end += 1;
+        }
+        let mut past = end;
+        while self.is(past, b'*') {
+            past += 1;
+        }
+        if self.is(past, b'[') {
+            self.blank_tokens(end..past);
+        }
+    }
+
     /// `Class::*member` becomes `*member`; the grammar knows neither type nor use of member pointers.
     pub(super) fn member_pointer(&mut self, index: usize) {
         if !self.is(index + 1, b'*') {
@@ -91,7 +109,9 @@ impl Pass<'_> {
         let upper = self.tokens[index].kind == Kind::Upper;
         let next = self.token(close + 1);
         if !self.at_start() {
-            return upper && self.macro_in_expression(index, close, next);
+            return upper
+                && (self.macro_in_declarator(index, close)
+                    || self.macro_in_expression(index, close, next));
         }
         if self.jumps(index, close) {
             self.blank_tokens(index + 2..close);
@@ -148,6 +168,35 @@ impl Pass<'_> {
             )
     }
 
+    /// A call in the middle of a declaration, which no function call can be: `int CALLBACK(name)(int a)` has its name in
+    /// there, `int f OF((int a))` its parameters, `template <class T, ENABLE_IF(x)>` nothing to do with either.
+    pub(super) fn macro_in_declarator(&mut self, index: usize, close: usize) -> bool {
+        let before = index.checked_sub(1).and_then(|before| self.token(before));
+        let after = |mark| self.is(close + 1, mark);
+        let begins = before.is_some_and(|token| token.is(b',') || token.is(b'<'));
+        if begins && (after(b',') || after(b'>')) && self.inside() != Inside::Values {
+            self.blank_tokens(index + 2..close);
+            return false;
+        }
+        let declares = matches!(self.inside(), Inside::Space | Inside::Type)
+            && before.is_some_and(|token| token.is_word() || token.is(b'*') || token.is(b')'));
+        if !declares {
+            return false;
+        }
+        let holds_name = close == index + 3 && self.tokens[index + 2].is_word();
+        if holds_name && (after(b'(') || after(b'[')) {
+            self.blank_tokens(index..index + 1);
+            return true;
+        }
+        let holds_parameters =
+            self.is(index + 2, b'(') && self.mate(index + 2) == close.checked_sub(1);
+        if holds_parameters {
+            self.blank_tokens(index..index + 2);
+            self.blank_tokens(close..close + 1);
+        }
+        holds_parameters
+    }
+
     /// `"a" NAME(x) "b"` becomes `"a" NAME "b"`; `{ LIST(X) }` among enumerators goes.
     fn macro_in_expression(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
         let is_literal =
@@ -156,6 +205,13 @@ impl Pass<'_> {
             is_literal(next) || is_literal(self.before().and_then(|before| self.token(before)));
         if joins {
             self.blank_tokens(index + 1..close + 1);
+        } else if let Some(open) = (index + 2..close).find(|inner| self.is(*inner, b'{')) {
+            // Values among arguments; `INIT(A, { 1, 2 })` becomes `INIT(A )`.
+            let comma = usize::from(self.is(open - 1, b','));
+            let is_call = self.is(close - 1, b'}') && open > index + 2;
+            if is_call {
+                self.blank_tokens(open - comma..close);
+            }
         }
         joins
     }

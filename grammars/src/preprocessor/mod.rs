@@ -14,4 +14,6 @@ mod macros;
 mod pass;
 mod specifiers;
 
+pub(crate) use lex::looks_like_macro;
 pub(crate) use pass::{Dialect, readable};
+pub(crate) use specifiers::{WordKind, word_kind};

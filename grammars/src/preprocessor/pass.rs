@@ -114,7 +114,7 @@ pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
         readable: Readable {
             tokens: count,
             depth: conditionals.depth(),
-            breaks_off,
+            breaks_off: Some(breaks_off),
             ..Readable::default()
         },
         conditionals,
@@ -296,6 +296,9 @@ impl<'a> Pass<'a> {
             if self.is_blanked(token) {
                 return index + 1;
             }
+        }
+        if token.text(self.source) == b"new" {
+            self.new_pointers(index);
         }
         let statement = &mut self.state.statement;
         match token.text(self.source) {

@@ -7,6 +7,9 @@ use super::lex::{Kind, Token};
 use super::pass::{Inside, Pass};
 use tslp_core::slice::Span;
 
+/// Tokens of a type's arguments that are looked through.
+const ARGUMENTS_MAX: usize = 64;
+
 /// One part of a run.
 #[derive(Clone, Copy, Debug)]
 struct Part {
@@ -43,6 +46,11 @@ impl Pass<'_> {
             self.blank_tokens(index..index + 1);
             return index + 1;
         }
+        if self.text(index) == b"inline" && self.text(index + 1) == b"friend" {
+            // The grammar knows the two words in the other order alone.
+            self.blank_tokens(index..index + 1);
+            return index + 1;
+        }
         if self.macro_call(index) {
             return index + 1;
         }
@@ -72,6 +80,12 @@ impl Pass<'_> {
             self.blank_tokens(index..index + 1);
             return index + 1;
         }
+        if let [_, .., last] = parts[..]
+            && last.kind == PartKind::Upper
+            && let Some(close) = self.mate(end).filter(|_| self.is(end, b'('))
+        {
+            self.macro_in_declarator(last.begin, close);
+        }
         if !self.may_declare() {
             return end;
         }
@@ -88,7 +102,9 @@ impl Pass<'_> {
         if token.kind == Kind::Upper {
             let alone = self.at_start()
                 && matches!(self.inside(), Inside::Space | Inside::Type | Inside::Body)
-                && (next.begins_line && (matches!(next.kind, Kind::Directive(_)) || next.is(b'}'))
+                && (next.is(b'~') && self.inside() == Inside::Type
+                    || next.begins_line
+                        && (matches!(next.kind, Kind::Directive(_)) || next.is(b'}'))
                     || next.is(b'{') && self.inside() == Inside::Body);
             let calling_convention = next.is(b'*')
                 && index >= 2
@@ -101,6 +117,9 @@ impl Pass<'_> {
                 && (next.is(b';') || next.is(b'{') || next.is(b',') || next.is(b'='));
             if alone || calling_convention || trailing {
                 self.blank(token.span());
+            }
+            if alone && next.is(b'~') {
+                self.readable.prefixes.push(token.span());
             }
         }
         if self.lone_macro(index) {
@@ -193,7 +212,11 @@ impl Pass<'_> {
             };
             if matches!(kind, PartKind::Upper) && self.is(end, b'(') {
                 match self.mate(end).map(|close| close + 1) {
-                    Some(after) if self.token(after).is_some_and(Token::is_word) => {
+                    // A word in front of a body is a macro after the parameters of a function.
+                    Some(after)
+                        if self.token(after).is_some_and(Token::is_word)
+                            && (parts.is_empty() || !self.is(after + 1, b'{')) =>
+                    {
                         kind = PartKind::UpperCall;
                         end = after;
                     }
@@ -238,7 +261,8 @@ impl Pass<'_> {
 
     /// The parts of a run that are macros.
     fn macros_among(&mut self, parts: &[Part], end: usize) -> Vec<Part> {
-        let names_last = !(self.is(end, b'*') || self.is(end, b'&'));
+        let names_last =
+            !(self.is(end, b'*') || self.is(end, b'&') || self.names_type_with_arguments(end));
         let after_pointer = self
             .before()
             .is_some_and(|before| self.is(before, b'*') || self.is(before, b'&'));
@@ -273,7 +297,7 @@ impl Pass<'_> {
             .filter(|part| part.kind == PartKind::Name)
             .count();
         let has_type = specifiers.iter().any(|part| part.kind == PartKind::Type);
-        if after_pointer {
+        if after_pointer || self.begins_constructor(end) {
             macros.extend(specifiers.iter().copied().filter(is_upper));
         } else if has_type || names > 0 {
             macros.extend(specifiers.iter().copied().filter(is_upper));
@@ -301,6 +325,32 @@ impl Pass<'_> {
             macros.push(name);
         }
         macros
+    }
+
+    /// Whether `<…>` begins here and a name follows it, so that the word before is a type.
+    fn names_type_with_arguments(&self, open: usize) -> bool {
+        let mut depth = 0_i32;
+        for at in open..open + ARGUMENTS_MAX {
+            match self.token(at).map(|token| token.kind) {
+                Some(Kind::Mark(b'<')) => depth += 1,
+                Some(Kind::Mark(b'>')) => depth -= 1,
+                Some(Kind::Mark(b';' | b'{' | b'}')) | None => return false,
+                _ => {}
+            }
+            if depth == 0 {
+                return at > open && self.token(at + 1).is_some_and(Token::is_word);
+            }
+        }
+        false
+    }
+
+    /// Whether parameters at `open` are those of a constructor: the values of members follow.
+    fn begins_constructor(&self, open: usize) -> bool {
+        let Some(close) = self.mate(open).filter(|_| self.is(open, b'(')) else {
+            return false;
+        };
+        let after = close + 1 + usize::from(self.text(close + 1) == b"noexcept");
+        self.inside() == Inside::Type && self.is(after, b':')
     }
 
     /// Lower-case words that can only be macros: known to be, or saying `inline`.
@@ -343,6 +393,10 @@ fn kind_of(token: Token, text: &[u8]) -> PartKind {
     if token.kind == Kind::Upper {
         return PartKind::Upper;
     }
+    kind_of_word(text)
+}
+
+fn kind_of_word(text: &[u8]) -> PartKind {
     match text {
         b"const" | b"volatile" | b"restrict" | b"__restrict" | b"__restrict__" | b"static"
         | b"extern" | b"inline" | b"__inline" | b"__inline__" | b"__forceinline" | b"register"
@@ -376,4 +430,27 @@ fn is_attribute(word: &[u8]) -> bool {
         word,
         b"__attribute__" | b"__attribute" | b"__declspec" | b"alignas" | b"_Alignas"
     )
+}
+
+/// What a word can be in a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WordKind {
+    /// `const`, `static`, `__cdecl`.
+    Specifier,
+    /// `int`, `struct`.
+    Type,
+    /// `return`: no part of a declaration's beginning.
+    Statement,
+    /// Anything else.
+    Name,
+}
+
+/// What a word can be.
+pub(crate) fn word_kind(word: &[u8]) -> WordKind {
+    match kind_of_word(word) {
+        PartKind::Specifier | PartKind::Attribute => WordKind::Specifier,
+        PartKind::Type => WordKind::Type,
+        PartKind::Statement => WordKind::Statement,
+        PartKind::Name | PartKind::Upper | PartKind::UpperCall => WordKind::Name,
+    }
 }

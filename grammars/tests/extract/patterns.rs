@@ -474,11 +474,9 @@ fn namesakes_and_doubtful_ends_are_partial_proofs() {
             .collect()
     };
     let one = |symbol: &str, proof| (symbol.to_owned(), proof);
+    let twice = "def f; 1; end\n\ndef f; 2; end\n\ndef g; 3; end\n";
     assert_eq!(
-        proofs(
-            "a.py",
-            "def f(): return 1\ndef f(): return 2\ndef g(): return 3\n"
-        ),
+        proofs("a.rb", twice),
         [
             one("f", Proof::PartialPattern),
             one("f", Proof::PartialPattern),
@@ -486,18 +484,26 @@ fn namesakes_and_doubtful_ends_are_partial_proofs() {
         ]
     );
     assert_eq!(
-        proofs("a.py", "    def f(self):\n        return 1\n"),
-        [one("f", Proof::PartialPattern)],
-        "a method without its class"
-    );
-    assert_eq!(
         proofs("a.rb", "def f\n  1\n    end\n"),
         [one("f", Proof::PartialPattern)],
         "an end out of line"
     );
     assert_eq!(
-        proofs("a.js", "function f() {\n  return 1;\n"),
-        [one("f", Proof::PartialPattern)]
+        proofs("a.cs", "class C\n{\n    int F() {\n        return 1;\n"),
+        [
+            one("C", Proof::PartialPattern),
+            one("C.F", Proof::PartialPattern)
+        ]
+    );
+    assert_eq!(
+        proofs("a.py", "def f(): return 1\ndef f(): return 2\n"),
+        [one("f", Proof::Ast), one("f", Proof::Ast)],
+        "a grammar knows of each where it ends"
+    );
+    assert_eq!(
+        proofs("a.py", "    def f(self):\n        return 1\n"),
+        [one("f", Proof::PartialPattern)],
+        "a method without its class"
     );
 }
 
@@ -554,6 +560,7 @@ fn languages_are_found_by_path_and_tag() {
     for (path, tag) in [
         ("a/b.py", "python"),
         ("a.tsx", "tsx"),
+        ("a.mts", "ts"),
         ("a.mjs", "JavaScript"),
         ("src/lib.rs", "rust"),
         ("main.go", "golang"),
@@ -599,8 +606,28 @@ fn documentation_may_quote_what_stands_for_code() {
 
 #[test]
 fn answers_name_the_patterns_in_force() {
-    let tag = extract("a.py", b"").grammar;
+    let tag = extract("a.rb", b"").grammar;
     let hash = TreeSitterGrammars::new().patterns().to_string();
-    assert_eq!(tag.language, "python");
-    assert_eq!(tag.version, format!("patterns+1:{}", &hash[..16]));
+    assert_eq!(tag.language, "ruby");
+    assert_eq!(tag.version, format!("patterns+2:{}", &hash[..16]));
+}
+
+#[test]
+fn answers_name_the_grammar() {
+    let names: Vec<String> = ["a.py", "a.js", "a.ts", "a.tsx", "a.rs", "a.go", "a.java"]
+        .iter()
+        .map(|name| extract(name, b"").grammar.language)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "python",
+            "javascript",
+            "typescript",
+            "tsx",
+            "rust",
+            "go",
+            "java"
+        ]
+    );
 }

@@ -205,7 +205,7 @@ fn long_lines_and_sizes_over_the_bounds() {
     );
     assert_eq!(
         try_extract("a.go", &repeated("a\n", PARSE_BYTES_MAX)),
-        Err(ExtractError::Unparsable)
+        Err(ExtractError::TooDense)
     );
 }
 

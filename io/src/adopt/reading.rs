@@ -17,6 +17,9 @@ use crate::observer::{FileReader, Hashes};
 /// Memory of what is kept of one definition: its name, place, figures and hash.
 const KEPT_MEMORY_PER_DEFINITION: usize = 400;
 
+// The words for it name the bound.
+const _: () = assert!(PARSE_BYTES_MAX == 1 << 20);
+
 /// Why no code of a file is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Skip {
@@ -63,7 +66,9 @@ impl Skip {
             Self::Link => "symbolic link",
             Self::NotAFile | Self::Unreadable(ReadFailure::NotAFile) => "not a regular file",
             Self::Unnamable => "a name that can't be written down",
-            Self::TooLargeToParse => "too large to parse: the hash of the whole file is recorded",
+            Self::TooLargeToParse => {
+                "over 1 MiB, which is more than is parsed: the hash of the whole file is recorded"
+            }
             Self::TooDenseToParse => {
                 "too many tokens to parse: the hash of the whole file is recorded"
             }

@@ -20,6 +20,8 @@ pub struct Summary {
     pub files_true_already: u64,
     /// Of both: files with parse errors, taken as far as they parse.
     pub files_damaged: u64,
+    /// The first of these, with the lines that couldn't be read.
+    pub unread: Vec<String>,
     /// Entities that became true.
     pub entities: u64,
     /// Entities that their files no longer define.
@@ -77,6 +79,7 @@ impl Summary {
             "files_true_already": self.files_true_already,
             "files_with_parse_errors": self.files_damaged,
             "skipped": skipped,
+            "unread": self.unread,
         })
     }
 
@@ -124,6 +127,14 @@ impl Summary {
             column.set_cell_alignment(CellAlignment::Right);
         }
         let mut text = table.trim_fmt();
+        if !self.unread.is_empty() {
+            let more = match self.files_damaged - self.unread.len() as u64 {
+                0 => String::new(),
+                more => format!(" and {more} more files"),
+            };
+            let unread = self.unread.join("; ");
+            text.push_str(&format!("\nnot read, and so never true: {unread}{more}"));
+        }
         for (why, skipped) in &self.skipped {
             // A tree is full of files that aren't code; their names say nothing.
             if *why == Skip::NoGrammar {

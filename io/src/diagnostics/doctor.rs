@@ -10,7 +10,7 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::{ANOMALIES, DISK, EPISODES, STALE, STATE_MAP};
 
 use super::price::{Price, PriceSum};
-use super::{Row, Subject};
+use super::{Row, Subject, unread};
 use crate::evidence::log::sentence::visible;
 use crate::ledger::anchor::{self, Reading};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader};
@@ -238,6 +238,7 @@ fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report)
         }
         Err(error) => report.add("stale entities", Err(error.to_string())),
     }
+    report.warn("unread code", unread::of_tracked(subject, reader));
     match reader.rows(EPISODES) {
         Ok(rows) => {
             let prices = rows.iter().filter_map(|row| Price::of_row(row));
@@ -437,9 +438,16 @@ fn workspace(subject: &Subject) -> Result<String, String> {
 
 /// Each grammar must find the one definition of a sample, and every pattern must compile.
 fn grammars() -> Result<String, String> {
-    const SAMPLES: [(&str, &str); 2] = [
+    const SAMPLES: [(&str, &str); 9] = [
         ("c", "int f(void) { return 0; }"),
         ("cpp", "struct S { int f() { return 0; } };"),
+        ("python", "def f(): return 0"),
+        ("javascript", "function f() { return 0; }"),
+        ("typescript", "function f(): number { return 0; }"),
+        ("tsx", "const f = () => <p />;"),
+        ("rust", "fn f() -> u8 { 0 }"),
+        ("go", "package p\nfunc f() int { return 0 }"),
+        ("java", "class C { int f() { return 0; } }"),
     ];
     let grammars = TreeSitterGrammars;
     let works = |tag: &str, sample: &str| {

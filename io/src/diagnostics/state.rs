@@ -147,13 +147,14 @@ pub fn page(
 pub(crate) fn from_rows<E>(
     rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
     at: RecordedAt<'_>,
+    path_begins: &str,
 ) -> Result<Vec<EntityState>, E> {
     let mut entities = Vec::new();
     let rows: Rows<'_, E> = &|table, visit| {
         let _ = rows(table)?.into_iter().try_for_each(visit);
         Ok(())
     };
-    each(rows, at, "", &mut |entity| {
+    each(rows, at, path_begins, &mut |entity| {
         entities.push(entity);
         ControlFlow::Continue(())
     })?;
@@ -236,20 +237,29 @@ fn each<E>(
 
 /// The page.
 #[must_use]
-pub fn json(entities: &[EntityState]) -> Value {
+pub fn json(entities: &[EntityState], unread: &[String]) -> Value {
     let map: serde_json::Map<String, Value> = entities
         .iter()
         .map(|entity| (entity.entity.clone(), entity.json()))
         .collect();
-    json!({ "entities": map })
+    let mut page = json!({ "entities": map });
+    if !unread.is_empty() {
+        page["unread"] = unread.into();
+    }
+    page
 }
 
 /// The page for people.
 #[must_use]
-pub fn human(entities: &[EntityState]) -> String {
+pub fn human(entities: &[EntityState], unread: &[String]) -> String {
+    let unread: String = unread
+        .iter()
+        .map(|file| format!("\nnot read, and so never true: {file}"))
+        .collect();
     if entities.is_empty() {
-        return "Nothing is true yet: paste code with its path into a prompt, and it will be."
-            .into();
+        return format!(
+            "Nothing is true yet: paste code with its path into a prompt, and it will be.{unread}"
+        );
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
@@ -269,5 +279,5 @@ pub fn human(entities: &[EntityState]) -> String {
             &disk,
         ]);
     }
-    table.trim_fmt()
+    table.trim_fmt() + &unread
 }

@@ -95,7 +95,7 @@ pub fn tell(scan: &mut Scan, entity: &EntityId) -> (Known, Option<StartError>) {
         Ok(rows)
     };
     let recorded_at = |seq| scan.reader().recorded_at(seq).ok().flatten();
-    let Ok(entities) = state::from_rows(rows, &recorded_at);
+    let Ok(entities) = state::from_rows(rows, &recorded_at, "");
     let Ok(stones) = rows(TOMBSTONES);
     let key = tslp_projections::table::entity_key(entity);
     let symbols = match entity.symbol {

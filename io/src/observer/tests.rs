@@ -72,6 +72,7 @@ impl Grammars for Lines {
             clean: true,
             errors: 0,
             breaks_off: false,
+            unread: Vec::new(),
         })
     }
 }

@@ -54,6 +54,7 @@ fn a_tree_becomes_true_and_is_shown_to_the_model() {
     assert_eq!(code, 0, "{summary}");
     assert_eq!(summary["files_adopted"], 3, "{summary}");
     assert_eq!(summary["files_with_parse_errors"], 1, "{summary}");
+    assert_eq!(summary["unread"], json!(["src/flawed.c: line 2"]));
     assert_eq!(summary["skipped"]["no_grammar"]["files"], 1, "{summary}");
     assert_eq!(
         summary["skipped"]["nothing_defined"]["first"],
@@ -78,6 +79,30 @@ fn a_tree_becomes_true_and_is_shown_to_the_model() {
         (&entity["origin"], &entity["disk"]),
         (&json!("user"), &json!("same"))
     );
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_its_lines() {
+    let places = project();
+    let (_, text) = said(&places, &["adopt", "."]);
+    let expected = "not read, and so never true: src/flawed.c: line 2";
+    assert!(text.contains(expected), "{text}");
+    let (_, state) = places.cli_json(&["state", "src/flawed.c"]);
+    assert_eq!(state["unread"], json!(["src/flawed.c: line 2"]), "{state}");
+    let entities: Vec<&String> = state["entities"].as_object().unwrap().keys().collect();
+    assert_eq!(entities, ["src/flawed.c", "src/flawed.c::sound"]);
+    assert_eq!(
+        places.cli_json(&["state", "src/add.c"]).1["unread"],
+        Value::Null
+    );
+    let (_, text) = said(&places, &["doctor"]);
+    assert!(text.contains("src/flawed.c: line 2"), "{text}");
+    // A file that is over the parser's bound is named, too.
+    places.write("src/large.c", &"/* filler */\n".repeat(1 << 17));
+    let (_, text) = said(&places, &["adopt", "src"]);
+    assert!(text.contains("over 1 MiB"), "{text}");
+    let (_, text) = said(&places, &["state", "src/large.c"]);
+    assert!(text.contains("larger than the 1024 KiB"), "{text}");
 }
 
 #[test]

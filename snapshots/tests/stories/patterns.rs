@@ -1,4 +1,4 @@
-//! Languages that are read by the patterns of `symbols.json` (spec §4.1, step 2).
+//! Languages that are read by the patterns of `symbols.json` (spec §4.1, step 2), beside one with a grammar.
 
 use super::check;
 
@@ -6,37 +6,42 @@ use super::check;
 fn unique_and_exact() {
     check(
         "patterns__unique_and_exact",
-        "Python without a grammar: each pattern matches exactly and once, so the code is CONFIRMED.",
+        "Ruby has no grammar here: each pattern matches exactly and once, so the code is CONFIRMED.",
         "
         user
-        | ```python:src/store.py
-        | import os
+        | ```ruby:lib/store.rb
+        | require 'set'
         |
-        | class Store:
-        |     def put(self, key, value):
-        |         self.items[key] = value
-        |         return value
+        | class Store
+        |   def put(key, value)
+        |     @items[key] = value
+        |     value
+        |   end
         |
-        |     def get(self, key):
-        |         return self.items[key]
+        |   def get(key)
+        |     @items[key]
+        |   end
+        | end
         | ```
-        | Let `Store.put` refuse None.
+        | Let `Store#put` refuse nil.
         model
-        | ```python:src/store.py
-        | import os
+        | ```ruby:lib/store.rb
+        | require 'set'
         |
-        | class Store:
-        |     def put(self, key, value):
-        |         if value is None:
-        |             raise ValueError(key)
-        |         self.items[key] = value
-        |         return value
+        | class Store
+        |   def put(key, value)
+        |     raise ArgumentError, key if value.nil?
+        |     @items[key] = value
+        |     value
+        |   end
         |
-        |     def get(self, key):
-        |         return self.items[key]
+        |   def get(key)
+        |     @items[key]
+        |   end
+        | end
         | ```
         user
-        | Show me `Store.put`
+        | Show me `Store#put`
         ",
     );
 }
@@ -46,6 +51,33 @@ fn ambiguous() {
     check(
         "patterns__ambiguous",
         "The model defines one name twice: a pattern can't tell which is meant, so it is only INFERRED.",
+        "
+        user
+        | ```ruby:lib/calc.rb
+        | def add(a, b)
+        |   a + b
+        | end
+        | ```
+        | Make `add` work for strings.
+        model
+        | ```ruby:lib/calc.rb
+        | def add(a, b)
+        |   a.to_s + b.to_s
+        | end
+        |
+        | def add(a, b)
+        |   a + b
+        | end
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn twice_in_a_language_with_a_grammar() {
+    check(
+        "patterns__twice_in_a_language_with_a_grammar",
+        "A grammar knows of both where they end; that the model defines one name twice is refused all the same.",
         "
         user
         | ```python:src/calc.py
@@ -69,31 +101,34 @@ fn ambiguous() {
 fn lazy_body() {
     check(
         "patterns__lazy_body",
-        "A body of `pass` is a stub, a comment that stands for code a placeholder.",
+        "A body that does nothing is a stub, a comment that stands for code a placeholder.",
         "
         user
-        | ```python:src/calc.py
-        | def total(items):
-        |     result = 0
-        |     for item in items:
-        |         result += item
-        |     return result
+        | ```ruby:lib/calc.rb
+        | def total(items)
+        |   result = 0
+        |   items.each { |item| result += item }
+        |   result
+        | end
         |
-        | def mean(items):
-        |     return total(items) / len(items)
+        | def mean(items)
+        |   total(items) / items.size
+        | end
         | ```
         | Make `total` faster.
         model
-        | ```python:src/calc.py
-        | def total(items):
-        |     pass
+        | ```ruby:lib/calc.rb
+        | def total(items)
+        |   nil
+        | end
         | ```
         user
         | In full, please.
         model
-        | ```python:src/calc.py
-        | def total(items):
-        |     return sum(items)
+        | ```ruby:lib/calc.rb
+        | def total(items)
+        |   items.sum
+        | end
         |
         | # ... rest of the code ...
         | ```

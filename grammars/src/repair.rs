@@ -1,0 +1,411 @@
+//! Macros that the preprocessor's pass doesn't know by their looks: a word that the grammar can't place is passed over.
+//!
+//! After a parse with errors, the words that the parser skipped, and those after which it made up a semicolon in the
+//! middle of a declaration, are blanked, and the text is parsed again. It stays so if that leaves fewer errors.
+//!
+//! A slip of the pen looks the same, so a word must look like a macro or be used more than once in the text. In the
+//! bodies of functions only what looks like a macro is passed over, and a call in front of a block is a loop.
+
+use std::collections::{HashMap, HashSet};
+
+use tree_sitter::{Node, Tree};
+use tslp_core::extract::ExtractError;
+use tslp_core::slice::Span;
+
+use crate::language::{Language, offset, span};
+use crate::parse;
+use crate::preprocessor::{WordKind, looks_like_macro, word_kind};
+use crate::readable::Readable;
+
+/// Parses again at the most: each may bring the parser to the next word that it can't place.
+const ROUNDS_MAX: usize = 4;
+
+/// Places mended in one round.
+const EDITS_MAX: usize = 1_000;
+
+/// The longest stretch that is passed over, and the most words in it: more are no macros but prose.
+const PASSED_BYTES_MAX: usize = 256;
+const PASSED_WORDS_MAX: usize = 3;
+
+/// Words in a row in which a macro is looked for: prose has more.
+const RUN_WORDS_MAX: usize = 5;
+
+/// A change to the text.
+enum Edit {
+    /// Words and their arguments that are blanked.
+    Pass(Span),
+    /// The arguments of a call in front of a block; the call becomes `if (1)`.
+    Loop { name: Span, arguments: Span },
+}
+
+/// How often each word occurs in a text.
+struct Words<'a>(HashMap<&'a [u8], u32>);
+
+impl<'a> Words<'a> {
+    fn of(text: &'a [u8]) -> Self {
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let mut counts = HashMap::new();
+        for word in text.split(|byte| !is_part(byte)) {
+            *counts.entry(word).or_default() += 1;
+        }
+        Self(counts)
+    }
+
+    fn may_be_macro(&self, word: &[u8]) -> bool {
+        looks_like_macro(word) || self.0.get(word).is_some_and(|count| *count > 1)
+    }
+}
+
+/// The tree of a text, with `readable` as it was parsed in the end.
+///
+/// # Errors
+/// When a text that was parsed before can't be parsed again.
+pub(crate) fn repaired(
+    language: &Language,
+    source: &[u8],
+    readable: &mut Readable,
+    tree: Tree,
+    nesting: u32,
+) -> Result<Tree, ExtractError> {
+    let mut tree = tree;
+    let words = Words::of(source);
+    let mut refused = HashSet::new();
+    for _ in 0..ROUNDS_MAX {
+        let (errors, mut edits) = edits(&tree, readable.text(source), &words);
+        edits.retain(|edit| !refused.contains(&edit.span().start));
+        if edits.is_empty() {
+            break;
+        }
+        // One tree at a time: each takes many times the memory of its text.
+        drop(tree);
+        let mut text = edited(readable.text(source), &edits);
+        let mut next = parse::bounded(language, &text, nesting);
+        let left = next.as_ref().map_or_else(|_| Vec::new(), errors_of);
+        let helps = |edit: &Edit| {
+            let line_end = end_of_line(&text, edit.span().end);
+            let first = left.partition_point(|error| error.end < edit.span().start);
+            left.get(first).is_none_or(|error| error.start > line_end)
+        };
+        let (kept, useless): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(helps);
+        refused.extend(useless.iter().map(|edit| edit.span().start));
+        if !useless.is_empty() {
+            drop(next);
+            text = edited(readable.text(source), &kept);
+            next = parse::bounded(language, &text, nesting);
+        }
+        match next.map(|next| (errors_of(&next).len(), next)) {
+            Ok((left, next)) if left < errors => {
+                tree = next;
+                readable.changed = Some(text);
+                readable
+                    .prefixes
+                    .extend(kept.iter().filter_map(Edit::passed));
+            }
+            _ => {
+                tree = parse::bounded(language, readable.text(source), nesting)?;
+                if useless.is_empty() {
+                    break;
+                }
+            }
+        }
+    }
+    readable.prefixes.sort_unstable();
+    Ok(tree)
+}
+
+/// The text with some edits.
+fn edited(text: &[u8], edits: &[Edit]) -> Vec<u8> {
+    let mut text = text.to_vec();
+    for edit in edits {
+        edit.apply(&mut text);
+    }
+    text
+}
+
+fn end_of_line(text: &[u8], at: u32) -> u32 {
+    let rest = text.get(at as usize..).unwrap_or_default();
+    let length = rest.iter().take_while(|byte| **byte != b'\n').count();
+    at + offset(length)
+}
+
+impl Edit {
+    fn span(&self) -> Span {
+        match self {
+            Self::Pass(span) => *span,
+            Self::Loop { name, arguments } => Span {
+                start: name.start,
+                end: arguments.end,
+            },
+        }
+    }
+
+    /// What is passed over.
+    fn passed(&self) -> Option<Span> {
+        match self {
+            Self::Pass(span) => Some(*span),
+            Self::Loop { .. } => None,
+        }
+    }
+
+    fn apply(&self, text: &mut [u8]) {
+        let mut blank = |span: &Span| {
+            for byte in &mut text[span.start as usize..span.end as usize] {
+                if !matches!(byte, b'\n' | b'\r') {
+                    *byte = b' ';
+                }
+            }
+        };
+        match self {
+            Self::Pass(span) => blank(span),
+            Self::Loop { name, arguments } => {
+                blank(name);
+                blank(arguments);
+                text[name.start as usize..name.start as usize + 2].copy_from_slice(b"if");
+                text[arguments.start as usize] = b'1';
+            }
+        }
+    }
+}
+
+/// Where errors are, in source order.
+fn errors_of(tree: &Tree) -> Vec<Span> {
+    let mut errors = Vec::new();
+    each_error(tree, |node, _| errors.push(span(node)));
+    errors
+}
+
+/// Calls `found` for every error, and says whether it lies in a function's body.
+fn each_error<'tree>(tree: &'tree Tree, mut found: impl FnMut(Node<'tree>, bool)) {
+    let mut cursor = tree.walk();
+    let mut bodies = 0_u32;
+    loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            found(node, bodies > 0);
+        }
+        if node.has_error() && cursor.goto_first_child() {
+            bodies += u32::from(node.kind() == "compound_statement");
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+            bodies -= u32::from(cursor.node().kind() == "compound_statement");
+        }
+    }
+}
+
+/// How many errors there are, and what may mend them, in source order and apart.
+fn edits(tree: &Tree, text: &[u8], known: &Words<'_>) -> (usize, Vec<Edit>) {
+    let mut errors = 0;
+    let mut edits = Vec::new();
+    let mut past = 0;
+    each_error(tree, |node, in_body| {
+        errors += 1;
+        if edits.len() >= EDITS_MAX {
+            return;
+        }
+        let edit = if node.is_error() {
+            passed(span(node), text, known, in_body)
+        } else {
+            made_up(node, text, known, in_body)
+        };
+        if let Some(edit) = edit.filter(|edit| edit.span().start >= past) {
+            past = edit.span().end;
+            edits.push(edit);
+        }
+    });
+    (errors, edits)
+}
+
+/// Passes over a stretch that holds nothing but a few words, some with arguments. Where it holds a type, the word in
+/// front, which the parser took for one, is the macro.
+fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<Edit> {
+    let words = words_of(span.of(text))?;
+    if !(1..=PASSED_WORDS_MAX).contains(&words.len()) {
+        return None;
+    }
+    if !in_body
+        && let Some(edit) = macro_after(span, text).or_else(|| macro_in_run(span, text, known))
+    {
+        return Some(edit);
+    }
+    let are = |test: fn(&[u8]) -> bool| words.iter().all(|word| test(word));
+    if are(|word| word_kind(word) == WordKind::Name) {
+        let is_allowed = match in_body {
+            true => are(looks_like_macro) || is_in_cast(span, text),
+            false => {
+                words.iter().all(|word| known.may_be_macro(word))
+                    || qualifier_before(span, text).is_some_and(|word| known.may_be_macro(word))
+            }
+        };
+        return is_allowed.then_some(Edit::Pass(span));
+    }
+    let declares = are(|word| matches!(word_kind(word), WordKind::Specifier | WordKind::Type));
+    let before = last_word(&text[..span.start as usize]).filter(|_| declares && !in_body)?;
+    let begins = last_word(&text[..before.start as usize])
+        .is_none_or(|word| word_kind(word.of(text)) == WordKind::Specifier);
+    let word = before.of(text);
+    let is_macro = word_kind(word) == WordKind::Name && known.may_be_macro(word);
+    (is_macro && begins).then_some(Edit::Pass(before))
+}
+
+/// The macro behind a stretch, which the parser took for a function's name: `m_ GUARDED_BY(mu)`.
+fn macro_after(span: Span, text: &[u8]) -> Option<Edit> {
+    let rest = text.get(span.end as usize..)?;
+    let start = span.end as usize + (rest.len() - rest.trim_ascii_start().len());
+    let end = end_of_word(text, start);
+    let group = (text.get(end) == Some(&b'(')).then(|| end_of_group(text, end))?;
+    let is_last = matches!(text[group?..].trim_ascii_start().first(), Some(b';' | b'='));
+    (is_last && looks_like_macro(&text[start..end])).then_some(Edit::Pass(Span {
+        start: offset(start),
+        end: offset(group?),
+    }))
+}
+
+/// Of words in a row that end with a stretch, the first that may be a macro: in `local const word name` the parser takes
+/// `word` for what is declared.
+fn macro_in_run(span: Span, text: &[u8], known: &Words<'_>) -> Option<Edit> {
+    let mut found = None;
+    let mut start = span.start;
+    for _ in 0..RUN_WORDS_MAX {
+        let Some(word) = last_word(&text[..start as usize]) else {
+            return found.map(Edit::Pass);
+        };
+        let spelled = word.of(text);
+        if word_kind(spelled) == WordKind::Name && known.may_be_macro(spelled) {
+            found = Some(word);
+        }
+        start = word.start;
+    }
+    None
+}
+
+/// The word between `*` and a stretch, as in `char *RESTRICT name`.
+fn qualifier_before(span: Span, text: &[u8]) -> Option<&[u8]> {
+    let word = last_word(&text[..span.start as usize])?;
+    let before = text[..word.start as usize].trim_ascii_end();
+    before.ends_with(b"*").then(|| word.of(text))
+}
+
+/// Whether a stretch stands in a cast, `(FAR char *)`, where nothing but a type and what qualifies it can.
+fn is_in_cast(span: Span, text: &[u8]) -> bool {
+    let mut before = &text[..span.start as usize];
+    while let Some(word) = last_word(before) {
+        before = &text[..word.start as usize];
+    }
+    let after = text[span.end as usize..].trim_ascii_start();
+    before.trim_ascii_end().ends_with(b"(") && after.starts_with(b"*")
+}
+
+/// The word that a text ends with, blanks aside.
+fn last_word(text: &[u8]) -> Option<Span> {
+    let end = text.trim_ascii_end().len();
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let length = text[..end].iter().rev().take_while(is_part).count();
+    (length > 0).then_some(Span {
+        start: offset(end - length),
+        end: offset(end),
+    })
+}
+
+/// The words of a stretch that holds no more than these and their arguments in brackets.
+fn words_of(text: &[u8]) -> Option<Vec<&[u8]>> {
+    if text.len() > PASSED_BYTES_MAX {
+        return None;
+    }
+    let mut words: Vec<&[u8]> = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        if byte.is_ascii_whitespace() {
+            at += 1;
+        } else if byte.is_ascii_alphabetic() || *byte == b'_' {
+            let end = end_of_word(text, at);
+            words.push(&text[at..end]);
+            at = end;
+        } else if *byte == b'(' && !words.is_empty() {
+            at = end_of_group(text, at)?;
+        } else {
+            return None;
+        }
+    }
+    Some(words)
+}
+
+fn end_of_word(text: &[u8], start: usize) -> usize {
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    start + text[start..].iter().take_while(is_part).count()
+}
+
+/// One past the bracket that closes the one at `start`.
+fn end_of_group(text: &[u8], start: usize) -> Option<usize> {
+    let mut depth = 0_u32;
+    for (at, byte) in text.iter().enumerate().skip(start).take(PASSED_BYTES_MAX) {
+        match byte {
+            b'(' => depth += 1,
+            b')' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            b'{' | b'}' | b';' => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What stands around a semicolon that the parser made up.
+fn made_up(missing: Node<'_>, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<Edit> {
+    let statement = missing.parent().filter(|_| missing.kind() == ";")?;
+    let at = missing.start_byte();
+    let rest = text.get(at..)?;
+    let next = at + (rest.len() - rest.trim_ascii_start().len());
+    if in_body {
+        let call = statement
+            .child(0)
+            .filter(|child| child.kind() == "call_expression")?;
+        let name = span(call.child_by_field_name("function")?);
+        let arguments = span(call.child_by_field_name("arguments")?);
+        let is_loop = text.get(next) == Some(&b'{') && name.len() >= 2 && arguments.len() > 2;
+        let arguments = Span {
+            start: arguments.start + 1,
+            end: arguments.end - 1,
+        };
+        return is_loop.then_some(Edit::Loop { name, arguments });
+    }
+    let declaration = Span {
+        start: offset(statement.start_byte()),
+        end: offset(at),
+    };
+    let following = || {
+        let word_end = end_of_word(text, next);
+        let is_call = text.get(word_end) == Some(&b'(');
+        let group_end = end_of_group(text, word_end).filter(|_| is_call);
+        let following = Span {
+            start: offset(next),
+            end: offset(group_end.unwrap_or(word_end)),
+        };
+        // After parameters a declaration goes on with its body, its members' values, or a macro.
+        let after_parameters = text[..at].trim_ascii_end().ends_with(b")");
+        let is_macro = looks_like_macro(&text[next..word_end]);
+        (word_end > next && (after_parameters || is_macro))
+            .then(|| passed(following, text, known, false))?
+    };
+    // Words alone declare nothing: the declaration goes on after them, and one of them is the macro.
+    following().or_else(|| {
+        let words = words_of(declaration.of(text))?;
+        let is_macro =
+            |word: &&&[u8]| word_kind(word) == WordKind::Name && known.may_be_macro(word);
+        let word = words.iter().find(is_macro).filter(|_| words.len() > 1)?;
+        let start = declaration
+            .of(text)
+            .windows(word.len())
+            .position(|part| part == *word)?;
+        let start = declaration.start + offset(start);
+        let end = start + offset(word.len());
+        Some(Edit::Pass(Span { start, end }))
+    })
+}

@@ -1,0 +1,84 @@
+//! Words that the grammars of C and C++ can't place: macros are passed over, slips of the pen stay errors.
+
+use crate::shown::{self, check};
+
+#[test]
+fn words_in_front_of_a_type_and_around_a_name() {
+    check(
+        "a.c",
+        "local const z_crc_t FAR table[] = { 1, 2 };\nlocal int once(state)\n    int *state;\n{ return 1; }\n\
+         static slow size_t objects = 0;\nstatic slow size_t freed = 0;\n\
+         char *f(const char_t *nocopy s, int a, char *nocopy t) { return 0; }\n\
+         void g(char *p) { p = (FAR char *)p; }\n",
+        "top table: local const z_crc_t FAR table[] = { 1, 2 };
+         top once: local int once(state) ~ { return 1; }
+         top objects: static slow size_t objects = 0;
+         top freed: static slow size_t freed = 0;
+         top f: char *f(const char_t *nocopy s, int a, char *nocopy t) { return 0; }
+         top g: void g(char *p) { p = (FAR char *)p; }",
+    );
+}
+
+#[test]
+fn names_and_parameters_in_the_arguments_of_a_macro() {
+    check(
+        "a.c",
+        "typedef int CALLBACK(message_cb)(const char *text, int length);\n\
+         const uint8_t PRIV(lengths)[] = { 1 };\nstatic int fill OF((int a));\nint fill(int a) { return a; }\n\
+         const id empty =\n\tID_INIT(SHA1,\n\t  { 1, 2 });\n",
+        "top message_cb: typedef int CALLBACK(message_cb)(const char *text, int length);
+         top lengths: const uint8_t PRIV(lengths)[] = { 1 };
+         top fill: int fill(int a) { return a; }
+         top empty: const id empty = ~ { 1, 2 });",
+    );
+}
+
+#[test]
+fn pointers_to_functions_are_no_calls() {
+    check(
+        "a.c",
+        "monotime (*now)(void) = NULL;\nint f(void) { return 1; }\n",
+        "top now: monotime (*now)(void) = NULL;
+         top f: int f(void) { return 1; }",
+    );
+}
+
+#[test]
+fn loops_with_a_body() {
+    check(
+        "a.c",
+        "int f(list *l) {\n  node *n;\n  list_each(l, n) {\n    use(n);\n  }\n  each_key(l, n){ use(n); }\n  return 0;\n}\n",
+        "top f: int f(list *l) { ~ }",
+    );
+}
+
+#[test]
+fn members_with_annotations() {
+    check(
+        "a.cpp",
+        "class A {\n public:\n  API A() : a(0) {}\n  API A(int b)\n      : a(b) {}\n  API ~A() = default;\n\
+         \x20 explicit A(M *m) LOCKS(m) : a(1) { m->lock(); }\n  std::map<int, B> m_ GUARDED_BY(mu_);\n\
+         \x20 int a GUARDED_BY(mu_);\n  operator const B&() const { return b; }\n};\n\
+         template <typename T, ENABLE_IF(!is_a<T>::value)>\nCONSTEXPR pair<T> make(T a) { return new T*[1]; }\n",
+        "top A: class A { ~ };
+         in A::A: API A() : a(0) {}
+         in A::A: API A(int b) ~ : a(b) {}
+         in A::~A: API ~A() = default;
+         in A::A: explicit A(M *m) LOCKS(m) : a(1) { m->lock(); }
+         in A::operator const B&: operator const B&() const { return b; }
+         top make: template <typename T, ENABLE_IF(!is_a<T>::value)> ~ CONSTEXPR pair<T> make(T a) { return new T*[1]; }",
+    );
+}
+
+#[test]
+fn other_words_stay_errors() {
+    for source in [
+        "stati int f(void) { return 1; }\n",
+        "int f(int a int b) { return 2; }\n",
+        "int f(void) { return one two; }\n",
+        "Here is the function that you want\nint f(void) { return 1; }\n",
+        "int f(void) { call(1) other(2); }\n",
+    ] {
+        assert!(!shown::extract("a.c", source.as_bytes()).clean, "{source}");
+    }
+}
