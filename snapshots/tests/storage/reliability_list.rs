@@ -18,6 +18,7 @@ const SOURCES: &[&str] = &[
     include_str!("../../../io/tests/e2e/full_disk.rs"),
     include_str!("../../../io/tests/e2e/kills.rs"),
     include_str!("../../../io/tests/e2e/refusals.rs"),
+    include_str!("../../../io/src/main_loop/memory_budget.rs"),
     include_str!("../../../io/tests/http/memory.rs"),
     include_str!("../../../io/tests/e2e/released.rs"),
     include_str!("../../../io/src/ledger/tests/migrating.rs"),
