@@ -1,6 +1,7 @@
 //! A map of bounded weight that keeps what was asked for lately.
 
 use alloc::collections::BTreeMap;
+use core::convert::Infallible;
 
 /// A cache in two generations: what is asked for moves to the young one, and when that is full the old one is forgotten. So it
 /// holds at most twice the weight of one generation, and looking something up costs no bookkeeping.
@@ -52,15 +53,30 @@ impl<K: Ord + Clone, V> RecentMap<K, V> {
 
     /// The value of a key, made if there is none; `make` gives it with its weight.
     pub fn get_or_insert_with(&mut self, key: &K, make: impl FnOnce() -> (V, usize)) -> &mut V {
+        match self.get_or_try_insert_with(key, || Ok::<_, Infallible>(make())) {
+            Ok(value) => value,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The value of a key, made if there is none; `make` gives it with its weight.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn get_or_try_insert_with<E>(
+        &mut self,
+        key: &K,
+        make: impl FnOnce() -> Result<(V, usize), E>,
+    ) -> Result<&mut V, E> {
         if !self.young.contains_key(key) {
             let (value, weight) = match self.old.remove(key) {
                 Some(Weighed { value, weight }) => (value, weight),
-                None => make(),
+                None => make()?,
             };
             self.insert(key.clone(), value, weight);
         }
         match self.young.get_mut(key) {
-            Some(weighed) => &mut weighed.value,
+            Some(weighed) => Ok(&mut weighed.value),
             None => unreachable!("it was just inserted"),
         }
     }

@@ -1,11 +1,11 @@
 //! What the engine's state doesn't hold: content and the archives' rows, read from the ledger, the last ones kept at hand.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
+use tslp_core::recent_map::RecentMap;
 use tslp_projections::table::Value;
 use tslp_projections::vault::Location;
 use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
@@ -33,15 +33,9 @@ pub enum Archives {
 pub struct StoredContents {
     reader: LedgerReader,
     archives: Archives,
-    cache: RefCell<Cache>,
-    locations: RefCell<Locations>,
-}
-
-#[derive(Default)]
-struct Cache {
-    young: HashMap<Seq, Arc<[u8]>>,
-    old: HashMap<Seq, Arc<[u8]>>,
-    young_bytes: usize,
+    cache: RefCell<RecentMap<Seq, Arc<[u8]>>>,
+    /// Rows of the Vault never change, so what was found stays found.
+    locations: RefCell<RecentMap<ArtifactHash, Location>>,
 }
 
 impl StoredContents {
@@ -51,8 +45,8 @@ impl StoredContents {
         Self {
             reader,
             archives,
-            cache: RefCell::default(),
-            locations: RefCell::default(),
+            cache: RefCell::new(RecentMap::new(GENERATION_BYTES_MAX)),
+            locations: RefCell::new(RecentMap::new(GENERATION_LOCATIONS)),
         }
     }
 }
@@ -63,13 +57,14 @@ impl Store for StoredContents {
     }
 
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
-        if let Some(bytes) = self.cache.borrow_mut().get(seq) {
-            return Some(bytes);
+        if let Some(bytes) = self.cache.borrow_mut().get(&seq) {
+            return Some(Arc::clone(bytes));
         }
         match self.reader.content_at(seq) {
             Ok(bytes) => {
                 let bytes: Arc<[u8]> = bytes.into();
-                self.cache.borrow_mut().put(seq, &bytes);
+                let mut cache = self.cache.borrow_mut();
+                cache.insert(seq, Arc::clone(&bytes), bytes.len());
                 Some(bytes)
             }
             Err(error) => {
@@ -80,13 +75,13 @@ impl Store for StoredContents {
     }
 
     fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
-        if let Some(location) = self.locations.borrow_mut().get(artifact) {
-            return Ok(Some(location));
+        if let Some(location) = self.locations.borrow_mut().get(&artifact) {
+            return Ok(Some(*location));
         }
         let found = self.row(VAULT, artifact);
         let location = read(VAULT, found, Location::of_row)?;
         if let Some(location) = location {
-            self.locations.borrow_mut().put(artifact, location);
+            self.locations.borrow_mut().insert(artifact, location, 1);
         }
         Ok(location)
     }
@@ -135,50 +130,5 @@ fn read<T>(
             tracing::error!(%error, table, "a row can't be read; nothing is shown that depends on it");
             Err(Unreadable)
         }
-    }
-}
-
-/// Rows of the Vault never change, so what was found stays found.
-#[derive(Default)]
-struct Locations {
-    young: HashMap<ArtifactHash, Location>,
-    old: HashMap<ArtifactHash, Location>,
-}
-
-impl Locations {
-    fn get(&mut self, artifact: ArtifactHash) -> Option<Location> {
-        if let Some(location) = self.young.get(&artifact) {
-            return Some(*location);
-        }
-        let location = self.old.remove(&artifact)?;
-        self.put(artifact, location);
-        Some(location)
-    }
-
-    fn put(&mut self, artifact: ArtifactHash, location: Location) {
-        if self.young.len() == GENERATION_LOCATIONS {
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.young.insert(artifact, location);
-    }
-}
-
-impl Cache {
-    fn get(&mut self, seq: Seq) -> Option<Arc<[u8]>> {
-        if let Some(bytes) = self.young.get(&seq) {
-            return Some(Arc::clone(bytes));
-        }
-        let bytes = self.old.remove(&seq)?;
-        self.put(seq, &bytes);
-        Some(bytes)
-    }
-
-    fn put(&mut self, seq: Seq, bytes: &Arc<[u8]>) {
-        if self.young_bytes + bytes.len() > GENERATION_BYTES_MAX {
-            self.old = std::mem::take(&mut self.young);
-            self.young_bytes = 0;
-        }
-        self.young_bytes += bytes.len();
-        self.young.insert(seq, Arc::clone(bytes));
     }
 }

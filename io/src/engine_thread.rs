@@ -454,20 +454,19 @@ impl EngineThread {
             .filter_map(|hash| Some((*hash, engine.text(*hash)?)))
             .collect();
         let body = core::str::from_utf8(&sent.body).expect("JSON that was read is UTF-8");
-        let ids = (session, sent.episode);
-        let prompt = self
-            .sent_prompts
-            .record(ids.0, ids.1, body, &sent.messages, |message| {
-                let own = message.map(|index| &sent.request.messages[index]);
-                let own = own.into_iter().flat_map(|message| recorded_texts(message));
-                let named = named.iter().map(|(hash, text)| KnownText {
-                    hash: *hash,
-                    text: Cow::Borrowed(text.as_str()),
+        let prompt =
+            self.sent_prompts
+                .record(session, sent.episode, body, &sent.messages, |message| {
+                    let own = message.map(|index| &sent.request.messages[index]);
+                    let own = own.into_iter().flat_map(|message| recorded_texts(message));
+                    let named = named.iter().map(|(hash, text)| KnownText {
+                        hash: *hash,
+                        text: Cow::Borrowed(text.as_str()),
+                    });
+                    own.filter(|own| engine.holds(own.hash))
+                        .chain(named)
+                        .collect()
                 });
-                own.filter(|own| engine.holds(own.hash))
-                    .chain(named)
-                    .collect()
-            });
         let batch = self.engine.record_sent(self.wiring.clock.now(), prompt);
         self.commit(batch);
     }

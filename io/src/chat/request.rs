@@ -109,20 +109,14 @@ impl Default for KnownMessages {
 impl KnownMessages {
     fn read(&mut self, raw: &RawValue) -> Result<&KnownMessage, serde_json::Error> {
         let hash = *blake3::hash(raw.get().as_bytes()).as_bytes();
-        if self.0.get(&hash).is_none() {
+        let known = self.0.get_or_try_insert_with(&hash, || {
             let (role, message) = read_message(raw)?;
             let message: Arc<ReadMessage> = message.into();
             let weight = message.weight() + role.len();
-            let known = KnownMessage {
-                role: role.into(),
-                message,
-            };
-            self.0.insert(hash, known, weight);
-        }
-        match self.0.get(&hash) {
-            Some(known) => Ok(known),
-            None => unreachable!("it was just kept"),
-        }
+            let role = role.into();
+            Ok((KnownMessage { role, message }, weight))
+        })?;
+        Ok(known)
     }
 }
 

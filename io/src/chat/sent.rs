@@ -1,12 +1,13 @@
 //! Which pieces of the prompts that went to the model are on record, so that each prompt costs what is new in it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use tslp_core::decide::sent::{SentPiece, SentPrompt};
 use tslp_core::event::PromptBase;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::recent_map::RecentMap;
 
 use super::template::{KnownText, template};
 
@@ -29,12 +30,12 @@ pub struct SentMessage {
 }
 
 /// What was recorded so far, as far as it is remembered. After a restart it is nothing: then a prompt names all its messages.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SentPrompts {
     /// The latest last.
     sessions: VecDeque<(SessionId, LastSent)>,
-    young: HashMap<blake3::Hash, ArtifactHash>,
-    old: HashMap<blake3::Hash, ArtifactHash>,
+    /// The template of each piece, by the hash of its JSON.
+    templates: RecentMap<[u8; 32], ArtifactHash>,
 }
 
 /// A session's last prompt.
@@ -44,6 +45,15 @@ struct LastSent {
     messages: Vec<ArtifactHash>,
     /// The pieces of its reply's text.
     reply: Vec<ArtifactHash>,
+}
+
+impl Default for SentPrompts {
+    fn default() -> Self {
+        Self {
+            sessions: VecDeque::new(),
+            templates: RecentMap::new(GENERATION_PIECES),
+        }
+    }
 }
 
 impl SentPrompts {
@@ -143,41 +153,25 @@ impl SentPrompts {
     /// The piece with this key, made only if it isn't known.
     fn piece(
         &mut self,
-        key: blake3::Hash,
+        key: [u8; 32],
         make: impl FnOnce() -> Vec<u8>,
     ) -> (ArtifactHash, SentPiece) {
-        if let Some(hash) = self.known_piece(key) {
-            return (hash, SentPiece::OnRecord(hash));
+        if let Some(hash) = self.templates.get(&key) {
+            return (*hash, SentPiece::OnRecord(*hash));
         }
         let made = make();
         let hash = ArtifactHash::of(&made);
-        self.remember(key, hash);
+        self.templates.insert(key, hash, 1);
         (hash, SentPiece::New(made))
-    }
-
-    fn known_piece(&mut self, key: blake3::Hash) -> Option<ArtifactHash> {
-        if let Some(hash) = self.young.get(&key) {
-            return Some(*hash);
-        }
-        let hash = self.old.remove(&key)?;
-        self.remember(key, hash);
-        Some(hash)
-    }
-
-    fn remember(&mut self, key: blake3::Hash, hash: ArtifactHash) {
-        if self.young.len() == GENERATION_PIECES {
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.young.insert(key, hash);
     }
 }
 
-fn key_of(parts: &[&[u8]]) -> blake3::Hash {
+fn key_of(parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(part);
     }
-    hasher.finalize()
+    *hasher.finalize().as_bytes()
 }
 
 /// What is before a frame's messages, and what is after them; `None` if it is no frame.
@@ -216,8 +210,8 @@ mod tests {
             episode += 1;
             let mut asked = Vec::new();
             let (body, ranges) = body(messages);
-            let ids = (SessionId(session), EpisodeId(episode));
-            let prompt = sent.record(ids.0, ids.1, &body, &ranges, |index| {
+            let (session, episode) = (SessionId(session), EpisodeId(episode));
+            let prompt = sent.record(session, episode, &body, &ranges, |index| {
                 asked.extend(index.map(|index| messages[index]));
                 Vec::new()
             });
@@ -226,7 +220,7 @@ mod tests {
             assert_eq!(found, base);
             let kept = base.map_or(0, |(_, kept)| kept as usize);
             assert_eq!(prompt.messages.len(), messages.len() - kept);
-            let is_first = episode == 1;
+            let is_first = episode == EpisodeId(1);
             assert_eq!(matches!(prompt.frame, SentPiece::New(_)), is_first);
         };
         check(1, &["a", "b"], &["a", "b"], None);
@@ -244,8 +238,8 @@ mod tests {
         for session in 0..=SESSIONS_MAX as u64 {
             let (body, ranges) = body(&["a"]);
             let nothing = |_| Vec::new();
-            let ids = (SessionId(session), EpisodeId(session));
-            let _ = sent.record(ids.0, ids.1, &body, &ranges, nothing);
+            let (known, episode) = (SessionId(session), EpisodeId(session));
+            let _ = sent.record(known, episode, &body, &ranges, nothing);
             let reply = [ArtifactHash([1; 32])];
             sent.replied(EpisodeId(session), &reply);
             assert_eq!(sent.last_reply(SessionId(session)), reply);
