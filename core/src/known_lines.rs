@@ -9,6 +9,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::hash::quick_hash;
+
 /// The lines of one definition, without indentation and blank lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownLines {
@@ -316,10 +318,7 @@ impl<'w> WordSet<'w> {
 }
 
 fn bit_of(word: &str) -> usize {
-    let hash = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    (hash >> 20) as usize % WORD_BITS
+    quick_hash(word.as_bytes()) as usize % WORD_BITS
 }
 
 /// Every maximal run of letters, digits, underscores and bytes beyond ASCII that doesn't begin with a digit.

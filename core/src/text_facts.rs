@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use crate::capture::json_text;
 use crate::entity::EntityId;
+use crate::hash::quick_hash;
 use crate::known_lines;
 use crate::mention;
 use crate::path::RelPath;
@@ -15,19 +16,7 @@ pub type NameHash = u64;
 /// A hash for look-ups within one process. Two names with the same hash cost a comparison more, or a look at a file more.
 #[must_use]
 pub fn name_hash(name: &str) -> NameHash {
-    const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
-    let folded = |one: u64, other: u64| {
-        let product = u128::from(one) * u128::from(other);
-        (product as u64) ^ ((product >> 64) as u64)
-    };
-    let (words, rest) = name.as_bytes().as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let mut hash = KEY ^ name.len() as u64;
-    for word in words.iter().chain([&last]) {
-        hash = folded(hash ^ u64::from_le_bytes(*word), KEY);
-    }
-    hash
+    quick_hash(name.as_bytes())
 }
 
 /// The word by which texts are searched for a symbol; `None` for a file, and for a name without one.

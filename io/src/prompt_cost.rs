@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use tslp_core::event::PromptCost;
+use tslp_core::hash::quick_hash;
 
 use crate::channel::ExchangeId;
 
@@ -56,7 +57,7 @@ impl PromptCosts {
         client: impl Iterator<Item = &'p [u8]>,
         sent: impl Iterator<Item = &'p [u8]>,
     ) -> Costs {
-        let model = hash(model.unwrap_or_default().as_bytes());
+        let model = quick_hash(model.unwrap_or_default().as_bytes());
         let (client, sent) = (Outline::of_pieces(client), Outline::of_pieces(sent));
         let known = || self.prompts.iter().filter(|prompt| prompt.model == model);
         let costs = Costs {
@@ -116,7 +117,7 @@ impl Outline {
 
     fn push(&mut self, block: &[u8]) {
         let chars_until = self.chars_total().saturating_add(chars_in(block));
-        self.blocks.push(hash(block));
+        self.blocks.push(quick_hash(block));
         self.chars_until.push(chars_until);
     }
 
@@ -152,26 +153,6 @@ fn chars_in(block: &[u8]) -> u32 {
     let counts = block.chunks(128);
     let counts = counts.map(|bytes| u32::from(bytes.iter().map(begins).sum::<u8>()));
     counts.sum()
-}
-
-/// A hash with fixed keys: one multiplication for 16 bytes. Nobody gains anything by making two blocks collide.
-fn hash(block: &[u8]) -> u64 {
-    const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
-    let folded = |one: u64, other: u64| {
-        let product = u128::from(one) * u128::from(other);
-        (product as u64) ^ ((product >> 64) as u64)
-    };
-    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-    let (words, rest) = block.as_chunks::<8>();
-    let (pairs, single) = words.as_chunks::<2>();
-    let mut hash = block.len() as u64;
-    for [first, second] in pairs {
-        hash = folded(hash ^ word(first), KEY ^ word(second));
-    }
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let single = single.first().map_or(0, word);
-    folded(folded(hash ^ single, KEY ^ word(&last)), KEY)
 }
 
 #[cfg(test)]
