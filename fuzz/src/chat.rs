@@ -5,15 +5,18 @@ use tslp_core::decide::receive;
 use tslp_core::message::{Request, Role, ToolCall};
 use tslp_io::chat::reply::ReplyDecoder;
 use tslp_io::chat::request::{self, Envelope, KnownMessages};
+use tslp_io::chat::rewrite::RewrittenMessages;
 
 /// A body that is read can be written with the same messages, and means the same when it is read again.
 pub fn chat_request(data: &[u8]) {
-    let Ok((body, request)) =
-        request::read(data, Envelope::default(), &mut KnownMessages::default())
-    else {
+    let mut known = KnownMessages::default();
+    let Ok((body, request)) = request::read(data, Envelope::default(), &mut known) else {
         return;
     };
     assert!(!request.messages.is_empty());
+    let (_, known_request) = request::read(data, Envelope::default(), &mut known)
+        .expect("what was read before is read again");
+    assert_eq!(request, known_request);
     let spoken = spoken(&request);
     let outgoing = Outgoing {
         system: Some(receive::system_text(&request)),
@@ -25,7 +28,9 @@ pub fn chat_request(data: &[u8]) {
             })
             .collect(),
     };
-    let written = body.with(&request, &outgoing).bytes;
+    let written = body
+        .with(&request, &outgoing, &mut RewrittenMessages::default())
+        .bytes;
     if spoken.is_empty() && outgoing.system.is_none_or(|system| system.is_empty()) {
         return;
     }

@@ -29,7 +29,8 @@ use tslp_replay::state::State;
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
 use crate::channel::{Answer, Ending, ExchangeId, Handover, ToEngine, ToLoop};
 use crate::chat::reply::{ReplyDecoder, Said};
-use crate::chat::request::{self, BadRequest, Envelope, KnownMessages};
+use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlaces};
+use crate::chat::rewrite::RewrittenMessages;
 use crate::chat::sent::{SentMessage, SentPrompts};
 use crate::chat::template::KnownText;
 use crate::checkpoint::keeper::Keeper;
@@ -104,6 +105,7 @@ pub struct EngineThread {
     running: HashMap<ExchangeId, Running>,
     prompt_costs: PromptCosts,
     known_messages: KnownMessages,
+    rewritten_messages: RewrittenMessages,
     sent_prompts: SentPrompts,
     last_transition: Seq,
     /// Bytes of prompts and replies since memory was last given back.
@@ -144,8 +146,14 @@ type Touched = BTreeMap<RelPath, Option<String>>;
 struct Sent {
     episode: EpisodeId,
     request: Request,
+    addressee: Addressee,
+    /// What the client sent, where that is something else than what goes to the model.
+    client_body: Option<Vec<u8>>,
+    /// Where the prompt is in it.
+    client_prompt: PromptPlaces,
+    /// What goes to the model.
     body: Arc<Vec<u8>>,
-    /// Where the messages are in the body.
+    /// Where the messages are in it.
     messages: Vec<SentMessage>,
     /// Texts of the Vault that its messages may hold.
     texts: Vec<ArtifactHash>,
@@ -172,6 +180,7 @@ impl EngineThread {
             running: HashMap::new(),
             prompt_costs: PromptCosts::default(),
             known_messages: KnownMessages::default(),
+            rewritten_messages: RewrittenMessages::default(),
             sent_prompts: SentPrompts::default(),
             last_transition: Seq(0),
             worked_bytes: 0,
@@ -349,11 +358,12 @@ impl EngineThread {
         body: Vec<u8>,
     ) {
         match self.compose(exchange, envelope, authorization, body) {
-            // The prompt goes first: its way upstream counts, its commit has until the reply comes.
+            // The prompt goes first: its way upstream counts, all else has until the reply comes.
             Ok((forward, batch, sent)) => {
                 self.wiring.to_loop.send(forward);
                 self.commit(batch);
                 self.record_sent(&sent);
+                self.await_reply(exchange, sent);
             }
             Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
                 exchange,
@@ -393,35 +403,16 @@ impl EngineThread {
         let composed = self.engine.compose(pending, answers);
         let is_unchanged = composed.outgoing.is_unchanged(&composed.request);
         let model = wire.model().map(str::to_owned);
-        let costs = &mut self.prompt_costs;
-        let messages;
+        let places = wire.prompt_in(&body);
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
-        let (costs, written) = if is_unchanged {
-            let costs = costs.measure(exchange, wire.model(), wire.prompt(), wire.prompt());
-            messages = wire.messages_in(&body);
-            (costs, None)
+        let (sent_body, client_body, messages) = if is_unchanged {
+            (body, None, places.messages.clone())
         } else {
-            let written = wire.with(&composed.request, &composed.outgoing);
-            let sent = written.prompt(&wire);
-            let costs = costs.measure(exchange, wire.model(), wire.prompt(), sent);
-            messages = written.messages;
-            (costs, Some(written.bytes))
+            let known = &mut self.rewritten_messages;
+            let written = wire.with(&composed.request, &composed.outgoing, known);
+            (written.bytes, Some(body), written.messages)
         };
-        drop(wire);
-        let body = Arc::new(written.unwrap_or(body));
-        let running = Running {
-            episode: composed.episode,
-            decoder: ReplyDecoder::default(),
-            reply: Reply::default(),
-            addressee: Addressee {
-                model,
-                authorization,
-            },
-            costs,
-            calls_looked_at: 0,
-            touched: BTreeMap::new(),
-        };
-        self.running.insert(exchange, running);
+        let body = Arc::new(sent_body);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {
             exchange,
@@ -432,11 +423,39 @@ impl EngineThread {
         let sent = Sent {
             episode: composed.episode,
             request: composed.request,
+            addressee: Addressee {
+                model,
+                authorization,
+            },
+            client_body,
+            client_prompt: places,
             body,
             messages,
             texts: texts_named(&composed.batch),
         };
         Ok((forward, composed.batch, sent))
+    }
+
+    /// A reply to the prompt may come from now on.
+    fn await_reply(&mut self, exchange: ExchangeId, sent: Sent) {
+        let client_body = sent.client_body.as_ref().unwrap_or(&sent.body);
+        let places = &sent.client_prompt;
+        let costs = self.prompt_costs.measure(
+            exchange,
+            sent.addressee.model.as_deref(),
+            places.prompt(client_body, (client_body, &places.messages)),
+            places.prompt(client_body, (&sent.body, &sent.messages)),
+        );
+        let running = Running {
+            episode: sent.episode,
+            decoder: ReplyDecoder::default(),
+            reply: Reply::default(),
+            addressee: sent.addressee,
+            costs,
+            calls_looked_at: 0,
+            touched: BTreeMap::new(),
+        };
+        self.running.insert(exchange, running);
     }
 
     /// Records what went to the model, after it went: nothing waits for it. A request beside the conversations isn't

@@ -10,6 +10,7 @@ use tslp_core::ids::EpisodeId;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_io::chat::request::{self, Envelope, KnownMessages};
+use tslp_io::chat::rewrite::RewrittenMessages;
 use tslp_snapshots::disk::Place;
 use tslp_snapshots::recording::{self, Edit, Step};
 use tslp_snapshots::stage::Stage;
@@ -166,7 +167,14 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
     let went_out = stage.sent().expect("it went out");
     let sent = match went_out.outgoing.is_unchanged(&went_out.request) {
         true => step.body.clone(),
-        false => body.with(&went_out.request, &went_out.outgoing).bytes,
+        false => {
+            body.with(
+                &went_out.request,
+                &went_out.outgoing,
+                &mut RewrittenMessages::default(),
+            )
+            .bytes
+        }
     };
     let ends_with_calls = !step.calls.is_empty();
     let reply = Reply {

@@ -1,0 +1,337 @@
+//! Where a request body has its fields and messages. Agents send their whole conversation with every step, so a body that
+//! begins as one did before is only walked through from there on.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{Error as _, IgnoredAny};
+use serde_json::value::RawValue;
+
+use super::request::BadRequest;
+
+/// The hash of a message's JSON text.
+pub(super) type MessageHash = [u8; 32];
+
+/// Fields and messages of a body, untouched.
+#[derive(Default)]
+pub(super) struct WalkedBody<'b> {
+    /// All fields but the messages, in their order.
+    pub(super) fields: Vec<(String, &'b str)>,
+    /// How many of the fields come before the messages.
+    pub(super) fields_before_messages: usize,
+    pub(super) messages: Vec<(MessageHash, &'b str)>,
+}
+
+impl<'b> WalkedBody<'b> {
+    /// The JSON text of a field.
+    pub(super) fn field(&self, name: &str) -> Option<&'b str> {
+        let mut fields = self.fields.iter();
+        fields.find_map(|(other, value)| (other == name).then_some(*value))
+    }
+}
+
+/// Bodies of which the beginning is remembered: those of the conversations that go on.
+const BEGINNINGS_KEPT: usize = 8;
+
+/// How the last bodies began. No text of theirs is kept.
+#[derive(Default)]
+pub(super) struct KnownBeginnings {
+    /// The latest last.
+    kept: VecDeque<Beginning>,
+}
+
+/// A body up to the end of its last message.
+struct Beginning {
+    hash: blake3::Hash,
+    len: usize,
+    /// Those before the messages.
+    fields: Vec<(String, Range<usize>)>,
+    messages: Vec<(MessageHash, Range<usize>)>,
+}
+
+/// A walk that has been begun for a body.
+struct BegunWalk<'b> {
+    body: WalkedBody<'b>,
+    at: usize,
+    /// Over the bytes up to `at`.
+    hasher: blake3::Hasher,
+}
+
+impl KnownBeginnings {
+    /// Walks through a body.
+    pub(super) fn walk<'b>(&mut self, bytes: &'b [u8]) -> Result<WalkedBody<'b>, BadRequest> {
+        let json = std::str::from_utf8(bytes)
+            .map_err(|error| BadRequest::Json(serde_json::Error::custom(error)))?;
+        let begun = self.begun(json);
+        let mut hasher = begun.hasher;
+        let hashed = begun.at;
+        let body = Walk::go(json, begun.body, begun.at)?;
+        if let Some((_, last)) = body.messages.last() {
+            let end = range_in(bytes, last.as_bytes()).end;
+            hasher.update(&bytes[hashed..end]);
+            self.remember(json, &body, end, hasher.finalize());
+        }
+        Ok(body)
+    }
+
+    /// The longest beginning that is known of a body. What the bytes begin with says all about the walk up to there.
+    fn begun<'b>(&mut self, json: &'b str) -> BegunWalk<'b> {
+        let is_last_message = |(hash, range): &(MessageHash, Range<usize>)| {
+            let message = json.as_bytes().get(range.clone());
+            message.is_some_and(|message| *hash == message_hash(message))
+        };
+        // The last message alone tells most other conversations apart.
+        let fits = |beginning: &Beginning| beginning.messages.last().is_some_and(is_last_message);
+        let known = self.kept.iter().enumerate();
+        let longest = known
+            .filter(|(_, beginning)| fits(beginning))
+            .max_by_key(|(_, beginning)| beginning.len);
+        let mut hasher = blake3::Hasher::new();
+        if let Some((index, beginning)) = longest
+            && hasher.update(&json.as_bytes()[..beginning.len]).finalize() == beginning.hash
+            && let Some(known) = self.kept.remove(index)
+        {
+            let fields = known.fields.into_iter();
+            let messages = known.messages.into_iter();
+            let body = WalkedBody {
+                fields_before_messages: fields.len(),
+                fields: fields.map(|(name, at)| (name, &json[at])).collect(),
+                messages: messages.map(|(hash, at)| (hash, &json[at])).collect(),
+            };
+            return BegunWalk {
+                body,
+                at: known.len,
+                hasher,
+            };
+        }
+        BegunWalk {
+            body: WalkedBody::default(),
+            at: 0,
+            hasher: blake3::Hasher::new(),
+        }
+    }
+
+    fn remember(&mut self, json: &str, body: &WalkedBody<'_>, len: usize, hash: blake3::Hash) {
+        let place = |part: &str| range_in(json.as_bytes(), part.as_bytes());
+        let fields = &body.fields[..body.fields_before_messages];
+        let beginning = Beginning {
+            hash,
+            len,
+            fields: fields
+                .iter()
+                .map(|(name, value)| (name.clone(), place(value)))
+                .collect(),
+            messages: body
+                .messages
+                .iter()
+                .map(|(hash, message)| (*hash, place(message)))
+                .collect(),
+        };
+        self.kept.retain(|known| known.hash != hash);
+        if self.kept.len() == BEGINNINGS_KEPT {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(beginning);
+    }
+}
+
+/// Where a part of some bytes is in them.
+pub(super) fn range_in(bytes: &[u8], part: &[u8]) -> Range<usize> {
+    let start = part.as_ptr().addr() - bytes.as_ptr().addr();
+    start..start + part.len()
+}
+
+fn message_hash(message: &[u8]) -> MessageHash {
+    *blake3::hash(message).as_bytes()
+}
+
+/// Why a walk stops.
+enum Stop {
+    /// The text isn't JSON, or no object.
+    Syntax,
+    /// More can be said than a parser knows.
+    Flaw(BadRequest),
+}
+
+struct Walk<'b> {
+    json: &'b str,
+    at: usize,
+    body: WalkedBody<'b>,
+}
+
+impl<'b> Walk<'b> {
+    /// Goes on at `at`: the text's beginning, or the end of the last message in `body`.
+    fn go(json: &'b str, body: WalkedBody<'b>, at: usize) -> Result<WalkedBody<'b>, BadRequest> {
+        let mut walk = Self { json, at, body };
+        match walk.rest_of_body() {
+            Ok(()) => Ok(walk.body),
+            Err(Stop::Flaw(flaw)) => Err(flaw),
+            Err(Stop::Syntax) => Err(BadRequest::Json(syntax_error(json))),
+        }
+    }
+
+    fn rest_of_body(&mut self) -> Result<(), Stop> {
+        let mut has_messages = !self.body.messages.is_empty();
+        if has_messages {
+            self.messages()?;
+        } else {
+            self.expect(b'{')?;
+            if self.takes(b'}') {
+                return Err(Stop::Flaw(BadRequest::NoMessages));
+            }
+            self.field(&mut has_messages)?;
+        }
+        while self.takes(b',') {
+            self.field(&mut has_messages)?;
+        }
+        self.expect(b'}')?;
+        self.skip_space();
+        if self.at < self.json.len() {
+            return Err(Stop::Syntax);
+        }
+        if has_messages {
+            Ok(())
+        } else {
+            Err(Stop::Flaw(BadRequest::NoMessages))
+        }
+    }
+
+    fn field(&mut self, has_messages: &mut bool) -> Result<(), Stop> {
+        let name: String = serde_json::from_str(self.value()?).map_err(|_| Stop::Syntax)?;
+        self.expect(b':')?;
+        let is_messages = name == "messages";
+        let body = &mut self.body;
+        if (is_messages && *has_messages) || body.fields.iter().any(|(known, _)| *known == name) {
+            return Err(Stop::Flaw(BadRequest::Twice(name)));
+        }
+        if !is_messages {
+            let value = self.value()?;
+            self.body.fields.push((name, value));
+            return Ok(());
+        }
+        *has_messages = true;
+        body.fields_before_messages = body.fields.len();
+        if !self.takes(b'[') {
+            self.value()?;
+            return Err(Stop::Flaw(BadRequest::NoMessages));
+        }
+        if self.takes(b']') {
+            return Err(Stop::Flaw(BadRequest::NoMessages));
+        }
+        self.message()?;
+        self.messages()
+    }
+
+    /// What comes behind a message, up to the end of all.
+    fn messages(&mut self) -> Result<(), Stop> {
+        while self.takes(b',') {
+            self.message()?;
+        }
+        self.expect(b']')
+    }
+
+    fn message(&mut self) -> Result<(), Stop> {
+        let message = self.value()?;
+        let hash = message_hash(message.as_bytes());
+        self.body.messages.push((hash, message));
+        Ok(())
+    }
+
+    fn value(&mut self) -> Result<&'b str, Stop> {
+        let rest = &self.json[self.at..];
+        let mut reader = serde_json::Deserializer::from_str(rest);
+        let value = <&RawValue>::deserialize(&mut reader).map_err(|_| Stop::Syntax)?;
+        self.at += range_in(rest.as_bytes(), value.get().as_bytes()).end;
+        Ok(value.get())
+    }
+
+    fn expect(&mut self, mark: u8) -> Result<(), Stop> {
+        if self.takes(mark) {
+            Ok(())
+        } else {
+            Err(Stop::Syntax)
+        }
+    }
+
+    fn takes(&mut self, mark: u8) -> bool {
+        self.skip_space();
+        let takes = self.json.as_bytes().get(self.at) == Some(&mark);
+        self.at += usize::from(takes);
+        takes
+    }
+
+    fn skip_space(&mut self) {
+        let rest = &self.json.as_bytes()[self.at..];
+        let is_space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        self.at += rest.iter().take_while(is_space).count();
+    }
+}
+
+/// What the parser says of a text that is no JSON object, with the line where it stopped.
+fn syntax_error(json: &str) -> serde_json::Error {
+    match serde_json::from_str::<std::collections::HashMap<String, IgnoredAny>>(json) {
+        Err(error) => error,
+        Ok(_) => serde_json::Error::custom("not an object"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a walk finds, or why it stops.
+    fn found(walked: Result<WalkedBody<'_>, BadRequest>) -> Result<String, String> {
+        let body = walked.map_err(|error| error.to_string())?;
+        let messages: Vec<&str> = body.messages.iter().map(|(_, message)| *message).collect();
+        let before = body.fields_before_messages;
+        Ok(format!("{messages:?} {before} {:?}", body.fields))
+    }
+
+    /// A body that begins as another did is read the same as by who knows none, whatever comes behind the beginning.
+    #[test]
+    fn a_known_beginning_changes_nothing() {
+        let mut known = KnownBeginnings::default();
+        let begun = r#" {"model": "m" ,"messages":[ {"role":"user","content":"a]"} , {"b":[{}]}"#;
+        known
+            .walk(format!(r#"{begun}], "x": 1}}"#).as_bytes())
+            .expect("a body");
+        for rest in [
+            r#"], "x": 1}"#,
+            r#" , {"c":1} ] , "model": 2}"#,
+            r#" , {"c":1} ] , "messages": []}"#,
+            r#", {"c":1}],"tools":[1,2]} "#,
+            r#"],"tools":[1,2]} x"#,
+            r#",]}"#,
+            r#", {"c":1}"#,
+            "]",
+            "",
+            r#"}"#,
+            r#"1]}"#,
+        ] {
+            let body = format!("{begun}{rest}");
+            let anew = found(KnownBeginnings::default().walk(body.as_bytes()));
+            for _ in 0..2 {
+                assert_eq!(found(known.walk(body.as_bytes())), anew, "{body}");
+            }
+        }
+        let other = format!(r#"{}],"x":1}}"#, begun.replace("a]", "b]"));
+        let anew = found(KnownBeginnings::default().walk(other.as_bytes()));
+        assert_eq!(found(known.walk(other.as_bytes())), anew);
+    }
+
+    #[test]
+    fn conversations_beside_each_other_are_remembered() {
+        let mut known = KnownBeginnings::default();
+        let body = |number: usize, last: &str| {
+            format!(r#"{{"messages":[{{"role":"user","content":"{number}"}}{last}]}}"#)
+        };
+        for number in 0..BEGINNINGS_KEPT + 1 {
+            known.walk(body(number, "").as_bytes()).expect("a body");
+        }
+        let mut is_known = |number| known.begun(&body(number, ",{}")).at > 0;
+        assert!(is_known(BEGINNINGS_KEPT));
+        assert!(is_known(1));
+        assert!(!is_known(0));
+    }
+}
