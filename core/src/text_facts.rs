@@ -98,6 +98,12 @@ impl TextFacts {
         self.identifiers.iter().copied()
     }
 
+    /// Whether the text has an identifier.
+    #[must_use]
+    pub fn has_identifier(&self, name: NameHash) -> bool {
+        self.identifiers.binary_search(&name).is_ok()
+    }
+
     /// The paths in the text, each once.
     pub fn paths(&self) -> impl Iterator<Item = NamedPath> {
         self.paths.iter().copied()

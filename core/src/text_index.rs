@@ -10,6 +10,7 @@ use core::ops::Range;
 
 use crate::capture::json_text;
 use crate::hash::ArtifactHash;
+use crate::ids::Seq;
 use crate::known_lines::{KnownLines, TextLines, WordSet};
 use crate::limits::{INDEX_DEFINITIONS, INDEX_LINES_BYTES, INDEX_TEXTS_BYTES};
 use crate::recent_map::RecentMap;
@@ -54,6 +55,8 @@ pub struct TextIndex {
 
 struct IndexedText {
     facts: Arc<TextFacts>,
+    /// Its words that may stand for outdated code, and since when nothing has changed that.
+    outdated: Option<(Seq, Arc<[NameHash]>)>,
     /// What searches for a name have found, by the name's hash.
     searches: BTreeMap<NameHash, Search>,
 }
@@ -120,6 +123,28 @@ impl TextIndex {
         Arc::clone(&self.text(hash, text).facts)
     }
 
+    /// The words of a text that may be names of outdated code, sorted.
+    pub fn outdated_words(
+        &mut self,
+        view: &dyn View,
+        hash: ArtifactHash,
+        text: &str,
+    ) -> Arc<[NameHash]> {
+        let changed = view.code_changed();
+        let indexed = self.text(hash, text);
+        if let Some((since, words)) = &indexed.outdated
+            && *since == changed
+        {
+            return Arc::clone(words);
+        }
+        let words = indexed.facts.identifiers();
+        let words: Arc<[NameHash]> = words.filter(|word| view.may_be_outdated(*word)).collect();
+        indexed.outdated = Some((changed, Arc::clone(&words)));
+        self.texts
+            .add_weight(&hash, size_of_val::<[NameHash]>(&words));
+        words
+    }
+
     fn text(&mut self, hash: ArtifactHash, text: &str) -> &mut IndexedText {
         let root = &self.root;
         self.texts.get_or_insert_with(&hash, || {
@@ -127,6 +152,7 @@ impl TextIndex {
             let weight = size_of::<IndexedText>() + facts.weight();
             let indexed = IndexedText {
                 facts: Arc::new(facts),
+                outdated: None,
                 searches: BTreeMap::new(),
             };
             (indexed, weight)

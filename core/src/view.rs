@@ -8,7 +8,7 @@ use crate::event::{Audited, DiskFinding, Injected, NoticeIssued, Withheld};
 use crate::extract::Proof;
 use crate::gate::GateReport;
 use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
-use crate::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use crate::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::slice::{Figures, Span};
@@ -246,6 +246,9 @@ pub trait View {
 
     /// Versions of an entity that were authoritative, the latest last, at most [`crate::limits::SUPERSEDED_KEPT`].
     fn former_versions(&self, entity: &EntityId) -> Vec<FormerVersion>;
+    /// Which event last changed what is true or what disk holds: as long as it is the same, [`Self::current`],
+    /// [`Self::former_versions`], [`Self::may_be_outdated`] and [`Self::outdated_symbols`] give the same.
+    fn code_changed(&self) -> Seq;
     /// Whether a symbol with this [`crate::text_facts::search_word`] may have former versions or be contradicted by disk. It
     /// is asked for every word of a prompt.
     fn may_be_outdated(&self, word: NameHash) -> bool;

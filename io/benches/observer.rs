@@ -72,6 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|name| DiskCheck {
             path: RelPath::from_normalised(name),
             symbols: Vec::new(),
+            last_seen: None,
         })
         .collect();
 

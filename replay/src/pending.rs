@@ -12,7 +12,7 @@ use tslp_core::decide::promote::Containers;
 use tslp_core::decide::receive::Received;
 use tslp_core::decide::write_head::Place;
 use tslp_core::entity::Symbol;
-use tslp_core::event::{AuditOutcome, DiskFinding, PromptMeasured, Recorded};
+use tslp_core::event::{AuditOutcome, DiskFile, DiskFinding, PromptMeasured, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::message::Request;
 use tslp_core::path::RelPath;
@@ -28,6 +28,8 @@ pub struct DiskCheck {
     pub path: RelPath,
     /// Sorted, without repetition.
     pub symbols: Vec<Symbol>,
+    /// What was last seen there. Where the file's text is still the same, nobody has to parse it.
+    pub last_seen: Option<DiskFile>,
 }
 
 /// What a check found.
@@ -202,7 +204,7 @@ impl Work {
 
 /// Collects files to look at, each once, their symbols sorted.
 #[derive(Default)]
-pub(crate) struct Checks(BTreeMap<RelPath, Vec<Symbol>>);
+pub(crate) struct Checks(BTreeMap<RelPath, DiskCheck>);
 
 impl Checks {
     /// What is true of a file is looked for, and what may become so by a late grant.
@@ -215,7 +217,16 @@ impl Checks {
         symbols.extend(proposed.filter_map(|proposal| proposal.entity.symbol));
         symbols.sort();
         symbols.dedup();
-        self.0.insert(path.clone(), symbols);
+        let last_seen = match view.disk(path) {
+            Some(DiskFinding::File(file)) => Some(file.clone()),
+            Some(DiskFinding::Missing | DiskFinding::Unreadable(_)) | None => None,
+        };
+        let check = DiskCheck {
+            path: path.clone(),
+            symbols,
+            last_seen,
+        };
+        self.0.insert(path.clone(), check);
     }
 
     pub(crate) fn add_code(&mut self, view: &dyn View, found: &FoundCode) {
@@ -223,17 +234,14 @@ impl Checks {
             return;
         };
         self.add(view, path);
-        if let Some(symbols) = self.0.get_mut(path) {
-            symbols.extend(found.symbols());
-            symbols.sort();
-            symbols.dedup();
+        if let Some(check) = self.0.get_mut(path) {
+            check.symbols.extend(found.symbols());
+            check.symbols.sort();
+            check.symbols.dedup();
         }
     }
 
     pub(crate) fn into_vec(self) -> Vec<DiskCheck> {
-        self.0
-            .into_iter()
-            .map(|(path, symbols)| DiskCheck { path, symbols })
-            .collect()
+        self.0.into_values().collect()
     }
 }

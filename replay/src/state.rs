@@ -6,7 +6,7 @@ use core::ops::{ControlFlow, Range};
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Audited, ContentKind, DiskFinding, Recorded};
+use tslp_core::event::{Audited, ContentKind, DiskFinding, Event, Recorded};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
@@ -39,6 +39,8 @@ use crate::store::{Store, Unreadable};
 #[derive(Default)]
 pub struct State {
     head: Seq,
+    /// The last event since the start that changed what is true, or what disk holds.
+    code_changed: Seq,
     vault: Vault,
     edits: Edits,
     disk: Disk,
@@ -58,6 +60,12 @@ impl State {
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         let follows = recorded.seq == self.head.next();
         self.head = recorded.seq;
+        if matches!(
+            recorded.event,
+            Event::Transitioned(_) | Event::DiskObserved(_)
+        ) {
+            self.code_changed = recorded.seq;
+        }
         self.vault.apply(recorded, changes);
         self.edits.apply(recorded, changes);
         self.disk.apply(recorded, changes);
@@ -430,6 +438,10 @@ impl View for StateView<'_> {
 
     fn former_versions(&self, entity: &EntityId) -> Vec<FormerVersion> {
         self.state.state_map.former_versions(entity).to_vec()
+    }
+
+    fn code_changed(&self) -> Seq {
+        self.state.code_changed
     }
 
     fn may_be_outdated(&self, word: NameHash) -> bool {

@@ -160,7 +160,7 @@ impl<'v> Sight<'v> {
         let facts: Vec<Arc<TextFacts>> = facts.collect();
         let mut sightings = Vec::new();
         for (shown, own_facts) in texts.iter().zip(&facts) {
-            let words = search.words_in(index, own_facts);
+            let words = search.words_in(index, shown, own_facts);
             if words.is_empty() {
                 continue;
             }
@@ -407,6 +407,8 @@ struct Search<'s> {
     view: &'s dyn View,
     /// Symbols that are searched for although nothing else may have been true of them, by the hash of their word.
     wanted: BTreeMap<NameHash, BTreeSet<EntityId>>,
+    /// Their words that aren't known to be outdated code's.
+    wanted_and_true: Vec<NameHash>,
     versions: Vec<KnownVersion>,
     /// What the words stand for that texts have.
     prepared: BTreeMap<NameHash, Prepared>,
@@ -429,8 +431,10 @@ impl<'s> Search<'s> {
                 wanted.entry(word).or_default().insert(entity);
             }
         }
+        let words = wanted.keys().copied();
         Self {
             view,
+            wanted_and_true: words.filter(|word| !view.may_be_outdated(*word)).collect(),
             wanted,
             versions: Vec::new(),
             prepared: BTreeMap::new(),
@@ -439,10 +443,17 @@ impl<'s> Search<'s> {
     }
 
     /// The words of a text that are searched for, all of them prepared.
-    fn words_in(&mut self, index: &mut TextIndex, facts: &TextFacts) -> Vec<NameHash> {
-        let is_wanted =
-            |word: &NameHash| self.view.may_be_outdated(*word) || self.wanted.contains_key(word);
-        let mut words: Vec<NameHash> = facts.identifiers().filter(is_wanted).collect();
+    fn words_in(
+        &mut self,
+        index: &mut TextIndex,
+        shown: &ShownText<'_>,
+        facts: &TextFacts,
+    ) -> Vec<NameHash> {
+        let outdated = index.outdated_words(self.view, shown.hash, shown.text);
+        let mut words: Vec<NameHash> = outdated.to_vec();
+        let others = self.wanted_and_true.iter();
+        words.extend(others.filter(|word| facts.has_identifier(**word)));
+        words.sort_unstable();
         words.retain(|word| {
             if !self.prepared.contains_key(word) {
                 let prepared = self.prepare(index, *word);

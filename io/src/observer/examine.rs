@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tslp_core::event::{DiskFinding, ReadFailure};
+use tslp_core::event::{DiskFile, DiskFinding, ReadFailure};
 use tslp_core::extract::{Extraction, Grammars};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -94,8 +94,8 @@ impl Shared {
 
     /// What disk holds at the path.
     pub(super) fn examine(&self, root: &dyn Files, check: &DiskCheck) -> DiskFinding {
-        match self.fingerprint(root, &check.path) {
-            Ok(Some(fingerprint)) => DiskFinding::File(fingerprint.disk_file(&check.symbols)),
+        match self.file(root, check) {
+            Ok(Some(file)) => DiskFinding::File(file),
             Ok(None) => DiskFinding::Missing,
             Err(failure) => self.unreadable(failure),
         }
@@ -107,25 +107,22 @@ impl Shared {
         DiskFinding::Unreadable(failure)
     }
 
-    fn fingerprint(
-        &self,
-        root: &dyn Files,
-        path: &RelPath,
-    ) -> Result<Option<Arc<Fingerprint>>, ReadFailure> {
-        let known = locked(&self.cache).get(path);
+    fn file(&self, root: &dyn Files, check: &DiskCheck) -> Result<Option<DiskFile>, ReadFailure> {
+        let known = locked(&self.cache).get(&check.path);
         if let Some(known) = &known
             && known.trust == Trust::Settled
-            && root.identity(path) == Some(known.identity)
+            && root.identity(&check.path) == Some(known.identity)
+            && let Some(file) = known.fingerprint.disk_file(&check.symbols)
         {
             count(&self.counters.unchanged);
-            return Ok(Some(Arc::clone(&known.fingerprint)));
+            return Ok(Some(file));
         }
         for _ in 0..READS_MAX {
-            let Some(mut file) = root.open(path)? else {
+            let Some(mut file) = root.open(&check.path)? else {
                 return Ok(None);
             };
             if let Some(steady) = self.read(&mut *file)? {
-                return Ok(Some(self.remember(path, steady, known)));
+                return Ok(Some(self.remember(check, steady, known)));
             }
         }
         Err(ReadFailure::Unsteady)
@@ -177,16 +174,18 @@ impl Shared {
         }))
     }
 
-    fn remember(&self, path: &RelPath, steady: Steady, known: Option<Known>) -> Arc<Fingerprint> {
+    fn remember(&self, check: &DiskCheck, steady: Steady, known: Option<Known>) -> DiskFile {
         let raw = ArtifactHash::of(&steady.bytes);
-        let fingerprint = match known {
-            Some(known) if known.fingerprint.raw == raw => known.fingerprint,
-            _ => {
-                let extraction = self.extraction(path, &steady.bytes);
-                let fingerprint = Fingerprint::of(raw, &steady.bytes, extraction.as_ref());
-                locked(&self.cache).shared(fingerprint)
-            }
+        let answer = |fingerprint: Arc<Fingerprint>| {
+            let file = fingerprint.disk_file(&check.symbols)?;
+            Some((fingerprint, file))
         };
+        let known = known.filter(|known| known.fingerprint.raw == raw);
+        let (fingerprint, file) = known
+            .and_then(|known| answer(known.fingerprint))
+            .or_else(|| answer(self.last_seen(raw, &steady.bytes, check)?))
+            .or_else(|| answer(self.parsed(raw, &steady.bytes, &check.path)))
+            .expect("who has parsed a file can tell of every symbol");
         let trust = if steady.identity.settled_at(steady.read_at) {
             Trust::Settled
         } else {
@@ -197,8 +196,28 @@ impl Shared {
             trust,
             fingerprint: Arc::clone(&fingerprint),
         };
-        locked(&self.cache).insert(path.clone(), known);
-        fingerprint
+        locked(&self.cache).insert(check.path.clone(), known);
+        file
+    }
+
+    /// What was last seen at the path, if the text is the same and today's grammar had read it.
+    fn last_seen(
+        &self,
+        raw: ArtifactHash,
+        bytes: &[u8],
+        check: &DiskCheck,
+    ) -> Option<Arc<Fingerprint>> {
+        let seen = check.last_seen.as_ref()?;
+        let grammar = seen.grammar.as_ref()?;
+        let is_todays = self.grammars.tags().contains(grammar);
+        let fingerprint = Fingerprint::last_seen(raw, bytes, seen)?;
+        is_todays.then(|| locked(&self.cache).shared(fingerprint))
+    }
+
+    fn parsed(&self, raw: ArtifactHash, bytes: &[u8], path: &RelPath) -> Arc<Fingerprint> {
+        let extraction = self.extraction(path, bytes);
+        let fingerprint = Fingerprint::of(raw, bytes, extraction.as_ref());
+        locked(&self.cache).shared(fingerprint)
     }
 
     fn extraction(&self, path: &RelPath, bytes: &[u8]) -> Option<Extraction> {

@@ -67,6 +67,7 @@ impl Hashes {
     /// What a look at the disk would have said to somebody who asks for these symbols.
     #[must_use]
     pub fn disk_file(&self, symbols: &[Symbol]) -> DiskFile {
-        self.0.disk_file(symbols)
+        let known = self.0.disk_file(symbols);
+        known.expect("who has parsed a file can tell of every symbol")
     }
 }

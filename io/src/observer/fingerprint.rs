@@ -26,8 +26,10 @@ pub(super) struct Fingerprint {
 struct Parsed {
     grammar: Arc<GrammarTag>,
     definitions: u32,
-    /// Sorted by key.
-    slices: Box<[(SymbolKey, SliceHash)]>,
+    /// Sorted by key; `None` of a symbol that the file doesn't define.
+    slices: Box<[(SymbolKey, Option<SliceHash>)]>,
+    /// Whether the file defines nothing else.
+    is_complete: bool,
 }
 
 impl Fingerprint {
@@ -40,34 +42,53 @@ impl Fingerprint {
         }
     }
 
+    /// The same from what was seen before; `None` if that was another text. It tells of those symbols alone that were looked
+    /// for then.
+    pub(super) fn last_seen(raw: ArtifactHash, bytes: &[u8], seen: &DiskFile) -> Option<Self> {
+        let grammar = Arc::new(seen.grammar.clone()?);
+        let whole = slice::hash_of_whole(bytes);
+        let slices = seen.slices.iter();
+        let slices = slices.map(|seen| (key(&seen.symbol), seen.slice));
+        (whole == seen.whole).then(|| Self {
+            raw,
+            whole,
+            parsed: Some(Parsed {
+                grammar,
+                definitions: seen.definitions,
+                slices: sorted(slices),
+                is_complete: false,
+            }),
+        })
+    }
+
     /// How many slice hashes it holds.
     pub(super) fn slices(&self) -> usize {
         self.parsed.as_ref().map_or(0, |parsed| parsed.slices.len())
     }
 
-    /// The answer for somebody who asks for `symbols`.
-    pub(super) fn disk_file(&self, symbols: &[Symbol]) -> DiskFile {
+    /// The answer for somebody who asks for `symbols`; `None` if one of them isn't known of.
+    pub(super) fn disk_file(&self, symbols: &[Symbol]) -> Option<DiskFile> {
         let Some(parsed) = &self.parsed else {
-            return DiskFile {
+            return Some(DiskFile {
                 whole: self.whole,
                 slices: Vec::new(),
                 definitions: 0,
                 grammar: None,
-            };
+            });
         };
         let wanted: BTreeSet<&Symbol> = symbols.iter().collect();
-        DiskFile {
+        let slices = wanted.into_iter().map(|symbol| {
+            Some(DiskSlice {
+                symbol: symbol.clone(),
+                slice: parsed.slice(symbol)?,
+            })
+        });
+        Some(DiskFile {
             whole: self.whole,
-            slices: wanted
-                .into_iter()
-                .map(|symbol| DiskSlice {
-                    symbol: symbol.clone(),
-                    slice: parsed.slice(symbol),
-                })
-                .collect(),
+            slices: slices.collect::<Option<Vec<DiskSlice>>>()?,
             definitions: parsed.definitions,
             grammar: Some((*parsed.grammar).clone()),
-        }
+        })
     }
 
     /// Shares the grammar's tag with an earlier fingerprint, since few tags serve thousands of files.
@@ -84,27 +105,30 @@ impl Fingerprint {
 
 impl Parsed {
     fn of(bytes: &[u8], extraction: &Extraction) -> Self {
-        let mut slices: Vec<(SymbolKey, SliceHash)> = extraction
-            .slices(bytes)
-            .into_iter()
-            .map(|(symbol, slice)| (key(symbol), slice))
-            .collect();
-        slices.sort_unstable_by_key(|(key, _)| *key);
+        let slices = extraction.slices(bytes).into_iter();
+        let slices = slices.map(|(symbol, slice)| (key(symbol), Some(slice)));
         Self {
             grammar: Arc::new(extraction.grammar.clone()),
             definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
-            slices: slices.into_boxed_slice(),
+            slices: sorted(slices),
+            is_complete: true,
         }
     }
 
-    fn slice(&self, symbol: &Symbol) -> Option<SliceHash> {
+    /// The symbol's slice, if it has one; `None` if nothing is known of it.
+    fn slice(&self, symbol: &Symbol) -> Option<Option<SliceHash>> {
         let key = key(symbol);
-        let at = self
-            .slices
-            .binary_search_by_key(&key, |(key, _)| *key)
-            .ok()?;
-        Some(self.slices[at].1)
+        match self.slices.binary_search_by_key(&key, |(key, _)| *key) {
+            Ok(at) => Some(self.slices[at].1),
+            Err(_) => self.is_complete.then_some(None),
+        }
     }
+}
+
+fn sorted<S>(slices: impl Iterator<Item = (SymbolKey, S)>) -> Box<[(SymbolKey, S)]> {
+    let mut slices: Vec<(SymbolKey, S)> = slices.collect();
+    slices.sort_unstable_by_key(|(key, _)| *key);
+    slices.into_boxed_slice()
 }
 
 fn key(symbol: &Symbol) -> SymbolKey {

@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use tslp_core::entity::Symbol;
+use tslp_core::event::DiskFile;
 use tslp_core::extract::{
     Body, Definition, ExtractError, Extraction, GrammarTag, LanguageId, Proof,
 };
-use tslp_core::hash::ArtifactHash;
+use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::UnixMillis;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
@@ -25,6 +26,10 @@ struct Lines;
 impl Grammars for Lines {
     fn patterns(&self) -> ArtifactHash {
         ArtifactHash::of(b"")
+    }
+
+    fn tags(&self) -> Vec<GrammarTag> {
+        vec![todays_grammar()]
     }
 
     fn language_of_path(&self, path: &RelPath) -> Option<LanguageId> {
@@ -61,10 +66,7 @@ impl Grammars for Lines {
             start += line.len();
         }
         Ok(Extraction {
-            grammar: GrammarTag {
-                language: "lines".into(),
-                version: "1".into(),
-            },
+            grammar: todays_grammar(),
             definitions,
             figures: Figures::default(),
             elisions: Vec::new(),
@@ -74,6 +76,13 @@ impl Grammars for Lines {
             breaks_off: false,
             unread: Vec::new(),
         })
+    }
+}
+
+fn todays_grammar() -> GrammarTag {
+    GrammarTag {
+        language: "lines".into(),
+        version: "1".into(),
     }
 }
 
@@ -98,6 +107,11 @@ impl WallClock for FrozenClock {
         }
         *self.now.lock().unwrap()
     }
+}
+
+fn observer(dir: &std::path::Path, config: EtvConfig, clock: &Arc<FrozenClock>) -> Observer {
+    let clock = Arc::clone(clock) as Arc<dyn WallClock>;
+    Observer::new(&dir.join("proj"), config, Arc::new(Lines), clock)
 }
 
 /// Far from the time of any file that a test makes.
@@ -126,17 +140,16 @@ impl Workspace {
             gate: Mutex::new(None),
             changes: Mutex::default(),
         });
-        let observer = Observer::new(
-            &dir.path().join("proj"),
-            config,
-            Arc::new(Lines),
-            Arc::clone(&clock) as Arc<dyn WallClock>,
-        );
         Self {
+            observer: observer(dir.path(), config, &clock),
             dir,
             clock,
-            observer,
         }
+    }
+
+    /// An observer that knows nothing yet.
+    fn new_observer(&self) -> Observer {
+        observer(self.dir.path(), EtvConfig::default(), &self.clock)
     }
 
     fn at(&self, path: &str) -> PathBuf {
@@ -163,6 +176,7 @@ impl Workspace {
         let check = DiskCheck {
             path: RelPath::from_normalised(path),
             symbols: symbols.iter().map(|symbol| Symbol::new(symbol)).collect(),
+            last_seen: None,
         };
         self.observer.check(vec![check]).remove(0)
     }
@@ -482,12 +496,51 @@ fn what_no_parser_reads_is_hashed_as_a_whole() {
 }
 
 #[test]
+fn a_text_that_was_seen_before_the_start_is_not_parsed_again() {
+    let parses = |change: &dyn Fn(&mut DiskFile), symbols: &[&str]| {
+        let mut workspace = Workspace::new();
+        workspace.write("a.c", "f 1\ng 2\n");
+        let DiskFinding::File(mut last_seen) = workspace.find("a.c", &["f", "m"]) else {
+            panic!("a file");
+        };
+        change(&mut last_seen);
+        let mut parses = Vec::new();
+        workspace.observer = workspace.new_observer();
+        for _ in 0..2 {
+            let check = DiskCheck {
+                path: RelPath::from_normalised("a.c"),
+                symbols: symbols.iter().map(|symbol| Symbol::new(symbol)).collect(),
+                last_seen: Some(last_seen.clone()),
+            };
+            let found = workspace.observer.check(vec![check]).remove(0);
+            assert_eq!(found, workspace.find("a.c", symbols));
+            parses.push(workspace.observer.counters().parses());
+        }
+        parses
+    };
+    assert_eq!(parses(&|_| {}, &["f", "m"]), [0, 0]);
+    assert_eq!(parses(&|_| {}, &["m"]), [0, 0]);
+    assert_eq!(parses(&|_| {}, &["f", "g"]), [1, 1]);
+    assert_eq!(
+        parses(&|seen| seen.whole = SliceHash([0; 32]), &["f"]),
+        [1, 1]
+    );
+    let other = |seen: &mut DiskFile| {
+        let mut grammar = todays_grammar();
+        grammar.version.push('0');
+        seen.grammar = Some(grammar);
+    };
+    assert_eq!(parses(&other, &["f"]), [1, 1]);
+}
+
+#[test]
 fn many_paths_are_answered_in_order() {
     let mut workspace = Workspace::new();
     workspace.write("a.c", "f 1\n");
     let checks = ["none.c", "a.c", "none.c"].map(|path| DiskCheck {
         path: RelPath::from_normalised(path),
         symbols: Vec::new(),
+        last_seen: None,
     });
     let findings = workspace.observer.check(checks.into());
     assert!(matches!(
@@ -558,6 +611,7 @@ fn what_was_answered_before_the_file_system_hung_counts() {
     let checks = ["a.c", "b.c"].map(|path| DiskCheck {
         path: RelPath::from_normalised(path),
         symbols: Vec::new(),
+        last_seen: None,
     });
     let findings = workspace.observer.check(checks.into());
     assert!(matches!(
