@@ -92,6 +92,10 @@ pub struct Extraction {
     pub figures: Figures,
     /// Comments that stand for code left out (see [`crate::elision`]), in source order.
     pub elisions: Vec<Span>,
+    /// What does nothing: comments, and strings that stand as statements; in source order.
+    pub remarks: Vec<Span>,
+    /// What the text takes from elsewhere: includes, imports, a package line; in source order.
+    pub imports: Vec<Span>,
     /// Whether the text opens with what only a whole file has: includes, imports, a package line, an include guard.
     pub preamble: bool,
     /// Whether the parser met no error at all.

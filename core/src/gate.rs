@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::artifact::Level;
+use crate::damage::{self, Comparison, Damage};
 use crate::reason::Reason;
 use crate::slice::Figures;
 
@@ -117,6 +118,8 @@ pub enum NameVerdict {
     Kept,
     /// Like a known definition that is missing, by this many percent.
     Suspected(u8),
+    /// Like a known definition of another file, by this many percent.
+    Elsewhere(u8),
 }
 
 /// Whether a tombstone of the user's stands against the entity (spec §9.2).
@@ -159,6 +162,8 @@ pub struct Facts {
     pub symbols_missing: u32,
     /// Tracked top-level symbols of the base.
     pub symbols_of_base: u32,
+    /// What was taken out of the base that nobody asked to take out.
+    pub comparison: Comparison,
     /// Whether the name is the known one.
     pub name: NameVerdict,
     /// Whether the user removed the entity a short while ago and doesn't ask for it now.
@@ -233,6 +238,7 @@ impl GateReport {
 pub fn judge(facts: &Facts, thresholds: Thresholds, profile: Profile) -> GateReport {
     let mut report = GateReport::default();
     let refusal = gate_a(facts, thresholds, &mut report.verdicts);
+    let damaged = damaged(facts.comparison, &mut report.verdicts);
     let moved = base_moved(facts.base_verdict, &mut report.verdicts);
     let renamed = renamed(facts, thresholds, &mut report.verdicts);
     let removed = removed(facts, &mut report.verdicts);
@@ -241,6 +247,7 @@ pub fn judge(facts: &Facts, thresholds: Thresholds, profile: Profile) -> GateRep
     let unmatched = moved.filter(|_| facts.base_verdict == BaseVerdict::Unmatched);
     let refused = unmatched
         .or(refusal)
+        .or(damaged)
         .or(moved)
         .or(disk_refusal)
         .or(renamed)
@@ -314,19 +321,35 @@ fn base_moved(base: BaseVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason> 
     (!unmoved).then_some(Reason::BaseUnacknowledged)
 }
 
+/// What looks like damage needs the user's confirmation: only they know whether it is.
+fn damaged(comparison: Comparison, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+    verdicts.push(Verdict {
+        rule: Reason::CodeKept,
+        met: comparison.damage.is_none(),
+        seen: comparison.kept_percent.into(),
+        needed: damage::KEPT_PERCENT as u64,
+    });
+    comparison.damage.map(|damage| match damage {
+        Damage::Elided => Reason::Elided,
+        Damage::StubInPlace => Reason::StubInPlace,
+        Damage::Removed => Reason::RemovedUnasked,
+    })
+}
+
 /// A rename needs the user's confirmation (spec §12).
 fn renamed(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
-    let (seen, met) = match facts.name {
-        NameVerdict::Kept => (0, true),
-        NameVerdict::Suspected(percent) => (u64::from(percent), false),
+    let (seen, refused) = match facts.name {
+        NameVerdict::Kept => (0, None),
+        NameVerdict::Suspected(percent) => (percent, Some(Reason::RenameSuspected)),
+        NameVerdict::Elsewhere(percent) => (percent, Some(Reason::MovedOrCopied)),
     };
     verdicts.push(Verdict {
         rule: Reason::NameKept,
-        met,
-        seen,
+        met: refused.is_none(),
+        seen: seen.into(),
         needed: thresholds.rename_percent.into(),
     });
-    (!met).then_some(Reason::RenameSuspected)
+    refused
 }
 
 /// What the user removed comes back by the user's word alone (spec §9.2).
@@ -421,6 +444,7 @@ mod tests {
             base: Some(figures),
             symbols_missing: 0,
             symbols_of_base: 3,
+            comparison: Comparison::default(),
             name: NameVerdict::Kept,
             removal: RemovalVerdict::None,
             base_verdict: BaseVerdict::Unmoved,

@@ -16,6 +16,7 @@ pub const RULES_VERSION: u32 = 6;
 pub mod event;
 
 pub mod artifact;
+pub mod damage;
 pub mod entity;
 pub mod gate;
 pub mod hash;

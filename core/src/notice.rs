@@ -69,7 +69,10 @@ pub const fn concerns_next_step(reason: Reason) -> bool {
             | Reason::SymbolsLost
             | Reason::NodesCollapsed
             | Reason::TokensCollapsed
+            | Reason::StubInPlace
+            | Reason::RemovedUnasked
             | Reason::RenameSuspected
+            | Reason::MovedOrCopied
             | Reason::RemovedByUser
             | Reason::ParseErrors
     )
@@ -132,6 +135,21 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::DuplicateDefinition => refused(
             &name,
             "the code defines it more than once; give the new definition alone",
+        ),
+        Reason::StubInPlace => refused(
+            &name,
+            &format!(
+                "a statement that only ends or fails stands where code was; give the whole definition, unless the user says `@tslp confirm {name}`"
+            ),
+        ),
+        Reason::RemovedUnasked => refused(
+            &name,
+            &format!(
+                "it takes out code that nobody asked to take out; put it back, unless the user says `@tslp confirm {name}`"
+            ),
+        ),
+        Reason::MovedOrCopied => format!(
+            "{name} looks like {known}, which is still AUTHORITATIVE in its own file.\nA copy is NOT taken. Write the path of the file that you mean, unless the user says `@tslp confirm {name}`.",
         ),
         Reason::RenameSuspected => format!(
             "{name} looks like {known} under another name or path.\nThe old name is preserved: {known} is still AUTHORITATIVE. Keep it, unless the user says `@tslp confirm {name}`.",

@@ -115,10 +115,18 @@ reasons! {
     TokensKept = "tokens_kept",
     /// It has.
     TokensCollapsed = "tokens_collapsed",
+    /// Nothing was taken out of the code that nobody asked to take out.
+    CodeKept = "code_kept",
+    /// A statement that only ends or fails stands where code was.
+    StubInPlace = "stub_in_place",
+    /// Code is gone, nothing is in its place, and nobody asked for that.
+    RemovedUnasked = "removed_unasked",
     /// What is defined bears its known name, or one that is new (spec §12).
     NameKept = "name_kept",
     /// It is a known definition under another name.
     RenameSuspected = "rename_suspected",
+    /// It is a known definition of another file, which stays where it is.
+    MovedOrCopied = "moved_or_copied",
     /// No tombstone of the user's stands against it (spec §9.2).
     NotRemoved = "not_removed",
     /// The user removed it a short while ago and didn't ask for it by name.

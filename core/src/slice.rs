@@ -57,6 +57,24 @@ pub fn joined(source: &[u8], spans: &[Span]) -> Vec<u8> {
     text
 }
 
+/// Where pieces of `source` are in the text that [`joined`] makes of these spans; those outside of all spans are left out.
+#[must_use]
+pub fn within_joined(pieces: &[Span], spans: &[Span]) -> Vec<Span> {
+    let mut joined = Vec::new();
+    let mut offset = 0;
+    for span in spans {
+        let inside = pieces
+            .iter()
+            .filter(|piece| span.start <= piece.start && piece.end <= span.end);
+        joined.extend(inside.map(|piece| Span {
+            start: offset + piece.start - span.start,
+            end: offset + piece.end - span.start,
+        }));
+        offset += span.len() + 1;
+    }
+    joined
+}
+
 /// Hash of the canonical form of a symbol: of its definitions, which stand in these `spans` of `source`.
 #[must_use]
 pub fn hash_of_spans(source: &[u8], spans: &[Span]) -> SliceHash {

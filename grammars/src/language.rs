@@ -154,6 +154,8 @@ pub(crate) struct Kind {
     pub(crate) bracket: Option<u8>,
     /// Whether a semicolon after such a node belongs to the definition.
     pub(crate) takes_semicolon: bool,
+    /// Whether the node is a statement that consists of an expression.
+    pub(crate) is_statement: bool,
 }
 
 impl Kinds {
@@ -180,6 +182,7 @@ impl Kinds {
                 named,
                 bracket,
                 takes_semicolon: language.takes_semicolon.contains(&name),
+                is_statement: name == "expression_statement",
             }
         };
         Self((0..count).map(kind).collect())
@@ -192,6 +195,7 @@ impl Kinds {
             named: true,
             bracket: None,
             takes_semicolon: false,
+            is_statement: false,
         })
     }
 }

@@ -133,6 +133,9 @@ struct Walk<'tree, 'walk> {
     /// Where the last error ends, or the code that stands there.
     last_error: usize,
     definitions: Vec<Definition>,
+    /// Strings that stand as statements.
+    remarks: Vec<Span>,
+    imports: Vec<Span>,
     preamble: bool,
 }
 
@@ -165,6 +168,8 @@ pub(crate) fn walk(
         unread: Vec::new(),
         last_error: 0,
         definitions: Vec::new(),
+        remarks: Vec::new(),
+        imports: Vec::new(),
         preamble: source.starts_with(b"#!/"),
     };
     walk.run(&mut tree.walk());
@@ -200,6 +205,7 @@ impl<'tree> Walk<'tree, '_> {
             role,
             named,
             bracket,
+            is_statement,
             ..
         } = self.kinds.get(node.kind_id());
         if role == Role::Comment {
@@ -207,6 +213,9 @@ impl<'tree> Walk<'tree, '_> {
             return true;
         }
         self.totals.nodes += u32::from(named);
+        if is_statement && is_string_alone(node) {
+            self.remarks.push(span_of(node));
+        }
         if self.has_errors {
             self.note_error(node, depth);
             if let Some(bracket) = bracket {
@@ -222,7 +231,11 @@ impl<'tree> Walk<'tree, '_> {
                     self.elisions.push(span_of(node));
                 }
             }
-            Role::Preamble => self.preamble |= self.place == Place::Namespace,
+            Role::Preamble if self.place == Place::Namespace => {
+                self.preamble = true;
+                self.imports.push(span_of(node));
+            }
+            Role::Preamble => {}
             Role::Body => {
                 if self.place != Place::Body {
                     self.push(node, depth, false);
@@ -502,6 +515,9 @@ impl<'tree> Walk<'tree, '_> {
         self.elisions
             .extend(placeholders.map(|comment| comment.span));
         self.elisions.sort_unstable();
+        let comments = self.comments.iter().map(|comment| comment.span);
+        self.remarks.extend(comments);
+        self.remarks.sort_unstable();
         let text = self.source.trim_ascii_end().len();
         let ends_in_error = self.last_error > 0 && self.last_error >= text;
         Extraction {
@@ -512,6 +528,8 @@ impl<'tree> Walk<'tree, '_> {
                 tokens: self.totals.tokens,
             },
             elisions: self.elisions,
+            remarks: self.remarks,
+            imports: self.imports,
             preamble: self.preamble,
             clean: self.totals.errors == 0,
             errors: self.totals.errors,
@@ -562,6 +580,12 @@ fn chain<'a, 'tree>(frames: &'a [Frame<'tree>], depth: u32) -> &'a [Frame<'tree>
         .take_while(|(frame, depth)| frame.wraps && frame.depth == *depth)
         .count();
     &frames[frames.len() - count..]
+}
+
+/// Whether a statement is nothing but a string.
+fn is_string_alone(statement: Node<'_>) -> bool {
+    let only = statement.named_child(0);
+    statement.named_child_count() == 1 && only.is_some_and(|only| only.kind().contains("string"))
 }
 
 /// Whether a comment stands for code left out.

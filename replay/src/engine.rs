@@ -3,7 +3,7 @@
 //! The engine never waits: where it needs to know what disk holds it returns the checks, and goes on when the findings
 //! are handed in.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -410,6 +410,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     episode,
                     session,
                     asked: &asked,
+                    gained: &BTreeSet::new(),
+                    grammars: &engine.grammars,
                     written: Written::OnDisk,
                 };
                 propose::propose(judging, &found, &Containers::default())
@@ -513,6 +515,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             false => self.asked(session),
         };
         let before = work.recorded.len();
+        let gained = propose::lines_gained(&self.view(), &found);
         for found in &found {
             let found = {
                 let view = self.view();
@@ -525,6 +528,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     episode,
                     session,
                     asked: &asked,
+                    gained: &gained,
+                    grammars: &engine.grammars,
                     written: Written::NotYet,
                 };
                 propose::propose(judging, &found, &containers)

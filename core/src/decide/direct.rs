@@ -254,7 +254,11 @@ fn is_confirmable(proposal: &Proposal) -> bool {
             Reason::Stale
                 | Reason::DiskUnreadable
                 | Reason::BaseUnacknowledged
+                | Reason::Elided
+                | Reason::StubInPlace
+                | Reason::RemovedUnasked
                 | Reason::RenameSuspected
+                | Reason::MovedOrCopied
                 | Reason::RemovedByUser
                 | Reason::GrantMissing
         )

@@ -39,6 +39,8 @@ impl Lost {
                 | Reason::Truncated
                 | Reason::Stub
                 | Reason::SymbolsLost
+                | Reason::StubInPlace
+                | Reason::RemovedUnasked
                 | Reason::NodesCollapsed
                 | Reason::TokensCollapsed
         );

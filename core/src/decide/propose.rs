@@ -13,9 +13,10 @@ use super::promote::{self, Containers, Finding};
 use super::rename::{self, Suspicion};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
+use crate::damage::{self, Code, Comparison, Damage};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Event, Extent, Format, NoticeIssued, PromotionRefused};
-use crate::extract::Body;
+use crate::extract::{Body, Grammars};
 use crate::gate::{
     self, BaseVerdict, Completeness, DiskVerdict, Facts, GateReport, NameVerdict, RemovalVerdict,
     Thresholds, Verdict,
@@ -25,7 +26,7 @@ use crate::ids::{EpisodeId, SessionId};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::slice::{Figures, Span};
+use crate::slice::{self, Figures, Span};
 use crate::view::{Current, Divergence, Proposal, View};
 
 /// A reply that is being judged.
@@ -41,6 +42,10 @@ pub struct Judging<'j> {
     pub session: SessionId,
     /// What the user had asked.
     pub asked: &'j str,
+    /// Lines that the reply adds anywhere, as [`lines_gained`] tells.
+    pub gained: &'j BTreeSet<String>,
+    /// The parsers.
+    pub grammars: &'j dyn Grammars,
     /// Whether the code is on disk.
     pub written: Written,
 }
@@ -116,6 +121,41 @@ pub fn propose(judging: Judging<'_>, found: &FoundCode, containers: &Containers)
         }));
     }
     recorder.into_events()
+}
+
+/// Lines that code of one reply adds to definitions, or in new ones: there may stand what it takes out of others.
+#[must_use]
+pub fn lines_gained(view: &dyn View, found: &[FoundCode]) -> BTreeSet<String> {
+    let mut gained = BTreeSet::new();
+    for found in found {
+        let Ok(extraction) = &found.extraction else {
+            continue;
+        };
+        for definition in &extraction.definitions {
+            let after = definition.span.of(found.code.as_bytes());
+            let known = found.usable_path().and_then(|path| {
+                let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
+                let current = view.current(&entity)?;
+                view.slices(current.artifact, &current.spans)
+            });
+            let before = known.unwrap_or_default();
+            let before: BTreeSet<String> =
+                damage::line_keys(&String::from_utf8_lossy(&before)).collect();
+            let after = String::from_utf8_lossy(after);
+            gained.extend(damage::line_keys(&after).filter(|key| !before.contains(key)));
+        }
+    }
+    gained
+}
+
+/// Words that ask for code to be taken out, one a line, in the languages that people speak to models in.
+const REMOVAL_WORDS: &str = include_str!("removal_words.txt");
+
+/// Whether the user asks for code to be taken out.
+fn asks_for_removal(asked: &str) -> bool {
+    let asked = asked.to_lowercase();
+    let mut words = REMOVAL_WORDS.lines().filter(|word| !word.starts_with('#'));
+    words.any(|word| asked.contains(word))
 }
 
 /// Whether all of the block is there. A text that breaks off is cut short, whatever its fence says; a placeholder that
@@ -347,7 +387,7 @@ impl<'v> Base<'v> {
         let current = self.view.current(&candidate.entity);
         let (definitions, missing) = self.definitions(finding, candidate, current.as_ref());
         let rename = self.renames.get(&candidate.entity);
-        let comparison = Comparison::of(finding.found, candidate, current.as_ref());
+        let comparison = StructureCompared::of(finding.found, candidate, current.as_ref());
         Facts {
             level: finding.resolution.level,
             completeness: finding.completeness,
@@ -357,13 +397,61 @@ impl<'v> Base<'v> {
             base: comparison.base,
             symbols_missing: count(missing),
             symbols_of_base: count(definitions),
-            name: rename.map_or(NameVerdict::Kept, |suspicion| {
-                NameVerdict::Suspected(suspicion.percent)
-            }),
+            comparison: self.compared(finding, candidate, current.as_ref()),
+            name: match rename {
+                None => NameVerdict::Kept,
+                Some(it) if it.known.path == candidate.entity.path => {
+                    NameVerdict::Suspected(it.percent)
+                }
+                Some(it) => NameVerdict::Elsewhere(it.percent),
+            },
             removal: self.removal(candidate),
             base_verdict: base_verdict(self.view, finding, candidate),
             disk: self.disk_verdict(candidate),
         }
+    }
+
+    /// What the candidate takes out of the definition that is true.
+    fn compared(
+        &self,
+        finding: &Finding<'_>,
+        candidate: &Candidate,
+        current: Option<&Current>,
+    ) -> Comparison {
+        let (Some(current), Ok(extraction)) = (current, &finding.found.extraction) else {
+            return Comparison::default();
+        };
+        let is_file = candidate.entity.symbol.is_none();
+        let before = self.view.slices(current.artifact, &current.spans);
+        let (Some(before), false) = (before.and_then(|it| String::from_utf8(it).ok()), is_file)
+        else {
+            return Comparison::default();
+        };
+        let after = slice::joined(finding.found.code.as_bytes(), &candidate.spans);
+        let after = String::from_utf8_lossy(&after);
+        let remarks_before = self.remarks(&candidate.entity.path, &before);
+        let remarks_after = slice::within_joined(&extraction.remarks, &candidate.spans);
+        let base = Code {
+            text: &before,
+            remarks: &remarks_before,
+        };
+        let new = Code {
+            text: &after,
+            remarks: &remarks_after,
+        };
+        let mut comparison = damage::compare(base, new, self.judging.gained);
+        if comparison.damage == Some(Damage::Removed) && asks_for_removal(self.judging.asked) {
+            comparison.damage = None;
+        }
+        comparison
+    }
+
+    fn remarks(&self, path: &RelPath, text: &str) -> Vec<Span> {
+        let grammars = self.judging.grammars;
+        let extraction = grammars
+            .language_of_path(path)
+            .and_then(|language| grammars.extract(language, text.as_bytes()).ok());
+        extraction.map_or_else(Vec::new, |extraction| extraction.remarks)
     }
 
     fn disk_verdict(&self, candidate: &Candidate) -> DiskVerdict {
@@ -452,13 +540,13 @@ impl<'v> Base<'v> {
 }
 
 /// What a candidate is compared with: the whole of it, or the one of several definitions that shrank most.
-struct Comparison {
+struct StructureCompared {
     figures: Figures,
     base: Option<Figures>,
     bodies_stubbed: usize,
 }
 
-impl Comparison {
+impl StructureCompared {
     fn of(found: &FoundCode, candidate: &Candidate, current: Option<&Current>) -> Self {
         let symbol = candidate.entity.symbol.as_ref();
         let known = symbol.and_then(|symbol| found.known.get(symbol));

@@ -576,6 +576,8 @@ impl<'a> Reader<'a> {
             grammar: tag(&self.data.name),
             figures: self.figures(0, self.lines.len()),
             elisions,
+            remarks: self.comments.iter().map(|comment| comment.span).collect(),
+            imports: Vec::new(),
             preamble: self.preamble,
             clean: unread.is_empty(),
             errors: offset(unread.len()),

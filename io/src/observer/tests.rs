@@ -70,6 +70,8 @@ impl Grammars for Lines {
             definitions,
             figures: Figures::default(),
             elisions: Vec::new(),
+            remarks: Vec::new(),
+            imports: Vec::new(),
             preamble: false,
             clean: true,
             errors: 0,

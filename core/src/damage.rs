@@ -1,0 +1,500 @@
+//! What a change took out of code, told by comparing the code with its base (spec §7).
+//!
+//! A model that leaves code out has any number of words for it. So no words are looked for: base and change are aligned
+//! line by line, and what counts is what stands in the place of lines that are gone.
+
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::slice::Span;
+
+/// Some code, and what of it does nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Code<'c> {
+    /// The text.
+    pub text: &'c str,
+    /// Comments, and strings that stand as statements, in source order.
+    pub remarks: &'c [Span],
+}
+
+/// What became of the lines of a base that are gone, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Damage {
+    /// A remark stands in their place, which the base didn't have.
+    Elided,
+    /// A single statement that ends or fails stands in their place.
+    StubInPlace,
+    /// Nothing does: a branch, the end, or a large share.
+    Removed,
+}
+
+/// What a change took out of its base.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// The worst that happened; `None` if nothing did that a careful edit wouldn't do.
+    pub damage: Option<Damage>,
+    /// How much of the base is still there, or has something in its place, in percent of its words.
+    pub kept_percent: u8,
+}
+
+/// Percent of a base's words that must be kept or replaced, unless what is taken out fills fewer lines than the second.
+pub const KEPT_PERCENT: usize = 80;
+const REMOVED_LINES: usize = 3;
+
+/// Words of a line or more from which on their loss to a remark or a stub counts.
+const REPLACED_WORDS: usize = 3;
+
+/// Words of a statement that does no more than end or fail.
+const STUB_WORDS_MAX: usize = 8;
+
+/// Lines of base and change, multiplied, up to which they are aligned: 4 MB of memory.
+const ALIGNED_MAX: usize = 2 << 20;
+
+/// How statements begin that end or fail.
+const ENDINGS: [&str; 16] = [
+    "return",
+    "break",
+    "continue",
+    "pass",
+    "throw",
+    "raise",
+    "abort",
+    "exit",
+    "panic",
+    "assert",
+    "todo",
+    "unimplemented",
+    "unreachable",
+    "die",
+    "fail",
+    "static_assert",
+];
+
+/// How the branches of a statement begin that has several.
+const BRANCHES: [&str; 11] = [
+    "else", "elif", "elsif", "elseif", "case", "default", "when", "catch", "except", "finally",
+    "rescue",
+];
+
+/// A line with code in it.
+struct Line<'c> {
+    /// Its text without blanks and without the marks that end it, since both move when code is laid out anew.
+    key: String,
+    words: Vec<&'c str>,
+}
+
+/// Code as lines, and where remarks stand between them.
+struct Lines<'c> {
+    code: Vec<Line<'c>>,
+    /// Each remark without its blanks, and how many lines of code stand before it.
+    remarks: Vec<(String, usize)>,
+}
+
+impl<'c> Lines<'c> {
+    fn of(code: Code<'c>) -> Self {
+        let bare = without_remarks(code);
+        let mut lines = Vec::new();
+        let mut starts = Vec::new();
+        let mut at = 0;
+        for (line, written) in bare
+            .split_inclusive('\n')
+            .zip(code.text.split_inclusive('\n'))
+        {
+            let words = words_of(line, written);
+            if !words.is_empty() {
+                lines.push(Line {
+                    key: key_of(line),
+                    words,
+                });
+                starts.push(at);
+            }
+            at += line.len();
+        }
+        let remarks = code.remarks.iter().map(|span| {
+            let before = starts.partition_point(|start| *start <= span.start as usize);
+            let text = String::from_utf8_lossy(span.of(code.text.as_bytes()));
+            (squeezed(&text), before)
+        });
+        Self {
+            remarks: remarks.collect(),
+            code: lines,
+        }
+    }
+}
+
+/// The text with blanks in the place of remarks; of the same length.
+fn without_remarks<'c>(code: Code<'c>) -> Cow<'c, str> {
+    if code.remarks.is_empty() {
+        return Cow::Borrowed(code.text);
+    }
+    let mut bare = code.text.as_bytes().to_vec();
+    for span in code.remarks {
+        let range = span.start as usize..(span.end as usize).min(bare.len());
+        for byte in bare.get_mut(range).unwrap_or_default() {
+            if *byte != b'\n' {
+                *byte = b' ';
+            }
+        }
+    }
+    String::from_utf8(bare).map_or(Cow::Borrowed(code.text), Cow::Owned)
+}
+
+/// The words of a line, out of the text as written, which lives longer than `line`.
+fn words_of<'c>(line: &str, written: &'c str) -> Vec<&'c str> {
+    let mut words = Vec::new();
+    let mut begun = None;
+    for (at, c) in line.char_indices().chain([(line.len(), ' ')]) {
+        match (begun, c.is_alphanumeric() || c == '_') {
+            (None, true) => begun = Some(at),
+            (Some(start), false) => {
+                words.extend(written.get(start..at));
+                begun = None;
+            }
+            _ => {}
+        }
+    }
+    words
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+fn key_of(line: &str) -> String {
+    let is_layout = |c| matches!(c, '{' | '}' | '(' | ')' | ';' | ',');
+    let squeezed = squeezed(line);
+    let trimmed = squeezed.trim_matches(is_layout);
+    if trimmed.len() == squeezed.len() {
+        squeezed
+    } else {
+        trimmed.into()
+    }
+}
+
+/// Compares code with its base. `moved_to` are lines elsewhere in the same reply, where removed code may have gone (see
+/// [`line_keys`]).
+#[must_use]
+pub fn compare(base: Code<'_>, new: Code<'_>, moved_to: &BTreeSet<String>) -> Comparison {
+    let (base, new) = (Lines::of(base), Lines::of(new));
+    let hunks = hunks(&base.code, &new.code);
+    let inserted: BTreeSet<&str> = hunks
+        .iter()
+        .flat_map(|hunk| &new.code[hunk.new.clone()])
+        .map(|line| line.key.as_str())
+        .collect();
+    let was_moved = |line: &Line<'_>| {
+        line.words.len() > 1
+            && (inserted.contains(line.key.as_str()) || moved_to.contains(&line.key))
+    };
+    let known_remarks: BTreeSet<&str> =
+        base.remarks.iter().map(|(text, _)| text.as_str()).collect();
+    let mut judged = Judged::default();
+    for hunk in &hunks {
+        let gone = unpaired(&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
+        let gone: Vec<&Line<'_>> = gone.into_iter().filter(|line| !was_moved(line)).collect();
+        let says_so = |line: &&&Line<'_>, remark: &str| remark.contains(&line.key);
+        let mut remarks = new.remarks.iter().filter(|(text, before)| {
+            hunk.new.start <= *before
+                && *before <= hunk.new.end
+                && !known_remarks.contains(text.as_str())
+                // What is commented out is plain to see.
+                && !gone.iter().any(|line| says_so(&line, text))
+        });
+        let is_last = hunk.base.end == base.code.len();
+        judged.add(
+            &gone,
+            &new.code[hunk.new.clone()],
+            remarks.next().is_some(),
+            is_last,
+        );
+    }
+    let words = base.code.iter().map(|line| line.words.len()).sum();
+    judged.conclusion(words)
+}
+
+/// The keys of all lines of some code, by which [`compare`] finds what was moved.
+pub fn line_keys(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(key_of).filter(|key| !key.is_empty())
+}
+
+/// Some lines of the base and what stands in their place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Hunk {
+    base: core::ops::Range<usize>,
+    new: core::ops::Range<usize>,
+}
+
+/// The places where the two differ, by the longest common subsequence.
+fn hunks(base: &[Line<'_>], new: &[Line<'_>]) -> Vec<Hunk> {
+    let same = |(one, other): &(&Line<'_>, &Line<'_>)| one.key == other.key;
+    let front = base.iter().zip(new).take_while(same).count();
+    let (base_left, new_left) = (&base[front..], &new[front..]);
+    let back = base_left.iter().rev().zip(new_left.iter().rev());
+    let back = back.take_while(same).count();
+    let (old, fresh) = (
+        &base_left[..base_left.len() - back],
+        &new_left[..new_left.len() - back],
+    );
+    if old.is_empty() && fresh.is_empty() {
+        return Vec::new();
+    }
+    let whole = Hunk {
+        base: front..front + old.len(),
+        new: front..front + fresh.len(),
+    };
+    if old.is_empty() || fresh.is_empty() || old.len().saturating_mul(fresh.len()) > ALIGNED_MAX {
+        return vec![whole];
+    }
+    let width = fresh.len() + 1;
+    // How long the longest common subsequence is from here on.
+    let mut longest = vec![0_u16; (old.len() + 1) * width];
+    for one in (0..old.len()).rev() {
+        for other in (0..fresh.len()).rev() {
+            longest[one * width + other] = if old[one].key == fresh[other].key {
+                longest[(one + 1) * width + other + 1].saturating_add(1)
+            } else {
+                longest[(one + 1) * width + other].max(longest[one * width + other + 1])
+            };
+        }
+    }
+    let mut hunks: Vec<Hunk> = Vec::new();
+    let (mut one, mut other) = (0, 0);
+    let mut begun = (0, 0);
+    let mut close = |begun: (usize, usize), one: usize, other: usize| {
+        if begun != (one, other) {
+            hunks.push(Hunk {
+                base: front + begun.0..front + one,
+                new: front + begun.1..front + other,
+            });
+        }
+    };
+    while one < old.len() && other < fresh.len() {
+        if old[one].key == fresh[other].key {
+            close(begun, one, other);
+            (one, other) = (one + 1, other + 1);
+            begun = (one, other);
+        } else if longest[(one + 1) * width + other] >= longest[one * width + other + 1] {
+            one += 1;
+        } else {
+            other += 1;
+        }
+    }
+    close(begun, old.len(), fresh.len());
+    hunks
+}
+
+/// Lines of the base that no line in their place is like. A line was changed if half of its words are still there.
+fn unpaired<'l, 'c>(gone: &'l [Line<'c>], new: &[Line<'c>]) -> Vec<&'l Line<'c>> {
+    let mut from = 0;
+    let mut unpaired = Vec::new();
+    for line in gone {
+        let likeness = |other: &Line<'c>| {
+            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+            for word in &other.words {
+                *counts.entry(word).or_default() += 1;
+            }
+            let shared = line.words.iter().filter(|word| {
+                let count = counts.get_mut(**word);
+                count.is_some_and(|count| core::mem::replace(count, count.saturating_sub(1)) > 0)
+            });
+            2 * shared.count() * 100 / (line.words.len() + other.words.len())
+        };
+        match new[from..].iter().position(|other| likeness(other) >= 50) {
+            Some(at) => from += at + 1,
+            None => unpaired.push(line),
+        }
+    }
+    unpaired
+}
+
+/// What the hunks amount to.
+#[derive(Default)]
+struct Judged {
+    worst: Option<Damage>,
+    removed_words: usize,
+    removed_lines: usize,
+}
+
+impl Judged {
+    fn add(&mut self, gone: &[&Line<'_>], new: &[Line<'_>], has_remark: bool, is_last: bool) {
+        let words = gone.iter().map(|line| line.words.len()).sum::<usize>();
+        if words == 0 {
+            return;
+        }
+        let begins = |line: &Line<'_>, with: &[&str]| {
+            let first = line.words.first();
+            first.is_some_and(|first| with.contains(first))
+        };
+        let new_words: usize = new.iter().map(|line| line.words.len()).sum();
+        let is_stub =
+            matches!(new, [only] if begins(only, &ENDINGS)) && new_words <= STUB_WORDS_MAX;
+        let is_replaced = words >= REPLACED_WORDS;
+        let damage = if has_remark && is_replaced && 4 * new_words <= words {
+            Some(Damage::Elided)
+        } else if is_stub && is_replaced && gone.len() > 1 {
+            Some(Damage::StubInPlace)
+        } else if new.is_empty() {
+            self.removed_words += words;
+            self.removed_lines += gone.len();
+            let is_branch = gone.len() > 1 && gone.iter().any(|line| begins(line, &BRANCHES));
+            let is_end = is_last && gone.iter().any(|line| begins(line, &["return"]));
+            (is_branch || is_end).then_some(Damage::Removed)
+        } else {
+            None
+        };
+        self.worst = match (self.worst, damage) {
+            (Some(worst), Some(damage)) => Some(worst.min(damage)),
+            (worst, damage) => worst.or(damage),
+        };
+    }
+
+    fn conclusion(self, base_words: usize) -> Comparison {
+        let kept_percent = 100 - (self.removed_words * 100).div_ceil(base_words.max(1));
+        let is_much = kept_percent < KEPT_PERCENT && self.removed_lines >= REMOVED_LINES;
+        Comparison {
+            damage: self.worst.or(is_much.then_some(Damage::Removed)),
+            kept_percent: u8::try_from(kept_percent).unwrap_or(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    const BASE: &str = "int f(int a) {\n    int b = load(a);\n    if (b < 0) {\n        log_error(a, b);\n        return -1;\n    } else {\n        count(b, 2);\n    }\n    store(a, b + 1);\n    notify(a);\n    return b;\n}\n";
+
+    /// Remarks are what `//` and `/*` begin, and lines that are a string.
+    fn remarks(text: &str) -> Vec<Span> {
+        let mut remarks = Vec::new();
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let begin = line
+                .find("//")
+                .or(line.find("/*"))
+                .or(line.trim().starts_with('"').then_some(0));
+            if let Some(begin) = begin {
+                let end = line.find("*/").map_or(line.trim_end().len(), |end| end + 2);
+                remarks.push(Span {
+                    start: u32::try_from(at + begin).expect("short"),
+                    end: u32::try_from(at + end).expect("short"),
+                });
+            }
+            at += line.len();
+        }
+        remarks
+    }
+
+    fn compared(base: &str, new: &str, moved_to: &str) -> Option<Damage> {
+        let (of_base, of_new) = (remarks(base), remarks(new));
+        let base = Code {
+            text: base,
+            remarks: &of_base,
+        };
+        let new = Code {
+            text: new,
+            remarks: &of_new,
+        };
+        compare(base, new, &line_keys(moved_to).collect()).damage
+    }
+
+    /// What becomes of the base with some lines replaced; lines count from 1.
+    fn check(lines: core::ops::RangeInclusive<usize>, by: &str, expected: Option<Damage>) {
+        let mut new = String::new();
+        for (index, line) in (1..).zip(BASE.split_inclusive('\n')) {
+            if index == *lines.start() {
+                new.push_str(by);
+            }
+            if !lines.contains(&index) {
+                new.push_str(line);
+            }
+        }
+        assert_eq!(compared(BASE, &new, ""), expected, "{new}");
+    }
+
+    #[test]
+    fn a_remark_in_the_place_of_code_is_an_elision_whatever_it_says() {
+        let elided = Some(Damage::Elided);
+        for words in [
+            "// wie bisher\n",
+            "/**/\n",
+            "// TODO\n",
+            "\"as above\";\n",
+            "/* 省略 */\n",
+        ] {
+            check(9..=10, words, elided);
+            check(2..=8, words, elided);
+            check(2..=11, words, elided);
+            check(9..=11, words, elided);
+        }
+        check(9..=9, "    store(a, b + 2); // one more\n", None);
+        check(
+            9..=10,
+            "    store(a, b + 2);\n    // then\n    notify(a);\n",
+            None,
+        );
+        check(10..=10, "    // notify(a);\n", None);
+    }
+
+    #[test]
+    fn a_statement_that_ends_in_the_place_of_code_is_a_stub() {
+        check(3..=11, "    abort();\n", Some(Damage::StubInPlace));
+        check(
+            2..=10,
+            "    throw std::logic_error(\"not implemented\");\n",
+            Some(Damage::StubInPlace),
+        );
+        check(9..=9, "    return 0;\n", None);
+    }
+
+    #[test]
+    fn what_is_gone_counts_from_a_size_on_and_branches_and_ends_always() {
+        check(10..=10, "", None);
+        check(6..=7, "", Some(Damage::Removed));
+        check(9..=11, "", Some(Damage::Removed));
+        check(3..=5, "", Some(Damage::Removed));
+        check(2..=2, "", None);
+    }
+
+    #[test]
+    fn layout_renames_and_rewriting_are_no_damage() {
+        let anew = BASE
+            .replace(" {\n", "\n{\n")
+            .replace("    ", "\t")
+            .replace("} else", "}\n else");
+        assert_eq!(compared(BASE, &anew, ""), None);
+        assert_eq!(compared(BASE, &BASE.replace("b", "value"), ""), None);
+        check(
+            3..=8,
+            "    count(checked(b), 2);\n    if (b < 0) return -1;\n",
+            None,
+        );
+    }
+
+    #[test]
+    fn what_was_moved_is_not_gone() {
+        let helper = "void g(int a, int b) {\n    log_error(a, b);\n    count(b, 2);\n    store(a, b + 1);\n}\n";
+        let new = "int f(int a) {\n    int b = load(a);\n    g(a, b);\n    notify(a);\n    return b;\n}\n";
+        assert_eq!(compared(BASE, new, helper), None);
+        let swapped = BASE
+            .replace("    notify(a);\n", "")
+            .replace("    int b", "    notify(a);\n    int b");
+        assert_eq!(compared(BASE, &swapped, ""), None);
+    }
+
+    #[test]
+    fn long_code_is_compared_all_the_same() {
+        let line = |n: usize, word: &str| format!("    {word}_{n}({n}, x);\n");
+        let base: String = (0..3_000).map(|n| line(n, "call")).collect();
+        let other: String = (0..3_000).map(|n| line(n, "do")).collect();
+        assert_eq!(compared(&base, &other, ""), None);
+        assert_eq!(
+            compared(&base, "    // as before\n", ""),
+            Some(Damage::Elided)
+        );
+    }
+}
