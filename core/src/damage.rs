@@ -42,10 +42,10 @@ pub struct Comparison {
 
 /// Percent of a base's words that must be kept or replaced, unless what is taken out fills fewer lines than the second.
 pub const KEPT_PERCENT: usize = 80;
-const REMOVED_LINES: usize = 3;
+const REMOVED_LINES: usize = 2;
 
-/// Words of a line or more from which on their loss to a remark or a stub counts.
-const REPLACED_WORDS: usize = 3;
+/// Words from which on their loss to a stub counts.
+const STUBBED_WORDS: usize = 3;
 
 /// Words of a statement that does no more than end or fail.
 const STUB_WORDS_MAX: usize = 8;
@@ -220,6 +220,56 @@ pub fn line_keys(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(key_of).filter(|key| !key.is_empty())
 }
 
+/// Compares what a file imports, each text with its imports, with what it imported before. An import is missing if a name
+/// that it binds is used by what else stands in the file; an include binds no names, so it is missing if it is gone.
+#[must_use]
+pub fn compare_imports(base: (&str, &[Span]), new: (&str, &[Span])) -> Comparison {
+    let (before, _) = parted(base);
+    let (kept, code) = parted(new);
+    Comparison {
+        damage: is_import_missing(&before, &kept, &code).then_some(Damage::Removed),
+        kept_percent: 100,
+    }
+}
+
+/// These pieces of a text, and what else stands in it.
+fn parted((text, pieces): (&str, &[Span])) -> (String, String) {
+    let (mut parts, mut rest) = (String::new(), String::new());
+    let mut at = 0;
+    for piece in pieces {
+        let (start, end) = (piece.start as usize, piece.end as usize);
+        rest.push_str(text.get(at..start).unwrap_or_default());
+        parts.push_str(text.get(start..end).unwrap_or_default());
+        parts.push('\n');
+        at = end.max(at);
+    }
+    rest.push_str(text.get(at..).unwrap_or_default());
+    (parts, rest)
+}
+
+fn is_import_missing(before: &str, kept: &str, code: &str) -> bool {
+    let kept_words: BTreeSet<&str> = words(kept).collect();
+    let kept_lines: BTreeSet<String> = line_keys(kept).collect();
+    let gone = before
+        .lines()
+        .filter(|line| !kept_lines.contains(&key_of(line)));
+    let mut gone = gone.peekable();
+    if gone.peek().is_none() {
+        return false;
+    }
+    let used: BTreeSet<&str> = words(code).collect();
+    gone.any(|line| {
+        let binds = !line.trim_start().starts_with('#');
+        let mut lost = words(line).filter(|word| !kept_words.contains(word));
+        lost.any(|word| !binds || used.contains(word))
+    })
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.filter(|word| !word.is_empty())
+}
+
 /// Some lines of the base and what stands in their place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Hunk {
@@ -331,15 +381,15 @@ impl Judged {
         let new_words: usize = new.iter().map(|line| line.words.len()).sum();
         let is_stub =
             matches!(new, [only] if begins(only, &ENDINGS)) && new_words <= STUB_WORDS_MAX;
-        let is_replaced = words >= REPLACED_WORDS;
-        let damage = if has_remark && is_replaced && 4 * new_words <= words {
+        let damage = if has_remark && 4 * new_words <= words {
             Some(Damage::Elided)
-        } else if is_stub && is_replaced && gone.len() > 1 {
+        } else if is_stub && words >= STUBBED_WORDS && gone.len() > 1 {
             Some(Damage::StubInPlace)
         } else if new.is_empty() {
             self.removed_words += words;
             self.removed_lines += gone.len();
-            let is_branch = gone.len() > 1 && gone.iter().any(|line| begins(line, &BRANCHES));
+            // An `else` alone has gone where its code is still there.
+            let is_branch = words > 1 && gone.iter().any(|line| begins(line, &BRANCHES));
             let is_end = is_last && gone.iter().any(|line| begins(line, &["return"]));
             (is_branch || is_end).then_some(Damage::Removed)
         } else {
@@ -484,6 +534,22 @@ mod tests {
             .replace("    notify(a);\n", "")
             .replace("    int b", "    notify(a);\n    int b");
         assert_eq!(compared(BASE, &swapped, ""), None);
+    }
+
+    #[test]
+    fn imports_are_missing_where_what_they_bind_is_still_used() {
+        let check = |before: &str, after: &str, code: &str, expected| {
+            assert_eq!(is_import_missing(before, after, code), expected, "{after}");
+        };
+        let includes = "#include <a.h>\n#include <b.h>\n";
+        check(includes, "#include <b.h>\n", "f();", true);
+        check(includes, "#include <b.h>\n#include <a.h>\n", "f();", false);
+        let imports = "from m import load, store\nimport os.path\n";
+        let without_one = "from m import load\nimport os.path\n";
+        check(imports, without_one, "store(load())", true);
+        check(imports, without_one, "load()", false);
+        let anew = "import os.path\nfrom m import (load,\n store)\n";
+        check(imports, anew, "store(load())", false);
     }
 
     #[test]

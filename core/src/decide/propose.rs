@@ -16,7 +16,7 @@ use crate::artifact::{Level, Origin, Version};
 use crate::damage::{self, Code, Comparison, Damage};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Event, Extent, Format, NoticeIssued, PromotionRefused};
-use crate::extract::{Body, Grammars};
+use crate::extract::{Body, Extraction, Grammars};
 use crate::gate::{
     self, BaseVerdict, Completeness, DiskVerdict, Facts, GateReport, NameVerdict, RemovalVerdict,
     Thresholds, Verdict,
@@ -148,14 +148,24 @@ pub fn lines_gained(view: &dyn View, found: &[FoundCode]) -> BTreeSet<String> {
     gained
 }
 
-/// Words that ask for code to be taken out, one a line, in the languages that people speak to models in.
+/// How words begin that ask for code to be taken out, one a line, in the languages that people speak to models in.
 const REMOVAL_WORDS: &str = include_str!("removal_words.txt");
 
-/// Whether the user asks for code to be taken out.
+/// Whether the user asks for code to be taken out. A name of code, such as `remove_all`, asks for nothing.
 fn asks_for_removal(asked: &str) -> bool {
+    let is_prose = |word: &&str| {
+        let is_name =
+            |c: char| matches!(c, '_' | '`' | ':' | '(' | '/' | '.') || c.is_ascii_digit();
+        !word.trim_end_matches(['.', ':', ',']).contains(is_name)
+    };
     let asked = asked.to_lowercase();
-    let mut words = REMOVAL_WORDS.lines().filter(|word| !word.starts_with('#'));
-    words.any(|word| asked.contains(word))
+    let words: Vec<&str> = asked.split_whitespace().filter(is_prose).collect();
+    let mut asking = REMOVAL_WORDS.lines().filter(|line| !line.starts_with('#'));
+    asking.any(|asking| {
+        let has_no_spaces = asking.chars().any(|c| c >= '\u{3000}');
+        let says = |word: &&str| word.starts_with(asking) || has_no_spaces && word.contains(asking);
+        words.iter().any(says)
+    })
 }
 
 /// Whether all of the block is there. A text that breaks off is cut short, whatever its fence says; a placeholder that
@@ -411,7 +421,7 @@ impl<'v> Base<'v> {
         }
     }
 
-    /// What the candidate takes out of the definition that is true.
+    /// What the candidate takes out of what is true: of a definition its code, of a file its imports.
     fn compared(
         &self,
         finding: &Finding<'_>,
@@ -421,37 +431,40 @@ impl<'v> Base<'v> {
         let (Some(current), Ok(extraction)) = (current, &finding.found.extraction) else {
             return Comparison::default();
         };
-        let is_file = candidate.entity.symbol.is_none();
         let before = self.view.slices(current.artifact, &current.spans);
-        let (Some(before), false) = (before.and_then(|it| String::from_utf8(it).ok()), is_file)
-        else {
+        let Some(before) = before.and_then(|it| String::from_utf8(it).ok()) else {
             return Comparison::default();
         };
-        let after = slice::joined(finding.found.code.as_bytes(), &candidate.spans);
-        let after = String::from_utf8_lossy(&after);
-        let remarks_before = self.remarks(&candidate.entity.path, &before);
-        let remarks_after = slice::within_joined(&extraction.remarks, &candidate.spans);
-        let base = Code {
-            text: &before,
-            remarks: &remarks_before,
+        let known = self.extraction(&candidate.entity.path, &before);
+        let mut comparison = if candidate.entity.symbol.is_some() {
+            let after = slice::joined(finding.found.code.as_bytes(), &candidate.spans);
+            let after = String::from_utf8_lossy(&after);
+            let base = Code {
+                text: &before,
+                remarks: &known.map_or_else(Vec::new, |known| known.remarks),
+            };
+            let new = Code {
+                text: &after,
+                remarks: &slice::within_joined(&extraction.remarks, &candidate.spans),
+            };
+            damage::compare(base, new, self.judging.gained)
+        } else {
+            let imports = known.map_or_else(Vec::new, |known| known.imports);
+            damage::compare_imports(
+                (&before, &imports),
+                (&finding.found.code, &extraction.imports),
+            )
         };
-        let new = Code {
-            text: &after,
-            remarks: &remarks_after,
-        };
-        let mut comparison = damage::compare(base, new, self.judging.gained);
         if comparison.damage == Some(Damage::Removed) && asks_for_removal(self.judging.asked) {
             comparison.damage = None;
         }
         comparison
     }
 
-    fn remarks(&self, path: &RelPath, text: &str) -> Vec<Span> {
+    fn extraction(&self, path: &RelPath, text: &str) -> Option<Extraction> {
         let grammars = self.judging.grammars;
-        let extraction = grammars
-            .language_of_path(path)
-            .and_then(|language| grammars.extract(language, text.as_bytes()).ok());
-        extraction.map_or_else(Vec::new, |extraction| extraction.remarks)
+        let language = grammars.language_of_path(path)?;
+        grammars.extract(language, text.as_bytes()).ok()
     }
 
     fn disk_verdict(&self, candidate: &Candidate) -> DiskVerdict {

@@ -100,6 +100,11 @@ const CUTS: [Cut; 5] = [
 pub(crate) fn edits(case: &Case) -> Vec<Edit> {
     let mut edits = Vec::new();
     lazy(case, &mut edits);
+    lazy_in_other_words(case, &mut edits);
+    stubbed_tail(case, &mut edits);
+    shrunk(case, &mut edits);
+    branch_dropped(case, &mut edits);
+    include_dropped(case, &mut edits);
     lazy_text(case, &mut edits);
     truncated(case, &mut edits);
     hollow(case, &mut edits);
@@ -152,6 +157,197 @@ fn lazy(case: &Case, edits: &mut Vec<Edit>) {
         let end = if rest.trim().is_empty() { "" } else { "\n" };
         let new = format!("\n{indent}{words}{end}");
         edits.push(damaging(case, kind, words, with(case, vec![(place, new)])));
+    }
+}
+
+/// What people of twenty languages might write for code that they leave out; none of it is known to the gates.
+pub(crate) const WORDINGS: &str = include_str!("wordings.txt");
+
+/// Words of which sentences are made that say nothing.
+const WORDS: [&str; 12] = [
+    "lamp", "seven", "goes", "quietly", "river", "under", "blue", "engine", "we", "often", "table",
+    "north",
+];
+
+/// Places of a body from which some of its statements are taken.
+fn runs(all: usize, count: usize) -> [(&'static str, usize); 3] {
+    let middle = (all - count) / 2;
+    [
+        ("head", 0),
+        ("middle", middle.max(1).min(all - count)),
+        ("tail", all - count),
+    ]
+}
+
+/// How many words and marks of code there are.
+fn weight(text: &str) -> usize {
+    let tokens = crate::lexer::tokens(text);
+    tokens.iter().filter(|token| token.is_code()).count()
+}
+
+fn lazy_in_other_words(case: &Case, edits: &mut Vec<Edit>) {
+    let text = &case.shown;
+    let all = pieces(text, case.function.open, case.function.close);
+    if all.len() < 2 {
+        return;
+    }
+    let wordings: Vec<&str> = WORDINGS.lines().collect();
+    let mut dice = case.dice("other words");
+    for form in 0..4 {
+        let count = 1 + dice.below((all.len() / 2).max(1));
+        let (_, first) = runs(all.len(), count)[dice.below(3)];
+        let place = all[first].start..all[first + count - 1].end;
+        if weight(&text[place.clone()]) < 4 {
+            continue; // An empty statement or a label: nothing is lost.
+        }
+        let words = dice.of(&wordings).copied().unwrap_or_default();
+        let sentence: Vec<&str> = (0..3 + dice.below(6))
+            .filter_map(|_| dice.of(&WORDS).copied())
+            .collect();
+        let (kind, words) = match form {
+            0 => ("lazy in other words", format!("// {words}")),
+            1 => ("lazy in other words", format!("/* {words} */")),
+            2 => (
+                "lazy in a random sentence",
+                format!("// {}", sentence.join(" ")),
+            ),
+            _ => ("lazy in a string", format!("\"{words}\";")),
+        };
+        let indent = indent(text, core(text, &all[first]).start);
+        let new = format!("\n{indent}{words}\n");
+        edits.push(damaging(case, kind, &words, with(case, vec![(place, new)])));
+    }
+    edits.push(damaging(
+        case,
+        "lazy in other words",
+        "/**/",
+        with(
+            case,
+            vec![(all[0].start..all[all.len() - 1].end, "\n/**/\n".into())],
+        ),
+    ));
+}
+
+/// The tail of a body is replaced by a statement that ends or fails.
+fn stubbed_tail(case: &Case, edits: &mut Vec<Edit>) {
+    let text = &case.shown;
+    let all = pieces(text, case.function.open, case.function.close);
+    let mut dice = case.dice("stubbed tail");
+    let stubs = [
+        "return 0;",
+        "abort();",
+        "assert(0);",
+        "throw std::runtime_error(\"not implemented\");",
+    ];
+    let stubs = if case.is_cpp() {
+        &stubs[..]
+    } else {
+        &stubs[..3]
+    };
+    if all.len() < 3 {
+        return;
+    }
+    let first = 1 + dice.below(all.len() - 2);
+    let gone = all[first].start..all[all.len() - 1].end;
+    let stub = dice.of(stubs).copied().unwrap_or_default();
+    // The whole of what stood there must be more than the stub.
+    if weight(&text[gone.clone()]) < 10 || text[gone.clone()].contains(stub) {
+        return;
+    }
+    let indent = indent(text, core(text, &all[first]).start);
+    let new = format!("\n{indent}{stub}");
+    edits.push(damaging(
+        case,
+        "tail replaced by a stub",
+        stub,
+        with(case, vec![(gone, new)]),
+    ));
+}
+
+/// A third or a half of the body is gone without a word.
+fn shrunk(case: &Case, edits: &mut Vec<Edit>) {
+    let text = &case.shown;
+    let function = &case.function;
+    let all = pieces(text, function.open, function.close);
+    let whole = weight(&text[function.head..function.close + 1]);
+    let mut dice = case.dice("shrunk");
+    for (kind, percents) in [
+        ("a third dropped without a word", 25..=40),
+        ("half dropped without a word", 41..=50),
+    ] {
+        let runs =
+            (0..all.len()).flat_map(|first| (first + 1..=all.len()).map(move |past| (first, past)));
+        let fitting: Vec<Range<usize>> = runs
+            .filter(|(first, past)| past - first >= 2)
+            .map(|(first, past)| all[first].start..all[past - 1].end)
+            .filter(|place| percents.contains(&(weight(&text[place.clone()]) * 100 / whole)))
+            .collect();
+        if let Some(place) = dice.of(&fitting) {
+            let shrunk = with(case, vec![(place.clone(), String::new())]);
+            edits.push(damaging(case, kind, "", shrunk));
+        }
+    }
+}
+
+/// An `else` branch or a `case` is gone.
+fn branch_dropped(case: &Case, edits: &mut Vec<Edit>) {
+    let text = &case.shown;
+    let body = case.function.open + 1..case.function.close;
+    let all = crate::lexer::tokens(&text[body.clone()]);
+    let code: Vec<_> = all.iter().filter(|token| token.is_code()).collect();
+    let at = |index: usize| body.start + code[index].start..body.start + code[index].end;
+    let closes = |open: usize| {
+        let mut depth = 0;
+        (open..code.len()).find(|index| {
+            depth += i32::from(code[*index].is(b'{')) - i32::from(code[*index].is(b'}'));
+            depth == 0
+        })
+    };
+    let has_directive = |place: &Range<usize>| text[place.clone()].contains("\n#");
+    let branches = (0..code.len().saturating_sub(1))
+        .filter(|index| &text[at(*index)] == "else" && code[index + 1].is(b'{'));
+    let branch = branches
+        .filter_map(|index| Some(at(index).start..at(closes(index + 1)?).end))
+        .find(|place| weight(&text[place.clone()]) > 4 && !has_directive(place));
+    if let Some(place) = branch {
+        let dropped = with(case, vec![(place, String::new())]);
+        edits.push(damaging(case, "an else branch dropped", "", dropped));
+    }
+    let marks: Vec<usize> = (0..code.len())
+        .filter(|index| matches!(&text[at(*index)], "case" | "default"))
+        .collect();
+    let cases = marks
+        .windows(2)
+        .map(|pair| at(pair[0]).start..at(pair[1]).start);
+    let is_whole = |place: &Range<usize>| {
+        let inside = &text[place.clone()];
+        inside.matches('{').count() == inside.matches('}').count()
+            && inside.contains("break;")
+            && weight(inside) > 5
+            && !has_directive(place)
+    };
+    if let Some(place) = cases.into_iter().find(is_whole) {
+        let dropped = with(case, vec![(place, String::new())]);
+        edits.push(damaging(case, "a case dropped", "", dropped));
+    }
+}
+
+/// An include is gone, beside a faithful change.
+fn include_dropped(case: &Case, edits: &mut Vec<Edit>) {
+    let changed = crate::faithful::edits(case);
+    let Some(new) = changed.first() else { return };
+    let mut at = 0;
+    let mut includes = Vec::new();
+    for line in new.text.split_inclusive('\n') {
+        if line.starts_with("#include") {
+            includes.push(at..at + line.len());
+        }
+        at += line.len();
+    }
+    if let Some(place) = case.dice("include").of(&includes) {
+        let mut text = new.text.clone();
+        text.replace_range(place.clone(), "");
+        edits.push(Edit::of_text(case, "an include dropped", "", text));
     }
 }
 

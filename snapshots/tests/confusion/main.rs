@@ -17,6 +17,7 @@ mod faithful;
 mod format;
 
 mod measure;
+mod releases;
 mod trial;
 
 mod report;

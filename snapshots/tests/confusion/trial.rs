@@ -292,7 +292,7 @@ fn truth(stage: &Stage, path: &RelPath) -> BTreeMap<Symbol, SliceHash> {
 }
 
 /// The rule that kept code out: of several versions, the one that failed by itself.
-fn refusal(events: &[Recorded]) -> String {
+pub(crate) fn refusal(events: &[Recorded]) -> String {
     let mut reasons: Vec<String> = Vec::new();
     for recorded in events {
         match &recorded.event {

@@ -1,0 +1,468 @@
+//! What maintainers changed from one release of a package to the next, and the same functions damaged: both sides of what
+//! the gates decide, in every language that a grammar reads. By hand; see docs/gates.md.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use tslp_core::artifact::Transition;
+use tslp_core::event::Event;
+use tslp_core::extract::{Body, Definition};
+use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
+use tslp_snapshots::disk::{Disk, Place, extraction_of};
+use tslp_snapshots::script::{Ending, Step};
+use tslp_snapshots::stage::Stage;
+
+use crate::damaging;
+use crate::dice::Dice;
+use crate::trial::refusal;
+
+/// Names a folder that `snapshots/releases/fetch.py` has filled.
+const FOLDER: &str = "TSLP_RELEASES";
+
+/// Changed functions taken of one package.
+const PER_PACKAGE: usize = 150;
+
+/// Longest file that is taken.
+const FILE_BYTES_MAX: usize = 64 << 10;
+
+/// Lines of a function that is taken.
+const LINES: std::ops::RangeInclusive<usize> = 4..=300;
+
+/// A function in two releases.
+struct Change {
+    package: String,
+    path: String,
+    symbol: String,
+    top_level: bool,
+    old_file: String,
+    new_file: String,
+    old: String,
+    new: String,
+    /// Where the head ends in `old`.
+    old_head: usize,
+}
+
+impl Change {
+    fn dice(&self, about: &str) -> Dice {
+        Dice::about(&[&self.package, &self.path, &self.symbol, about])
+    }
+
+    fn language(&self) -> &'static str {
+        let extension = self.path.rsplit('.').next().unwrap_or_default();
+        let languages = [
+            ("c", "C"),
+            ("h", "C"),
+            ("cc", "C++"),
+            ("cpp", "C++"),
+            ("py", "Python"),
+            ("js", "JavaScript"),
+            ("cjs", "JavaScript"),
+            ("mjs", "JavaScript"),
+            ("ts", "TypeScript"),
+            ("tsx", "TypeScript"),
+            ("rs", "Rust"),
+            ("go", "Go"),
+            ("java", "Java"),
+        ];
+        let mut languages = languages.into_iter();
+        let found = languages.find(|(known, _)| *known == extension);
+        found.map_or("other", |(_, language)| language)
+    }
+}
+
+/// How a reply shows a changed function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    Function,
+    Edit,
+    File,
+}
+
+/// Prints both tables, where sources are named.
+#[test]
+fn releases() {
+    let Some(folder) = std::env::var_os(FOLDER) else {
+        return;
+    };
+    let changes = changes_under(Path::new(&folder));
+    println!("{} changed functions", changes.len());
+    let mut table: BTreeMap<(&str, String), BTreeMap<String, Vec<String>>> = BTreeMap::new();
+    for change in &changes {
+        let Some(start) = start(change) else { continue };
+        let mut count = |kind: &str, shown: Shown, outcome: String| {
+            let name = format!("{} {} {}", change.package, change.path, change.symbol);
+            let row = table
+                .entry((change.language(), format!("{kind}, {shown:?}")))
+                .or_default();
+            row.entry(outcome).or_default().push(name);
+        };
+        for shown in [Shown::Function, Shown::Edit, Shown::File] {
+            if let Some(reply) = reply(change, shown, &change.new, &change.new_file) {
+                count("faithful", shown, outcome(&start, reply));
+            }
+        }
+        for (kind, damaged) in damaged(change) {
+            let file = change.old_file.replacen(&change.old, &damaged, 1);
+            let shown = [Shown::Function, Shown::Edit, Shown::File];
+            let shown = change.dice(kind).of(&shown).copied().unwrap_or(Shown::Edit);
+            if let Some(reply) = reply(change, shown, &damaged, &file) {
+                count(kind, shown, outcome(&start, reply));
+            }
+        }
+    }
+    print(&table);
+}
+
+fn print(table: &BTreeMap<(&str, String), BTreeMap<String, Vec<String>>>) {
+    let mut totals: BTreeMap<(String, &str), (usize, usize)> = BTreeMap::new();
+    for ((language, kind), outcomes) in table {
+        let trials: usize = outcomes.values().map(Vec::len).sum();
+        let promoted = outcomes.get("promoted").map_or(0, Vec::len);
+        let mut refused: Vec<(&str, usize)> = outcomes
+            .iter()
+            .filter(|(outcome, _)| *outcome != "promoted")
+            .map(|(outcome, names)| (outcome.as_str(), names.len()))
+            .collect();
+        refused.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let refused: Vec<String> = refused
+            .into_iter()
+            .map(|(outcome, count)| format!("{outcome} {count}"))
+            .collect();
+        println!(
+            "| {language} | {kind} | {trials} | {promoted} | {:.1} % | {} |",
+            promoted as f64 * 100.0 / trials as f64,
+            refused.join(", ")
+        );
+        let class = kind.split(',').next().unwrap_or_default();
+        for language in [*language, "all"] {
+            let total = totals.entry((class.to_owned(), language)).or_default();
+            *total = (total.0 + trials, total.1 + promoted);
+        }
+    }
+    for ((kind, language), (trials, promoted)) in totals {
+        println!(
+            "TOTAL {kind}, {language}: {promoted} of {trials} promoted, {:.2} %",
+            promoted as f64 * 100.0 / trials as f64
+        );
+    }
+    for ((language, kind), outcomes) in table {
+        for (outcome, names) in outcomes {
+            let is_surprise = (outcome == "promoted") != kind.starts_with("faithful");
+            if is_surprise {
+                println!("{language} {kind} {outcome}: {}", names.len());
+                names
+                    .iter()
+                    .take(12)
+                    .for_each(|name| println!("    {name}"));
+            }
+        }
+    }
+}
+
+fn changes_under(folder: &Path) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut packages: Vec<PathBuf> = entries(folder);
+    packages.sort();
+    for package in packages {
+        let name = package.file_name().unwrap_or_default().to_string_lossy();
+        let mut found = Vec::new();
+        let mut files = Vec::new();
+        files_under(&package.join("old"), &mut files);
+        files.sort();
+        for file in files {
+            let below = file.strip_prefix(package.join("old")).unwrap_or(&file);
+            let new = fs::read_to_string(package.join("new").join(below));
+            let (Ok(old), Ok(new)) = (fs::read_to_string(&file), new) else {
+                continue;
+            };
+            if old != new && old.len().max(new.len()) <= FILE_BYTES_MAX && !new.contains("```") {
+                found.extend(changes_of(&name, &below.to_string_lossy(), &old, &new));
+            }
+        }
+        Dice::about(&[&name]).shuffle(&mut found);
+        found.truncate(PER_PACKAGE);
+        changes.extend(found);
+    }
+    changes
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+fn files_under(folder: &Path, files: &mut Vec<PathBuf>) {
+    for path in entries(folder) {
+        let skipped = ["node_modules", "dist", "build", "vendor", "min.js"];
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if skipped.iter().any(|skipped| name.ends_with(skipped)) {
+            continue;
+        }
+        if path.is_dir() {
+            files_under(&path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}
+
+/// Functions that stand in both texts once and differ.
+fn changes_of(package: &str, path: &str, old: &str, new: &str) -> Vec<Change> {
+    let at = RelPath::from_normalised(path);
+    let (Some(before), Some(after)) = (
+        extraction_of(&at, old.as_bytes()),
+        extraction_of(&at, new.as_bytes()),
+    ) else {
+        return Vec::new();
+    };
+    fn singles(all: &[Definition]) -> BTreeMap<&str, &Definition> {
+        let mut singles: BTreeMap<&str, &Definition> = BTreeMap::new();
+        let mut several = BTreeSet::new();
+        for definition in all {
+            let name = definition.symbol.as_str();
+            if singles.insert(name, definition).is_some() {
+                several.insert(name);
+            }
+        }
+        singles.retain(|name, _| !several.contains(name));
+        singles
+    }
+    let (olds, news) = (singles(&before.definitions), singles(&after.definitions));
+    let holds_another = |outer: &Definition| {
+        let mut all = before.definitions.iter();
+        all.any(|it| {
+            it.span != outer.span
+                && outer.span.start <= it.span.start
+                && it.span.end <= outer.span.end
+        })
+    };
+    let mut changes = Vec::new();
+    for (name, one) in olds {
+        let Some(other) = news.get(name) else {
+            continue;
+        };
+        let (Ok(old_text), Ok(new_text)) = (
+            std::str::from_utf8(one.span.of(old.as_bytes())),
+            std::str::from_utf8(other.span.of(new.as_bytes())),
+        ) else {
+            continue;
+        };
+        let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+        let is_function = one.body == Body::Code && other.body == Body::Code && !holds_another(one);
+        if is_function
+            && !one.damaged
+            && !other.damaged
+            && LINES.contains(&old_text.lines().count())
+            && squeezed(old_text) != squeezed(new_text)
+            && old.matches(old_text).count() == 1
+        {
+            changes.push(Change {
+                package: package.into(),
+                path: path.into(),
+                symbol: name.into(),
+                top_level: one.top_level,
+                old_file: old.into(),
+                new_file: new.into(),
+                old: old_text.into(),
+                new: new_text.into(),
+                old_head: (one.head.end - one.span.start) as usize,
+            });
+        }
+    }
+    changes
+}
+
+/// The file is true, and the prompt that asks for the change has gone out.
+fn start(change: &Change) -> Option<Stage> {
+    let mut disk = Disk::default();
+    let path = RelPath::from_normalised(&change.path);
+    disk.put(path, Place::File(change.old_file.clone()));
+    let mut stage = Stage::new(Policy::default());
+    stage.set_disk(disk);
+    stage.step(Step::User(format!("@tslp accept {}\n", change.path)));
+    stage.step(model("I see.\n".into()));
+    stage.step(Step::User(format!(
+        "Please work on `{}` in {} for me.\n",
+        change.symbol, change.path
+    )));
+    Some(stage)
+}
+
+fn model(text: String) -> Step {
+    Step::Model {
+        text,
+        ending: Ending::Whole,
+    }
+}
+
+fn reply(change: &Change, shown: Shown, function: &str, file: &str) -> Option<String> {
+    let Change { path, old, .. } = change;
+    let line_end = |text: &str| if text.ends_with('\n') { "" } else { "\n" };
+    Some(match shown {
+        Shown::Function if !change.top_level => return None,
+        Shown::Function => format!("{path}\n```\n{function}{}```\n", line_end(function)),
+        Shown::Edit => {
+            // Whole lines, as such an edit has them.
+            let at = change.old_file.find(old.as_str())?;
+            let begin = change.old_file[..at].rfind('\n').map_or(0, |line| line + 1);
+            let end = at + old.len();
+            let end = change.old_file[end..]
+                .find('\n')
+                .map_or(change.old_file.len(), |line| end + line + 1);
+            let lines = &change.old_file[begin..end];
+            let new = lines.replacen(old.as_str(), function, 1);
+            format!(
+                "{path}\n```\n<<<<<<< SEARCH\n{lines}{}=======\n{new}{}>>>>>>> REPLACE\n```\n",
+                line_end(lines),
+                line_end(&new)
+            )
+        }
+        Shown::File => format!("{path}\n```\n{file}{}```\n", line_end(file)),
+    })
+}
+
+/// What becomes of a reply, played on a fork.
+fn outcome(start: &Stage, reply: String) -> String {
+    let mut stage = start.fork();
+    let before = stage.ledger().len();
+    stage.step(model(reply));
+    let events = &stage.ledger()[before..];
+    let is_promoted = events.iter().any(|recorded| {
+        matches!(&recorded.event, Event::Transitioned(moved) if moved.transition == Transition::Promote)
+    });
+    if is_promoted {
+        "promoted".into()
+    } else {
+        refusal(events)
+    }
+}
+
+/// The old function damaged in several ways, each with its kind.
+fn damaged(change: &Change) -> Vec<(&'static str, String)> {
+    let pieces = statements(change);
+    let mut damaged = Vec::new();
+    if pieces.len() < 3 {
+        return damaged;
+    }
+    let text = &change.old;
+    let mut dice = change.dice("damage");
+    let indent: String = text[pieces[0].clone()]
+        .chars()
+        .take_while(|c| *c == ' ' || *c == '\t')
+        .collect();
+    let marker = if change.language() == "Python" {
+        "#"
+    } else {
+        "//"
+    };
+    let wordings: Vec<&str> = damaging::WORDINGS.lines().collect();
+    let words = |place: &Range<usize>| {
+        text[place.clone()]
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .count()
+    };
+    let is_remark = |place: &Range<usize>| {
+        text[place.clone()].lines().all(|line| {
+            let line = line.trim();
+            line.is_empty()
+                || ["//", "#", "/*", "*", "\""]
+                    .iter()
+                    .any(|mark| line.starts_with(mark))
+        })
+    };
+    let replace = |place: Range<usize>, new: &str| {
+        let mut whole = text.clone();
+        whole.replace_range(place, new);
+        whole
+    };
+    let count = 1 + dice.below(pieces.len() / 2);
+    let first = dice.below(pieces.len() - count + 1);
+    let place = pieces[first].start..pieces[first + count - 1].end;
+    if !is_remark(&place) {
+        let wording = dice.of(&wordings).copied().unwrap_or_default();
+        let remark = format!("{indent}{marker} {wording}\n");
+        damaged.push(("placeholder", replace(place, &remark)));
+    }
+    let first = 1 + dice.below(pieces.len() - 2);
+    let place = pieces[first].start..pieces[pieces.len() - 1].end;
+    let stub = match change.language() {
+        "Python" => "raise NotImplementedError",
+        "JavaScript" | "TypeScript" => "throw new Error(\"not implemented\");",
+        "Rust" => "todo!()",
+        "Java" => "throw new UnsupportedOperationException();",
+        "C++" => "throw std::logic_error(\"not implemented\");",
+        "Go" => "panic(\"not implemented\")",
+        _ => "abort();",
+    };
+    if words(&place) > 6 && !is_remark(&place) {
+        damaged.push(("stub", replace(place, &format!("{indent}{stub}\n"))));
+    }
+    let whole = words(&(0..text.len()));
+    let runs = (0..pieces.len())
+        .flat_map(|first| (first + 2..=pieces.len()).map(move |past| (first, past)));
+    let fitting: Vec<Range<usize>> = runs
+        .map(|(first, past)| pieces[first].start..pieces[past - 1].end)
+        .filter(|place| (25..=50).contains(&(words(place) * 100 / whole)) && !is_remark(place))
+        .collect();
+    if let Some(place) = dice.of(&fitting) {
+        damaged.push(("dropped", replace(place.clone(), "")));
+    }
+    damaged
+}
+
+/// The statements of a body, by its lines' indentation: whole lines each.
+fn statements(change: &Change) -> Vec<Range<usize>> {
+    let text = &change.old;
+    let mut at = 0;
+    let mut lines: Vec<Range<usize>> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        lines.push(at..at + line.len());
+        at += line.len();
+    }
+    let Some(head) = lines.iter().position(|line| line.end > change.old_head) else {
+        return Vec::new();
+    };
+    let is_closed = !text
+        .trim_end()
+        .ends_with(|c: char| c.is_alphanumeric() || c == ')')
+        && change.language() != "Python";
+    let last = lines.len() - usize::from(is_closed);
+    // The body's brace may stand on a line of its own.
+    let body = lines.get(head + 1..last).unwrap_or_default();
+    let body = match body.first() {
+        Some(first) if text[first.clone()].trim() == "{" => &body[1..],
+        _ => body,
+    };
+    let indent = |line: &Range<usize>| {
+        let line = &text[line.clone()];
+        line.len() - line.trim_start().len()
+    };
+    let filled = body
+        .iter()
+        .filter(|line| !text[(*line).clone()].trim().is_empty());
+    let Some(least) = filled.map(indent).min() else {
+        return Vec::new();
+    };
+    let goes_on = [
+        "}", ")", "]", "else", "elif", "except", "catch", "finally", "case", "default", "#", "|",
+        ".", "&", "?", ":", "*", "{", "\"\"\"",
+    ];
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    for line in body {
+        let words = text[line.clone()].trim();
+        let begins = !words.is_empty()
+            && indent(line) == least
+            && !goes_on.iter().any(|mark| words.starts_with(mark));
+        match pieces.last_mut() {
+            Some(piece) if !begins => piece.end = line.end,
+            Some(_) => pieces.push(line.clone()),
+            None if begins => pieces.push(line.clone()),
+            None => {}
+        }
+    }
+    pieces
+}
