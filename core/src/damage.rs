@@ -11,13 +11,15 @@ use alloc::vec::Vec;
 
 use crate::slice::Span;
 
-/// Some code, and what of it does nothing.
+/// Some code.
 #[derive(Clone, Copy, Debug)]
 pub struct Code<'c> {
     /// The text.
     pub text: &'c str,
-    /// Comments, and strings that stand as statements, in source order.
+    /// What does nothing: comments, and strings that stand as statements, in source order.
     pub remarks: &'c [Span],
+    /// Definitions inside of it, which are compared by themselves.
+    pub nested: &'c [Span],
 }
 
 /// What became of the lines of a base that are gone, the worst first.
@@ -53,12 +55,14 @@ const STUB_WORDS_MAX: usize = 8;
 /// Lines of base and change, multiplied, up to which they are aligned: 4 MB of memory.
 const ALIGNED_MAX: usize = 2 << 20;
 
-/// How statements begin that end or fail.
-const ENDINGS: [&str; 16] = [
-    "return",
-    "break",
-    "continue",
-    "pass",
+/// Lines further on among which the one is looked for that a line became.
+const PAIRED_AHEAD_MAX: usize = 64;
+
+/// How statements begin that end, or do nothing.
+const ENDINGS: [&str; 4] = ["return", "break", "continue", "pass"];
+
+/// How statements begin that fail.
+const FAILURES: [&str; 12] = [
     "throw",
     "raise",
     "abort",
@@ -113,7 +117,13 @@ impl<'c> Lines<'c> {
             }
             at += line.len();
         }
-        let remarks = code.remarks.iter().map(|span| {
+        let is_own = |span: &&Span| {
+            let around = code.nested.iter();
+            !around
+                .clone()
+                .any(|it| it.start <= span.start && span.end <= it.end)
+        };
+        let remarks = code.remarks.iter().filter(is_own).map(|span| {
             let before = starts.partition_point(|start| *start <= span.start as usize);
             let text = String::from_utf8_lossy(span.of(code.text.as_bytes()));
             (squeezed(&text), before)
@@ -125,13 +135,13 @@ impl<'c> Lines<'c> {
     }
 }
 
-/// The text with blanks in the place of remarks; of the same length.
+/// The text with blanks in the place of what isn't compared; of the same length.
 fn without_remarks<'c>(code: Code<'c>) -> Cow<'c, str> {
-    if code.remarks.is_empty() {
+    if code.remarks.is_empty() && code.nested.is_empty() {
         return Cow::Borrowed(code.text);
     }
     let mut bare = code.text.as_bytes().to_vec();
-    for span in code.remarks {
+    for span in code.remarks.iter().chain(code.nested) {
         let range = span.start as usize..(span.end as usize).min(bare.len());
         for byte in bare.get_mut(range).unwrap_or_default() {
             if *byte != b'\n' {
@@ -174,10 +184,46 @@ fn key_of(line: &str) -> String {
     }
 }
 
+/// What code is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Statements, some of which a careful edit takes out.
+    Statements,
+    /// Fields and the like, each of which somebody may use.
+    Members,
+}
+
+impl Content {
+    /// What a definition with this head holds.
+    #[must_use]
+    pub fn of_head(head: &str) -> Self {
+        let (before_bracket, has_bracket) = match head.split_once('(') {
+            Some((before, _)) => (before, true),
+            None => (head, false),
+        };
+        let is_type = words(before_bracket).any(|word| match word {
+            "class" | "interface" | "trait" | "enum" | "record" => true,
+            // A function may return one.
+            "struct" | "union" | "type" => !has_bracket,
+            _ => false,
+        });
+        if is_type {
+            Self::Members
+        } else {
+            Self::Statements
+        }
+    }
+}
+
 /// Compares code with its base. `moved_to` are lines elsewhere in the same reply, where removed code may have gone (see
 /// [`line_keys`]).
 #[must_use]
-pub fn compare(base: Code<'_>, new: Code<'_>, moved_to: &BTreeSet<String>) -> Comparison {
+pub fn compare(
+    content: Content,
+    base: Code<'_>,
+    new: Code<'_>,
+    moved_to: &BTreeSet<String>,
+) -> Comparison {
     let (base, new) = (Lines::of(base), Lines::of(new));
     let hunks = hunks(&base.code, &new.code);
     let inserted: BTreeSet<&str> = hunks
@@ -193,23 +239,25 @@ pub fn compare(base: Code<'_>, new: Code<'_>, moved_to: &BTreeSet<String>) -> Co
         base.remarks.iter().map(|(text, _)| text.as_str()).collect();
     let mut judged = Judged::default();
     for hunk in &hunks {
-        let gone = unpaired(&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
-        let gone: Vec<&Line<'_>> = gone.into_iter().filter(|line| !was_moved(line)).collect();
-        let says_so = |line: &&&Line<'_>, remark: &str| remark.contains(&line.key);
-        let mut remarks = new.remarks.iter().filter(|(text, before)| {
-            hunk.new.start <= *before
-                && *before <= hunk.new.end
-                && !known_remarks.contains(text.as_str())
-                // What is commented out is plain to see.
-                && !gone.iter().any(|line| says_so(&line, text))
+        let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
+        let (mut gone, added) = unpaired(old, fresh);
+        gone.retain(|line| !was_moved(line));
+        let first = new
+            .remarks
+            .partition_point(|(_, before)| *before < hunk.new.start);
+        let mut remarks = new.remarks[first..]
+            .iter()
+            .take_while(|(_, before)| *before <= hunk.new.end)
+            .filter(|(text, _)| !known_remarks.contains(text.as_str()));
+        judged.add(&Replacement {
+            // What is commented out is plain to see.
+            has_remark: remarks.any(|(text, _)| !gone.iter().any(|it| text.contains(&it.key))),
+            is_stub: is_stub(old, fresh),
+            is_last: hunk.base.end == base.code.len(),
+            are_members: content == Content::Members,
+            gone,
+            added,
         });
-        let is_last = hunk.base.end == base.code.len();
-        judged.add(
-            &gone,
-            &new.code[hunk.new.clone()],
-            remarks.next().is_some(),
-            is_last,
-        );
     }
     let words = base.code.iter().map(|line| line.words.len()).sum();
     judged.conclusion(words)
@@ -336,28 +384,71 @@ fn hunks(base: &[Line<'_>], new: &[Line<'_>]) -> Vec<Hunk> {
     hunks
 }
 
-/// Lines of the base that no line in their place is like. A line was changed if half of its words are still there.
-fn unpaired<'l, 'c>(gone: &'l [Line<'c>], new: &[Line<'c>]) -> Vec<&'l Line<'c>> {
+/// Lines on either side of a hunk that no line of the other is like. A line was changed if half of its words are still there.
+fn unpaired<'l, 'c>(
+    gone: &'l [Line<'c>],
+    new: &'l [Line<'c>],
+) -> (Vec<&'l Line<'c>>, Vec<&'l Line<'c>>) {
+    let (mut left, mut added) = (Vec::new(), Vec::new());
     let mut from = 0;
-    let mut unpaired = Vec::new();
     for line in gone {
-        let likeness = |other: &Line<'c>| {
-            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-            for word in &other.words {
-                *counts.entry(word).or_default() += 1;
+        let ahead = new[from..].iter().take(PAIRED_AHEAD_MAX);
+        match ahead.clone().position(|other| is_like(line, other)) {
+            Some(at) => {
+                added.extend(&new[from..from + at]);
+                from += at + 1;
             }
-            let shared = line.words.iter().filter(|word| {
-                let count = counts.get_mut(**word);
-                count.is_some_and(|count| core::mem::replace(count, count.saturating_sub(1)) > 0)
-            });
-            2 * shared.count() * 100 / (line.words.len() + other.words.len())
-        };
-        match new[from..].iter().position(|other| likeness(other) >= 50) {
-            Some(at) => from += at + 1,
-            None => unpaired.push(line),
+            None => left.push(line),
         }
     }
-    unpaired
+    added.extend(&new[from..]);
+    (left, added)
+}
+
+fn is_like(one: &Line<'_>, other: &Line<'_>) -> bool {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for word in &other.words {
+        *counts.entry(word).or_default() += 1;
+    }
+    let shared = one.words.iter().filter(|word| {
+        let count = counts.get_mut(**word);
+        count.is_some_and(|count| core::mem::replace(count, count.saturating_sub(1)) > 0)
+    });
+    4 * shared.count() >= one.words.len() + other.words.len()
+}
+
+/// Whether a single statement that ends or fails stands in the place of others, and says nothing that they said.
+fn is_stub(gone: &[Line<'_>], new: &[Line<'_>]) -> bool {
+    let [only] = new else { return false };
+    let is_new = |word: &&str| !gone.iter().any(|line| line.words.contains(word));
+    let (first, others) = only.words.split_at(1);
+    let fails = begins(only, &FAILURES) && first.iter().all(is_new);
+    let ends = begins(only, &ENDINGS) && gone.len() > 1 && others.iter().all(is_new);
+    (fails || ends) && only.words.len() <= STUB_WORDS_MAX && words_in(gone) >= STUBBED_WORDS
+}
+
+fn begins(line: &Line<'_>, with: &[&str]) -> bool {
+    let first = line.words.first();
+    first.is_some_and(|first| with.contains(first))
+}
+
+fn words_in<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l Line<'c>>) -> usize {
+    lines.into_iter().map(|line| line.words.len()).sum()
+}
+
+/// What became of some lines of the base.
+struct Replacement<'l, 'c> {
+    /// Those that nothing is like that stands in their place, nor anywhere else.
+    gone: Vec<&'l Line<'c>>,
+    /// What stands in their place and is like none of them.
+    added: Vec<&'l Line<'c>>,
+    /// Whether a remark that is new does.
+    has_remark: bool,
+    /// Whether all of them gave way to a stub.
+    is_stub: bool,
+    /// Whether nothing of the base comes behind them.
+    is_last: bool,
+    are_members: bool,
 }
 
 /// What the hunks amount to.
@@ -369,29 +460,23 @@ struct Judged {
 }
 
 impl Judged {
-    fn add(&mut self, gone: &[&Line<'_>], new: &[Line<'_>], has_remark: bool, is_last: bool) {
-        let words = gone.iter().map(|line| line.words.len()).sum::<usize>();
+    fn add(&mut self, replacement: &Replacement<'_, '_>) {
+        let Replacement { gone, added, .. } = replacement;
+        let words = words_in(gone.iter().copied());
         if words == 0 {
             return;
         }
-        let begins = |line: &Line<'_>, with: &[&str]| {
-            let first = line.words.first();
-            first.is_some_and(|first| with.contains(first))
-        };
-        let new_words: usize = new.iter().map(|line| line.words.len()).sum();
-        let is_stub =
-            matches!(new, [only] if begins(only, &ENDINGS)) && new_words <= STUB_WORDS_MAX;
-        let damage = if has_remark && 4 * new_words <= words {
+        let damage = if replacement.has_remark && 4 * words_in(added.iter().copied()) <= words {
             Some(Damage::Elided)
-        } else if is_stub && words >= STUBBED_WORDS && gone.len() > 1 {
+        } else if replacement.is_stub {
             Some(Damage::StubInPlace)
-        } else if new.is_empty() {
+        } else if added.is_empty() {
             self.removed_words += words;
             self.removed_lines += gone.len();
             // An `else` alone has gone where its code is still there.
             let is_branch = words > 1 && gone.iter().any(|line| begins(line, &BRANCHES));
-            let is_end = is_last && gone.iter().any(|line| begins(line, &["return"]));
-            (is_branch || is_end).then_some(Damage::Removed)
+            let is_end = replacement.is_last && gone.iter().any(|line| begins(line, &["return"]));
+            (is_branch || is_end || replacement.are_members).then_some(Damage::Removed)
         } else {
             None
         };
@@ -444,12 +529,15 @@ mod tests {
         let base = Code {
             text: base,
             remarks: &of_base,
+            nested: &[],
         };
         let new = Code {
             text: new,
             remarks: &of_new,
+            nested: &[],
         };
-        compare(base, new, &line_keys(moved_to).collect()).damage
+        let moved_to = line_keys(moved_to).collect();
+        compare(Content::Statements, base, new, &moved_to).damage
     }
 
     /// What becomes of the base with some lines replaced; lines count from 1.
@@ -527,8 +615,15 @@ mod tests {
 
     #[test]
     fn what_was_moved_is_not_gone() {
-        let helper = "void g(int a, int b) {\n    log_error(a, b);\n    count(b, 2);\n    store(a, b + 1);\n}\n";
-        let new = "int f(int a) {\n    int b = load(a);\n    g(a, b);\n    notify(a);\n    return b;\n}\n";
+        let lines: Vec<&str> = BASE.split_inclusive('\n').collect();
+        let helper = format!("void g(int a, int b) {{\n{}}}\n", lines[2..9].concat());
+        let new = format!(
+            "{}    g(a, b);\n{}",
+            lines[..2].concat(),
+            lines[9..].concat()
+        );
+        let (new, helper) = (new.as_str(), helper.as_str());
+        assert_eq!(compared(BASE, new, ""), Some(Damage::Removed));
         assert_eq!(compared(BASE, new, helper), None);
         let swapped = BASE
             .replace("    notify(a);\n", "")
@@ -550,6 +645,29 @@ mod tests {
         check(imports, without_one, "load()", false);
         let anew = "import os.path\nfrom m import (load,\n store)\n";
         check(imports, anew, "store(load())", false);
+    }
+
+    #[test]
+    fn members_are_missed_one_by_one() {
+        let check = |head: &str, expected| {
+            assert_eq!(Content::of_head(head), expected, "{head}");
+        };
+        check("pub struct A<T>", Content::Members);
+        check("static struct a *f(int b)", Content::Statements);
+        check("class A(B):", Content::Members);
+        check("def f(class_: type) -> struct:", Content::Statements);
+        let fields = "struct A {\n    a: u8,\n    b: u8,\n    c: u8,\n    d: u8,\n    e: u8,\n}\n";
+        let without_one = fields.replace("    c: u8,\n", "");
+        let compared = |content| {
+            let code = |text| Code {
+                text,
+                remarks: &[],
+                nested: &[],
+            };
+            compare(content, code(fields), code(&without_one), &BTreeSet::new()).damage
+        };
+        assert_eq!(compared(Content::Members), Some(Damage::Removed));
+        assert_eq!(compared(Content::Statements), None);
     }
 
     #[test]

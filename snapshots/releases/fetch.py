@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Fetches two released versions each of some packages, for `cargo test -p tslp-snapshots --test confusion releases`.
+"""Fetches consecutive releases of some packages, for `cargo test -p tslp-snapshots --test confusion releases`.
 
 usage: fetch.py FOLDER
 
-Each package's two versions are unpacked to FOLDER/NAME/old and FOLDER/NAME/new by the ordinary clients of their registries:
-cargo, npm and pip. Nothing of it is part of the repository.
+Each release is unpacked to FOLDER/PACKAGE/NUMBER-VERSION by the ordinary client of its registry: cargo, npm or pip. Nothing
+of it is part of the repository.
 """
 
 import shutil
@@ -16,37 +16,41 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-CRATES = [
-    ("libgit2-sys", "0.17.0+1.8.1", "0.18.0+1.9.0"),
-    ("zstd-sys", "2.0.9+zstd.1.5.5", "2.0.13+zstd.1.5.6"),
-    ("libz-sys", "1.1.8", "1.1.20"),
-    ("curl-sys", "0.4.70+curl-8.5.0", "0.4.78+curl-8.11.0"),
-    ("librocksdb-sys", "0.16.0+8.10.0", "0.17.1+9.9.3"),
-    ("clap_builder", "4.4.0", "4.5.0"),
-    ("tokio", "1.35.0", "1.40.0"),
-    ("regex-automata", "0.3.0", "0.4.7"),
-    ("syn", "2.0.30", "2.0.80"),
-    ("serde_json", "1.0.100", "1.0.128"),
-    ("hyper", "1.0.0", "1.4.0"),
-]
-NPM = [
-    ("eslint", "8.50.0", "9.10.0"),
-    ("express", "4.18.0", "4.21.0"),
-    ("axios", "1.4.0", "1.7.0"),
-    ("underscore", "1.12.0", "1.13.6"),
-    ("rxjs", "7.5.0", "7.8.0"),
-    ("zod", "3.25.0", "4.0.0"),
-    ("effect", "3.5.0", "3.8.0"),
-    ("re2", "1.20.0", "1.21.0"),
-]
-PYPI = [
-    ("django", "4.2", "5.0"),
-    ("flask", "2.2.0", "3.0.0"),
-    ("rich", "12.0.0", "13.7.0"),
-    ("requests", "2.28.0", "2.32.0"),
-    ("pytest", "7.4.0", "8.2.0"),
-    ("JPype1", "1.4.0", "1.5.0"),
-]
+CRATES = {
+    "libgit2-sys": ["0.16.1+1.7.1", "0.16.2+1.7.2", "0.17.0+1.8.1"],
+    "curl-sys": [
+        "0.4.70+curl-8.5.0",
+        "0.4.72+curl-8.6.0",
+        "0.4.73+curl-8.8.0",
+        "0.4.74+curl-8.9.0",
+        "0.4.77+curl-8.10.1",
+        "0.4.78+curl-8.11.0",
+    ],
+    "zstd-sys": ["2.0.9+zstd.1.5.5", "2.0.13+zstd.1.5.6"],
+    "librocksdb-sys": ["0.16.0+8.10.0", "0.17.1+9.9.3"],
+    "tokio": ["1.35.0", "1.36.0", "1.37.0", "1.38.0", "1.39.0", "1.40.0"],
+    "regex-automata": ["0.4.0", "0.4.3", "0.4.5", "0.4.7"],
+    "clap_builder": ["4.4.0", "4.4.18", "4.5.0", "4.5.9"],
+    "hyper": ["1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0"],
+    "serde_json": ["1.0.100", "1.0.108", "1.0.120", "1.0.128"],
+}
+NPM = {
+    "eslint": ["9.5.0", "9.6.0", "9.7.0", "9.8.0", "9.9.0", "9.10.0"],
+    "express": ["4.18.0", "4.19.0", "4.20.0", "4.21.0"],
+    "axios": ["1.4.0", "1.5.0", "1.6.0", "1.7.0", "1.8.0"],
+    "rxjs": ["7.4.0", "7.5.0", "7.8.0"],
+    "zod": ["3.25.0", "3.25.20", "3.25.50", "4.0.0"],
+    "effect": ["3.5.0", "3.6.0", "3.7.0", "3.8.0"],
+}
+PYPI = {
+    "django": ["4.2", "4.2.9", "5.0", "5.0.3", "5.1"],
+    "flask": ["2.2.0", "2.3.0", "3.0.0"],
+    "werkzeug": ["2.2.0", "2.3.0", "3.0.0", "3.0.3"],
+    "rich": ["13.0.0", "13.3.0", "13.5.0", "13.7.0"],
+    "requests": ["2.28.0", "2.29.0", "2.31.0"],
+    "pytest": ["7.3.0", "7.4.0", "8.0.0", "8.1.0", "8.2.0"],
+    "sqlalchemy": ["2.0.20", "2.0.23", "2.0.27", "2.0.30"],
+}
 
 
 def run(*command, cwd=None):
@@ -86,11 +90,8 @@ def npm(name, version, target):
 
 def pypi(name, version, target):
     with tempfile.TemporaryDirectory() as folder:
-        source = ["--no-deps", "--no-build-isolation", "--no-binary", ":all:", "-q", "-d", folder]
-        try:
-            run(sys.executable, "-m", "pip", "download", *source, f"{name}=={version}")
-        except subprocess.CalledProcessError:
-            run(sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, f"{name}=={version}")
+        options = ["--no-deps", "--only-binary", ":all:", "--quiet", "--dest", folder]
+        run(sys.executable, "-m", "pip", "download", *options, f"{name}=={version}")
         unpack(next(Path(folder).iterdir()), target)
 
 
@@ -98,10 +99,10 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     folder = Path(sys.argv[1])
-    for fetch, packages in ((crate, CRATES), (npm, NPM), (pypi, PYPI)):
-        for name, old, new in packages:
-            for side, version in (("old", old), ("new", new)):
-                target = folder / name / side
+    for fetch, packages in ((npm, NPM), (pypi, PYPI), (crate, CRATES)):
+        for name, versions in packages.items():
+            for number, version in enumerate(versions):
+                target = folder / name / f"{number:02}-{version}"
                 if target.exists():
                     continue
                 try:

@@ -13,7 +13,7 @@ use super::promote::{self, Containers, Finding};
 use super::rename::{self, Suspicion};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
-use crate::damage::{self, Code, Comparison, Damage};
+use crate::damage::{self, Code, Comparison, Content, Damage};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Event, Extent, Format, NoticeIssued, PromotionRefused};
 use crate::extract::{Body, Extraction, Grammars};
@@ -21,7 +21,7 @@ use crate::gate::{
     self, BaseVerdict, Completeness, DiskVerdict, Facts, GateReport, NameVerdict, RemovalVerdict,
     Thresholds, Verdict,
 };
-use crate::hash::SliceHash;
+use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::{EpisodeId, SessionId};
 use crate::path::RelPath;
 use crate::policy::Policy;
@@ -146,6 +146,40 @@ pub fn lines_gained(view: &dyn View, found: &[FoundCode]) -> BTreeSet<String> {
         }
     }
     gained
+}
+
+/// Where the outermost definitions are that stand inside of one that these spans hold, in the text of the spans.
+fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
+    let is_inside = |span: Span, around: Span| around.start <= span.start && span.end <= around.end;
+    let mut nested: Vec<Span> = Vec::new();
+    let mut outer: Option<Span> = None;
+    // Outer definitions come before inner ones.
+    for span in extraction
+        .definitions
+        .iter()
+        .map(|definition| definition.span)
+    {
+        if !spans.iter().any(|around| is_inside(span, *around)) {
+            continue;
+        }
+        match (outer, nested.last()) {
+            (Some(around), last) if is_inside(span, around) => {
+                if !last.is_some_and(|last| is_inside(span, *last)) {
+                    nested.push(span);
+                }
+            }
+            _ => outer = Some(span),
+        }
+    }
+    slice::within_joined(&nested, spans)
+}
+
+fn worst_first(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
+    let Comparison {
+        damage,
+        kept_percent,
+    } = *comparison;
+    (damage.is_none(), damage, kept_percent)
 }
 
 /// How words begin that ask for code to be taken out, one a line, in the languages that people speak to models in.
@@ -431,34 +465,81 @@ impl<'v> Base<'v> {
         let (Some(current), Ok(extraction)) = (current, &finding.found.extraction) else {
             return Comparison::default();
         };
-        let before = self.view.slices(current.artifact, &current.spans);
-        let Some(before) = before.and_then(|it| String::from_utf8(it).ok()) else {
-            return Comparison::default();
-        };
-        let known = self.extraction(&candidate.entity.path, &before);
-        let mut comparison = if candidate.entity.symbol.is_some() {
-            let after = slice::joined(finding.found.code.as_bytes(), &candidate.spans);
-            let after = String::from_utf8_lossy(&after);
-            let base = Code {
-                text: &before,
-                remarks: &known.map_or_else(Vec::new, |known| known.remarks),
-            };
-            let new = Code {
-                text: &after,
-                remarks: &slice::within_joined(&extraction.remarks, &candidate.spans),
-            };
-            damage::compare(base, new, self.judging.gained)
+        let mut comparison = if candidate.entity.symbol.is_none() {
+            self.compared_imports(finding.found, extraction, candidate, current)
+        } else if current.spans.len() == candidate.spans.len() {
+            // Of several definitions each by itself: it may be a small part of all.
+            let pairs = current.spans.iter().zip(&candidate.spans);
+            let compared = pairs.map(|(old, new)| {
+                let (old, new) = (core::slice::from_ref(old), core::slice::from_ref(new));
+                self.compared_code(finding.found, extraction, candidate, (current, old), new)
+            });
+            compared.min_by_key(worst_first).unwrap_or_default()
         } else {
-            let imports = known.map_or_else(Vec::new, |known| known.imports);
-            damage::compare_imports(
-                (&before, &imports),
-                (&finding.found.code, &extraction.imports),
-            )
+            let (old, new) = (&current.spans, &candidate.spans);
+            self.compared_code(finding.found, extraction, candidate, (current, old), new)
         };
         if comparison.damage == Some(Damage::Removed) && asks_for_removal(self.judging.asked) {
             comparison.damage = None;
         }
         comparison
+    }
+
+    fn compared_code(
+        &self,
+        found: &FoundCode,
+        extraction: &Extraction,
+        candidate: &Candidate,
+        (current, old): (&Current, &[Span]),
+        new: &[Span],
+    ) -> Comparison {
+        let Some(before) = self.text(current.artifact, old) else {
+            return Comparison::default();
+        };
+        let known = self.extraction(&candidate.entity.path, &before);
+        let after = slice::joined(found.code.as_bytes(), new);
+        let after = String::from_utf8_lossy(&after);
+        let content = known.as_ref().and_then(|known| known.definitions.first());
+        let content = content.map_or(Content::Statements, |definition| {
+            let head = definition.head.of(before.as_bytes());
+            Content::of_head(&String::from_utf8_lossy(head))
+        });
+        let all = Span {
+            start: 0,
+            end: u32::try_from(before.len()).unwrap_or(u32::MAX),
+        };
+        let base = Code {
+            text: &before,
+            nested: &known
+                .as_ref()
+                .map_or_else(Vec::new, |known| definitions_within(known, &[all])),
+            remarks: &known.map_or_else(Vec::new, |known| known.remarks),
+        };
+        let new = Code {
+            text: &after,
+            nested: &definitions_within(extraction, new),
+            remarks: &slice::within_joined(&extraction.remarks, new),
+        };
+        damage::compare(content, base, new, self.judging.gained)
+    }
+
+    fn compared_imports(
+        &self,
+        found: &FoundCode,
+        extraction: &Extraction,
+        candidate: &Candidate,
+        current: &Current,
+    ) -> Comparison {
+        let Some(before) = self.text(current.artifact, &current.spans) else {
+            return Comparison::default();
+        };
+        let known = self.extraction(&candidate.entity.path, &before);
+        let imports = known.map_or_else(Vec::new, |known| known.imports);
+        damage::compare_imports((&before, &imports), (&found.code, &extraction.imports))
+    }
+
+    fn text(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
+        String::from_utf8(self.view.slices(artifact, spans)?).ok()
     }
 
     fn extraction(&self, path: &RelPath, text: &str) -> Option<Extraction> {

@@ -23,7 +23,7 @@ use crate::trial::refusal;
 const FOLDER: &str = "TSLP_RELEASES";
 
 /// Changed functions taken of one package.
-const PER_PACKAGE: usize = 150;
+const PER_PACKAGE: usize = 200;
 
 /// Longest file that is taken.
 const FILE_BYTES_MAX: usize = 64 << 10;
@@ -169,12 +169,17 @@ fn changes_under(folder: &Path) -> Vec<Change> {
     for package in packages {
         let name = package.file_name().unwrap_or_default().to_string_lossy();
         let mut found = Vec::new();
-        let mut files = Vec::new();
-        files_under(&package.join("old"), &mut files);
-        files.sort();
-        for file in files {
-            let below = file.strip_prefix(package.join("old")).unwrap_or(&file);
-            let new = fs::read_to_string(package.join("new").join(below));
+        let mut releases = entries(&package);
+        releases.sort();
+        let pairs = releases.windows(2).flat_map(|pair| {
+            let mut files = Vec::new();
+            files_under(&pair[0], &mut files);
+            files.sort();
+            files.into_iter().map(|file| (file, &pair[0], &pair[1]))
+        });
+        for (file, old, new) in pairs {
+            let below = file.strip_prefix(old).unwrap_or(&file);
+            let new = fs::read_to_string(new.join(below));
             let (Ok(old), Ok(new)) = (fs::read_to_string(&file), new) else {
                 continue;
             };
@@ -275,6 +280,20 @@ fn changes_of(package: &str, path: &str, old: &str, new: &str) -> Vec<Change> {
     changes
 }
 
+/// Whether a line is nothing but a remark.
+fn is_remark(line: &str) -> bool {
+    let line = line.trim();
+    let marks = ["//", "#", "/*", "*", "\""];
+    line.is_empty() || marks.iter().any(|mark| line.starts_with(mark))
+}
+
+/// How many words of code there are.
+fn words(text: &str) -> usize {
+    let lines = text.lines().filter(|line| !is_remark(line));
+    let words = lines.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    words.filter(|word| !word.is_empty()).count()
+}
+
 /// The file is true, and the prompt that asks for the change has gone out.
 fn start(change: &Change) -> Option<Stage> {
     let mut disk = Disk::default();
@@ -302,7 +321,8 @@ fn reply(change: &Change, shown: Shown, function: &str, file: &str) -> Option<St
     let Change { path, old, .. } = change;
     let line_end = |text: &str| if text.ends_with('\n') { "" } else { "\n" };
     Some(match shown {
-        Shown::Function if !change.top_level => return None,
+        // What belongs to something else can't be shown without it.
+        Shown::Function if !change.top_level || change.symbol.contains(['.', ':']) => return None,
         Shown::Function => format!("{path}\n```\n{function}{}```\n", line_end(function)),
         Shown::Edit => {
             // Whole lines, as such an edit has them.
@@ -344,10 +364,14 @@ fn outcome(start: &Stage, reply: String) -> String {
 fn damaged(change: &Change) -> Vec<(&'static str, String)> {
     let pieces = statements(change);
     let mut damaged = Vec::new();
-    if pieces.len() < 3 {
+    let text = &change.old;
+    // Lines of a long string look like statements, and are none.
+    let has_long_string = ["\"\"\"", "'''", "r#", "`"]
+        .iter()
+        .any(|mark| text.contains(mark));
+    if pieces.len() < 3 || has_long_string {
         return damaged;
     }
-    let text = &change.old;
     let mut dice = change.dice("damage");
     let indent: String = text[pieces[0].clone()]
         .chars()
@@ -359,21 +383,6 @@ fn damaged(change: &Change) -> Vec<(&'static str, String)> {
         "//"
     };
     let wordings: Vec<&str> = damaging::WORDINGS.lines().collect();
-    let words = |place: &Range<usize>| {
-        text[place.clone()]
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .count()
-    };
-    let is_remark = |place: &Range<usize>| {
-        text[place.clone()].lines().all(|line| {
-            let line = line.trim();
-            line.is_empty()
-                || ["//", "#", "/*", "*", "\""]
-                    .iter()
-                    .any(|mark| line.starts_with(mark))
-        })
-    };
     let replace = |place: Range<usize>, new: &str| {
         let mut whole = text.clone();
         whole.replace_range(place, new);
@@ -382,7 +391,7 @@ fn damaged(change: &Change) -> Vec<(&'static str, String)> {
     let count = 1 + dice.below(pieces.len() / 2);
     let first = dice.below(pieces.len() - count + 1);
     let place = pieces[first].start..pieces[first + count - 1].end;
-    if !is_remark(&place) {
+    if words(&text[place.clone()]) > 0 {
         let wording = dice.of(&wordings).copied().unwrap_or_default();
         let remark = format!("{indent}{marker} {wording}\n");
         damaged.push(("placeholder", replace(place, &remark)));
@@ -398,15 +407,15 @@ fn damaged(change: &Change) -> Vec<(&'static str, String)> {
         "Go" => "panic(\"not implemented\")",
         _ => "abort();",
     };
-    if words(&place) > 6 && !is_remark(&place) {
+    if words(&text[place.clone()]) > 6 {
         damaged.push(("stub", replace(place, &format!("{indent}{stub}\n"))));
     }
-    let whole = words(&(0..text.len()));
+    let whole = words(text);
     let runs = (0..pieces.len())
         .flat_map(|first| (first + 2..=pieces.len()).map(move |past| (first, past)));
     let fitting: Vec<Range<usize>> = runs
         .map(|(first, past)| pieces[first].start..pieces[past - 1].end)
-        .filter(|place| (25..=50).contains(&(words(place) * 100 / whole)) && !is_remark(place))
+        .filter(|place| (25..=50).contains(&(words(&text[place.clone()]) * 100 / whole)))
         .collect();
     if let Some(place) = dice.of(&fitting) {
         damaged.push(("dropped", replace(place.clone(), "")));
