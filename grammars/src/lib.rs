@@ -31,11 +31,14 @@ mod preprocessor;
 mod stub;
 
 mod parse;
+mod pieces;
 mod readable;
 mod repair;
 mod walk;
 
 mod patterns;
+
+use std::collections::HashSet;
 
 use tslp_core::extract::{ExtractError, Extraction, GrammarTag, Grammars, LanguageId};
 use tslp_core::hash::ArtifactHash;
@@ -91,12 +94,10 @@ impl Grammars for TreeSitterGrammars {
     }
 
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
-        if source.len() > PARSE_BYTES_MAX {
-            return Err(ExtractError::TooLarge);
-        }
         match language::row(language).map(|row| row.reader) {
             Some(language::Reader::One(language)) => extract_as(language, source),
             Some(language::Reader::Header) => header::extract(source),
+            None if source.len() > PARSE_BYTES_MAX => Err(ExtractError::TooLarge),
             None => patterns::extract(usize::from(language.0) - language::count(), source),
         }
     }
@@ -121,26 +122,35 @@ fn extract_as(
     language: &'static language::Language,
     source: &[u8],
 ) -> Result<Extraction, ExtractError> {
-    extract_from(language, source, (language.readable)(source))
+    match source.len() > PARSE_BYTES_MAX {
+        true => pieces::extract(language, source),
+        false => extract_from(language, source, (language.readable)(source)),
+    }
 }
 
 /// As [`extract_as`], where the source was made readable already.
 fn extract_from(
     language: &'static language::Language,
     source: &[u8],
-    mut readable: readable::Readable,
+    readable: readable::Readable,
 ) -> Result<Extraction, ExtractError> {
-    if readable.tokens > parse::TOKENS_MAX {
-        return Err(ExtractError::TooDense);
+    match read_at_once(language, source, readable, &mut HashSet::new()) {
+        Err(ExtractError::TooLarge | ExtractError::TooDense) => pieces::extract(language, source),
+        read => read,
     }
-    let (nesting, marks) = parse::density(readable.text(source));
-    if readable.tokens == 0 && marks > parse::MARKS_MAX {
-        return Err(ExtractError::TooDense);
+}
+
+/// What one tree says of a source. `firsts` are the symbols that the text in front of it defines.
+fn read_at_once(
+    language: &'static language::Language,
+    source: &[u8],
+    mut readable: readable::Readable,
+    firsts: &mut HashSet<String>,
+) -> Result<Extraction, ExtractError> {
+    if source.len() > PARSE_BYTES_MAX {
+        return Err(ExtractError::TooLarge);
     }
-    let nesting = nesting.max(readable.depth);
-    if nesting > parse::NESTING_MAX {
-        return Err(ExtractError::Unparsable);
-    }
+    let nesting = parse::nesting(source, &readable)?;
     arena::within(|| {
         let mut tree = parse::bounded(language, readable.text(source), nesting)?;
         let elided = elided::lines(readable.text(source), &tree, &language.ready().kinds);
@@ -151,6 +161,6 @@ fn extract_from(
         if language.has_macros && tree.root_node().has_error() {
             tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
         }
-        Ok(walk::walk(language, &tree, source, &readable))
+        Ok(walk::walk(language, &tree, source, &readable, firsts))
     })
 }

@@ -16,6 +16,7 @@ mod macros;
 mod parts;
 mod patterns;
 mod patterns_hostile;
+mod pieces;
 mod preprocessor;
 
 mod corpus;
