@@ -34,6 +34,7 @@ mod parse;
 mod pieces;
 mod readable;
 mod repair;
+mod torn;
 mod walk;
 
 mod patterns;
@@ -44,6 +45,9 @@ use tslp_core::extract::{ExtractError, Extraction, GrammarTag, Grammars, Languag
 use tslp_core::hash::ArtifactHash;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
+
+/// How often torn blocks are looked for: what one of them hid shows when it is passed over.
+const TORN_ROUNDS_MAX: usize = 3;
 
 /// The parsers this crate ships. Holds nothing: share it or make a new one, as is handier.
 #[derive(Clone, Copy, Debug, Default)]
@@ -161,6 +165,42 @@ fn read_at_once(
         if language.has_macros && tree.root_node().has_error() {
             tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
         }
-        Ok(walk::walk(language, &tree, source, &readable, firsts))
+        let mut known = firsts.clone();
+        let mut read = walk::walk(language, &tree, source, &readable, &mut known);
+        for _ in 0..TORN_ROUNDS_MAX {
+            if !tree.root_node().has_error() {
+                break;
+            }
+            let text = readable.text(source);
+            let found = &read.definitions;
+            let torn = torn::blocks(language, source, text, &tree, nesting, found);
+            if torn.is_empty() {
+                break;
+            }
+            // One tree at a time: each takes many times the memory of its text.
+            drop(tree);
+            readable.pass_over(source, &torn);
+            tree = parse::bounded(language, readable.text(source), nesting)?;
+            let mut known_now = firsts.clone();
+            let mut mended = walk::walk(language, &tree, source, &readable, &mut known_now);
+            // A torn block may have looked sound, but no more than that is given up for the rest.
+            if sound(&mended) + torn.len() < sound(&read) {
+                break;
+            }
+            // What stands for left-out code does so in what is torn, too, and a text that ends too early goes on doing so.
+            mended.elisions.append(&mut read.elisions);
+            mended.elisions.sort_unstable();
+            mended.elisions.dedup();
+            mended.breaks_off |= read.breaks_off;
+            (read, known) = (mended, known_now);
+        }
+        *firsts = known;
+        Ok(read)
     })
+}
+
+/// How many definitions have no errors.
+fn sound(read: &Extraction) -> usize {
+    let sound = read.definitions.iter().filter(|it| !it.damaged);
+    sound.count()
 }

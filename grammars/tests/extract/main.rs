@@ -22,3 +22,4 @@ mod preprocessor;
 mod corpus;
 mod hostile;
 mod properties;
+mod torn;
