@@ -276,3 +276,12 @@ def from_key_val_list(
         raise ValueError("cannot encode objects that are not 2-tuples")
 
     return OrderedDict(value)
+
+
+def parse_list_header(value: str) -> list[str]:
+    result: list[str] = []
+    for item in _parse_list_header(value):
+        if item[:1] == item[-1:] == '"':
+            item = unquote_header_value(item[1:-1])
+        result.append(item)
+    return result

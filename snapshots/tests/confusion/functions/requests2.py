@@ -320,3 +320,31 @@ def prepend_scheme_if_needed(url: str, new_scheme: str) -> str:
         path = ""
 
     return urlunparse((scheme, netloc, path, "", query, fragment))
+
+
+def unquote_unreserved(uri: str) -> str:
+    parts = uri.split("%")
+    for i in range(1, len(parts)):
+        h = parts[i][0:2]
+        if len(h) == 2 and h.isalnum():
+            try:
+                c = chr(int(h, 16))
+            except ValueError:
+                raise InvalidURL(f"Invalid percent-escape sequence: '{h}'")
+
+            if c in UNRESERVED_SET:
+                parts[i] = c + parts[i][2:]
+            else:
+                parts[i] = f"%{parts[i]}"
+        else:
+            parts[i] = f"%{parts[i]}"
+    return "".join(parts)
+
+
+def dict_to_sequence(
+    d: _t.SupportsItems[Any, Any] | Iterable[tuple[Any, Any]],
+) -> Iterable[tuple[Any, Any]]:
+    if isinstance(d, _SupportsItems):
+        return d.items()
+
+    return d
