@@ -146,7 +146,7 @@ impl Extraction {
 /// Why a text gave no extraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtractError {
-    /// Longer than [`crate::limits::PARSE_BYTES_MAX`].
+    /// Longer than [`crate::limits::PARSE_BYTES_MAX`], and not to be read in pieces.
     TooLarge,
     /// Of more tokens than are parsed, for each costs a parser memory.
     TooDense,

@@ -3,7 +3,7 @@
 /// Longest path that is taken for a path; aider's own rule for a file name line.
 pub const PATH_BYTES_MAX: usize = 250;
 
-/// Longest code block that is parsed. Trees take about 18 times the source, so this keeps a parse near 20 MB.
+/// Longest text that is parsed at once; of a longer one pieces are. Trees take about 18 times the source, so this keeps a parse near 20 MB.
 pub const PARSE_BYTES_MAX: usize = 1 << 20;
 
 /// Blocks looked at in one message; a message with more is recorded, the rest of it is not captured.

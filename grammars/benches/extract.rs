@@ -1,9 +1,12 @@
-//! Extraction against the bare tree-sitter parse of the same bytes, in one run: `cargo bench -p tslp-grammars -- FILE…`.
+//! Extraction against the bare tree-sitter parse of the same bytes, in one run, for each language of the files that are given:
+//! `cargo bench -p tslp-grammars -- FILE…`.
 //!
-//! Without files a generated C source is used. Rounds alternate between the two, and the ratio is that of the medians.
+//! Without files a generated C source is used. Both take their memory from the system's allocator. Rounds alternate between the two, and the ratio is that of the medians.
 #![allow(clippy::print_stdout, missing_docs)]
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tree_sitter::Parser;
@@ -11,7 +14,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 7;
 
 fn main() {
     let files: Vec<String> = std::env::args()
@@ -27,6 +30,23 @@ fn main() {
     if sources.is_empty() {
         sources.push(("generated.c".to_owned(), generated()));
     }
+    let mut by_language: BTreeMap<String, Vec<(String, Vec<u8>)>> = BTreeMap::new();
+    for (name, source) in sources {
+        let extension = Path::new(&name).extension().unwrap_or_default();
+        let extension = extension.to_string_lossy().into_owned();
+        by_language
+            .entry(extension)
+            .or_default()
+            .push((name, source));
+    }
+    println!("language   files      bytes  bare MB/s  extraction MB/s  ratio");
+    for (language, sources) in &by_language {
+        compare(language, sources);
+    }
+}
+
+/// One line: the bare parse of some files against extraction from them.
+fn compare(language: &str, sources: &[(String, Vec<u8>)]) {
     let bytes: usize = sources.iter().map(|(_, source)| source.len()).sum();
     let mut bare = Vec::new();
     let mut full = Vec::new();
@@ -43,17 +63,17 @@ fn main() {
         }));
     }
     let (bare, full) = (median(bare), median(full));
-    println!("{} files, {bytes} bytes", sources.len());
-    println!("bare parse  {:8.2} MB/s", rate(bytes, bare));
-    println!("extraction  {:8.2} MB/s", rate(bytes, full));
     println!(
-        "ratio       {:8.2}",
+        "{language:8} {:7} {bytes:10} {:10.2} {:16.2} {:6.2}",
+        sources.len(),
+        rate(bytes, bare),
+        rate(bytes, full),
         full.as_secs_f64() / bare.as_secs_f64()
     );
 }
 
 fn parse(name: &str, source: &[u8]) {
-    let extension = std::path::Path::new(name).extension();
+    let extension = Path::new(name).extension();
     let grammar = match extension.and_then(|extension| extension.to_str()) {
         Some("c" | "h") => tree_sitter_c::LANGUAGE,
         Some("py") => tree_sitter_python::LANGUAGE,

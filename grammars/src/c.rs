@@ -21,6 +21,7 @@ pub(crate) static C: Language = Language {
     grammar: || tree_sitter_c::LANGUAGE.into(),
     readable: |source| preprocessor::readable(Dialect::C, source),
     has_macros: true,
+    is_indented: false,
     role,
     open,
     parts: parts::of_c,

@@ -23,6 +23,7 @@ pub(crate) static CPP: Language = Language {
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
     readable: |source| preprocessor::readable(Dialect::Cpp, source),
     has_macros: true,
+    is_indented: false,
     role,
     open,
     parts: parts::of_c,

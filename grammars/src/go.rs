@@ -17,6 +17,7 @@ pub(crate) static GO: Language = Language {
     grammar: || tree_sitter_go::LANGUAGE.into(),
     readable: |_| Readable::default(),
     has_macros: false,
+    is_indented: false,
     role,
     open,
     parts,

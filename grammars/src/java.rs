@@ -17,6 +17,7 @@ pub(crate) static JAVA: Language = Language {
     grammar: || tree_sitter_java::LANGUAGE.into(),
     readable: |_| Readable::default(),
     has_macros: false,
+    is_indented: false,
     role,
     open,
     parts: parts::with_body,

@@ -20,6 +20,7 @@ pub(crate) static JAVASCRIPT: Language = Language {
     grammar: || tree_sitter_javascript::LANGUAGE.into(),
     readable: |_| Readable::default(),
     has_macros: false,
+    is_indented: false,
     role,
     open,
     parts,

@@ -87,6 +87,9 @@ pub(crate) struct Language {
     /// Whether macros may stand where the grammar has no place for them.
     pub(crate) has_macros: bool,
 
+    /// Whether indentation alone says what belongs to a statement.
+    pub(crate) is_indented: bool,
+
     /// What a named node kind means.
     pub(crate) role: fn(&str) -> Role,
 

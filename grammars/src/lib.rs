@@ -31,16 +31,23 @@ mod preprocessor;
 mod stub;
 
 mod parse;
+mod pieces;
 mod readable;
 mod repair;
+mod torn;
 mod walk;
 
 mod patterns;
+
+use std::collections::HashSet;
 
 use tslp_core::extract::{ExtractError, Extraction, GrammarTag, Grammars, LanguageId};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
+
+/// How often torn blocks are looked for: what one of them hid shows when it is passed over.
+const TORN_ROUNDS_MAX: usize = 3;
 
 /// The parsers this crate ships. Holds nothing: share it or make a new one, as is handier.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,12 +98,10 @@ impl Grammars for TreeSitterGrammars {
     }
 
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
-        if source.len() > PARSE_BYTES_MAX {
-            return Err(ExtractError::TooLarge);
-        }
         match language::row(language).map(|row| row.reader) {
             Some(language::Reader::One(language)) => extract_as(language, source),
             Some(language::Reader::Header) => header::extract(source),
+            None if source.len() > PARSE_BYTES_MAX => Err(ExtractError::TooLarge),
             None => patterns::extract(usize::from(language.0) - language::count(), source),
         }
     }
@@ -121,26 +126,35 @@ fn extract_as(
     language: &'static language::Language,
     source: &[u8],
 ) -> Result<Extraction, ExtractError> {
-    extract_from(language, source, (language.readable)(source))
+    match source.len() > PARSE_BYTES_MAX {
+        true => pieces::extract(language, source),
+        false => extract_from(language, source, (language.readable)(source)),
+    }
 }
 
 /// As [`extract_as`], where the source was made readable already.
 fn extract_from(
     language: &'static language::Language,
     source: &[u8],
-    mut readable: readable::Readable,
+    readable: readable::Readable,
 ) -> Result<Extraction, ExtractError> {
-    if readable.tokens > parse::TOKENS_MAX {
-        return Err(ExtractError::TooDense);
+    match read_at_once(language, source, readable, &mut HashSet::new()) {
+        Err(ExtractError::TooLarge | ExtractError::TooDense) => pieces::extract(language, source),
+        read => read,
     }
-    let (nesting, marks) = parse::density(readable.text(source));
-    if readable.tokens == 0 && marks > parse::MARKS_MAX {
-        return Err(ExtractError::TooDense);
+}
+
+/// What one tree says of a source. `firsts` are the symbols that the text in front of it defines.
+fn read_at_once(
+    language: &'static language::Language,
+    source: &[u8],
+    mut readable: readable::Readable,
+    firsts: &mut HashSet<String>,
+) -> Result<Extraction, ExtractError> {
+    if source.len() > PARSE_BYTES_MAX {
+        return Err(ExtractError::TooLarge);
     }
-    let nesting = nesting.max(readable.depth);
-    if nesting > parse::NESTING_MAX {
-        return Err(ExtractError::Unparsable);
-    }
+    let nesting = parse::nesting(source, &readable)?;
     arena::within(|| {
         let mut tree = parse::bounded(language, readable.text(source), nesting)?;
         let elided = elided::lines(readable.text(source), &tree, &language.ready().kinds);
@@ -151,6 +165,42 @@ fn extract_from(
         if language.has_macros && tree.root_node().has_error() {
             tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
         }
-        Ok(walk::walk(language, &tree, source, &readable))
+        let mut known = firsts.clone();
+        let mut read = walk::walk(language, &tree, source, &readable, &mut known);
+        for _ in 0..TORN_ROUNDS_MAX {
+            if !tree.root_node().has_error() {
+                break;
+            }
+            let text = readable.text(source);
+            let found = &read.definitions;
+            let torn = torn::blocks(language, source, text, &tree, nesting, found);
+            if torn.is_empty() {
+                break;
+            }
+            // One tree at a time: each takes many times the memory of its text.
+            drop(tree);
+            readable.pass_over(source, &torn);
+            tree = parse::bounded(language, readable.text(source), nesting)?;
+            let mut known_now = firsts.clone();
+            let mut mended = walk::walk(language, &tree, source, &readable, &mut known_now);
+            // A torn block may have looked sound, but no more than that is given up for the rest.
+            if sound(&mended) + torn.len() < sound(&read) {
+                break;
+            }
+            // What stands for left-out code does so in what is torn, too, and a text that ends too early goes on doing so.
+            mended.elisions.append(&mut read.elisions);
+            mended.elisions.sort_unstable();
+            mended.elisions.dedup();
+            mended.breaks_off |= read.breaks_off;
+            (read, known) = (mended, known_now);
+        }
+        *firsts = known;
+        Ok(read)
     })
+}
+
+/// How many definitions have no errors.
+fn sound(read: &Extraction) -> usize {
+    let sound = read.definitions.iter().filter(|it| !it.damaged);
+    sound.count()
 }

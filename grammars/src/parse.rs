@@ -6,10 +6,11 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 use tslp_core::extract::ExtractError;
 
 use crate::language::Language;
+use crate::readable::Readable;
 
 /// Deepest nesting of brackets that is parsed. Each open level costs a parser about 300 bytes in any reading it
 /// considers; code that people write nests a few dozen deep.
-pub(crate) const NESTING_MAX: u32 = 10_000;
+const NESTING_MAX: u32 = 10_000;
 
 /// Most tokens and comments that are parsed, since each costs a parser memory: 150 to 190 bytes in C without errors, up to 300
 /// elsewhere. A megabyte of ordinary code holds 120,000 to 250,000; one of digits and commas would take 160 MB.
@@ -17,7 +18,7 @@ pub(crate) const TOKENS_MAX: usize = 200_000;
 
 /// Most words and marks that are parsed where comments and literals aren't told from code before the parse. A megabyte of
 /// ordinary code has 250,000 to 350,000; of digits and commas it would have a million.
-pub(crate) const MARKS_MAX: usize = 400_000;
+const MARKS_MAX: usize = 400_000;
 
 /// Progress calls (one per hundred parser operations) granted before any byte is read.
 const CALLS_BASE: usize = 600;
@@ -65,9 +66,27 @@ pub(crate) fn bounded(
         .ok_or(ExtractError::Unparsable)
 }
 
+/// How deep brackets nest in a text that may be parsed.
+///
+/// # Errors
+/// When there is more of anything than a parser has memory for.
+pub(crate) fn nesting(source: &[u8], readable: &Readable) -> Result<u32, ExtractError> {
+    if readable.tokens > TOKENS_MAX {
+        return Err(ExtractError::TooDense);
+    }
+    let (nesting, marks) = density(readable.text(source));
+    if readable.tokens == 0 && marks > MARKS_MAX {
+        return Err(ExtractError::TooDense);
+    }
+    match nesting.max(readable.depth) {
+        nesting if nesting > NESTING_MAX => Err(ExtractError::Unparsable),
+        nesting => Ok(nesting),
+    }
+}
+
 /// How deep the brackets of a text nest, and how many words and marks it has, literals and comments taken for code:
 /// enough to refuse what nobody writes.
-pub(crate) fn density(text: &[u8]) -> (u32, usize) {
+fn density(text: &[u8]) -> (u32, usize) {
     let (mut depth, mut deepest, mut count) = (0_u32, 0, 0);
     let mut in_word = false;
     for byte in text {

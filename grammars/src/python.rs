@@ -20,6 +20,7 @@ pub(crate) static PYTHON: Language = Language {
     grammar: || tree_sitter_python::LANGUAGE.into(),
     readable: |_| Readable::default(),
     has_macros: false,
+    is_indented: true,
     role,
     open,
     parts,

@@ -2,6 +2,8 @@
 
 use tslp_core::slice::Span;
 
+use crate::torn::{self, Torn};
+
 /// A placeholder is short; a longer comment isn't worth being looked at.
 pub(crate) const PLACEHOLDER_BYTES_MAX: usize = 512;
 
@@ -55,5 +57,13 @@ impl Readable {
             text[line.start as usize..line.end as usize].fill(b' ');
         }
         self.elisions.extend(lines);
+    }
+
+    /// Blanks what is torn; each is an error where it lies.
+    pub(crate) fn pass_over(&mut self, source: &[u8], torn: &[Torn]) {
+        self.changed = Some(torn::without(self.text(source), torn));
+        self.suspects.extend(torn.iter().map(|it| it.error));
+        self.suspects.sort_unstable();
+        self.suspects.dedup();
     }
 }

@@ -19,6 +19,7 @@ pub(crate) static RUST: Language = Language {
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     readable: |_| Readable::default(),
     has_macros: false,
+    is_indented: false,
     role,
     open,
     parts,

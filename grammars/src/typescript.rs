@@ -23,6 +23,7 @@ pub(crate) static TYPESCRIPT: Language = Language {
     grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     readable,
     has_macros: false,
+    is_indented: false,
     role,
     open,
     parts: javascript::parts,

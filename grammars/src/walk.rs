@@ -125,7 +125,7 @@ struct Walk<'tree, 'walk> {
     prefixes: Vec<Span>,
     elisions: Vec<Span>,
     /// Symbols that are defined: of a variable only the first assignment counts.
-    firsts: HashSet<String>,
+    firsts: &'walk mut HashSet<String>,
     /// Brackets that are open, where the text has errors.
     brackets: Vec<u8>,
     /// Where the first errors are.
@@ -145,6 +145,7 @@ pub(crate) fn walk(
     tree: &Tree,
     source: &[u8],
     readable: &Readable,
+    firsts: &mut HashSet<String>,
 ) -> Extraction {
     let mut walk = Walk {
         language,
@@ -163,7 +164,7 @@ pub(crate) fn walk(
         comments: Vec::new(),
         prefixes: readable.prefixes.clone(),
         elisions: readable.elisions.clone(),
-        firsts: HashSet::new(),
+        firsts,
         brackets: Vec::new(),
         unread: Vec::new(),
         last_error: 0,
@@ -344,7 +345,7 @@ impl<'tree> Walk<'tree, '_> {
             depth,
         };
         let mut opened = (self.language.open)(node, &outer);
-        let firsts = &mut self.firsts;
+        let firsts = &mut *self.firsts;
         opened
             .symbols
             .retain(|symbol| firsts.insert(symbol.clone()) || !opened.first_only);

@@ -1,6 +1,8 @@
 //! Conditional groups: which directives belong together, and whether each branch closes what it opens.
 
-use super::lex::{Directive, Kind, Token, directive_name};
+use std::borrow::Cow;
+
+use super::lex::{self, Directive, Kind, Token, directive_name};
 
 /// What is known of the branch that a directive begins.
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,4 +151,27 @@ pub(super) fn is_never(directive: &[u8]) -> bool {
         .filter(|word| !word.is_empty())
         .count();
     words == 2 && condition == Some(b"0")
+}
+
+/// The text with all directives blanked that belong to a conditional whose beginning or end isn't there.
+pub(crate) fn without_open_conditionals(source: &[u8]) -> Cow<'_, [u8]> {
+    let tokens = lex::tokens(source).tokens;
+    let mut open: Vec<Vec<Token>> = vec![Vec::new()];
+    for token in tokens {
+        match token.kind {
+            Kind::Directive(Directive::If) => open.push(vec![token]),
+            Kind::Directive(Directive::End) if open.len() > 1 => drop(open.pop()),
+            Kind::Directive(Directive::Branch | Directive::End) => {
+                open.last_mut()
+                    .into_iter()
+                    .for_each(|group| group.push(token));
+            }
+            _ => {}
+        }
+    }
+    let mut text = Cow::Borrowed(source);
+    for token in open.into_iter().flatten() {
+        text.to_mut()[token.start as usize..token.end as usize].fill(b' ');
+    }
+    text
 }

@@ -14,6 +14,7 @@ mod macros;
 mod pass;
 mod specifiers;
 
+pub(crate) use conditionals::without_open_conditionals;
 pub(crate) use lex::looks_like_macro;
 pub(crate) use pass::{Dialect, readable};
 pub(crate) use specifiers::{WordKind, word_kind};

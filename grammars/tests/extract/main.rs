@@ -16,8 +16,10 @@ mod macros;
 mod parts;
 mod patterns;
 mod patterns_hostile;
+mod pieces;
 mod preprocessor;
 
 mod corpus;
 mod hostile;
 mod properties;
+mod torn;

@@ -38,11 +38,10 @@ pub(super) struct Room {
 impl Room {
     /// Memory of a file of so many bytes while it is parsed, and until it is decided about.
     fn memory_of(self, bytes: usize) -> (usize, usize) {
-        let (parsing, kept) = if bytes <= PARSE_BYTES_MAX {
-            (bytes * PARSE_MEMORY_PER_BYTE, bytes * KEPT_MEMORY_PER_BYTE)
-        } else {
-            (bytes, 0)
-        };
+        // What is longer is read in pieces.
+        let at_once = bytes.min(PARSE_BYTES_MAX);
+        let parsing = (bytes - at_once) + at_once * PARSE_MEMORY_PER_BYTE;
+        let kept = bytes * KEPT_MEMORY_PER_BYTE;
         (parsing.min(self.parsing), kept)
     }
 

@@ -31,7 +31,7 @@ pub enum Skip {
     NotAFile,
     /// Its name can't be written down in a ledger.
     Unnamable,
-    /// Over the parser's bound; the hash of the whole file is recorded.
+    /// Over the parser's bound, and not to be read in pieces; the hash of the whole file is recorded.
     TooLargeToParse,
     /// Within the parser's bound, and of more tokens than it takes; the hash of the whole file is recorded.
     TooDenseToParse,
@@ -67,7 +67,7 @@ impl Skip {
             Self::NotAFile | Self::Unreadable(ReadFailure::NotAFile) => "not a regular file",
             Self::Unnamable => "a name that can't be written down",
             Self::TooLargeToParse => {
-                "over 1 MiB, which is more than is parsed: the hash of the whole file is recorded"
+                "over 1 MiB, and can't be cut between definitions at the margin: the hash of the whole file is recorded"
             }
             Self::TooDenseToParse => {
                 "too many tokens to parse: the hash of the whole file is recorded"
@@ -161,9 +161,6 @@ fn content_of(reader: &FileReader, path: &RelPath) -> (usize, Content) {
 }
 
 fn content(path: &RelPath, bytes: &[u8]) -> Content {
-    if bytes.len() > PARSE_BYTES_MAX {
-        return Content::Hashes(Hashes::of(bytes, None), Skip::TooLargeToParse);
-    }
     let as_it_is = || {
         let language = TreeSitterGrammars.language_of_path(path)?;
         TreeSitterGrammars.extract(language, bytes).ok()
@@ -188,7 +185,11 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
         Err(Reason::QuotesDelimiters) => Skip::QuotesDelimiters,
         Err(Reason::NoGrammar) => Skip::NoGrammar,
         Err(Reason::TooLargeToParse) => {
-            return Content::Hashes(Hashes::of(bytes, None), Skip::TooDenseToParse);
+            let skip = match bytes.len() > PARSE_BYTES_MAX {
+                true => Skip::TooLargeToParse,
+                false => Skip::TooDenseToParse,
+            };
+            return Content::Hashes(Hashes::of(bytes, None), skip);
         }
         Err(_) => Skip::ParseErrors,
     };

@@ -68,7 +68,8 @@ fn of_text(path: &RelPath, source: &[u8]) -> Option<String> {
         Ok(extraction) if extraction.clean => None,
         Ok(extraction) => Some(words(path.as_str(), &lines(source, &extraction))),
         Err(ExtractError::TooLarge) => Some(format!(
-            "{name}: all of it, for it is larger than the {} KiB that are parsed",
+            "{name}: all of it, for it is larger than the {} KiB that are parsed at once, and no \
+             definition at the margin shows where to cut it",
             PARSE_BYTES_MAX >> 10
         )),
         Err(ExtractError::TooDense) => Some(format!(

@@ -7,7 +7,6 @@ use tslp_core::event::{DiskFile, DiskFinding, ReadFailure};
 use tslp_core::extract::{Extraction, Grammars};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
-use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 
 use super::DiskCheck;
@@ -222,9 +221,6 @@ impl Shared {
 
     fn extraction(&self, path: &RelPath, bytes: &[u8]) -> Option<Extraction> {
         let language = self.grammars.language_of_path(path)?;
-        if bytes.len() > PARSE_BYTES_MAX {
-            return None;
-        }
         let _one_at_a_time = locked(&self.parsing);
         count(&self.counters.parses);
         self.grammars.extract(language, bytes).ok()

@@ -41,6 +41,9 @@ impl Grammars for Lines {
     }
 
     fn extract(&self, _: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
+        if source.len() > PARSE_BYTES_MAX {
+            return Err(ExtractError::TooLarge);
+        }
         let text = std::str::from_utf8(source).map_err(|_| ExtractError::Unparsable)?;
         assert!(!text.contains("PANIC"), "a parser that panics");
         let mut definitions = Vec::new();

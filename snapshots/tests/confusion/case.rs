@@ -5,14 +5,12 @@ use std::ops::Range;
 use crate::dice::Dice;
 use crate::function::{Function, condition, functions};
 use crate::lexer::tokens;
+use crate::margin::{self, Style};
 use crate::sources::{Group, Source};
 use crate::statements;
 
 /// Longest text that is pasted whole; of a longer file a part is shown.
 const SHOWN_BYTES_MAX: usize = 16 << 10;
-
-/// Functions taken from one file.
-const PER_FILE: usize = 7;
 
 /// Lines of a function that is taken.
 const LINES: std::ops::RangeInclusive<usize> = 5..=300;
@@ -39,8 +37,18 @@ impl Case {
         self.shown.len() == self.file.len()
     }
 
-    pub(crate) fn is_cpp(&self) -> bool {
-        !self.path.ends_with(".c")
+    /// How its language writes functions; none for C and C++, whose tokens are known.
+    pub(crate) fn style(&self) -> Option<&'static Style> {
+        margin::style(&self.path)
+    }
+
+    /// The name of its language in info strings.
+    pub(crate) fn tag(&self) -> &'static str {
+        match self.style() {
+            Some(style) => style.tag,
+            None if self.path.ends_with(".c") => "c",
+            None => "cpp",
+        }
     }
 
     /// Choices about this case alone.
@@ -66,12 +74,15 @@ pub(crate) fn cases(group: &Group) -> Vec<Case> {
     let mut dice = Dice::about(&[group.name]);
     let mut pool: Vec<(&Source, Vec<Function>, usize)> = Vec::new();
     for source in &group.sources {
-        let all = functions(&source.text);
+        let all = match margin::style(&source.path) {
+            None => functions(&source.text),
+            Some(style) => margin::functions(&source.text, style),
+        };
         let mut indices: Vec<usize> = (0..all.len())
             .filter(|at| LINES.contains(&all[*at].lines))
             .collect();
         dice.shuffle(&mut indices);
-        for index in indices.into_iter().take(PER_FILE) {
+        for index in indices.into_iter().take(group.functions_per_file) {
             pool.push((source, all.clone(), index));
         }
     }
@@ -96,10 +107,12 @@ pub(crate) fn cases(group: &Group) -> Vec<Case> {
 }
 
 fn case(group: &'static str, source: &Source, all: &[Function], index: usize) -> Option<Case> {
+    let has_conditions = margin::style(&source.path).is_none();
+    let are_closed = |text: &str| !has_conditions || conditions_are_closed(text);
     let range = if source.text.len() <= SHOWN_BYTES_MAX {
         0..source.text.len()
     } else {
-        part(&source.text, all, index)?
+        part(&source.text, all, index, are_closed)?
     };
     let from = range.start;
     let moved = |function: &Function| {
@@ -124,7 +137,7 @@ fn case(group: &'static str, source: &Source, all: &[Function], index: usize) ->
         };
         function.name != own.name
             && first.end(&source.text) <= second.start
-            && conditions_are_closed(&source.text[first.end(&source.text)..second.start])
+            && are_closed(&source.text[first.end(&source.text)..second.start])
     };
     let neighbour = all[index + 1..]
         .iter()
@@ -147,7 +160,12 @@ fn case(group: &'static str, source: &Source, all: &[Function], index: usize) ->
 }
 
 /// The function with as many neighbours as fit, cut where no `#if` is left open.
-fn part(text: &str, all: &[Function], index: usize) -> Option<Range<usize>> {
+fn part(
+    text: &str,
+    all: &[Function],
+    index: usize,
+    are_closed: impl Fn(&str) -> bool,
+) -> Option<Range<usize>> {
     [(2, 2), (2, 1), (1, 2), (1, 1), (1, 0), (0, 1), (0, 0)]
         .into_iter()
         .map(|(before, after)| {
@@ -156,7 +174,7 @@ fn part(text: &str, all: &[Function], index: usize) -> Option<Range<usize>> {
         })
         .find(|range| {
             let inside = &text[range.clone()];
-            range.len() <= SHOWN_BYTES_MAX && conditions_are_closed(inside)
+            range.len() <= SHOWN_BYTES_MAX && are_closed(inside)
         })
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::by_lines;
 use crate::case::Case;
 use crate::edit::{Cut, Edit, Shows, Worth};
 use crate::statements::{core, indent, pieces, replaced};
@@ -99,16 +100,29 @@ const CUTS: [Cut; 5] = [
 /// Every damaging edit that the function has room for.
 pub(crate) fn edits(case: &Case) -> Vec<Edit> {
     let mut edits = Vec::new();
-    lazy(case, &mut edits);
-    lazy_in_other_words(case, &mut edits);
-    stubbed_tail(case, &mut edits);
-    shrunk(case, &mut edits);
-    branch_dropped(case, &mut edits);
-    include_dropped(case, &mut edits);
+    match case.style() {
+        Some(style) => {
+            let wordings: Vec<&str> = WORDINGS.lines().collect();
+            let mut dice = case.dice("lazy");
+            let known = dice.of(&PLACEHOLDERS).copied();
+            let other = dice.of(&wordings).copied();
+            for words in [known, other].into_iter().flatten() {
+                by_lines::damaging(case, style, words, &mut edits);
+            }
+        }
+        None => {
+            lazy(case, &mut edits);
+            lazy_in_other_words(case, &mut edits);
+            stubbed_tail(case, &mut edits);
+            shrunk(case, &mut edits);
+            branch_dropped(case, &mut edits);
+            include_dropped(case, &mut edits);
+            hollow(case, &mut edits);
+            collapsed(case, &mut edits);
+        }
+    }
     lazy_text(case, &mut edits);
     truncated(case, &mut edits);
-    hollow(case, &mut edits);
-    collapsed(case, &mut edits);
     dropped(case, &mut edits);
     misnamed(case, &mut edits);
     doubled(case, &mut edits);
@@ -361,6 +375,14 @@ fn lazy_text(case: &Case, edits: &mut Vec<Edit>) {
     };
     let place = neighbour.start..neighbour.end(&case.shown);
     let all = 0..case.shown.len();
+    let words = match case.style() {
+        Some(style) if !style.has_braces => words
+            .replace("//", "#")
+            .replace("/*", "#")
+            .replace("*/", ""),
+        _ => (*words).to_owned(),
+    };
+    let words = words.as_str();
     let text = replaced(&case.shown, all, vec![(place, format!("{words}\n"))]);
     let kind = "lazy between functions";
     edits.push(Edit::of_text(case, kind, words, text));
@@ -371,7 +393,12 @@ fn truncated(case: &Case, edits: &mut Vec<Edit>) {
     let Some(changed) = changed.first() else {
         return;
     };
-    for cut in CUTS {
+    // Where lines alone end a function, one that lacks its last ones is whole to every reader.
+    let shows_end = case.style().is_none_or(|style| style.has_braces);
+    let cuts = CUTS
+        .iter()
+        .filter(|cut| shows_end || cut.by_length || !cut.closed);
+    for &cut in cuts {
         let kind = match (cut.by_length, cut.closed) {
             (true, true) => "truncated, length, fence closed",
             (true, false) => "truncated, length, fence open",

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::by_lines;
 use crate::case::Case;
 use crate::edit::{Edit, Worth};
 use crate::lexer::{Kind, Token, tokens};
@@ -23,6 +24,9 @@ const REMARKS: [&str; 10] = [
 
 /// Every faithful edit that the function has room for.
 pub(crate) fn edits(case: &Case) -> Vec<Edit> {
+    if let Some(style) = case.style() {
+        return by_lines::faithful(case, style);
+    }
     let work = Work::new(case);
     let all = [
         ("local renamed", work.local_renamed()),

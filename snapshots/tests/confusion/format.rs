@@ -46,7 +46,7 @@ pub(crate) struct Rendered {
 /// An edit in a format, where the format can say it.
 pub(crate) fn rendered(case: &Case, edit: &Edit, format: Format) -> Option<Rendered> {
     let path = edit.path.as_deref().unwrap_or(&case.path);
-    let language = if case.is_cpp() { "cpp" } else { "c" };
+    let language = case.tag();
     let fence = |info: String, code: String| in_fence(&info, code, edit);
     let named = format!("{language}:{path}");
     match format {

@@ -8,8 +8,10 @@ mod lexer;
 mod sources;
 
 mod function;
+mod margin;
 mod statements;
 
+mod by_lines;
 mod case;
 mod damaging;
 mod edit;

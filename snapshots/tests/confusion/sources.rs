@@ -1,4 +1,5 @@
-//! Real C and C++ sources: those of packages that lie in the local registry, in the versions that `Cargo.lock` names.
+//! Real sources: those of packages that lie in the local registry, in the versions that `Cargo.lock` names, and functions in
+//! languages of which no package there has any.
 //!
 //! Nothing is downloaded here. A package that isn't there is named, and measured without.
 
@@ -19,7 +20,7 @@ struct Origin {
     functions: usize,
 }
 
-const ORIGINS: [Origin; 4] = [
+const ORIGINS: [Origin; 5] = [
     Origin {
         group: "sqlite",
         package: "libsqlite3-sys",
@@ -44,6 +45,31 @@ const ORIGINS: [Origin; 4] = [
         folder: "libfuzzer",
         functions: 80,
     },
+    Origin {
+        group: "rust",
+        package: "insta",
+        folder: "src",
+        functions: 100,
+    },
+];
+
+/// Languages of which this repository holds functions: see `functions/README.md`.
+const KEPT: [(&str, &str); 5] = [
+    ("python", "py"),
+    ("javascript", "js"),
+    ("typescript", "ts"),
+    ("go", "go"),
+    ("java", "java"),
+];
+
+/// Functions taken from one file of a package, so that no file decides.
+const PER_FILE: usize = 7;
+
+/// Functions taken of each: all, for there are fewer.
+const KEPT_FUNCTIONS: usize = 120;
+
+const EXTENSIONS: [&str; 12] = [
+    "c", "cc", "cpp", "cxx", "h", "hpp", "py", "js", "ts", "rs", "go", "java",
 ];
 
 /// One source file.
@@ -58,6 +84,8 @@ pub(crate) struct Group {
     pub(crate) name: &'static str,
     /// Functions to take from it.
     pub(crate) functions: usize,
+    /// Functions to take from one file at the most.
+    pub(crate) functions_per_file: usize,
     /// In the order of their paths.
     pub(crate) sources: Vec<Source>,
 }
@@ -71,15 +99,27 @@ pub(crate) fn collect() -> (Vec<Group>, Vec<String>) {
             Some(folder) => groups.push(Group {
                 name: origin.group,
                 functions: origin.functions,
+                functions_per_file: PER_FILE,
                 sources: sources_under(&folder.join(origin.folder)),
             }),
             None => missing.push(origin.package.to_owned()),
         }
     }
-    if groups.is_empty() {
+    for (name, extension) in KEPT {
+        let mut sources = sources_under(&repository().join("snapshots/tests/confusion/functions"));
+        sources.retain(|source| source.path.ends_with(&format!(".{extension}")));
+        groups.push(Group {
+            name,
+            functions: KEPT_FUNCTIONS,
+            functions_per_file: KEPT_FUNCTIONS,
+            sources,
+        });
+    }
+    if missing.len() == ORIGINS.len() {
         groups.push(Group {
             name: "repository",
             functions: 50,
+            functions_per_file: PER_FILE,
             sources: sources_under(&repository().join("grammars/tests/corpus")),
         });
     }
@@ -92,6 +132,7 @@ pub(crate) fn more() -> Option<Group> {
     Some(Group {
         name: "more",
         functions: 300,
+        functions_per_file: PER_FILE,
         sources: sources_under(Path::new(&folder)),
     })
 }
@@ -149,7 +190,7 @@ fn files_under(folder: &Path, paths: &mut Vec<PathBuf>) {
         let extension = path.extension().and_then(|extension| extension.to_str());
         if path.is_dir() {
             files_under(&path, paths);
-        } else if matches!(extension, Some("c" | "cc" | "cpp" | "cxx" | "h" | "hpp")) {
+        } else if matches!(extension, Some(extension) if EXTENSIONS.contains(&extension)) {
             paths.push(path);
         }
     }

@@ -77,7 +77,7 @@ impl<'c> Start<'c> {
         let damaged = (!extraction.clean).then(|| damaged_in(&extraction));
         let mut stage = Stage::new(Policy::default());
         stage.set_disk(disk);
-        let fence = if case.is_cpp() { "cpp" } else { "c" };
+        let fence = case.tag();
         stage.step(Step::User(format!(
             "{}\n```{fence}\n{}```\nThis is how it stands.\n",
             case.path,

@@ -1,0 +1,161 @@
+//! Texts that are too large for one tree, read in pieces between definitions at the top level.
+//!
+//! A *window* of the text is parsed only to find out where a piece may end: before the last of the definitions that begin at
+//! the margin, the end of the window left out, since what it tore apart reads like anything. The piece is then read as
+//! if it were all there is, and the next window begins behind it. A piece that ends in the middle of something is looked for
+//! in a larger window: a function may be that long. A conditional of C that reaches over a piece's end is passed
+//! over: at the top level each of its branches holds whole definitions.
+//!
+//! Where that doesn't help, a bracket was open around it, such as a namespace's: what the
+//! definitions from there on belong to can't be told, so they count as damaged.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use tree_sitter::Tree;
+use tslp_core::extract::{ExtractError, Extraction};
+use tslp_core::limits::{DEFINITIONS_PER_BLOCK_MAX, PARSE_BYTES_MAX};
+use tslp_core::slice::Span;
+
+use crate::language::{Language, Role, offset};
+use crate::{arena, parse, preprocessor, read_at_once};
+
+/// Bytes looked at for the end of a piece, doubled up to [`PARSE_BYTES_MAX`] until there is one. Dense code has 130,000 tokens
+/// in so many, and few definitions are longer.
+const WINDOW_BYTES: usize = 256 << 10;
+
+/// The share of a window at its end in which no piece ends: a definition that isn't longer is torn behind every cut.
+const UNTRUSTED_SHARE: usize = 8;
+
+/// Reads a text piece by piece.
+///
+/// # Errors
+/// When it can't be cut, or one of its pieces can't be read.
+pub(crate) fn extract(
+    language: &'static Language,
+    source: &[u8],
+) -> Result<Extraction, ExtractError> {
+    let mut firsts = HashSet::new();
+    let (mut whole, mut end) = piece(language, source, &mut firsts)?;
+    while end < source.len() && whole.definitions.len() < DEFINITIONS_PER_BLOCK_MAX {
+        let (next, length) = piece(language, &source[end..], &mut firsts)?;
+        join(&mut whole, moved(next, offset(end)));
+        end += length;
+    }
+    match whole.definitions.len() < DEFINITIONS_PER_BLOCK_MAX {
+        true => Ok(whole),
+        false => Err(ExtractError::TooDense),
+    }
+}
+
+/// What the first piece of a text says, and its length: from a larger window if it ends in the middle of something.
+fn piece(
+    language: &'static Language,
+    rest: &[u8],
+    firsts: &mut HashSet<String>,
+) -> Result<(Extraction, usize), ExtractError> {
+    let mut found = Err(ExtractError::TooLarge);
+    let mut window = WINDOW_BYTES;
+    while window <= PARSE_BYTES_MAX {
+        let length = match rest.len() <= window {
+            true => Some(rest.len()),
+            false => last_cut(language, &rest[..window])?,
+        };
+        if let Some(length) = length {
+            let mut known = firsts.clone();
+            let text = closed(language, &rest[..length]);
+            let read = read_at_once(language, &text, (language.readable)(&text), &mut known)?;
+            let is_whole = !read.breaks_off || length == rest.len();
+            if is_whole || found.is_err() {
+                found = Ok((read, length, known));
+            }
+            if is_whole {
+                break;
+            }
+        }
+        window *= 2;
+    }
+    let (read, length, known) = found?;
+    *firsts = known;
+    Ok((read, length))
+}
+
+/// The text without the conditionals that aren't whole.
+fn closed<'a>(language: &Language, text: &'a [u8]) -> Cow<'a, [u8]> {
+    match language.has_macros {
+        true => preprocessor::without_open_conditionals(text),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Where the last definition begins that stands at the margin and in the trusted part of a window, comments and attributes
+/// above it included.
+fn last_cut(language: &'static Language, window: &[u8]) -> Result<Option<usize>, ExtractError> {
+    let text = closed(language, window);
+    let readable = (language.readable)(&text);
+    let nesting = parse::nesting(&text, &readable)?;
+    arena::within(|| {
+        let tree = parse::bounded(language, readable.text(&text), nesting)?;
+        Ok(last_cut_of_tree(language, &tree, &text))
+    })
+}
+
+fn last_cut_of_tree(language: &Language, tree: &Tree, window: &[u8]) -> Option<usize> {
+    let kinds = &language.ready().kinds;
+    let trusted = window.len() - window.len() / UNTRUSTED_SHARE;
+    let mut cursor = tree.walk();
+    let (mut last, mut lead, mut past) = (None, None, 0);
+    for node in tree.root_node().children(&mut cursor) {
+        if node.start_byte() > trusted {
+            break;
+        }
+        let gap = &window[past..node.start_byte()];
+        let begins_line = gap.ends_with(b"\n") && gap.trim_ascii().is_empty();
+        past = node.end_byte();
+        match kinds.get(node.kind_id()).role {
+            Role::Comment | Role::Lead => {
+                lead = lead.or_else(|| begins_line.then(|| node.start_byte()));
+                continue;
+            }
+            // A macro may be defined in the middle of a body, and so begin no piece.
+            Role::Item if begins_line && !node.has_error() => {
+                last = lead.or_else(|| Some(node.start_byte()));
+            }
+            _ => {}
+        }
+        lead = None;
+        // The grammar of C takes the line's end for a part of a directive.
+        if window[..past].ends_with(b"\n") {
+            past -= 1;
+        }
+    }
+    last.filter(|cut| *cut > 0)
+}
+
+/// A piece's extraction, by places in the whole text.
+fn moved(mut piece: Extraction, by: u32) -> Extraction {
+    let definitions = piece.definitions.iter_mut();
+    let spans = definitions.flat_map(|it| [&mut it.span, &mut it.head]);
+    let spans = spans.chain(&mut piece.elisions).chain(&mut piece.unread);
+    for Span { start, end } in spans {
+        *start += by;
+        *end += by;
+    }
+    piece
+}
+
+/// Adds the next piece to those in front of it.
+fn join(whole: &mut Extraction, mut next: Extraction) {
+    for definition in &mut next.definitions {
+        definition.damaged |= whole.breaks_off;
+    }
+    whole.definitions.append(&mut next.definitions);
+    whole.elisions.append(&mut next.elisions);
+    whole.unread.append(&mut next.unread);
+    whole.figures.nodes += next.figures.nodes;
+    whole.figures.tokens += next.figures.tokens;
+    whole.errors += next.errors;
+    whole.clean &= next.clean && !whole.breaks_off;
+    whole.preamble |= next.preamble;
+    whole.breaks_off |= next.breaks_off;
+}

@@ -1,0 +1,292 @@
+//! Torn texts: where a parser and the layout of lines disagree about where a block ends, layout is believed.
+//!
+//! A stray bracket makes a parser take the rest of a file for a part of the function that it stands in, or the function's rest
+//! for the file's. People indent, though: what a line begins ends at the bracket in its own column, in Python before the
+//! next line of its column. Such a *block* is torn if no node of the tree covers exactly it and it can't be read by itself. The inside
+//! of the innermost ones is passed over, which counts as an error there, and the text is parsed again.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use tree_sitter::{Node, Tree};
+use tslp_core::extract::Definition;
+
+use crate::language::{Language, offset};
+use crate::parse;
+
+/// Blocks of a text that are parsed by themselves; a text with more of them isn't torn, it is none.
+const PARSED_MAX: usize = 100;
+
+/// What stands for the statements of a block that only indentation holds together.
+const STAND_IN: &[u8] = b"pass";
+
+/// What the lines of a text say belongs together.
+#[derive(Debug)]
+struct Block {
+    /// From its first word to its last bracket.
+    span: Range<usize>,
+    /// The last line of its head that begins in its column.
+    last_line: usize,
+    /// The lines between the one that opens it last and the one that closes it.
+    inside: Range<usize>,
+}
+
+impl Block {
+    /// Where a node may begin that is this block: the lines above its last one may be another statement.
+    fn starts(&self) -> [usize; 2] {
+        [self.span.start, self.last_line]
+    }
+}
+
+/// A block that has begun.
+struct Begun {
+    column: usize,
+    start: usize,
+    last_line: usize,
+    /// Where the line ends that opened it last, and whether indentation alone says what it holds.
+    opened: Option<(usize, bool)>,
+}
+
+/// A torn block's inside, and where the first error in it is.
+#[derive(Debug)]
+pub(crate) struct Torn {
+    pub(crate) inside: Range<usize>,
+    pub(crate) error: u32,
+    /// Where a statement is put, so that the definition reaches as far.
+    stand_in: Option<usize>,
+}
+
+/// The innermost torn blocks of a text, in source order.
+pub(crate) fn blocks(
+    language: &Language,
+    source: &[u8],
+    text: &[u8],
+    tree: &Tree,
+    nesting: u32,
+    definitions: &[Definition],
+) -> Vec<Torn> {
+    let mut blocks = layout(source, language.is_indented);
+    // A macro in front may be blanked.
+    let past_blanks = |start: usize, end: usize| {
+        let blanks = text[start..end]
+            .iter()
+            .take_while(|it| it.is_ascii_whitespace());
+        start + blanks.count()
+    };
+    for block in &mut blocks {
+        block.span.start = past_blanks(block.span.start, block.span.end);
+        block.last_line = past_blanks(block.last_line, block.span.end);
+    }
+    let starts = blocks.iter().flat_map(Block::starts).collect();
+    let nodes = nodes_from(tree, starts);
+    let is_node = |block: &Block| {
+        let line_end = block.span.end + end_of_line(&text[block.span.end..]);
+        let mut ends = block.span.end..=line_end;
+        let starts = block.starts();
+        ends.any(|end| starts.iter().any(|start| nodes.contains(&(*start, end))))
+    };
+    // A head may begin on lines of which layout knows nothing.
+    let is_definition = |block: &Block| {
+        let line_end = block.span.end + end_of_line(&text[block.span.end..]);
+        definitions.iter().any(|it| {
+            let ends = block.span.end..=line_end;
+            let head = it.span.start as usize..=it.head.end as usize;
+            ends.contains(&(it.span.end as usize)) && head.contains(&block.span.start)
+        })
+    };
+    let in_question = |block: &&Block| !is_node(block) && !is_definition(block);
+    // Inner blocks come before those around them.
+    let mut torn: Vec<Torn> = Vec::new();
+    let mut parsed = 0;
+    for block in blocks.iter().filter(in_question) {
+        let holds_torn = torn
+            .last()
+            .is_some_and(|it| it.inside.start >= block.span.start);
+        let is_blank = text[block.inside.clone()].trim_ascii().is_empty();
+        if holds_torn || is_blank || parsed >= PARSED_MAX {
+            continue;
+        }
+        parsed += 1;
+        let error_from = |start: usize| {
+            let tree = parse::bounded(language, &text[start..block.span.end], nesting).ok()?;
+            Some(start + first_error(&tree)?)
+        };
+        if let [Some(_), Some(error)] = block.starts().map(error_from) {
+            let stand_in = match language.is_indented {
+                true => last_of(STAND_IN.len(), text, &block.inside),
+                false => None,
+            };
+            let last = stand_in.unwrap_or(block.inside.end - 1);
+            torn.push(Torn {
+                error: offset(error.clamp(block.inside.start, last)),
+                inside: block.inside.clone(),
+                stand_in,
+            });
+        }
+    }
+    torn
+}
+
+/// The text with these stretches blanked; lines stay.
+pub(crate) fn without(text: &[u8], torn: &[Torn]) -> Vec<u8> {
+    let mut text = text.to_vec();
+    for stretch in torn {
+        for byte in &mut text[stretch.inside.clone()] {
+            if !matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+        if let Some(at) = stretch.stand_in {
+            text[at..at + STAND_IN.len()].copy_from_slice(STAND_IN);
+        }
+    }
+    text
+}
+
+/// The blocks of a text by its lines alone, each before those around it.
+fn layout(source: &[u8], is_indented: bool) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut begun: Vec<Begun> = Vec::new();
+    let (mut at, mut last_end) = (0, 0);
+    for line in source.split_inclusive(|byte| *byte == b'\n') {
+        let (line_start, words) = (at, line.trim_ascii());
+        at += line.len();
+        let column = line.len() - line.trim_ascii_start().len();
+        let opens = opens_block(words, is_indented).map(|by_indent| (at, by_indent));
+        match words.first() {
+            Some(b'}' | b')' | b']') => {
+                begun.retain(|it| it.column <= column);
+                if let Some(top) = begun.last_mut().filter(|it| it.column == column)
+                    && let Some((opened, false)) = top.opened
+                {
+                    if opens.is_some() {
+                        top.opened = opens;
+                    } else {
+                        blocks.push(Block {
+                            span: top.start..line_start + column + 1,
+                            last_line: top.last_line,
+                            inside: opened..line_start,
+                        });
+                        begun.pop();
+                    }
+                }
+            }
+            Some(b'{') => {
+                begun.retain(|it| it.column <= column);
+                if let Some(top) = begun.last_mut().filter(|it| it.column == column) {
+                    top.opened = top.opened.or(opens);
+                }
+            }
+            Some(byte) if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'@' | 0x80..) => {
+                let head = begun
+                    .last()
+                    .filter(|it| it.goes_on(column, &source[..line_start]));
+                let start = head.map_or(line_start + column, |head| head.start);
+                while let Some(ended) = begun.pop_if(|it| it.column >= column) {
+                    blocks.extend(ended.by_indent(last_end));
+                }
+                begun.push(Begun {
+                    column,
+                    start,
+                    last_line: line_start + column,
+                    opened: opens,
+                });
+            }
+            // Comments, directives, marks of a merge: nothing ends or begins there.
+            _ => {}
+        }
+        if !words.is_empty() {
+            last_end = line_start + column + words.len();
+        }
+    }
+    while let Some(ended) = begun.pop() {
+        blocks.extend(ended.by_indent(last_end));
+    }
+    blocks
+}
+
+impl Begun {
+    /// Whether what has begun goes on in the next line, as a head over several lines does. So much stands before that line.
+    fn goes_on(&self, column: usize, before: &[u8]) -> bool {
+        let line = before.trim_ascii_end();
+        let is_next = before[line.len()..]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+            == 1;
+        self.column == column && self.opened.is_none() && is_next && !line.ends_with(b";")
+    }
+
+    /// The block, if it ends where lines are indented less.
+    fn by_indent(self, end: usize) -> Option<Block> {
+        let (opened, by_indent) = self.opened?;
+        (by_indent && opened < end).then_some(Block {
+            span: self.start..end,
+            last_line: self.last_line,
+            inside: opened..end,
+        })
+    }
+}
+
+/// Whether a line opens a block, and whether indentation alone says what it holds.
+fn opens_block(words: &[u8], is_indented: bool) -> Option<bool> {
+    match words.last()? {
+        b'{' | b'(' | b'[' => Some(false),
+        b':' if is_indented => Some(true),
+        _ => None,
+    }
+}
+
+/// The first word of the last line of a stretch that has as many bytes.
+fn last_of(bytes: usize, text: &[u8], stretch: &Range<usize>) -> Option<usize> {
+    let (mut at, mut found) = (stretch.start, None);
+    for line in text[stretch.clone()].split_inclusive(|byte| *byte == b'\n') {
+        if line.trim_ascii().len() >= bytes && line[0].is_ascii_whitespace() {
+            found = Some(at + line.len() - line.trim_ascii_start().len());
+        }
+        at += line.len();
+    }
+    found
+}
+
+fn end_of_line(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| **byte != b'\n').count()
+}
+
+/// Where the nodes begin and end that begin at one of these places.
+fn nodes_from(tree: &Tree, starts: HashSet<usize>) -> HashSet<(usize, usize)> {
+    let mut found = HashSet::new();
+    each(tree, |node| {
+        if !node.is_error() && starts.contains(&node.start_byte()) {
+            found.insert((node.start_byte(), node.end_byte()));
+        }
+        true
+    });
+    found
+}
+
+fn first_error(tree: &Tree) -> Option<usize> {
+    let mut first = None;
+    each(tree, |node| {
+        if first.is_none() && (node.is_error() || node.is_missing()) {
+            first = Some(node.start_byte());
+        }
+        first.is_none() && node.has_error()
+    });
+    first
+}
+
+/// Calls `visit` for nodes in source order, and goes into those of which it says so.
+fn each<'tree>(tree: &'tree Tree, mut visit: impl FnMut(Node<'tree>) -> bool) {
+    let mut cursor = tree.walk();
+    loop {
+        if visit(cursor.node()) && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
+    }
+}

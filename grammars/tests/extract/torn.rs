@@ -1,0 +1,181 @@
+//! Files that are torn in the middle, as real ones are for an hour: what stands before and after is found all the same.
+
+use crate::shown::extract;
+
+/// A file of three functions, the second of which is torn in one of these ways after its first line.
+struct Case {
+    file: &'static str,
+    source: &'static str,
+    tears: &'static [&'static str],
+    /// All that is whole.
+    whole: &'static [&'static str],
+}
+
+const HALF_A_MERGE: &str = "<<<<<<< HEAD\n";
+const A_MERGE: &str = "<<<<<<< HEAD\n    one(1);\n=======\n    two(2);\n>>>>>>> other\n";
+
+/// What is torn is put where the mark is.
+const MARK: &str = "@@\n";
+
+const CASES: [Case; 8] = [
+    Case {
+        file: "a.c",
+        source: "int first(void)\n{\n    return 1;\n}\n\nint torn(int a)\n{\n    int b = a;\n@@\n    if (b) {\n        a++;\n    }\n    return b;\n}\n\nstruct pair {\n    int a;\n};\n\nstatic int last(void)\n{\n    return 3;\n}\n",
+        tears: &[
+            "    }\n",
+            "    {\n",
+            "    if (a {\n",
+            "    x[1;\n",
+            "    \"open;\n",
+            HALF_A_MERGE,
+            A_MERGE,
+        ],
+        whole: &["first", "pair", "last"],
+    },
+    Case {
+        file: "a.cpp",
+        source: "namespace n {\n\nint first() {\n  return 1;\n}\n\nint torn(int a) {\n  int b = a;\n@@\n  return b;\n}\n\nclass Last {\n  int get() {\n    return 3;\n  }\n};\n\n}  // namespace n\n",
+        tears: &[
+            "  }\n",
+            "  {\n",
+            "  if (a {\n",
+            "  \"open;\n",
+            HALF_A_MERGE,
+            A_MERGE,
+        ],
+        whole: &["n::first", "n::Last", "n::Last::get"],
+    },
+    Case {
+        file: "a.py",
+        source: "import os\n\ndef first():\n    return 1\n\n\ndef torn(a):\n    b = a\n@@\n    if b:\n        a += 1\n    return b\n\n\nclass Last:\n    def get(self):\n        return 3\n",
+        tears: &[
+            "    x = (\n",
+            "    x = [1,\n",
+            "    x = }\n",
+            "      x = 1\n",
+            "    x = 'open\n",
+            "    x = '''\n",
+            HALF_A_MERGE,
+        ],
+        whole: &["first", "Last", "Last.get"],
+    },
+    Case {
+        file: "a.js",
+        source: "export function first() {\n  return 1;\n}\n\nexport const torn = (a) => {\n  const b = a;\n@@\n  return b;\n};\n\nclass Last {\n  get() {\n    return 3;\n  }\n}\n",
+        tears: &[
+            "  }\n",
+            "  {\n",
+            "  if (a {\n",
+            "  x = [1;\n",
+            "  x = 'open;\n",
+            HALF_A_MERGE,
+            A_MERGE,
+        ],
+        whole: &["first", "Last", "Last.get"],
+    },
+    Case {
+        file: "a.ts",
+        source: "export function first(): number {\n  return 1;\n}\n\nfunction torn(a: number): number {\n  const b = a;\n@@\n  return b;\n}\n\ninterface Shape {\n  area: number;\n}\n\nclass Last {\n  get(): number {\n    return 3;\n  }\n}\n",
+        tears: &[
+            "  }\n",
+            "  {\n",
+            "  if (a {\n",
+            "  x = [1;\n",
+            "  x = 'open;\n",
+            HALF_A_MERGE,
+            A_MERGE,
+        ],
+        whole: &["first", "Shape", "Last", "Last.get"],
+    },
+    Case {
+        file: "a.rs",
+        source: "fn first() -> u8 {\n    1\n}\n\nfn torn(a: u8) -> u8 {\n    let b = a;\n@@\n    b\n}\n\nstruct Last;\n\nimpl Last {\n    fn get(&self) -> u8 {\n        3\n    }\n}\n",
+        tears: &[
+            "    }\n",
+            "    {\n",
+            "    if (a {\n",
+            "    x = [1;\n",
+            HALF_A_MERGE,
+            A_MERGE,
+        ],
+        whole: &["first", "Last", "Last::get"],
+    },
+    Case {
+        file: "a.go",
+        source: "package p\n\nfunc first() int {\n\treturn 1\n}\n\nfunc torn(a int) int {\n\tb := a\n@@\n\treturn b\n}\n\ntype Last struct{}\n\nfunc (l Last) Get() int {\n\treturn 3\n}\n",
+        tears: &[
+            "\t}\n",
+            "\t{\n",
+            "\tif (a {\n",
+            "\tx = [1\n",
+            "\tx = \"open\n",
+            HALF_A_MERGE,
+            A_MERGE,
+        ],
+        whole: &["first", "Last", "Last.Get"],
+    },
+    Case {
+        file: "a.java",
+        source: "class A {\n    int first() {\n        return 1;\n    }\n\n    int torn(int a) {\n        int b = a;\n@@\n        return b;\n    }\n\n    int last() {\n        return 3;\n    }\n}\n",
+        tears: &[
+            "        }\n",
+            "        {\n",
+            "        if (a {\n",
+            "        x = [1;\n",
+            HALF_A_MERGE,
+            A_MERGE,
+        ],
+        whole: &["A.first", "A.last"],
+    },
+];
+
+#[test]
+fn what_is_before_and_after_a_torn_place_is_confirmed_in_each_language() {
+    for case in &CASES {
+        let sound = extract(case.file, case.source.replace(MARK, "").as_bytes());
+        assert!(sound.clean, "{}", case.file);
+        for tear in case.tears {
+            let source = case.source.replace(MARK, tear);
+            let found = extract(case.file, source.as_bytes());
+            let whole = found.definitions.iter().filter(|it| !it.damaged);
+            let whole: Vec<&str> = whole.map(|it| it.symbol.as_str()).collect();
+            assert_eq!(whole, case.whole, "{} with {tear:?}", case.file);
+            let line = |at: u32| source[..at as usize].matches('\n').count() + 1;
+            let torn = line(offset(case.source, MARK));
+            let named = found
+                .unread
+                .iter()
+                .any(|it| line(it.start).abs_diff(torn) < 8);
+            assert!(named, "{} with {tear:?}: {:?}", case.file, found.unread);
+        }
+    }
+}
+
+fn offset(source: &str, mark: &str) -> u32 {
+    u32::try_from(source.find(mark).unwrap()).unwrap()
+}
+
+/// What stands for left-out code is seen in what is torn, too.
+#[test]
+fn left_out_code_in_a_torn_function_is_no_less_left_out() {
+    let source = "int f(void)\n{\n    {\n    // ... existing code ...\n    return 1;\n}\n\nint g(void)\n{\n    return 2;\n}\n";
+    assert_eq!(extract("a.c", source.as_bytes()).elisions.len(), 1);
+}
+
+/// Without a bracket in its column nothing says where a function ends.
+#[test]
+fn a_text_that_breaks_off_goes_on_doing_so() {
+    for (file, source) in [
+        (
+            "a.c",
+            "int f(void)\n{\n    return 1;\n}\n\nint g(void)\n{\n    if (a) {\n",
+        ),
+        (
+            "a.go",
+            "package p\n\nfunc f() {\n\tg()\n}\n\nfunc g() {\n\tif a {\n",
+        ),
+        ("a.rs", "fn f() {\n    g();\n}\n\nfn g() {\n    if a {\n"),
+    ] {
+        assert!(extract(file, source.as_bytes()).breaks_off, "{file}");
+    }
+}
