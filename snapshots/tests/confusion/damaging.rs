@@ -253,7 +253,7 @@ fn stubbed_tail(case: &Case, edits: &mut Vec<Edit>) {
         "assert(0);",
         "throw std::runtime_error(\"not implemented\");",
     ];
-    let stubs = if case.is_cpp() {
+    let stubs = if !case.path.ends_with(".c") {
         &stubs[..]
     } else {
         &stubs[..3]
