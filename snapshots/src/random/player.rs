@@ -8,7 +8,7 @@ use tslp_core::event::Event;
 use tslp_core::gate::Profile;
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
-use tslp_core::view::View as _;
+use tslp_core::view::{Proposal, View as _};
 use tslp_projections::STATE_MAP;
 use tslp_projections::table::Value;
 
@@ -348,12 +348,18 @@ impl Player {
         let is_faithful = matches!(deed, Deed::Fragment | Deed::WholeFile);
         let entity = function.entity(path);
         // A function that is new may look like another one, or be one that the user removed: then the user is asked.
-        let is_asked_about = self.stage.view().proposals_for(&entity).iter().any(|open| {
-            matches!(
-                open.refused_for(),
-                Some(Reason::RenameSuspected | Reason::RemovedByUser)
-            )
-        });
+        let proposals = self.stage.view().proposals_for(&entity);
+        let is_refused_for = |reasons: &[Reason]| {
+            let mut reasons_of = proposals.iter().filter_map(Proposal::refused_for);
+            reasons_of.any(|reason| reasons.contains(&reason))
+        };
+        let is_asked_about = is_refused_for(&[
+            Reason::RenameSuspected,
+            Reason::MovedOrCopied,
+            Reason::RemovedByUser,
+        ]);
+        // Of two bodies made by chance one may be the other without some of its lines.
+        let looks_like_damage = is_refused_for(&[Reason::RemovedUnasked, Reason::StubInPlace]);
         // What an edit added isn't in the vocabulary, so the reply's whole file lacks it.
         let symbols = self.stage.view().symbols_of(&entity.path);
         let is_foreign = |symbol: &Symbol| !NAMES.contains(&symbol.as_str());
@@ -361,6 +367,7 @@ impl Player {
         let counts = self.profile == Profile::Standard
             && is_faithful
             && is_all_there
+            && !looks_like_damage
             && (is_tracked || !is_asked_about);
         if was_open && counts && self.stage.disk().at(&entity.path).is_none() {
             let current = self.stage.view().current(&entity);

@@ -504,3 +504,220 @@ fn branch_becomes_a_stub() {
         &format!("{BRANCHES}{story}"),
     );
 }
+
+const JOB: &str = "
+        user
+        | ```c:src/b.c
+        | #include <stdio.h>
+        | #include <string.h>
+        |
+        | struct Job {
+        |     int id;
+        |     int state;
+        |     const char *name;
+        | };
+        |
+        | int run(struct Job *job, int limit) {
+        |     int count = strlen(job->name);
+        |     if (count > limit) {
+        |         printf(\"%d is too long\", job->id);
+        |         return -1;
+        |     } else {
+        |         job->state = count;
+        |     }
+        |     prepare(job, limit);
+        |     finish(job, count);
+        |     return count;
+        | }
+        | ```
+";
+
+#[track_caller]
+fn after_job(name: &str, about: &str, story: &str) {
+    check(name, about, &format!("{JOB}{story}"));
+}
+
+#[test]
+fn remark_in_any_language() {
+    after_job(
+        "gates__remark_in_any_language",
+        "A remark stands where code was. What it says doesn't matter: the code is gone.",
+        "
+        model
+        | ```c:src/b.c
+        | int run(struct Job *job, int limit) {
+        |     int count = strlen(job->name);
+        |     if (count > limit) {
+        |         printf(\"%d is too long\", job->id);
+        |         return -1;
+        |     } else {
+        |         job->state = count;
+        |     }
+        |     // wie bisher
+        |     return count;
+        | }
+        | ```
+        user
+        | Go on with `run`.
+        ",
+    );
+}
+
+#[test]
+fn stub_in_place() {
+    after_job(
+        "gates__stub_in_place",
+        "A statement that fails stands where the rest of the body was.",
+        "
+        model
+        | ```c:src/b.c
+        | int run(struct Job *job, int limit) {
+        |     int count = strlen(job->name);
+        |     if (count > limit) {
+        |         printf(\"%d is too long\", job->id);
+        |         return -1;
+        |     } else {
+        |         job->state = count;
+        |     }
+        |     abort();
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn branch_gone_unasked() {
+    after_job(
+        "gates__branch_gone_unasked",
+        "An else branch is gone, and nobody asked for that. The notice names its lines; the user can take the change.",
+        "
+        model
+        | ```c:src/b.c
+        | int run(struct Job *job, int limit) {
+        |     int count = strlen(job->name);
+        |     if (count > limit) {
+        |         printf(\"%d is too long\", job->id);
+        |         return -1;
+        |     }
+        |     prepare(job, limit);
+        |     finish(job, count);
+        |     return count;
+        | }
+        | ```
+        user
+        | What is next?
+        model
+        | Nothing.
+        user
+        | @tslp confirm src/b.c::run
+        ",
+    );
+}
+
+#[test]
+fn branch_gone_as_asked() {
+    after_job(
+        "gates__branch_gone_as_asked",
+        "The user asks for the removal, so it is none that nobody asked for.",
+        "
+        model
+        | I see.
+        user
+        | Please remove the else branch from `run`.
+        model
+        | ```c:src/b.c
+        | int run(struct Job *job, int limit) {
+        |     int count = strlen(job->name);
+        |     if (count > limit) {
+        |         printf(\"%d is too long\", job->id);
+        |         return -1;
+        |     }
+        |     prepare(job, limit);
+        |     finish(job, count);
+        |     return count;
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn half_moves_into_a_helper() {
+    after_job(
+        "gates__half_moves_into_a_helper",
+        "What is gone stands in another function of the same reply: it was moved.",
+        "
+        model
+        | ```c:src/b.c
+        | static int measure(struct Job *job, int limit) {
+        |     int count = strlen(job->name);
+        |     if (count > limit) {
+        |         printf(\"%d is too long\", job->id);
+        |         return -1;
+        |     } else {
+        |         job->state = count;
+        |     }
+        |     return count;
+        | }
+        |
+        | int run(struct Job *job, int limit) {
+        |     int count = measure(job, limit);
+        |     prepare(job, limit);
+        |     finish(job, count);
+        |     return count;
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn field_gone_unasked() {
+    after_job(
+        "gates__field_gone_unasked",
+        "A field of a struct is a part with a name: somebody may use it.",
+        "
+        model
+        | ```c:src/b.c
+        | struct Job {
+        |     int id;
+        |     const char *name;
+        | };
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn include_gone_beside_a_change() {
+    after_job(
+        "gates__include_gone_beside_a_change",
+        "A whole file changes one thing, and lacks an include.",
+        "
+        model
+        | ```c:src/b.c
+        | #include <stdio.h>
+        |
+        | struct Job {
+        |     int id;
+        |     int state;
+        |     const char *name;
+        | };
+        |
+        | int run(struct Job *job, int limit) {
+        |     int count = strlen(job->name);
+        |     if (count >= limit) {
+        |         printf(\"%d is too long\", job->id);
+        |         return -1;
+        |     } else {
+        |         job->state = count;
+        |     }
+        |     prepare(job, limit);
+        |     finish(job, count);
+        |     return count;
+        | }
+        | ```
+        ",
+    );
+}
