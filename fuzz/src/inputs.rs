@@ -632,3 +632,20 @@ impl Dice<'_> {
         number % bound.max(1)
     }
 }
+
+/// Lines of code and what may stand between them.
+pub const CODE_LINES: &[&str] = &[
+    "a = b(c);\n",
+    "return a;\n",
+    "} else {\n",
+    "case 1:\n",
+    "// as before\n",
+    "abort();\n",
+    "x",
+    "é = 1\n",
+    "{\n",
+    "}\n",
+    "\n",
+    "\0",
+    "    ",
+];

@@ -22,7 +22,9 @@ pub use code::{extract_c, extract_cpp, extract_grammars, extract_patterns};
 pub use edits::{capture_edits, capture_tags, edit_apply, tool_call};
 pub use events::{decode_event, fold_events, stories};
 pub use http::{http_body, http_request, http_response};
-pub use text::{capture_blocks, delimiters, known_lines, mention_scan, redaction, rel_path};
+pub use text::{
+    capture_blocks, damage, delimiters, known_lines, mention_scan, redaction, rel_path,
+};
 
 /// A fuzz target with what a short run of it needs.
 pub struct Target {
@@ -46,6 +48,7 @@ pub const TARGETS: &[Target] = &[
     target("capture_edits", capture_edits, 6_000, inputs::EDITS),
     target("capture_tags", capture_tags, 6_000, inputs::TAGS),
     target("known_lines", known_lines, 4_000, inputs::OUTPUTS),
+    target("damage", damage, 4_000, inputs::CODE_LINES),
     target("tool_call", tool_call, 6_000, inputs::TOOL_CALLS),
     target("edit_apply", edit_apply, 6_000, inputs::LINES),
     target("mention_scan", mention_scan, 3_000, inputs::MARKDOWN),

@@ -1,8 +1,10 @@
 //! Everything that reads what users and models write: blocks, mentions, delimiters, credentials, paths.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use tslp_core::capture;
+use tslp_core::damage::{self, Code, Content};
 use tslp_core::delimiter;
 use tslp_core::event::{DiskFinding, DiskObserved, Event, PathEvidence};
 use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
@@ -10,6 +12,7 @@ use tslp_core::mention;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::redact;
+use tslp_core::slice::Span;
 use tslp_core::view::View as _;
 use tslp_snapshots::script::{self, Step};
 use tslp_snapshots::stage::{ROOT, Stage};
@@ -30,6 +33,43 @@ pub fn capture_blocks(data: &[u8]) {
             let _ = RelPath::parse(&path, ROOT);
         }
     }
+}
+
+/// Code that only gains lines has lost none, and any two texts can be compared. A NUL parts the two.
+pub fn damage(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (base, new) = text.split_once('\0').unwrap_or((&text, ""));
+    let remarks = |text: &str| -> Vec<Span> {
+        let found = text.match_indices("//");
+        let end = |at: usize| text[at..].find('\n').map_or(text.len(), |line| at + line);
+        let offset = |at| u32::try_from(at).unwrap_or(u32::MAX);
+        let spans = found.map(|(at, _)| Span {
+            start: offset(at),
+            end: offset(end(at)),
+        });
+        spans.collect()
+    };
+    let compared = |base: &str, new: &str| {
+        let (of_base, of_new) = (remarks(base), remarks(new));
+        let code = |text, remarks| Code {
+            text,
+            remarks,
+            nested: &[],
+        };
+        let moved_to = BTreeSet::new();
+        damage::compare(
+            Content::Members,
+            code(base, &of_base),
+            code(new, &of_new),
+            &moved_to,
+        )
+    };
+    compared(base, new);
+    let grown: String = base
+        .split_inclusive('\n')
+        .flat_map(|line| [line, "\ngained;\n"])
+        .collect();
+    assert_eq!(compared(base, &grown).damage, None, "{grown}");
 }
 
 /// A definition that texts are searched for.
