@@ -38,11 +38,11 @@ pub enum Damage {
 pub struct Comparison {
     /// The worst that happened; `None` if nothing did that a careful edit wouldn't do.
     pub damage: Option<Damage>,
-    /// How much of the base is still there, or has something in its place, in percent of its words.
+    /// How much of the base is still there, or has something in its place, in percent of its words and marks.
     pub kept_percent: u8,
 }
 
-/// Percent of a base's words that must be kept or replaced, unless what is taken out fills fewer lines than the second.
+/// Percent of a base's words and marks that must be kept or replaced, unless what is taken out fills fewer lines than the second.
 pub const KEPT_PERCENT: usize = 80;
 const REMOVED_LINES: usize = 2;
 
@@ -88,6 +88,8 @@ struct Line<'c> {
     /// Its text without blanks and without the marks that end it, since both move when code is laid out anew.
     key: String,
     words: Vec<&'c str>,
+    /// How many words and marks it has.
+    weight: usize,
 }
 
 /// Code as lines, and where remarks stand between them.
@@ -109,8 +111,10 @@ impl<'c> Lines<'c> {
         {
             let words = words_of(line, written);
             if !words.is_empty() {
+                let is_mark = |c: &char| !c.is_alphanumeric() && *c != '_' && !c.is_whitespace();
                 lines.push(Line {
                     key: key_of(line),
+                    weight: words.len() + line.chars().filter(is_mark).count(),
                     words,
                 });
                 starts.push(at);
@@ -252,15 +256,14 @@ pub fn compare(
         judged.add(&Replacement {
             // What is commented out is plain to see.
             has_remark: remarks.any(|(text, _)| !gone.iter().any(|it| text.contains(&it.key))),
-            is_stub: is_stub(old, fresh),
+            is_stub: is_stub(old, &gone, fresh),
             is_last: hunk.base.end == base.code.len(),
             are_members: content == Content::Members,
             gone,
             added,
         });
     }
-    let words = base.code.iter().map(|line| line.words.len()).sum();
-    judged.conclusion(words)
+    judged.conclusion(weight_of(&base.code))
 }
 
 /// The keys of all lines of some code, by which [`compare`] finds what was moved.
@@ -307,9 +310,9 @@ fn is_import_missing(before: &str, kept: &str, code: &str) -> bool {
     }
     let used: BTreeSet<&str> = words(code).collect();
     gone.any(|line| {
-        let binds = !line.trim_start().starts_with('#');
+        let is_include = line.trim_start().starts_with('#');
         let mut lost = words(line).filter(|word| !kept_words.contains(word));
-        lost.any(|word| !binds || used.contains(word))
+        is_include || lost.any(|word| used.contains(word))
     })
 }
 
@@ -417,19 +420,27 @@ fn is_like(one: &Line<'_>, other: &Line<'_>) -> bool {
     4 * shared.count() >= one.words.len() + other.words.len()
 }
 
-/// Whether a single statement that ends or fails stands in the place of others, and says nothing that they said.
-fn is_stub(gone: &[Line<'_>], new: &[Line<'_>]) -> bool {
+/// Whether a single statement that ends or fails stands in the place of others. `left` are those of `gone` that it isn't like.
+fn is_stub(gone: &[Line<'_>], left: &[&Line<'_>], new: &[Line<'_>]) -> bool {
     let [only] = new else { return false };
     let is_new = |word: &&str| !gone.iter().any(|line| line.words.contains(word));
     let (first, others) = only.words.split_at(1);
-    let fails = begins(only, &FAILURES) && first.iter().all(is_new);
-    let ends = begins(only, &ENDINGS) && gone.len() > 1 && others.iter().all(is_new);
-    (fails || ends) && only.words.len() <= STUB_WORDS_MAX && words_in(gone) >= STUBBED_WORDS
+    let fails = begins(only, &FAILURES);
+    let ends = fails || begins(only, &ENDINGS);
+    // `return f();` for `x = f(); return x;` says the same.
+    let is_else = left.len() > 1 || gone.len() > 1 && others.iter().all(is_new);
+    (ends && is_else || fails && first.iter().all(is_new))
+        && only.words.len() <= STUB_WORDS_MAX
+        && words_in(gone) >= STUBBED_WORDS
 }
 
 fn begins(line: &Line<'_>, with: &[&str]) -> bool {
     let first = line.words.first();
     first.is_some_and(|first| with.contains(first))
+}
+
+fn weight_of<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l Line<'c>>) -> usize {
+    lines.into_iter().map(|line| line.weight).sum()
 }
 
 fn words_in<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l Line<'c>>) -> usize {
@@ -455,7 +466,7 @@ struct Replacement<'l, 'c> {
 #[derive(Default)]
 struct Judged {
     worst: Option<Damage>,
-    removed_words: usize,
+    removed_weight: usize,
     removed_lines: usize,
 }
 
@@ -471,7 +482,7 @@ impl Judged {
         } else if replacement.is_stub {
             Some(Damage::StubInPlace)
         } else if added.is_empty() {
-            self.removed_words += words;
+            self.removed_weight += weight_of(gone.iter().copied());
             self.removed_lines += gone.len();
             // An `else` alone has gone where its code is still there.
             let is_branch = words > 1 && gone.iter().any(|line| begins(line, &BRANCHES));
@@ -486,8 +497,8 @@ impl Judged {
         };
     }
 
-    fn conclusion(self, base_words: usize) -> Comparison {
-        let kept_percent = 100 - (self.removed_words * 100).div_ceil(base_words.max(1));
+    fn conclusion(self, base_weight: usize) -> Comparison {
+        let kept_percent = 100 - (self.removed_weight * 100).div_ceil(base_weight.max(1));
         let is_much = kept_percent < KEPT_PERCENT && self.removed_lines >= REMOVED_LINES;
         Comparison {
             damage: self.worst.or(is_much.then_some(Damage::Removed)),

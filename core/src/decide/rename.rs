@@ -28,6 +28,9 @@ pub struct Suspicion {
 /// Smallest known definition that another one's likeness to it says anything about: below that, all are alike.
 const TOKENS_MIN: u32 = 12;
 
+/// How alike code is that is a copy of code that the model wasn't shown.
+const COPY_PERCENT: u8 = 95;
+
 /// Known definitions that one new symbol is compared with.
 const COMPARED_MAX: usize = 256;
 
@@ -67,8 +70,8 @@ pub fn suspected(
         .collect()
 }
 
-/// The same symbol of another file, which the model was shown: its path is likely to be the wrong one, unless the user
-/// names that path.
+/// The same symbol of another file: its path is likely to be the wrong one if the model was shown that, and the code a copy if
+/// it is nearly the same, unless the user names the path.
 fn elsewhere(
     view: &dyn View,
     thresholds: Thresholds,
@@ -83,7 +86,7 @@ fn elsewhere(
     let name = symbol.last_component();
     view.entities_named(name, MENTION_CANDIDATES_MAX)
         .into_iter()
-        .filter(|known| known.symbol.as_ref() == Some(symbol) && was_shown(view, episode, known))
+        .filter(|known| known.symbol.as_ref() == Some(symbol))
         .filter(|known| {
             let is_told_apart = known.path.basename() != path.basename();
             !(asked.contains(path.as_str()) || is_told_apart && asked.contains(path.basename()))
@@ -92,7 +95,10 @@ fn elsewhere(
             let current = view.current(&known)?;
             let text = view.content(current.artifact)?;
             let percent = alike_percent(&text, &current.spans, &new, [name, name]);
-            (percent >= thresholds.rename_percent).then_some(Suspicion { known, percent })
+            let is_copy = || percent >= COPY_PERCENT && current.figures.tokens >= TOKENS_MIN;
+            let is_suspect = was_shown(view, episode, &known) || is_copy();
+            let is_like = percent >= thresholds.rename_percent;
+            (is_suspect && is_like).then_some(Suspicion { known, percent })
         })
         .max_by_key(|suspicion| suspicion.percent)
 }

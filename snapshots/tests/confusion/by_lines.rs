@@ -61,7 +61,13 @@ pub(crate) fn faithful(case: &Case, style: &Style) -> Vec<Edit> {
 
 /// Damage within the function: lazy, emptied, collapsed.
 pub(crate) fn damaging(case: &Case, style: &Style, placeholder: &str, edits: &mut Vec<Edit>) {
-    let statements = statements(case, style);
+    let mut statements = statements(case, style);
+    // Nothing is lost with a remark, nor with a line of a long string.
+    statements.retain(|place| {
+        let mut lines = case.shown[place.clone()].lines().map(str::trim);
+        let marks = [style.comment, "*", "/*", "\"", ":"];
+        lines.any(|line| !line.is_empty() && !marks.iter().any(|mark| line.starts_with(mark)))
+    });
     let (Some(first), Some(last)) = (statements.first(), statements.last()) else {
         return;
     };

@@ -245,7 +245,7 @@ impl Story {
             );
         } else if event.rename_of.as_ref() == Some(&self.entity) {
             let text = format!(
-                "{} was refused{}, because it looks like this one under another name",
+                "{} was refused{}, because it looks like this one under another name or path",
                 event.entity,
                 within(event.episode.0)
             );
