@@ -34,12 +34,20 @@ pub enum Damage {
 }
 
 /// What a change took out of its base.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// The worst that happened; `None` if nothing did that a careful edit wouldn't do.
     pub damage: Option<Damage>,
     /// How much of the base is still there, or has something in its place, in percent of its words and marks.
     pub kept_percent: u8,
+}
+
+impl Comparison {
+    /// Nothing was taken out, or there is nothing to take out of.
+    pub const UNHARMED: Self = Self {
+        damage: None,
+        kept_percent: 100,
+    };
 }
 
 /// Percent of a base's words and marks that must be kept or replaced, unless what is taken out fills fewer lines than the second.
@@ -279,7 +287,7 @@ pub fn compare_imports(base: (&str, &[Span]), new: (&str, &[Span])) -> Compariso
     let (kept, code) = parted(new);
     Comparison {
         damage: is_import_missing(&before, &kept, &code).then_some(Damage::Removed),
-        kept_percent: 100,
+        ..Comparison::UNHARMED
     }
 }
 

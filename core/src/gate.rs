@@ -444,7 +444,7 @@ mod tests {
             base: Some(figures),
             symbols_missing: 0,
             symbols_of_base: 3,
-            comparison: Comparison::default(),
+            comparison: Comparison::UNHARMED,
             name: NameVerdict::Kept,
             removal: RemovalVerdict::None,
             base_verdict: BaseVerdict::Unmoved,

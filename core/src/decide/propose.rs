@@ -463,7 +463,7 @@ impl<'v> Base<'v> {
         current: Option<&Current>,
     ) -> Comparison {
         let (Some(current), Ok(extraction)) = (current, &finding.found.extraction) else {
-            return Comparison::default();
+            return Comparison::UNHARMED;
         };
         let mut comparison = if candidate.entity.symbol.is_none() {
             self.compared_imports(finding.found, extraction, candidate, current)
@@ -474,7 +474,9 @@ impl<'v> Base<'v> {
                 let (old, new) = (core::slice::from_ref(old), core::slice::from_ref(new));
                 self.compared_code(finding.found, extraction, candidate, (current, old), new)
             });
-            compared.min_by_key(worst_first).unwrap_or_default()
+            compared
+                .min_by_key(worst_first)
+                .unwrap_or(Comparison::UNHARMED)
         } else {
             let (old, new) = (&current.spans, &candidate.spans);
             self.compared_code(finding.found, extraction, candidate, (current, old), new)
@@ -494,7 +496,7 @@ impl<'v> Base<'v> {
         new: &[Span],
     ) -> Comparison {
         let Some(before) = self.text(current.artifact, old) else {
-            return Comparison::default();
+            return Comparison::UNHARMED;
         };
         let known = self.extraction(&candidate.entity.path, &before);
         let after = slice::joined(found.code.as_bytes(), new);
@@ -531,7 +533,7 @@ impl<'v> Base<'v> {
         current: &Current,
     ) -> Comparison {
         let Some(before) = self.text(current.artifact, &current.spans) else {
-            return Comparison::default();
+            return Comparison::UNHARMED;
         };
         let known = self.extraction(&candidate.entity.path, &before);
         let imports = known.map_or_else(Vec::new, |known| known.imports);
