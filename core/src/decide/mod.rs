@@ -21,7 +21,7 @@ pub mod reply;
 pub mod resolve;
 pub mod sent;
 pub mod side_request;
-mod sight;
+pub mod sight;
 pub mod touch;
 pub mod verify;
 pub mod write_head;

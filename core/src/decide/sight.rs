@@ -380,6 +380,45 @@ impl<'v> Sight<'v> {
     }
 }
 
+/// Which of the entities these texts show as they are true, whatever else they show.
+#[must_use]
+pub fn shown_as_true(
+    view: &dyn View,
+    session: SessionId,
+    index: &mut TextIndex,
+    entities: &[EntityId],
+    texts: &[(ArtifactHash, String)],
+) -> BTreeSet<EntityId> {
+    let texts = texts.iter().enumerate();
+    let texts: Vec<ShownText<'_>> = texts
+        .map(|(message, (hash, text))| ShownText {
+            message,
+            slot: Slot::Part(0),
+            text,
+            hash: *hash,
+        })
+        .collect();
+    let wanted = entities.iter().cloned();
+    let sight = Sight::new(view, session, index, wanted, &texts, &|_, _, _| false);
+    let is_shown = |entity: &&EntityId| {
+        let Some(current) = view.current(entity) else {
+            return false;
+        };
+        let mut known = sight.versions_of(entity).peekable();
+        if known.peek().is_some() {
+            let is_true = |version: &usize| sight.versions[*version].slice == current.slice;
+            return known
+                .filter(is_true)
+                .any(|version| sight.last_whole[version].is_some());
+        }
+        // A file without definitions, or an operator: there is no name to look for.
+        let code = view.slices(current.artifact, &current.spans);
+        let code = code.and_then(|code| String::from_utf8(code).ok());
+        code.is_some_and(|code| texts.iter().any(|shown| shown.text.contains(code.trim())))
+    };
+    entities.iter().filter(is_shown).cloned().collect()
+}
+
 /// For each version, the last message that shows all of its definitions.
 fn last_whole(versions: &[KnownVersion], sightings: &[Sighting]) -> Vec<Option<usize>> {
     let mut last_of: Vec<Vec<Option<usize>>> = versions

@@ -361,6 +361,7 @@ impl Player {
         let counts = self.profile == Profile::Standard
             && is_faithful
             && is_all_there
+            && !self.is_unseen(&entity.path, tracked)
             && (is_tracked || !is_asked_about);
         if was_open && counts && self.stage.disk().at(&entity.path).is_none() {
             let current = self.stage.view().current(&entity);
@@ -370,6 +371,28 @@ impl Player {
                 "{deed:?} of {entity} was not promoted:\n{text}"
             );
         }
+    }
+
+    /// Whether a reply was kept out because the model hadn't seen what it replaces. What went to it can't show all of that.
+    fn is_unseen(&self, path: &RelPath, tracked: &[Function]) -> bool {
+        let open = self.stage.view().proposals_under(path);
+        let mut unseen = open
+            .iter()
+            .filter(|open| open.refused_for() == Some(Reason::BaseUnacknowledged));
+        let Some(newest) = unseen.next_back() else {
+            return false;
+        };
+        if let Some(sent) = self.stage.sent()
+            && sent.episode == newest.episode
+        {
+            let texts = sent.texts().concat();
+            let is_shown = |known: &Function| texts.contains(known.text().trim_end());
+            assert!(
+                !tracked.iter().all(is_shown),
+                "{path} was shown to the model and counts as unseen:\n{texts}"
+            );
+        }
+        true
     }
 
     /// A reply removes no symbol; the whole file's entry may go when a part of it changes.
