@@ -3,6 +3,7 @@
 //! One prompt goes through [`receive`] → [`observe`] → [`write_head`] → [`compose`]; one reply through [`reply`] →
 //! [`observe`] → [`propose`]. What each returns is appended and folded before the next one looks at the state.
 
+mod asked_change;
 pub mod audit;
 pub mod compose;
 pub mod direct;

@@ -6,6 +6,7 @@ use tslp_core::decide::observe;
 use tslp_core::entity::Symbol;
 use tslp_core::event::Event;
 use tslp_core::gate::Profile;
+use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::view::View as _;
