@@ -187,7 +187,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             pastes,
             repeated,
             orders,
-            ..
+            is_without_path,
         } = examined;
         self.observe(at, received.episode, answers.findings, &mut work);
         self.take_touched(at, received.episode, touches, answers.touched, &mut work);
@@ -200,7 +200,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             self.judge_aftermath(at, ids, files, &self.seen(Some(sent)), &mut work);
         }
         // What was just taken may be what the prompt names.
-        let mentions = self.mentions(&prompt, request.tools, &pastes, &repeated);
+        let lately = self.shown_lately(received.session);
+        let mentions = self.mentions(&prompt, request.tools, (&pastes, &repeated), &lately);
         let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
         if received.said == Said::Now {
             self.decide(at, &mut work, |engine, _| {
@@ -242,6 +243,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 session: received.session,
                 history,
                 mentions: &mentions,
+                is_without_path,
                 keys: &received.keys,
                 left_out: received.left_out,
                 known_length: received.known_length,

@@ -102,7 +102,8 @@ impl<'p> AskedChanges<'p> {
         let mut governs = true;
         for word in words {
             let name = plain(word);
-            if governs && is_name_of(word, entity) {
+            // An article may be a function's name as well.
+            if governs && is_name_of(word, entity) && (is_code(word) || name.len() > 2) {
                 return true;
             }
             governs = (governs && (is_code(word) || self.vocabulary.is("between", &name)))

@@ -24,6 +24,7 @@ pub mod sent;
 pub mod side_request;
 pub mod sight;
 pub mod touch;
+pub mod unfenced;
 pub mod verify;
 pub mod write_head;
 

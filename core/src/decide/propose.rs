@@ -554,7 +554,8 @@ fn count(number: usize) -> u32 {
 /// seen with the definitions of it that the block changes, since it repeats all others.
 fn unseen(judging: Judging<'_>, found: &FoundCode, changed: &[&Candidate]) -> BTreeSet<EntityId> {
     let Judging { view, episode, .. } = judging;
-    if found.edit.is_some() {
+    // Code of one of several definitions is applied like an edit, and quotes nothing.
+    if found.edit.is_some() && found.format != Format::Fence {
         return BTreeSet::new();
     }
     let is_replaced = |entity: &&EntityId| {

@@ -343,12 +343,14 @@ impl<'v> Sight<'v> {
         !real.any(|other| self.last_whole[other].is_some_and(|last| last > message))
     }
 
-    /// The text without anything that isn't true now (`window` history, which is strict), whatever else shows it.
+    /// The text without anything that isn't true now (`window` history, which is strict), whatever else shows it. The entities
+    /// whose code goes are added to `withheld`.
     pub(super) fn strictly(
         view: &dyn View,
         session: SessionId,
         index: &mut TextIndex,
         text: &str,
+        withheld: &mut BTreeSet<EntityId>,
     ) -> Option<String> {
         let shown = [ShownText {
             message: 0,
@@ -369,10 +371,12 @@ impl<'v> Sight<'v> {
             if let Some(first) = fits.clone().next()
                 && !fits.any(is_true_here)
             {
+                let entity = &sight.versions[first.version].entity;
+                withheld.insert(entity.clone());
                 cuts.push(Cut {
                     string: sighting.string,
                     bytes: first.bytes.clone(),
-                    entity: sight.versions[first.version].entity.clone(),
+                    entity: entity.clone(),
                 });
             }
         }

@@ -565,3 +565,25 @@ fn editor_writes_the_whole_file() {
         ",
     );
 }
+
+#[test]
+fn withheld_from_the_window() {
+    check(
+        "stale__withheld_from_the_window",
+        "Code that is STALE and withheld from the recent turns is named in a notice, though the prompt doesn't name it.",
+        "
+        disk src/a.c
+        | int a(int x) { return x + 1; }
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+        disk src/a.c
+        | int a(int x) { return x - 1; }
+        user
+        | Write a poem.
+        ",
+    );
+}
