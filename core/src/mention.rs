@@ -294,12 +294,24 @@ const PLAIN_WORD_BYTES_MIN: usize = 3;
 
 /// What people call definitions, in the singular.
 const KINDS: [&str; 12] = [
-    "function", "method", "struct", "class", "enum", "interface", "trait", "macro", "type", "fn",
-    "func", "def",
+    "function",
+    "method",
+    "struct",
+    "class",
+    "enum",
+    "interface",
+    "trait",
+    "macro",
+    "type",
+    "fn",
+    "func",
+    "def",
 ];
 
 /// Words in front of a name that say that one certain thing is meant.
-const DETERMINERS: [&str; 8] = ["the", "this", "that", "my", "our", "your", "its", "existing"];
+const DETERMINERS: [&str; 8] = [
+    "the", "this", "that", "my", "our", "your", "its", "existing",
+];
 
 /// Whether the words around one say that it is a definition's name: "the NAME function", "the NAME and OTHER functions",
 /// "function NAME".
@@ -318,7 +330,9 @@ fn is_called_code(text: &str, start: usize, end: usize) -> bool {
         let singular = word.strip_suffix("es").filter(|word| KINDS.contains(word));
         KINDS.contains(&word)
             || singular.is_some()
-            || word.strip_suffix('s').is_some_and(|word| KINDS.contains(&word))
+            || word
+                .strip_suffix('s')
+                .is_some_and(|word| KINDS.contains(&word))
     };
     let mut first = before;
     if first.is_some_and(|(word, _)| joins(word)) {
@@ -334,7 +348,9 @@ fn word_before(text: &str, at: usize) -> Option<(&str, usize)> {
     let front = text[..at].trim_end_matches([' ', '\t', '`']);
     let bytes = front.as_bytes();
     let length = bytes.iter().rev();
-    let length = length.take_while(|byte| continues_identifier(**byte)).take(NAME_BYTES_MAX);
+    let length = length
+        .take_while(|byte| continues_identifier(**byte))
+        .take(NAME_BYTES_MAX);
     let start = front.len() - length.count();
     (start < front.len() && front.len() < at).then(|| (&front[start..], start))
 }
@@ -344,7 +360,9 @@ fn word_after(text: &str, at: usize) -> Option<(&str, usize)> {
     let rest = text[at..].trim_start_matches([' ', '\t', '`']);
     let start = text.len() - rest.len();
     let bytes = rest.as_bytes().iter();
-    let length = bytes.take_while(|byte| continues_identifier(**byte)).take(NAME_BYTES_MAX);
+    let length = bytes
+        .take_while(|byte| continues_identifier(**byte))
+        .take(NAME_BYTES_MAX);
     let end = start + length.count();
     (at < start && start < end).then(|| (&text[start..end], end))
 }

@@ -244,7 +244,9 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::NoGrammar => unlinked("Its language is not one that is read here."),
         Reason::TooLargeToParse => unlinked("It is too large to be read."),
         Reason::PatternPartial => unlinked(PARTLY_MATCHED),
-        Reason::NoEntity => unlinked("Nothing names its file; write the path on the line above it."),
+        Reason::NoEntity => {
+            unlinked("Nothing names its file; write the path on the line above it.")
+        }
         Reason::NotConfirmed => unlinked("Nothing proves which file it belongs to; name its path."),
         other => refused(&name, other.code()),
     }
@@ -292,7 +294,9 @@ pub fn of_users_code(notice: &NoticeIssued) -> Option<String> {
         }
         Reason::PatternPartial => "The user can paste each definition by itself",
         Reason::CredentialRedacted => "The user can paste it without the credential",
-        _ => "The user can paste every definition whole, or save the file and say `@tslp accept PATH`",
+        _ => {
+            "The user can paste every definition whole, or save the file and say `@tslp accept PATH`"
+        }
     };
     let (of, can) = match &notice.entity {
         Some(entity) => (
@@ -311,8 +315,12 @@ pub fn of_users_code(notice: &NoticeIssued) -> Option<String> {
 #[must_use]
 pub fn not_linked(entity: &EntityId, is_edit: bool) -> String {
     let why = match is_edit {
-        true => "it is an edit that does not apply to the current version; ask for the whole definition",
-        false => "nothing proves that it belongs to that file; ask for it again with the path above it",
+        true => {
+            "it is an edit that does not apply to the current version; ask for the whole definition"
+        }
+        false => {
+            "nothing proves that it belongs to that file; ask for it again with the path above it"
+        }
     };
     format!(
         "{NOTICE_OPEN}\nThe proposed change to {entity} can't be confirmed: {why}.\nIt has NOT modified the State Map.\n{NOTICE_CLOSE}"

@@ -115,7 +115,8 @@ impl<'p> AskedChanges<'p> {
 
 /// A word without marks around it, lower-cased.
 fn plain(word: &str) -> String {
-    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+    word.trim_matches(|c: char| !c.is_alphanumeric())
+        .to_lowercase()
 }
 
 /// Whether a word is marked as code, or looks so.
@@ -257,8 +258,16 @@ mod tests {
 
     #[test]
     fn a_name_is_no_verb() {
-        check(false, "add", &["what is add()?", "add()", "`add` it", "add is fine"]);
-        check(true, "add", &["Change the add function.", "Add a check to add()."]);
+        check(
+            false,
+            "add",
+            &["what is add()?", "add()", "`add` it", "add is fine"],
+        );
+        check(
+            true,
+            "add",
+            &["Change the add function.", "Add a check to add()."],
+        );
         check(true, "update", &["Update `update`."]);
     }
 }

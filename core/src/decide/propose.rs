@@ -560,15 +560,14 @@ fn unseen(judging: Judging<'_>, found: &FoundCode, changed: &[&Candidate]) -> BT
     }
     let is_replaced = |entity: &&EntityId| {
         // What this very reply made before is its own.
-        let is_own = |current: &Current| {
-            (current.origin, current.episode) == (Origin::Model, episode)
-        };
-        view.current(entity).is_some_and(|current| !is_own(&current))
+        let is_own =
+            |current: &Current| (current.origin, current.episode) == (Origin::Model, episode);
+        view.current(entity)
+            .is_some_and(|current| !is_own(&current))
             && view.shown(episode, entity).is_none()
     };
-    let is_known_by_parts = |entity: &&EntityId| {
-        entity.symbol.is_none() && !view.symbols_of(&entity.path).is_empty()
-    };
+    let is_known_by_parts =
+        |entity: &&EntityId| entity.symbol.is_none() && !view.symbols_of(&entity.path).is_empty();
     let entities = changed.iter().map(|candidate| &candidate.entity);
     let (files, others): (Vec<_>, Vec<_>) =
         entities.filter(is_replaced).partition(is_known_by_parts);

@@ -405,7 +405,6 @@ fn by_correlation(
     }
 }
 
-
 /// The share of the existing definition's words that the candidate holds, in percent.
 fn shared_percent(view: &dyn View, found: &FoundCode, candidate: &Candidate) -> u8 {
     let base = view

@@ -14,7 +14,14 @@ use crate::limits::{BLOCKS_PER_MESSAGE_MAX, UNFENCED_BYTES_MAX, UNFENCED_TRIES_M
 
 /// The languages by whose grammars code that names none is tried.
 const TRIED_LANGUAGES: [&str; 8] = [
-    "c", "cpp", "python", "javascript", "typescript", "rust", "go", "java",
+    "c",
+    "cpp",
+    "python",
+    "javascript",
+    "typescript",
+    "rust",
+    "go",
+    "java",
 ];
 
 /// Adds the code that stands below a path in a text, outside of its blocks.
@@ -214,7 +221,10 @@ fn languages_of_opening(
     if !(first.is_alphabetic() || matches!(first, '_' | '@')) {
         return None;
     }
-    if code.ends_with(':') && ["def ", "class ", "async def "].iter().any(|it| code.starts_with(it))
+    if code.ends_with(':')
+        && ["def ", "class ", "async def "]
+            .iter()
+            .any(|it| code.starts_with(it))
     {
         return Some(&["python"]);
     }

@@ -237,15 +237,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 Said::Again | Said::Repeated if index >= current_from => Place::Again,
                 _ => Place::Context,
             };
-            pastes.extend(
-                self.find_users(text)
-                    .into_iter()
-                    .map(|found| Paste {
-                        found,
-                        containers: containers.clone(),
-                        place: place.clone(),
-                    }),
-            );
+            pastes.extend(self.find_users(text).into_iter().map(|found| Paste {
+                found,
+                containers: containers.clone(),
+                place: place.clone(),
+            }));
         }
         pastes
     }
@@ -258,9 +254,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 && received.said != Said::Now
                 && !capture::quotes_a_conversation(message.recorded())
         });
-        words.map_or_else(Vec::new, |words| {
-            self.find_users(words.recorded())
-        })
+        words.map_or_else(Vec::new, |words| self.find_users(words.recorded()))
     }
 
     /// What the session's prompt before showed.

@@ -101,9 +101,7 @@ impl SentTexts {
 
     fn load(&self, view: &dyn View) -> Vec<(ArtifactHash, String)> {
         let load = |text: &SentText| match text {
-            SentText::Stored(hash) => {
-                Some((*hash, String::from_utf8(view.content(*hash)?).ok()?))
-            }
+            SentText::Stored(hash) => Some((*hash, String::from_utf8(view.content(*hash)?).ok()?)),
             SentText::Own(text) => Some((ArtifactHash::of(text.as_bytes()), text.clone())),
         };
         self.texts.iter().filter_map(load).collect()
@@ -158,8 +156,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             }
         };
         let mut index = self.index.borrow_mut();
-        let mut shown =
-            sight::shown_as_true(&view, sent.session, &mut index, entities, texts);
+        let mut shown = sight::shown_as_true(&view, sent.session, &mut index, entities, texts);
         // What an edit made stands nowhere as it is true, where its conversation goes along.
         let is_own = |entity: &&EntityId| {
             view.current(entity).is_some_and(|current| {
@@ -179,10 +176,13 @@ pub(super) type SentPrompts = BTreeMap<EpisodeId, SentTexts>;
 
 /// The entities of a step on record that were kept out because of their base.
 fn unseen_on_record(trace: &Trace) -> BTreeSet<EntityId> {
-    let refused = trace.queue.iter().filter_map(|recorded| match &recorded.event {
-        Event::PromotionRefused(refused) => Some(refused),
-        _ => None,
-    });
+    let refused = trace
+        .queue
+        .iter()
+        .filter_map(|recorded| match &recorded.event {
+            Event::PromotionRefused(refused) => Some(refused),
+            _ => None,
+        });
     let is_moved = |rule: Reason, met: bool| rule == Reason::BaseUnmoved && !met;
     let unseen = refused.filter(|refused| {
         let mut verdicts = refused.report.verdicts.iter();

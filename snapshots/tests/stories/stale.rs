@@ -278,7 +278,6 @@ fn base_never_shown() {
 }
 
 #[test]
-#[ignore = "defect: a block that only repeated the truth is promoted from nowhere, so its copy isn't recognised"]
 fn old_copies_in_recent_context() {
     after_paste(
         "stale__old_copies_in_recent_context",
