@@ -311,6 +311,10 @@ fn doubted_by_an_audit() {
         | ```c:src/a.c
         | int a(int x) { return x + 1; }
         | ```
+        | Keep this.
+        model
+        | Kept.
+        user
         | Make `a` add 10.
         model
         | ```c:src/a.c
