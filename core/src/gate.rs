@@ -103,10 +103,12 @@ pub enum DiskVerdict {
 /// Whether the version that the change was made on is still the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BaseVerdict {
-    /// It is, or none was shown.
+    /// It is, and the model was shown it; or there is none.
     Unmoved,
     /// Something else became true meanwhile, in another conversation.
     Moved,
+    /// Nothing that went to the model for this reply shows it.
+    Unseen,
     /// The change is an edit of code that isn't known, or isn't known so.
     Unmatched,
 }
@@ -245,11 +247,14 @@ pub fn judge(facts: &Facts, thresholds: Thresholds, profile: Profile) -> GateRep
     let disk_refusal = etv(facts.disk, &mut report.verdicts);
     let grant = gate_b(facts, profile, refusal, &mut report.verdicts);
     let unmatched = moved.filter(|_| facts.base_verdict == BaseVerdict::Unmatched);
+    // STALE code is withheld, so nobody can have seen it: that it is STALE says more.
+    let unseen = moved.filter(|_| facts.base_verdict == BaseVerdict::Unseen);
     let refused = unmatched
         .or(refusal)
         .or(damaged)
-        .or(moved)
+        .or(moved.filter(|_| unseen.is_none()))
         .or(disk_refusal)
+        .or(unseen)
         .or(renamed)
         .or(removed);
     report.passed = refused.is_none() && grant.is_some();

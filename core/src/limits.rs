@@ -9,6 +9,15 @@ pub const PARSE_BYTES_MAX: usize = 1 << 20;
 /// Blocks looked at in one message; a message with more is recorded, the rest of it is not captured.
 pub const BLOCKS_PER_MESSAGE_MAX: usize = 512;
 
+/// Bytes of unfenced text of one message that are parsed to see whether they are code: what people paste by hand is shorter.
+pub const UNFENCED_BYTES_MAX: usize = 256 << 10;
+
+/// How often it is tried.
+pub const UNFENCED_TRIES_MAX: usize = 64;
+
+/// Tracked definitions of one name that code without a path is compared with.
+pub const CORRELATION_NAMESAKES_MAX: usize = 64;
+
 /// Definitions taken from one block; more is generated code that nobody edits by chat.
 pub const DEFINITIONS_PER_BLOCK_MAX: usize = 20_000;
 

@@ -1,7 +1,7 @@
 //! Finds which tracked entities a prompt names. Its cost grows with the prompt, not with the State Map.
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -22,10 +22,10 @@ pub struct Mentions {
     pub ambiguous: Vec<EntityId>,
 }
 
-/// Scans one text. `root` is the workspace's absolute path.
+/// Scans one text. `root` is the workspace's absolute path. A plain word means what was shown `lately` under that name.
 #[must_use]
-pub fn scan(text: &str, root: &str, view: &dyn View) -> Mentions {
-    let mut scan = Scan::new(root, view);
+pub fn scan(text: &str, root: &str, view: &dyn View, lately: &[EntityId]) -> Mentions {
+    let mut scan = Scan::new(root, view, lately);
     for word in path_words(text) {
         if scan.is_full() {
             break;
@@ -68,6 +68,8 @@ struct Scan<'v> {
     view: &'v dyn View,
     root: &'v str,
     found: Mentions,
+    /// By the last components of their names, entities that were shown lately; `None` where two have one name.
+    lately: BTreeMap<&'v str, Option<&'v EntityId>>,
     /// Words already looked up as paths.
     words_seen: BTreeSet<&'v str>,
     /// Names already looked up.
@@ -75,8 +77,17 @@ struct Scan<'v> {
 }
 
 impl<'v> Scan<'v> {
-    fn new(root: &'v str, view: &'v dyn View) -> Self {
+    fn new(root: &'v str, view: &'v dyn View, shown: &'v [EntityId]) -> Self {
+        let mut lately = BTreeMap::new();
+        for entity in shown {
+            let name = entity.symbol.as_ref().map(Symbol::last_component);
+            if let Some(name) = name.filter(|name| name.len() >= PLAIN_WORD_BYTES_MIN) {
+                let only = lately.entry(name).or_insert(Some(entity));
+                *only = only.filter(|only| *only == entity);
+            }
+        }
         Self {
+            lately,
             view,
             root,
             found: Mentions::default(),
@@ -86,7 +97,8 @@ impl<'v> Scan<'v> {
     }
 
     fn is_full(&self) -> bool {
-        self.found.symbols.len() + self.found.files.len() >= HYDRATION_CANDIDATES_MAX
+        let found = &self.found;
+        found.symbols.len() + found.files.len() + found.ambiguous.len() >= HYDRATION_CANDIDATES_MAX
     }
 
     /// A word that may be a path or `path::symbol`.
@@ -127,7 +139,13 @@ impl<'v> Scan<'v> {
     }
 
     fn name(&mut self, name: Name<'v>) {
-        if !name.means_a_symbol() || !self.names_seen.insert(name.text) {
+        if !name.means_a_symbol() {
+            if let Some(Some(entity)) = self.lately.get(name.text) {
+                push_new(&mut self.found.symbols, (*entity).clone());
+            }
+            return;
+        }
+        if !self.names_seen.insert(name.text) {
             return;
         }
         let candidates = self
@@ -217,6 +235,8 @@ struct Name<'t> {
     is_qualified: bool,
     in_backticks: bool,
     before_parenthesis: bool,
+    /// Whether the words around it say what kind of definition it is: "the add function", "method push".
+    is_called_code: bool,
 }
 
 impl Name<'_> {
@@ -225,6 +245,7 @@ impl Name<'_> {
         self.is_qualified
             || self.in_backticks
             || self.before_parenthesis
+            || self.is_called_code
             || is_distinctive(self.text)
     }
 }
@@ -263,9 +284,91 @@ fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
             is_qualified,
             in_backticks: start > 0 && bytes[start - 1] == b'`' && closes_backticks(&bytes[at..]),
             before_parenthesis: bytes.get(at) == Some(&b'('),
+            is_called_code: !is_qualified && is_called_code(text, start, at),
         })
     })
 }
+
+/// Shortest plain word that can mean what was shown lately: articles and pronouns mean nothing.
+const PLAIN_WORD_BYTES_MIN: usize = 3;
+
+/// What people call definitions, in the singular.
+const KINDS: [&str; 12] = [
+    "function",
+    "method",
+    "struct",
+    "class",
+    "enum",
+    "interface",
+    "trait",
+    "macro",
+    "type",
+    "fn",
+    "func",
+    "def",
+];
+
+/// Words in front of a name that say that one certain thing is meant.
+const DETERMINERS: [&str; 8] = [
+    "the", "this", "that", "my", "our", "your", "its", "existing",
+];
+
+/// Whether the words around one say that it is a definition's name: "the NAME function", "the NAME and OTHER functions",
+/// "function NAME".
+fn is_called_code(text: &str, start: usize, end: usize) -> bool {
+    let before = word_before(text, start);
+    if before.is_some_and(|(word, _)| KINDS.contains(&word)) {
+        return true;
+    }
+    let joins = |word: &str| matches!(word, "and" | "or");
+    let mut after = word_after(text, end);
+    if after.is_some_and(|(word, _)| joins(word)) {
+        after = after.and_then(|(_, end)| word_after(text, end));
+        after = after.and_then(|(_, end)| word_after(text, end));
+    }
+    let is_kind = |word: &str| {
+        let singular = word.strip_suffix("es").filter(|word| KINDS.contains(word));
+        KINDS.contains(&word)
+            || singular.is_some()
+            || word
+                .strip_suffix('s')
+                .is_some_and(|word| KINDS.contains(&word))
+    };
+    let mut first = before;
+    if first.is_some_and(|(word, _)| joins(word)) {
+        first = first.and_then(|(_, start)| word_before(text, start));
+        first = first.and_then(|(_, start)| word_before(text, start));
+    }
+    let is_one = |word: &str| DETERMINERS.iter().any(|it| word.eq_ignore_ascii_case(it));
+    after.is_some_and(|(word, _)| is_kind(word)) && first.is_some_and(|(word, _)| is_one(word))
+}
+
+/// The word that ends before `at` with nothing but blanks between, and where it starts.
+fn word_before(text: &str, at: usize) -> Option<(&str, usize)> {
+    let front = text[..at].trim_end_matches([' ', '\t', '`']);
+    let bytes = front.as_bytes();
+    let length = bytes.iter().rev();
+    let length = length
+        .take_while(|byte| continues_identifier(**byte))
+        .take(NAME_BYTES_MAX);
+    let start = front.len() - length.count();
+    (start < front.len() && front.len() < at).then(|| (&front[start..], start))
+}
+
+/// The word that starts behind `at` with nothing but blanks between, and where it ends.
+fn word_after(text: &str, at: usize) -> Option<(&str, usize)> {
+    let rest = text[at..].trim_start_matches([' ', '\t', '`']);
+    let start = text.len() - rest.len();
+    let bytes = rest.as_bytes().iter();
+    let length = bytes
+        .take_while(|byte| continues_identifier(**byte))
+        .take(NAME_BYTES_MAX);
+    let end = start + length.count();
+    (at < start && start < end).then(|| (&text[start..end], end))
+}
+
+/// Longest word that is looked at beside a name, so that a text without blanks isn't read again for each.
+const NAME_BYTES_MAX: usize = 128;
 
 fn closes_backticks(rest: &[u8]) -> bool {
     rest.first() == Some(&b'`') || rest.starts_with(b"()`")

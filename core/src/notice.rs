@@ -94,7 +94,7 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
     match *reason {
         Reason::Unlinked => String::from(UNLINKED),
         Reason::PasteWithoutPath => String::from(
-            "The user's code could not be linked to a file, because nothing names its path.\nIt has NOT modified the State Map.",
+            "The user's code could not be linked to a file, because nothing names its path.\nIt has NOT modified the State Map. The user can paste it again below a line with its path.",
         ),
         Reason::SaidBefore => format!(
             "The user's message was said before, word for word. The code of {name} in it {}, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept {name}`, or paste it with other words.",
@@ -117,7 +117,7 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::BaseUnacknowledged => refused(
             &name,
             &format!(
-                "it was not made on the current version; the user says `@tslp confirm {name}` to take it, or `@tslp accept {name}` to take what the file holds"
+                "the current version was not shown to the model, or is another one by now; the user says `@tslp confirm {name}` to take it, or `@tslp accept {name}` to take what the file holds"
             ),
         ),
         Reason::Elided => refused(
@@ -261,8 +261,88 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         }
         Reason::NoGrammar => unlinked("Its language is not one that is read here."),
         Reason::TooLargeToParse => unlinked("It is too large to be read."),
+        Reason::PatternPartial => unlinked(PARTLY_MATCHED),
+        Reason::NoEntity => {
+            unlinked("Nothing names its file; write the path on the line above it.")
+        }
+        Reason::NotConfirmed => unlinked("Nothing proves which file it belongs to; name its path."),
         other => refused(&name, other.code()),
     }
+}
+
+const PARTLY_MATCHED: &str =
+    "The patterns of its language fit it in part only; give each definition by itself, and whole.";
+
+/// Of code that the user pasted and that wasn't taken: whose it is, why, and what the user can do. `None` where the notice's own
+/// words say that.
+#[must_use]
+pub fn of_users_code(notice: &NoticeIssued) -> Option<String> {
+    let why = match notice.reason {
+        Reason::ParseErrors => "it doesn't parse, and no definition of it is whole",
+        Reason::NoDefinition => "it defines nothing whole",
+        Reason::NoGrammar => "its language is not one that is read here",
+        Reason::TooLargeToParse => "it is too large to be read",
+        Reason::PatternPartial => "the patterns of its language fit it in part only",
+        Reason::PathNotUsable => "its path can't be used",
+        Reason::PathEscapesWorkspace => "its path leads out of the workspace",
+        Reason::PathCaseDiffers => {
+            "its path differs from a known file's in upper and lower case alone"
+        }
+        Reason::SeveralCandidates => "its name stands for several files",
+        Reason::CredentialRedacted => "it holds a credential",
+        Reason::Elided => "it leaves out code behind a placeholder",
+        Reason::Truncated => "it breaks off before its end",
+        Reason::BaseUnknown => "it is an edit of code that is not known",
+        Reason::EditTextNotFound => "the text that its edit replaces is not there exactly so",
+        Reason::EditTextNotUnique => "the text that its edit replaces is there more than once",
+        Reason::EditNeedsWholeFile => "its edit names a line, and the whole file isn't known",
+        Reason::EditMalformed => "its edit isn't well-formed",
+        Reason::EditWithoutPath => "it is an edit that names no file",
+        Reason::FileExists => "its edit makes a file that exists",
+        _ => return None,
+    };
+    let can = match notice.reason {
+        Reason::NoGrammar | Reason::TooLargeToParse => "It is a record, and no more",
+        Reason::PathNotUsable
+        | Reason::PathEscapesWorkspace
+        | Reason::PathCaseDiffers
+        | Reason::SeveralCandidates
+        | Reason::EditWithoutPath => {
+            "The user can paste it again below its path, written from the workspace's root"
+        }
+        Reason::PatternPartial => "The user can paste each definition by itself",
+        Reason::CredentialRedacted => "The user can paste it without the credential",
+        _ => {
+            "The user can paste every definition whole, or save the file and say `@tslp accept PATH`"
+        }
+    };
+    let (of, can) = match &notice.entity {
+        Some(entity) => (
+            format!(" for {entity}"),
+            can.replace("PATH", entity.path.as_str()),
+        ),
+        None => (String::new(), can.into()),
+    };
+    Some(format!(
+        "{NOTICE_OPEN}\nThe user's code{of} was NOT taken: {why}.\nIt has NOT modified the State Map. {can}.\n{NOTICE_CLOSE}"
+    ))
+}
+
+/// Of a proposal that the user can't confirm because nothing proves what it belongs to; `is_edit` says that it is an edit that
+/// doesn't apply.
+#[must_use]
+pub fn not_linked(entity: &EntityId, is_edit: bool) -> String {
+    let why = match is_edit {
+        true => {
+            "it is an edit that does not apply to the current version; ask for the whole definition"
+        }
+        false => {
+            "nothing proves that it belongs to that file; ask for it again with the path above it"
+        }
+    };
+    format!(
+        "{NOTICE_OPEN}\nThe proposed change to {entity} can't be confirmed: {why}.\nIt has NOT modified the State Map.\n{NOTICE_CLOSE}"
+    )
 }
 
 /// The law's own words (spec §8.3).

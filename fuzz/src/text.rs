@@ -146,7 +146,7 @@ pub fn mention_scan(data: &[u8]) {
             stage
         });
         let view = stage.view();
-        let found = mention::scan(&text, ROOT, &view);
+        let found = mention::scan(&text, ROOT, &view, &[]);
         for (index, entity) in found.symbols.iter().enumerate() {
             assert!(view.current(entity).is_some(), "{entity}");
             assert!(!found.symbols[..index].contains(entity), "{entity}");

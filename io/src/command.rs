@@ -22,6 +22,7 @@ use crate::config::{ServeConfig, page};
 use crate::contents::Archives;
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
+use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, Health, Report};
 use crate::diagnostics::state::{EntityState, RecordedAt};
 use crate::diagnostics::unread::in_files;
@@ -269,6 +270,7 @@ fn subject(config: &ServeConfig) -> Subject {
         ca_file: config.upstream.ca_file.clone(),
         safe_mode: None,
         scrub: None,
+        disk_now: DiskNow::of(config),
         watch: None,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! They hold a read-only connection and nothing else of the ledger: reporting is all they can do.
 
+pub mod disk_now;
 pub mod doctor;
 mod look;
 pub mod price;
@@ -18,12 +19,13 @@ use crossbeam_channel::Receiver;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use self::disk_now::{Changed, DiskNow};
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ToLoop};
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
 use crate::evidence::sent::{NotShown, last_sent};
 use crate::http::error::Refusal;
-use crate::ledger::{LedgerError, ReaderFactory};
+use crate::ledger::{LedgerError, LedgerReader, ReaderFactory};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::scrub::{Progress, Watched};
@@ -47,6 +49,8 @@ pub struct Subject {
     pub safe_mode: Option<String>,
     /// What looks at the ledger behind the start, in a running proxy.
     pub scrub: Option<Watched>,
+    /// What looks at the files for a page.
+    pub disk_now: DiskNow,
     /// How much of the workspace is watched, in a running proxy that watches.
     pub watch: Option<Coverage>,
 }
@@ -60,6 +64,11 @@ impl Subject {
             _ => None,
         };
         self.safe_mode.clone().or_else(found)
+    }
+
+    /// What disk holds otherwise than at the last look on record, under these paths.
+    fn changed(&self, reader: &LedgerReader, path_begins: &str) -> Result<Changed, LedgerError> {
+        self.disk_now.changed(reader, path_begins)
     }
 }
 

@@ -23,6 +23,7 @@ use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
 use crate::demo_model::DemoModel;
+use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::{Diagnostics, Subject};
 use crate::engine_thread::{EngineThread, Wiring};
 use crate::exit::Exit;
@@ -328,6 +329,7 @@ impl Server {
             ca_file: config.upstream.ca_file.clone(),
             safe_mode: safe_mode.clone(),
             scrub: scrub.as_ref().map(Scrub::watched),
+            disk_now: DiskNow::of(config),
             watch: config.etv.watch.then(|| events.coverage.clone()),
         });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;

@@ -43,10 +43,12 @@ use crate::pending::{
 use crate::state::{State, StateView};
 use crate::store::{Store, Unreadable};
 use crate::trace::Trace;
+use seen::{Seen, SentPrompts, SentTexts};
 
 mod examine;
 mod fold;
 pub(crate) mod retrace;
+mod seen;
 mod standing;
 
 /// The state, the parsers and the policy, with the bytes that aren't on disk yet.
@@ -57,6 +59,8 @@ pub struct Engine<G, S> {
     store: Overlay<S>,
     /// What was learnt of messages' texts.
     index: RefCell<TextIndex>,
+    /// What went to the model for the replies under way.
+    sent: SentPrompts,
     /// The program that decides, if its rules are to be recorded.
     program: Option<String>,
     /// Whether the rules may differ from those on record.
@@ -77,6 +81,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 stored: store,
                 fresh: BTreeMap::new(),
             },
+            sent: SentPrompts::new(),
             program: None,
             undeclared: false,
             trace: None,
@@ -182,14 +187,21 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             pastes,
             repeated,
             orders,
-            ..
+            is_without_path,
         } = examined;
         self.observe(at, received.episode, answers.findings, &mut work);
         self.take_touched(at, received.episode, touches, answers.touched, &mut work);
         let ids = (received.episode, received.session);
-        self.judge_aftermath(at, ids, aftermath, answers.aftermath, &mut work);
+        let history = receive::history(&self.policy, request.tools, received.is_own);
+        if !aftermath.is_empty() {
+            let messages = request.messages.iter().map(|message| &**message);
+            let sent = SentTexts::of_messages(&self.view(), ids.1, history, messages);
+            let files = aftermath.into_iter().zip(answers.aftermath);
+            self.judge_aftermath(at, ids, files, &self.seen(Some(sent)), &mut work);
+        }
         // What was just taken may be what the prompt names.
-        let mentions = self.mentions(&prompt, request.tools, &pastes, &repeated);
+        let lately = self.shown_lately(received.session);
+        let mentions = self.mentions(&prompt, request.tools, (&pastes, &repeated), &lately);
         let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
         if received.said == Said::Now {
             self.decide(at, &mut work, |engine, _| {
@@ -229,8 +241,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 request: &request,
                 episode: received.episode,
                 session: received.session,
-                history: receive::history(policy, request.tools, received.is_own),
+                history,
                 mentions: &mentions,
+                is_without_path,
                 keys: &received.keys,
                 left_out: received.left_out,
                 known_length: received.known_length,
@@ -241,6 +254,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let Composed { events, outgoing } = compose::compose(&engine.view(), policy, &prompt);
             (events, outgoing)
         });
+        self.keep_sent(ids, history, &request, &outgoing);
         ComposedPrompt {
             episode: received.episode,
             batch: work.finish(&self.state),
@@ -386,16 +400,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         at: UnixMillis,
         (episode, session): (EpisodeId, SessionId),
-        paths: Vec<RelPath>,
-        texts: Vec<FileText>,
+        files: impl Iterator<Item = (RelPath, FileText)>,
+        seen: &Seen,
         work: &mut Work,
     ) {
-        let asked = if paths.is_empty() {
-            String::new()
-        } else {
-            self.asked(session)
-        };
-        for (path, text) in paths.into_iter().zip(texts) {
+        let asked = self.asked(session);
+        for (path, text) in files {
             let Some(Ok(text)) = text else { continue };
             let mut found = found_code::of_file(&self.grammars, path.clone(), &text);
             // A placeholder in a file counts here: an agent wrote it.
@@ -413,6 +423,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     gained: &BTreeSet::new(),
                     grammars: &engine.grammars,
                     written: Written::OnDisk,
+                    seen: &|entities| engine.seen_of(seen, entities),
                 };
                 propose::propose(judging, &found, &Containers::default())
             });
@@ -516,6 +527,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let before = work.recorded.len();
         let gained = propose::lines_gained(&self.view(), &found);
+        let sent = self.sent.remove(&episode);
+        let seen = self.seen(sent);
         for found in &found {
             let found = {
                 let view = self.view();
@@ -531,6 +544,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     gained: &gained,
                     grammars: &engine.grammars,
                     written: Written::NotYet,
+                    seen: &|entities| engine.seen_of(&seen, entities),
                 };
                 propose::propose(judging, &found, &containers)
             });

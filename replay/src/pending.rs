@@ -84,6 +84,8 @@ pub(crate) struct Examined {
     /// Code in its words that was said before.
     pub(crate) repeated: Vec<FoundCode>,
     pub(crate) orders: Vec<Order>,
+    /// Whether it holds code of which nothing names the file.
+    pub(crate) is_without_path: bool,
 }
 
 /// A directive from the command line, before its file was looked at.

@@ -225,13 +225,15 @@ impl Stage {
         }
         let store = MemoryStore::default();
         store.add(&self.ledger, Vec::new());
+        let mut engine = Engine::new(
+            state,
+            TreeSitterGrammars,
+            self.policy.clone(),
+            store.clone(),
+        );
+        engine.take_over(&self.engine);
         Self {
-            engine: Engine::new(
-                state,
-                TreeSitterGrammars,
-                self.policy.clone(),
-                store.clone(),
-            ),
+            engine,
             store,
             keeping: Keeping::All,
             policy: self.policy.clone(),

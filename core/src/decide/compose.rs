@@ -15,6 +15,7 @@ use super::hydrate::{self, Hydration};
 use super::lost::Lost;
 use super::receive;
 use super::sight::{self, ShownText, Sight, Slot, Withholding};
+use crate::artifact::Origin;
 use crate::capture;
 use crate::delimiter::{RECENT_CLOSE, RECENT_OPEN};
 use crate::entity::EntityId;
@@ -123,6 +124,8 @@ pub struct Prompt<'r> {
     pub history: History,
     /// What the current prompt names.
     pub mentions: &'r Mentions,
+    /// Whether the user's words hold code of which nothing names the file.
+    pub is_without_path: bool,
     /// What is on record of the whole request, where `request` doesn't hold all messages that went along.
     pub on_record: Option<&'r SeenBefore>,
     /// The parsers.
@@ -175,7 +178,16 @@ fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
         Some(seen) => seen.in_sight.contains(entity),
         None => all_parts(view, entity, &|part| sight.shows_truth(part)),
     };
-    let hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
+    let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
+    let mut withheld = BTreeSet::new();
+    let recent = recent_context(view, prompt.session, &mut index, &mut withheld);
+    let mut system = receive::system_text(request);
+    let strict = Sight::strictly(view, prompt.session, &mut index, &system, &mut withheld);
+    if let Some(clean) = clean(Role::System, &system, strict) {
+        system = clean;
+    }
+    hydration.tell_of_stale(view, prompt, withheld);
+    hydration.tell_of_paste(prompt);
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(view, prompt, hydration.notices, &|_, _| true);
     let mut sections = hydration.blocks;
@@ -184,13 +196,8 @@ fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
             .iter()
             .map(|notice| notice_block(view, prompt, notice)),
     );
-    sections.extend(recent_context(view, prompt.session, &mut index));
+    sections.extend(recent);
     let preface = sections.join("\n\n");
-    let mut system = receive::system_text(request);
-    let withheld = Sight::strictly(view, prompt.session, &mut index, &system);
-    if let Some(clean) = clean(Role::System, &system, withheld) {
-        system = clean;
-    }
     match policy.placement {
         Placement::System if preface.is_empty() => {}
         Placement::System if system.is_empty() => system = preface,
@@ -265,15 +272,9 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
         Some(seen) => seen.withheld.clone(),
         None => withholding.new.iter().cloned().collect(),
     };
-    for withheld in &withheld {
-        if let Some(divergence) = view.divergence(&withheld.entity) {
-            hydration.notify(
-                prompt,
-                withheld.entity.clone(),
-                hydrate::reason_of(divergence),
-            );
-        }
-    }
+    let entities = withheld.iter().map(|withheld| withheld.entity.clone());
+    hydration.tell_of_stale(view, prompt, entities);
+    hydration.tell_of_paste(prompt);
     let is_due =
         |notice: &NoticeIssued| !in_tool_chain || notice::concerns_next_step(notice.reason);
     hydration.notices.retain(|notice| {
@@ -629,12 +630,54 @@ fn still_matters(view: &dyn View, notice: &NoticeIssued) -> bool {
 }
 
 fn notice_block(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
+    if is_about_users_code(view, prompt, notice)
+        && let Some(told) = notice::of_users_code(notice)
+    {
+        return told;
+    }
+    if let Some(entity) = &notice.entity
+        && notice.reason == Reason::NotConfirmable
+        && let Some(is_edit) = is_unlinked_edit(view, entity)
+    {
+        return notice::not_linked(entity, is_edit);
+    }
     let seen = |entity: &EntityId| view.disk(&entity.path);
     let lost = Lost::of_notice(view, prompt.grammars, notice);
     notice::block(notice, notice.entity.as_ref().and_then(seen), lost.as_ref())
 }
 
-fn recent_context(view: &dyn View, session: SessionId, index: &mut TextIndex) -> Option<String> {
+/// Whether a notice is about code of the user's: what is said in this episode, before the model has answered, and what an
+/// agent's client made of a refused edit isn't the cause.
+fn is_about_users_code(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssued) -> bool {
+    let path = notice.entity.as_ref().map(|entity| &entity.path);
+    let proposed = path.map(|path| view.proposals_under(path));
+    let mut proposed = proposed.into_iter().flatten();
+    let is_new = |other: &NoticeIssued| other.episode == prompt.episode;
+    let is_same = |other: &NoticeIssued| {
+        (other.reason, &other.entity) == (notice.reason, &notice.entity) && is_new(other)
+    };
+    let pending = view.pending_notices(prompt.session);
+    let is_of_this_prompt =
+        is_new(notice) || pending.iter().any(|pending| is_same(&pending.notice));
+    is_of_this_prompt
+        && !proposed.any(|it| it.origin == Origin::Model && it.episode == prompt.episode)
+}
+
+/// Whether what was last proposed of an entity is an edit that doesn't apply; `None` if it is linked to it.
+fn is_unlinked_edit(view: &dyn View, entity: &EntityId) -> Option<bool> {
+    let newest = view.proposals_for(entity).pop()?;
+    let report = newest.report.as_ref()?;
+    let fails = |rule: Reason| report.verdicts.iter().any(|it| it.rule == rule && !it.met);
+    fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved))
+}
+
+/// The window; what is withheld of it is added to `withheld`.
+fn recent_context(
+    view: &dyn View,
+    session: SessionId,
+    index: &mut TextIndex,
+    withheld: &mut BTreeSet<EntityId>,
+) -> Option<String> {
     let exchanges = view.recent(session);
     if exchanges.is_empty() {
         return None;
@@ -647,7 +690,7 @@ fn recent_context(view: &dyn View, session: SessionId, index: &mut TextIndex) ->
         ] {
             text.push_str(&format!(
                 "\n{name}:\n{}\n",
-                recent_message(view, session, index, speaker, &pieces)
+                recent_message(view, (session, speaker), index, &pieces, withheld)
             ));
         }
     }
@@ -658,13 +701,14 @@ fn recent_context(view: &dyn View, session: SessionId, index: &mut TextIndex) ->
 /// One message of the window: code that is no longer true withheld, delimiters defused, cut hard at its cap.
 fn recent_message(
     view: &dyn View,
-    session: SessionId,
+    (session, speaker): (SessionId, Role),
     index: &mut TextIndex,
-    speaker: Role,
     pieces: &[ArtifactHash],
+    withheld: &mut BTreeSet<EntityId>,
 ) -> String {
     let text = recent_text(view, pieces);
-    let text = clean(speaker, &text, Sight::strictly(view, session, index, &text)).unwrap_or(text);
+    let strict = Sight::strictly(view, session, index, &text, withheld);
+    let text = clean(speaker, &text, strict).unwrap_or(text);
     let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
     while !text.is_char_boundary(cut) {
         cut -= 1;

@@ -1,13 +1,14 @@
 //! Code found in a message, read by a grammar once, before anything is decided about it.
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::found_edit::{self, Edited, FoundEdit};
 use super::namesakes::{self, Known};
+use super::unfenced;
 use crate::capture::{self, Block, Closing, Part, Standing};
 use crate::delimiter;
 use crate::edit::Edit;
@@ -16,6 +17,7 @@ use crate::event::{DiskFile, DiskSlice, Format, PathEvidence};
 use crate::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use crate::gate::Completeness;
 use crate::hash::{ArtifactHash, SliceHash};
+use crate::limits::CORRELATION_NAMESAKES_MAX;
 use crate::message::ToolCall;
 use crate::path::RelPath;
 use crate::reason::Reason;
@@ -52,6 +54,8 @@ pub struct FoundCode {
     pub errors_before: u32,
     /// What is known of the symbols that have several definitions.
     pub known: BTreeMap<Symbol, Known>,
+    /// Where nothing names the file: tracked files with namesakes of its symbols, in languages that are no kin of its own.
+    pub foreign: BTreeSet<RelPath>,
     /// The pattern data in force.
     pub patterns: ArtifactHash,
     /// Whether all of it is there.
@@ -104,6 +108,18 @@ pub fn find(
         }
         blocks.extend(called);
     }
+    read_blocks(reading, blocks)
+}
+
+/// Finds and reads all code in a message of the user's, who may leave out the fence below a path. `text` is as for [`find`].
+#[must_use]
+pub fn find_users(reading: Reading<'_>, text: &str) -> Vec<FoundCode> {
+    let mut blocks = capture::blocks(text);
+    unfenced::add(reading, text, &mut blocks);
+    read_blocks(reading, blocks)
+}
+
+fn read_blocks(reading: Reading<'_>, mut blocks: Vec<Block<'_>>) -> Vec<FoundCode> {
     blocks.retain(|block| block.standing == Standing::Said);
     gathered(reading, blocks)
         .into_iter()
@@ -204,6 +220,7 @@ impl Reading<'_> {
             language: block.language,
             evidence: block.evidence,
             errors_before: self.errors_of_base(language, path.as_ref(), extraction.as_ref().ok()),
+            foreign: self.foreign(language, path.as_ref(), extraction.as_ref().ok()),
             path,
             extraction,
             slices: BTreeMap::new(),
@@ -245,6 +262,30 @@ impl Reading<'_> {
         extract(self.grammars, language, text).map_or(0, |extraction| extraction.errors)
     }
 
+    /// Tracked files that code without a path can't belong to, whatever their symbols are called (spec §11).
+    fn foreign(
+        self,
+        language: Option<LanguageId>,
+        path: Option<&Result<RelPath, Reason>>,
+        extraction: Option<&Extraction>,
+    ) -> BTreeSet<RelPath> {
+        let (Some(language), None, Some(extraction)) = (language, path, extraction) else {
+            return BTreeSet::new();
+        };
+        let is_kin = |path: &RelPath| {
+            let other = self.grammars.language_of_path(path);
+            other.is_some_and(|other| self.grammars.are_kin(language, other))
+        };
+        let symbols = extraction.definitions.iter().map(|it| &it.symbol);
+        let symbols: BTreeSet<&Symbol> = symbols.collect();
+        let namesakes = symbols.into_iter().flat_map(|symbol| {
+            let name = symbol.last_component();
+            self.view.entities_named(name, CORRELATION_NAMESAKES_MAX)
+        });
+        let files = namesakes.map(|entity| entity.path);
+        files.filter(|path| !is_kin(path)).collect()
+    }
+
     fn known(
         self,
         language: Option<LanguageId>,
@@ -283,6 +324,7 @@ impl Reading<'_> {
             slices: BTreeMap::new(),
             errors_before: 0,
             known: BTreeMap::new(),
+            foreign: BTreeSet::new(),
             patterns: self.grammars.patterns(),
             completeness: completeness(block.closing, false),
             part: Part::Range,
@@ -405,6 +447,7 @@ pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode 
         extraction,
         errors_before: 0,
         known: BTreeMap::new(),
+        foreign: BTreeSet::new(),
         patterns: grammars.patterns(),
         completeness: Completeness::Full,
         part: Part::Unsaid,

@@ -196,6 +196,37 @@ impl Hydration {
         self.dropped.push(Dropped { entity, reason });
     }
 
+    /// Says of code that is withheld from older messages that it is STALE, where nothing has said so (spec §15.4).
+    pub(super) fn tell_of_stale(
+        &mut self,
+        view: &dyn View,
+        prompt: &Prompt<'_>,
+        withheld: impl IntoIterator<Item = EntityId>,
+    ) {
+        for entity in withheld {
+            let mut told = self.notices.iter().filter_map(|told| told.entity.as_ref());
+            if told.any(|told| *told == entity) {
+                continue;
+            }
+            if let Some(divergence) = view.divergence(&entity) {
+                self.notify(prompt, entity, reason_of(divergence));
+            }
+        }
+    }
+
+    /// Says of code in the user's words that nothing names its file (spec §9.1).
+    pub(super) fn tell_of_paste(&mut self, prompt: &Prompt<'_>) {
+        if prompt.is_without_path {
+            self.notices.push(NoticeIssued {
+                episode: prompt.episode,
+                session: prompt.session,
+                reason: Reason::PasteWithoutPath,
+                entity: None,
+                other: None,
+            });
+        }
+    }
+
     /// Adds a notice about an entity.
     pub(super) fn notify(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
         self.notices.push(NoticeIssued {

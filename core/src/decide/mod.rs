@@ -3,6 +3,7 @@
 //! One prompt goes through [`receive`] → [`observe`] → [`write_head`] → [`compose`]; one reply through [`reply`] →
 //! [`observe`] → [`propose`]. What each returns is appended and folded before the next one looks at the state.
 
+mod asked_change;
 pub mod audit;
 pub mod compose;
 pub mod direct;
@@ -21,8 +22,9 @@ pub mod reply;
 pub mod resolve;
 pub mod sent;
 pub mod side_request;
-mod sight;
+pub mod sight;
 pub mod touch;
+pub mod unfenced;
 pub mod verify;
 pub mod write_head;
 

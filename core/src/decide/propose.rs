@@ -48,6 +48,9 @@ pub struct Judging<'j> {
     pub grammars: &'j dyn Grammars,
     /// Whether the code is on disk.
     pub written: Written,
+    /// Which of some entities the model saw as they are true: in what went to it for this reply, or because it wrote them in
+    /// this conversation.
+    pub seen: &'j dyn Fn(&[EntityId]) -> BTreeSet<EntityId>,
 }
 
 /// Whether the code that is judged is on disk by the agent's own hand.
@@ -96,7 +99,7 @@ pub fn propose(judging: Judging<'_>, found: &FoundCode, containers: &Containers)
         resolution: &resolution,
     };
     let versions = promote::record(&mut recorder, &finding, &changed);
-    let base = Base::of(judging, found, &resolution);
+    let base = Base::of(judging, found, &resolution, &changed);
     let reports = base.judge(&finding, &changed);
     match reports.iter().position(|report| !report.passed) {
         None => {
@@ -344,12 +347,19 @@ struct Base<'v> {
     in_block: BTreeSet<&'v Symbol>,
     damaged: &'v [Symbol],
     renames: BTreeMap<EntityId, Suspicion>,
+    unseen: BTreeSet<EntityId>,
 }
 
 impl<'v> Base<'v> {
-    fn of(judging: Judging<'v>, found: &FoundCode, resolution: &'v Resolution) -> Self {
+    fn of(
+        judging: Judging<'v>,
+        found: &FoundCode,
+        resolution: &'v Resolution,
+        changed: &[&Candidate],
+    ) -> Self {
         let view = judging.view;
         Self {
+            unseen: unseen(judging, found, changed),
             judging,
             view,
             tracked: resolution
@@ -450,7 +460,7 @@ impl<'v> Base<'v> {
                 Some(it) => NameVerdict::Elsewhere(it.percent),
             },
             removal: self.removal(candidate),
-            base_verdict: base_verdict(self.view, finding, candidate),
+            base_verdict: self.base_verdict(finding, candidate),
             disk: self.disk_verdict(candidate),
         }
     }
@@ -548,6 +558,24 @@ impl<'v> Base<'v> {
         let grammars = self.judging.grammars;
         let language = grammars.language_of_path(path)?;
         grammars.extract(language, text.as_bytes()).ok()
+    }
+
+    /// What this very reply changed before doesn't count as having moved.
+    fn base_verdict(&self, finding: &Finding<'_>, candidate: &Candidate) -> BaseVerdict {
+        let edit = finding.found.edit.as_ref();
+        if edit.is_some_and(|edit| edit.outcome.is_err()) {
+            return BaseVerdict::Unmatched;
+        }
+        let (entity, episode) = (&candidate.entity, finding.episode);
+        match (self.view.shown(episode, entity), self.view.current(entity)) {
+            (Some(shown), Some(current))
+                if current.version != shown && current.episode != episode =>
+            {
+                BaseVerdict::Moved
+            }
+            _ if self.unseen.contains(entity) => BaseVerdict::Unseen,
+            _ => BaseVerdict::Unmoved,
+        }
     }
 
     fn disk_verdict(&self, candidate: &Candidate) -> DiskVerdict {
@@ -706,24 +734,39 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// What this very reply changed before doesn't count as having moved.
-fn base_verdict(view: &dyn View, finding: &Finding<'_>, candidate: &Candidate) -> BaseVerdict {
-    let episode = finding.episode;
-    let is_unapplied = finding
-        .found
-        .edit
-        .as_ref()
-        .is_some_and(|edit| edit.outcome.is_err());
-    if is_unapplied {
-        return BaseVerdict::Unmatched;
+/// What a block would replace and the model hasn't seen (spec §12). An edit that applies quotes what it replaces. A file is
+/// seen with the definitions of it that the block changes, since it repeats all others.
+fn unseen(judging: Judging<'_>, found: &FoundCode, changed: &[&Candidate]) -> BTreeSet<EntityId> {
+    let Judging { view, episode, .. } = judging;
+    // Code of one of several definitions is applied like an edit, and quotes nothing.
+    if found.edit.is_some() && found.format != Format::Fence {
+        return BTreeSet::new();
     }
-    let entity = &candidate.entity;
-    match (view.shown(episode, entity), view.current(entity)) {
-        (Some(shown), Some(current)) if current.version != shown && current.episode != episode => {
-            BaseVerdict::Moved
-        }
-        _ => BaseVerdict::Unmoved,
+    let is_replaced = |entity: &&EntityId| {
+        // What this very reply made before is its own.
+        let is_own =
+            |current: &Current| (current.origin, current.episode) == (Origin::Model, episode);
+        view.current(entity)
+            .is_some_and(|current| !is_own(&current))
+            && view.shown(episode, entity).is_none()
+    };
+    let is_known_by_parts =
+        |entity: &&EntityId| entity.symbol.is_none() && !view.symbols_of(&entity.path).is_empty();
+    let entities = changed.iter().map(|candidate| &candidate.entity);
+    let (files, others): (Vec<_>, Vec<_>) =
+        entities.filter(is_replaced).partition(is_known_by_parts);
+    if others.is_empty() {
+        return BTreeSet::new();
     }
+    let mut unseen: BTreeSet<EntityId> = others.iter().copied().cloned().collect();
+    let others: Vec<EntityId> = unseen.iter().cloned().collect();
+    for seen in (judging.seen)(&others) {
+        unseen.remove(&seen);
+    }
+    if !unseen.is_empty() {
+        unseen.extend(files.into_iter().cloned());
+    }
+    unseen
 }
 
 /// Whether a proposal's base is still what it was when it was judged. What was judged as a whole file is complete only

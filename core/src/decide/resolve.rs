@@ -14,6 +14,7 @@ use crate::event::{DiskFinding, Extent, PathEvidence};
 use crate::extract::{Definition, Extraction, Proof};
 use crate::gate::Thresholds;
 use crate::hash::SliceHash;
+use crate::limits::CORRELATION_NAMESAKES_MAX;
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::similarity;
@@ -364,14 +365,18 @@ fn by_correlation(
             namesakes
                 .into_iter()
                 .filter(|entity| entity.symbol.as_ref() == Some(*symbol))
-                .map(|entity| entity.path),
+                .map(|entity| entity.path)
+                .filter(|path| !found.foreign.contains(path)),
         );
     }
     let mut files = files.into_iter();
     let (Some(path), None) = (files.next(), files.next()) else {
-        let nothing = symbols
-            .keys()
-            .all(|symbol| view.entities_named(symbol.last_component(), 1).is_empty());
+        let is_kin = |entity: &EntityId| !found.foreign.contains(&entity.path);
+        let nothing = symbols.keys().all(|symbol| {
+            let name = symbol.last_component();
+            let namesakes = view.entities_named(name, CORRELATION_NAMESAKES_MAX);
+            !namesakes.iter().any(is_kin)
+        });
         return Resolution::unresolved(if nothing {
             Reason::NoEntity
         } else {
@@ -399,8 +404,6 @@ fn by_correlation(
         ..Resolution::unresolved(Reason::CorrelatedWithOneFile)
     }
 }
-
-const CORRELATION_NAMESAKES_MAX: usize = 64;
 
 /// The share of the existing definition's words that the candidate holds, in percent.
 fn shared_percent(view: &dyn View, found: &FoundCode, candidate: &Candidate) -> u8 {

@@ -343,12 +343,14 @@ impl<'v> Sight<'v> {
         !real.any(|other| self.last_whole[other].is_some_and(|last| last > message))
     }
 
-    /// The text without anything that isn't true now (`window` history, which is strict), whatever else shows it.
+    /// The text without anything that isn't true now (`window` history, which is strict), whatever else shows it. The entities
+    /// whose code goes are added to `withheld`.
     pub(super) fn strictly(
         view: &dyn View,
         session: SessionId,
         index: &mut TextIndex,
         text: &str,
+        withheld: &mut BTreeSet<EntityId>,
     ) -> Option<String> {
         let shown = [ShownText {
             message: 0,
@@ -369,15 +371,56 @@ impl<'v> Sight<'v> {
             if let Some(first) = fits.clone().next()
                 && !fits.any(is_true_here)
             {
+                let entity = &sight.versions[first.version].entity;
+                withheld.insert(entity.clone());
                 cuts.push(Cut {
                     string: sighting.string,
                     bytes: first.bytes.clone(),
-                    entity: sight.versions[first.version].entity.clone(),
+                    entity: entity.clone(),
                 });
             }
         }
         (!cuts.is_empty()).then(|| without(text, &cuts))
     }
+}
+
+/// Which of the entities these texts show as they are true, whatever else they show.
+#[must_use]
+pub fn shown_as_true(
+    view: &dyn View,
+    session: SessionId,
+    index: &mut TextIndex,
+    entities: &[EntityId],
+    texts: &[(ArtifactHash, String)],
+) -> BTreeSet<EntityId> {
+    let texts = texts.iter().enumerate();
+    let texts: Vec<ShownText<'_>> = texts
+        .map(|(message, (hash, text))| ShownText {
+            message,
+            slot: Slot::Part(0),
+            text,
+            hash: *hash,
+        })
+        .collect();
+    let wanted = entities.iter().cloned();
+    let sight = Sight::new(view, session, index, wanted, &texts, &|_, _, _| false);
+    let is_shown = |entity: &&EntityId| {
+        let Some(current) = view.current(entity) else {
+            return false;
+        };
+        let mut known = sight.versions_of(entity).peekable();
+        if known.peek().is_some() {
+            let is_true = |version: &usize| sight.versions[*version].slice == current.slice;
+            return known
+                .filter(is_true)
+                .any(|version| sight.last_whole[version].is_some());
+        }
+        // A file without definitions, or an operator: there is no name to look for.
+        let code = view.slices(current.artifact, &current.spans);
+        let code = code.and_then(|code| String::from_utf8(code).ok());
+        code.is_some_and(|code| texts.iter().any(|shown| shown.text.contains(code.trim())))
+    };
+    entities.iter().filter(is_shown).cloned().collect()
 }
 
 /// For each version, the last message that shows all of its definitions.

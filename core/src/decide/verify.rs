@@ -4,6 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::Recorder;
+use super::asked_change::AskedChanges;
 use super::found_code::FoundCode;
 use super::promote;
 use super::propose::{base_since, disk_verdict, stale_file};
@@ -16,9 +17,6 @@ use crate::mention::Mentions;
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::view::{Proposal, View};
-
-/// Words that ask for a change, as data.
-const CHANGE_VERBS: &str = include_str!("change_verbs.txt");
 
 /// Promotes the proposals that this prompt verifies. The state must hold what disk says of their files, by an
 /// observation of this episode, and the prompt must not be composed yet.
@@ -38,20 +36,26 @@ pub fn verify(
         proposal.episode == before.episode && proposal.refused_for() == Some(Reason::GrantMissing)
     });
     // Most prompts have nothing to verify, and may be long.
-    if waiting.is_empty() || !asks_for_a_change(prompt) {
+    if waiting.is_empty() {
         return Vec::new();
     }
+    let asked = AskedChanges::of(prompt);
+    let doubted = doubted(view, session);
     let mut recorder = Recorder::new(view);
     let mut promoted: BTreeSet<EntityId> = BTreeSet::new();
     // The newest proposal of an entity is the one that the user has seen last.
     for proposal in waiting.into_iter().rev() {
         let is_verified = before.shown.contains(&proposal.entity)
             && is_mentioned(mentions, &proposal.entity)
+            && asked.is_asked_of(&proposal.entity)
             && !supplied
                 .iter()
                 .any(|found| is_replacement(found, &proposal.entity));
         if is_verified && !promoted.contains(&proposal.entity) {
             let block = promote::with_its_parts(view, proposal);
+            if block.iter().any(|part| doubted.contains(&part.entity)) {
+                continue;
+            }
             grant(
                 &mut recorder,
                 view,
@@ -111,15 +115,11 @@ fn grant(
     }
 }
 
-/// Whether the text holds a word of the list.
-fn asks_for_a_change(text: &str) -> bool {
-    let verbs: BTreeSet<&str> = CHANGE_VERBS
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .collect();
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .any(|word| verbs.contains(word.to_lowercase().as_str()))
+/// What a shadow audit doubts, which the user may not have heard of yet.
+fn doubted(view: &dyn View, session: SessionId) -> BTreeSet<EntityId> {
+    let pending = view.pending_notices(session).into_iter();
+    let doubts = pending.filter(|pending| pending.notice.reason == Reason::AuditContested);
+    doubts.filter_map(|pending| pending.notice.entity).collect()
 }
 
 fn is_mentioned(mentions: &Mentions, entity: &EntityId) -> bool {
@@ -134,17 +134,4 @@ fn is_replacement(found: &FoundCode, entity: &EntityId) -> bool {
         .as_ref()
         .is_none_or(|symbol| found.symbols().contains(symbol));
     is_of_file && defines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_change_is_asked_for_by_a_verb_of_the_list() {
-        assert!(asks_for_a_change("Now make `f` faster."));
-        assert!(asks_for_a_change("Rename it, please"));
-        assert!(!asks_for_a_change("What does `f` return?"));
-        assert!(!asks_for_a_change("the address of f"));
-    }
 }

@@ -111,6 +111,7 @@ fn builder(root: &Path) -> WalkBuilder {
         .parents(false)
         .require_git(false)
         .git_global(false)
+        .git_exclude(false)
         .sort_by_file_path(Path::cmp);
     builder
 }
@@ -197,6 +198,24 @@ mod tests {
     use std::io;
 
     use super::*;
+
+    #[test]
+    fn what_git_keeps_to_itself_is_not_read() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        std::fs::create_dir_all(root.join(".git/info")).unwrap();
+        std::fs::write(root.join(".git/info/exclude"), "kept.c\n").unwrap();
+        std::fs::write(root.join(".gitignore"), "left.c\n").unwrap();
+        for name in ["kept.c", "left.c"] {
+            std::fs::write(root.join(name), "int f(void) { return 1; }\n").unwrap();
+        }
+        let entries = builder(root).build().filter_map(Result::ok);
+        let names: Vec<_> = entries
+            .filter(|entry| entry.path().is_file())
+            .map(|entry| entry.file_name().to_owned())
+            .collect();
+        assert_eq!(names, ["kept.c"]);
+    }
 
     #[test]
     fn a_folder_without_rights_is_named_as_it_stands_in_the_workspace() {

@@ -230,7 +230,7 @@ fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report)
     );
     report.add("head anchor", head_anchor(subject, reader));
     report.add("projections", anomalies(reader));
-    match truths(reader) {
+    match truths(subject, reader) {
         Ok(truths) => {
             report.warn("stale entities", stale_words(&truths));
             report.warn("file reads", failure_words(&truths));
@@ -339,9 +339,10 @@ fn anomalies(reader: &LedgerReader) -> Result<String, String> {
 }
 
 /// Counts what is true, STALE and unreadable.
-fn truths(reader: &LedgerReader) -> Result<Truths, LedgerError> {
+fn truths(subject: &Subject, reader: &LedgerReader) -> Result<Truths, LedgerError> {
     let mut truths = Truths::default();
     let mut failed = BTreeMap::new();
+    let changed = subject.changed(reader, "")?;
     reader.read_table(DISK, &mut |row| {
         let finding = row.text(1).unwrap_or_default();
         if !matches!(finding, "file" | "missing") {
@@ -350,6 +351,12 @@ fn truths(reader: &LedgerReader) -> Result<Truths, LedgerError> {
         }
         ControlFlow::Continue(())
     })?;
+    for (path, failure) in &changed.files {
+        failed.remove(path);
+        if let Some(failure) = failure {
+            failed.insert(path.clone(), ((*failure).to_owned(), Tracked::No));
+        }
+    }
     reader.read_table(STATE_MAP, &mut |row| {
         truths.entities += 1;
         if let Some((_, tracked)) = failed.get_mut(row.text(0).unwrap_or_default()) {
@@ -358,8 +365,12 @@ fn truths(reader: &LedgerReader) -> Result<Truths, LedgerError> {
         ControlFlow::Continue(())
     })?;
     for row in reader.rows(STALE)? {
-        truths.stale += usize::from(matches!(row.text(2), Some("superseded" | "unknown")));
+        let is_as_recorded = !changed.files.contains_key(row.text(0).unwrap_or_default());
+        let is_stale = matches!(row.text(2), Some("superseded" | "unknown"));
+        truths.stale += usize::from(is_as_recorded && is_stale);
     }
+    let now = changed.entities.values();
+    truths.stale += now.filter(|word| **word == "unknown").count();
     for (path, (finding, tracked)) in failed {
         // What was merely named in a directive doesn't matter to anything that is true.
         if tracked == Tracked::No {
@@ -381,10 +392,7 @@ enum Tracked {
 }
 
 fn stale_words(truths: &Truths) -> Result<String, String> {
-    let words = format!(
-        "{} of {} entities were STALE at the last look",
-        truths.stale, truths.entities
-    );
+    let words = format!("{} of {} entities are STALE", truths.stale, truths.entities);
     if truths.stale == 0 {
         Ok(words)
     } else {

@@ -30,7 +30,8 @@ pub struct EntityState {
     /// `unreadable`, or `not_checked`.
     pub disk: String,
     /// When a look last found something else at the path than the look before; looks that find the same leave no record.
-    /// What `disk` says was so then, and may have changed since the last look.
+    /// What `disk` says was so then, and may have changed since the last look. `None` on a page that looked itself, where disk
+    /// holds something else by now: that is recorded with the next prompt.
     pub looked_at: Option<String>,
     /// Whether a shadow audit doubts that it is complete (spec §10).
     pub contested: bool,
@@ -110,7 +111,12 @@ pub fn page(
     let mut is_after = wanted.after.is_none();
     let rows: Rows<'_, LedgerError> = &|table, visit| reader.read_table(table, visit);
     let at = |seq| reader.recorded_at(seq).ok().flatten();
-    each(rows, &at, &wanted.path, &mut |entity| {
+    let changed = subject.changed(&reader, &wanted.path)?;
+    each(rows, &at, &wanted.path, &mut |mut entity| {
+        if let Some(word) = changed.entities.get(&entity.entity) {
+            entity.disk = (*word).to_owned();
+            entity.looked_at = None;
+        }
         if !is_after {
             is_after = wanted.after.as_ref() == Some(&entity.entity);
             return ControlFlow::Continue(());

@@ -139,11 +139,14 @@ fn state_says_of_when_it_speaks_and_looks_now_if_asked() {
     tslp.say(&fenced("src/ring.c", RING));
     tslp.at_rest();
     let events = crate::ledger_file::events(&places.data);
-    places.write("src/ring.c", "int other;\n");
     let entity = |page: &Value| page["entities"]["src/ring.c::ring_put"].clone();
     let page = entity(&tslp.page("/state"));
-    assert_eq!(page["disk"], "same");
+    assert_eq!(
+        (&page["disk"], &page["stale"]),
+        (&json!("same"), &json!(false))
+    );
     let looked_at = page["looked_at"].as_str().unwrap();
+    places.write("src/ring.c", "int other;\n");
     assert!(
         looked_at >= page["last_updated"].as_str().unwrap(),
         "{page}"
@@ -157,7 +160,42 @@ fn state_says_of_when_it_speaks_and_looks_now_if_asked() {
     let (code, checked) = places.cli_json(&["state", "--check"]);
     assert_eq!((code, &entity(&checked)["disk"]), (0, &json!("unknown")));
     assert!(entity(&checked)["looked_at"].as_str().unwrap() > looked_at);
-    assert_eq!(entity(&tslp.page("/state"))["disk"], "same");
+    assert_eq!(crate::ledger_file::events(&places.data), events);
+}
+
+/// `/state` said `stale: false` of a file that had been edited a moment ago, until the next prompt looked at it.
+#[test]
+fn the_pages_look_at_the_files_themselves() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    tslp.at_rest();
+    let events = crate::ledger_file::events(&places.data);
+    let shown = || {
+        let page = tslp.page("/state");
+        let entity = &page["entities"]["src/ring.c::ring_put"];
+        let (stale, disk) = (entity["stale"].clone(), entity["disk"].clone());
+        (stale, disk, tslp.page("/doctor")["stale"].clone())
+    };
+    let calm = shown();
+    assert_eq!(calm, (json!(false), json!("same"), json!(0)));
+    places.write("src/ring.c", "int other;\n");
+    let (stale, disk, count) = shown();
+    assert_eq!((stale, disk), (json!(true), json!("unknown")));
+    assert_ne!(count, json!(0));
+    // An edit elsewhere in the file changes nothing about the function.
+    places.write("src/ring.c", &format!("{RING}\nint other;\n"));
+    let (stale, disk, _) = shown();
+    assert_eq!((stale, disk), (json!(false), json!("same")));
+    std::fs::remove_file(places.workspace.join("src/ring.c")).unwrap();
+    let (stale, disk, count) = shown();
+    assert_eq!(
+        (stale, disk, count),
+        (json!(false), json!("missing"), json!(0))
+    );
+    places.write("src/ring.c", RING);
+    assert_eq!(shown(), calm);
     assert_eq!(crate::ledger_file::events(&places.data), events);
 }
 

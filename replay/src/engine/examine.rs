@@ -14,6 +14,7 @@ use tslp_core::decide::promote::Containers;
 use tslp_core::decide::receive::{self, Received, Said};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::touch;
+use tslp_core::decide::unfenced;
 use tslp_core::decide::write_head::Place;
 use tslp_core::directive;
 use tslp_core::entity::EntityId;
@@ -44,7 +45,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let orders = self.orders(at, request, received, work);
         let prompt = prompt_text(request);
         let repeated = self.repeated(request, received);
-        let mentions = self.mentions(&prompt, request.tools, &pastes, &repeated);
+        let lately = self.shown_lately(received.session);
+        let mentions = self.mentions(&prompt, request.tools, (&pastes, &repeated), &lately);
         let mut checks = Checks::default();
         for paste in &pastes {
             checks.add_code(&self.view(), &paste.found);
@@ -87,6 +89,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             aftermath,
         };
         let examined = Examined {
+            is_without_path: self.is_without_path(request, received, &pastes),
             prompt,
             pastes,
             repeated,
@@ -193,6 +196,26 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         found_code::find(self.reading(&view), text, tool_calls, end)
     }
 
+    fn find_users(&self, text: &str) -> Vec<FoundCode> {
+        let view = self.view();
+        found_code::find_users(self.reading(&view), text)
+    }
+
+    /// Whether the current prompt's words hold code of which nothing names the file, and which nobody has heard of.
+    fn is_without_path(&self, request: &Request, received: &Received, pastes: &[Paste]) -> bool {
+        let is_told = |paste: &Paste| paste.found.path.is_none() && paste.found.claims_an_entity();
+        let at = request.current_from();
+        let words = request.messages.get(at).filter(|message| {
+            message.role == Role::User && !capture::quotes_a_conversation(message.recorded())
+        });
+        received.said != Said::Before
+            && !pastes.iter().any(is_told)
+            && words.is_some_and(|words| {
+                let said = prose(words.recorded(), pastes);
+                unfenced::is_without_path(&self.grammars, &said)
+            })
+    }
+
     fn pastes(&self, request: &Request, received: &Received) -> Vec<Paste> {
         let examples = capture::examples(&request.messages);
         let current_from = request.current_from();
@@ -214,15 +237,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 Said::Again | Said::Repeated if index >= current_from => Place::Again,
                 _ => Place::Context,
             };
-            pastes.extend(
-                self.find(text, &[], MessageEnd::Whole)
-                    .into_iter()
-                    .map(|found| Paste {
-                        found,
-                        containers: containers.clone(),
-                        place: place.clone(),
-                    }),
-            );
+            pastes.extend(self.find_users(text).into_iter().map(|found| Paste {
+                found,
+                containers: containers.clone(),
+                place: place.clone(),
+            }));
         }
         pastes
     }
@@ -235,9 +254,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 && received.said != Said::Now
                 && !capture::quotes_a_conversation(message.recorded())
         });
-        words.map_or_else(Vec::new, |words| {
-            self.find(words.recorded(), &[], MessageEnd::Whole)
-        })
+        words.map_or_else(Vec::new, |words| self.find_users(words.recorded()))
+    }
+
+    /// What the session's prompt before showed.
+    pub(super) fn shown_lately(&self, session: SessionId) -> Vec<EntityId> {
+        let before = self.view().turn_before(session);
+        before.map(|turn| turn.shown).unwrap_or_default()
     }
 
     /// What the current prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the
@@ -247,14 +270,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &self,
         prompt: &str,
         tools: Tools,
-        pastes: &[Paste],
-        repeated: &[FoundCode],
+        (pastes, repeated): (&[Paste], &[FoundCode]),
+        lately: &[EntityId],
     ) -> Mentions {
         let words = match tools {
             Tools::Offered => mention::outside_of_code(prompt),
             Tools::None => Cow::Borrowed(prompt),
         };
-        let mut mentions = mention::scan(&words, &self.policy.workspace_root, &self.view());
+        let mut mentions = mention::scan(&words, &self.policy.workspace_root, &self.view(), lately);
         let pasted = pastes.iter().map(|paste| &paste.found);
         let places: BTreeSet<&RelPath> = pasted
             .chain(repeated)
@@ -318,6 +341,22 @@ fn prompt_text(request: &Request) -> String {
         .map(|message| message.recorded())
         .collect();
     directive::stripped(&said.join("\n")).into_owned()
+}
+
+/// A prompt's words without the code that names its file.
+fn prose(text: &str, pastes: &[Paste]) -> String {
+    let named = pastes.iter().filter(|paste| paste.found.path.is_some());
+    let found = named.filter_map(|paste| {
+        let (range, code) = (paste.found.verbatim.clone()?, &paste.found.code);
+        (text.get(range.clone()) == Some(code)).then_some(range)
+    });
+    let (mut prose, mut read) = (String::new(), 0);
+    for range in found {
+        prose.push_str(text.get(read..range.start).unwrap_or_default());
+        read = range.end.max(read);
+    }
+    prose.push_str(&text[read..]);
+    prose
 }
 
 /// The files that the user accepts, in order.

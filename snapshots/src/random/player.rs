@@ -6,6 +6,7 @@ use tslp_core::decide::observe;
 use tslp_core::entity::Symbol;
 use tslp_core::event::Event;
 use tslp_core::gate::Profile;
+use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::view::{Proposal, View as _};
@@ -369,7 +370,8 @@ impl Player {
             && is_all_there
             && !looks_like_damage
             && (is_tracked || !is_asked_about);
-        if was_open && counts && self.stage.disk().at(&entity.path).is_none() {
+        let is_on_disk = self.stage.disk().at(&entity.path).is_some();
+        if was_open && counts && !is_on_disk && !self.is_unseen(&entity.path, tracked) {
             let current = self.stage.view().current(&entity);
             assert_eq!(
                 current.map(|current| current.slice),
@@ -377,6 +379,28 @@ impl Player {
                 "{deed:?} of {entity} was not promoted:\n{text}"
             );
         }
+    }
+
+    /// Whether a reply was kept out because the model hadn't seen what it replaces. What went to it can't show all of that.
+    fn is_unseen(&self, path: &RelPath, tracked: &[Function]) -> bool {
+        let open = self.stage.view().proposals_under(path);
+        let mut unseen = open
+            .iter()
+            .filter(|open| open.refused_for() == Some(Reason::BaseUnacknowledged));
+        let Some(newest) = unseen.next_back() else {
+            return false;
+        };
+        if let Some(sent) = self.stage.sent()
+            && sent.episode == newest.episode
+        {
+            let texts = sent.texts().concat();
+            let is_shown = |known: &Function| texts.contains(known.text().trim_end());
+            assert!(
+                tracked.is_empty() || !tracked.iter().all(is_shown),
+                "{path} was shown to the model and counts as unseen:\n{texts}"
+            );
+        }
+        true
     }
 
     /// A reply removes no symbol; the whole file's entry may go when a part of it changes.

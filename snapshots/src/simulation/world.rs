@@ -24,6 +24,7 @@ use super::chance::Chance;
 use super::client::Window;
 use super::clock::SimClock;
 use super::process::Process;
+use super::speech::Speech;
 use super::upstream::{Call, Trouble, Upstream};
 use super::witness::Witness;
 use super::workspace::{ROOT, Workspace};
@@ -140,6 +141,20 @@ struct World<'t> {
 struct Forwarded {
     body: Vec<u8>,
     since: TruthTimes,
+}
+
+impl Forwarded {
+    /// Whether the prompt shows what the reply replaces as it was when the reply was made, and names its file.
+    fn shows_base(&self, speech: &Speech) -> bool {
+        let mut base = speech.base.iter();
+        let Some(replaced) = base.find(|known| known.name == speech.function.name) else {
+            return true;
+        };
+        let text = Value::from(replaced.text().trim_end()).to_string();
+        let body = String::from_utf8_lossy(&self.body);
+        let has = |text: &str| body.contains(text);
+        has(text.trim_matches('"')) && has(speech.path)
+    }
 }
 
 /// When each symbol of each file became what it is.
@@ -382,6 +397,7 @@ impl<'t> World<'t> {
             && speech.base == *tracked
             && shown_then.is_some()
             && since.get(&key) == Some(&shown_then)
+            && forwarded.shows_base(&speech)
             && self.workspace.is_missing(&path);
         let kind = self.witness.check_verdict(&speech, tracked, must);
         self.count(kind);

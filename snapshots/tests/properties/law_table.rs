@@ -5,8 +5,17 @@ use std::path::{Path, PathBuf};
 
 use tslp_core::reason::Reason;
 
-/// One row of a table: reason codes, and what shows them.
+/// The sections of the specification that rule anything.
+const SECTIONS: [&str; 40] = [
+    "1", "2", "3.1", "3.2", "3.3", "4", "4.1", "5", "6", "7", "8.1", "8.2", "8.3", "8.4", "8.5",
+    "9.1", "9.2", "10", "11", "12", "13", "14.1", "14.2", "14.3", "14.4", "14.5", "15.1", "15.2",
+    "15.3", "15.4", "15.5", "15.6", "15.7", "15.8", "6 A", "6 B", "engine 4", "engine 5",
+    "engine 7", "engine 8",
+];
+
+/// One row of a table: where its rule stands, its reason codes, and what shows it.
 struct Row {
+    sections: Vec<String>,
     reasons: Vec<String>,
     shown_by: Vec<String>,
 }
@@ -23,6 +32,7 @@ fn rows() -> Vec<Row> {
             let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
             assert_eq!(cells.len(), 4, "a row has four cells: {line}");
             Row {
+                sections: sections(cells[0]),
                 reasons: words(cells[2]),
                 shown_by: words(cells[3]),
             }
@@ -37,6 +47,35 @@ fn words(cell: &str) -> Vec<String> {
         .step_by(2)
         .map(String::from)
         .collect()
+}
+
+/// The sections that a row's first cell names; `4.1 (2)` is a step of 4.1.
+fn sections(cell: &str) -> Vec<String> {
+    let cell = cell.trim_start_matches('|').trim();
+    let named = cell
+        .split(", ")
+        .map(|section| match section.split_once(" (") {
+            Some((section, _)) => section,
+            None => section,
+        });
+    named.map(String::from).collect()
+}
+
+#[test]
+fn every_section_has_a_row() {
+    let named: BTreeSet<String> = rows().into_iter().flat_map(|row| row.sections).collect();
+    let mut sections = SECTIONS.into_iter();
+    // A gate's rules are those of its section.
+    let has = |section: &str| {
+        named
+            .iter()
+            .any(|named| named.split(' ').next() == Some(section))
+    };
+    let missing: Vec<_> = sections
+        .by_ref()
+        .filter(|section| !named.contains(*section) && !has(section))
+        .collect();
+    assert!(missing.is_empty(), "without a row: {missing:?}");
 }
 
 #[test]

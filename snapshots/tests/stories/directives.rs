@@ -325,3 +325,29 @@ fn what_a_tool_or_the_model_said_is_no_directive_and_stays_as_it_is() {
     assert!(!end.contains("message 2 rewritten"), "{end}");
     assert!(end.contains("message 3 rewritten:\nGo on."), "{end}");
 }
+
+#[test]
+fn what_is_not_linked_can_not_be_confirmed() {
+    check(
+        "
+        user
+        | ```c:src/a.c
+        | int add(int a, int b) {
+        |     return a + b;
+        | }
+        | ```
+        model
+        | ```c
+        | int add(int a, int b) {
+        |     return b + a;
+        | }
+        | ```
+        user
+        | @tslp confirm src/a.c::add
+        ",
+        &[
+            "PROPOSED src/a.c::add not_confirmed",
+            "The proposed change to src/a.c::add can't be confirmed: nothing proves that it belongs to that file; ask for it again with the path above it.",
+        ],
+    );
+}

@@ -35,6 +35,50 @@ fn plain_words() {
 }
 
 #[test]
+fn kinds_of_definitions() {
+    asked(
+        "mentions__kinds_of_definitions",
+        "A plain word means the symbol where the words around it call it one: the function, method or class of that name.",
+        "Please add a comment to the grow function.",
+    );
+}
+
+#[test]
+fn kind_in_front() {
+    asked(
+        "mentions__kind_in_front",
+        "The kind may also come first, and two names may share it.",
+        "What does function grow do, and what about the push and list_len functions?",
+    );
+}
+
+#[test]
+fn shown_lately() {
+    check(
+        "mentions__shown_lately",
+        "A plain word means what the prompt before showed under that name, and nothing that it didn't show.",
+        &format!(
+            "{PASTE}
+        user
+        | Explain grow() of src/tree.c.
+        model
+        | It grows.
+        user
+        | Why does grow add five, and does push as well?
+        model
+        | Because.
+        user
+        | Thank you.
+        model
+        | Fine.
+        user
+        | Let it grow.
+        "
+        ),
+    );
+}
+
+#[test]
 fn marked_words() {
     asked(
         "mentions__marked_words",

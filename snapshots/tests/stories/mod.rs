@@ -34,6 +34,7 @@ mod patterns;
 mod agents;
 mod audits;
 mod renames;
+mod unseen;
 mod verification;
 
 use tslp_snapshots::stage::play;

@@ -177,3 +177,23 @@ fn no_grammar() {
         ",
     );
 }
+
+#[test]
+fn other_language() {
+    check(
+        "resolution__other_language",
+        "Code without a path isn't linked to a file of a language that isn't kin to its own, whatever it is called.",
+        "
+        user
+        | ```c:src/add.c
+        | int add(int a, int b) { return a + b; }
+        | ```
+        model
+        | ```python
+        | def add(int, a, b): return int(a + b)
+        | ```
+        user
+        | And now?
+        ",
+    );
+}

@@ -278,7 +278,6 @@ fn base_never_shown() {
 }
 
 #[test]
-#[ignore = "defect: a block that only repeated the truth is promoted from nowhere, so its copy isn't recognised"]
 fn old_copies_in_recent_context() {
     after_paste(
         "stale__old_copies_in_recent_context",
@@ -562,6 +561,28 @@ fn editor_writes_the_whole_file() {
         | ```
         user
         | What is in src/a.c?
+        ",
+    );
+}
+
+#[test]
+fn withheld_from_the_window() {
+    check(
+        "stale__withheld_from_the_window",
+        "Code that is STALE and withheld from the recent turns is named in a notice, though the prompt doesn't name it.",
+        "
+        disk src/a.c
+        | int a(int x) { return x + 1; }
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+        disk src/a.c
+        | int a(int x) { return x - 1; }
+        user
+        | Write a poem.
         ",
     );
 }

@@ -244,3 +244,86 @@ fn over_a_stale_file() {
         ",
     );
 }
+
+#[test]
+fn said_against() {
+    for (name, about, prompt) in [
+        (
+            "verification__negation",
+            "Who says that the code isn't to be changed asks for no change: the proposal stays PROPOSED.",
+            "Don't change `a`, please.",
+        ),
+        (
+            "verification__undo",
+            "Who wants the change undone hasn't taken it.",
+            "Undo your change to `a`.",
+        ),
+        (
+            "verification__question_about_use",
+            "A question that has a verb of the list in it is a question.",
+            "How do I use a() and change it?",
+        ),
+        (
+            "verification__change_of_something_else",
+            "A change of something else that names the proposal along the way takes nothing.",
+            "Write a test for `a`.",
+        ),
+    ] {
+        after_proposal(name, about, &format!("\nuser\n| {prompt}\n"));
+    }
+}
+
+#[test]
+fn a_name_that_is_a_verb() {
+    check(
+        "verification__a_name_that_is_a_verb",
+        "A function that is called like a verb asks for no change by being named.",
+        "
+        policy profile strict
+        policy audit off
+        user
+        | ```c:src/a.c
+        | int add(int x) { return x + 1; }
+        | ```
+        | Keep this.
+        model
+        | Kept.
+        user
+        | Make add() add 10.
+        model
+        | ```c:src/a.c
+        | int add(int x) { return x + 10; }
+        | ```
+        user
+        | what is add()?
+        ",
+    );
+}
+
+#[test]
+fn doubted_by_an_audit() {
+    check(
+        "verification__doubted_by_an_audit",
+        "A proposal that an audit doubts isn't taken by going on from it: the user says `@tslp confirm`.",
+        "
+        policy profile strict
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | ```
+        | Keep this.
+        model
+        | Kept.
+        user
+        | Make `a` add 10.
+        model
+        | ```c:src/a.c
+        | int a(int x) { return x + 10; }
+        | ```
+        audit
+        | {\"entity\": \"src/a.c::a\", \"status\": \"partial\"}
+        user
+        | Now change `a` to take a long.
+        ",
+    );
+}

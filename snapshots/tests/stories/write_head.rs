@@ -334,3 +334,121 @@ fn two_blocks_of_one_symbol() {
         ",
     );
 }
+
+#[test]
+fn pasted_without_a_fence() {
+    check(
+        "write_head__pasted_without_a_fence",
+        "Code below a line with its path is the user's word without a fence, too; the words behind it aren't code.",
+        "
+        user
+        | Take this over:
+        |
+        | src/add.c
+        | int add(int a, int b) {
+        |     return a + b;
+        | }
+        |
+        | int sub(int a, int b) {
+        |     return a - b;
+        | }
+        |
+        | Keep it in mind, please.
+        | src/add.py:
+        | def add(a, b):
+        |     return a + b
+        ",
+    );
+}
+
+#[test]
+fn pasted_without_anything() {
+    check(
+        "write_head__pasted_without_anything",
+        "Code without a fence and without a path, or in a fence without a language and a path: one notice, and nothing is true.",
+        "
+        user
+        | What does this do?
+        |
+        | int add(int a, int b) {
+        |     return a + b;
+        | }
+        |
+        | ```
+        | int sub(int a, int b) { return a - b; }
+        | ```
+        model
+        | It adds.
+        user
+        | And this?
+        | ```
+        | int sub(int a, int b) { return a - b; }
+        | ```
+        model
+        | It subtracts.
+        user
+        | Thanks.
+        ",
+    );
+}
+
+/// Nothing in here is code that anybody could take, though much of it looks so.
+#[test]
+fn pasted_prose() {
+    check(
+        "write_head__pasted_prose",
+        "Logs, mails, diffs, stack traces, listings and prose with code words: nothing is true, and nobody is told anything.",
+        "
+        user
+        | From: a@example.org
+        | Subject: add (int, int) {
+        |
+        | src/add.c
+        | src/sub.c
+        | The function add in src/add.c is slow if (n > 10) {see below}:
+        |
+        | src/add.c:
+        | is where I would look first.
+        |
+        | 2026-01-01 12:00:00 ERROR main() { pool=3 } failed
+        | Traceback (most recent call last):
+        |   File \"src/add.py\", line 3, in add
+        |     return a + b
+        | TypeError: unsupported operand
+        |   at add (src/add.js:3:5)
+        | -int add(int a, int b) {
+        | +int add(int a, long b) {
+        |
+        | for (;;) {
+        | while true do
+        ",
+    );
+}
+
+#[test]
+fn bad_pastes() {
+    check(
+        "write_head__bad_pastes",
+        "Of the user's own code that isn't taken it is said that it is the user's, why, and what to do; never that it was the model's.",
+        "
+        user
+        | ```c:src/a.c
+        | int a( { return
+        | ```
+        | ```c:../out.c
+        | int out(void) { return 1; }
+        | ```
+        | ```c:src/b.c
+        | int b(int x) {
+        |     // ... existing code ...
+        | }
+        | ```
+        model
+        | ```c:src/c.c
+        | int c( { return
+        | ```
+        user
+        | What now?
+        ",
+    );
+}

@@ -1,0 +1,245 @@
+//! Code that people paste without a fence (spec §9.1): below a line with its path it is taken as far as it parses; elsewhere it
+//! is only noticed. Prose, logs and diffs parse as nothing.
+
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::found_code::{Reading, usable_path};
+use crate::capture::path_hint::{self, Hint};
+use crate::capture::{Block, Closing, Standing};
+use crate::event::Format;
+use crate::extract::{Grammars, LanguageId};
+use crate::limits::{BLOCKS_PER_MESSAGE_MAX, UNFENCED_BYTES_MAX, UNFENCED_TRIES_MAX};
+
+/// The languages by whose grammars code that names none is tried.
+const TRIED_LANGUAGES: [&str; 8] = [
+    "c",
+    "cpp",
+    "python",
+    "javascript",
+    "typescript",
+    "rust",
+    "go",
+    "java",
+];
+
+/// Adds the code that stands below a path in a text, outside of its blocks.
+pub(super) fn add<'t>(reading: Reading<'_>, text: &'t str, blocks: &mut Vec<Block<'t>>) {
+    let mut tries = Tries::new();
+    for gap in gaps(text, blocks) {
+        let mut lines = lines_of(text, gap.clone()).peekable();
+        let mut opened: Option<(Hint, LanguageId, usize)> = None;
+        while let Some(line) = lines.next() {
+            let written = &text[line.clone()];
+            let Some((hint, language)) = file_named(reading, written) else {
+                continue;
+            };
+            if let Some(opened) = opened.take() {
+                blocks.extend(read(reading, text, opened, line.start, &mut tries));
+            }
+            if tries.is_over() || blocks.len() >= BLOCKS_PER_MESSAGE_MAX {
+                return blocks.sort_by_key(|block| block.outer.start);
+            }
+            if let Some(blank) = lines.next_if(|next| text[next.clone()].trim().is_empty()) {
+                opened = Some((hint, language, blank.end));
+            } else {
+                opened = Some((hint, language, line.end));
+            }
+        }
+        if let Some(opened) = opened {
+            blocks.extend(read(reading, text, opened, gap.end, &mut tries));
+        }
+    }
+    blocks.sort_by_key(|block| block.outer.start);
+}
+
+/// Whether a text holds code of which nothing names the file: in a fence without a language, or in no fence at all.
+#[must_use]
+pub fn is_without_path(grammars: &dyn Grammars, text: &str) -> bool {
+    let blocks = crate::capture::blocks(text);
+    let mut tries = Tries::new();
+    let said = blocks.iter().filter(|block| {
+        block.path.is_none()
+            && block.language.is_none()
+            && block.edit.is_none()
+            && block.standing == Standing::Said
+    });
+    for block in said {
+        if tries.defines(grammars, &TRIED_LANGUAGES, &block.code) {
+            return true;
+        }
+    }
+    for gap in gaps(text, &blocks) {
+        let mut at = gap.start;
+        while at < gap.end && !tries.is_over() {
+            let line = line_of(text, at..gap.end);
+            at = line.end;
+            let Some(languages) = languages_of_opening(text, &line, gap.end) else {
+                continue;
+            };
+            let end = end_of_definition(text, line.end, gap.end);
+            if tries.defines(grammars, languages, &text[line.start..end]) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// How much is tried before a text counts as prose: its length must not cost more than reading it.
+struct Tries {
+    bytes_left: usize,
+    left: usize,
+}
+
+impl Tries {
+    const fn new() -> Self {
+        Self {
+            bytes_left: UNFENCED_BYTES_MAX,
+            left: UNFENCED_TRIES_MAX,
+        }
+    }
+
+    const fn is_over(&self) -> bool {
+        self.left == 0 || self.bytes_left == 0
+    }
+
+    /// Whether the code is sound in one of the languages and defines something.
+    fn defines(&mut self, grammars: &dyn Grammars, languages: &[&str], code: &str) -> bool {
+        let mut languages = languages
+            .iter()
+            .filter_map(|language| grammars.language_of_tag(language));
+        languages.any(|language| self.is_sound(grammars, language, code))
+    }
+
+    fn is_sound(&mut self, grammars: &dyn Grammars, language: LanguageId, code: &str) -> bool {
+        if self.left == 0 || code.len() > self.bytes_left {
+            return false;
+        }
+        self.left -= 1;
+        self.bytes_left -= code.len();
+        let extraction = grammars.extract(language, code.as_bytes());
+        extraction.is_ok_and(|extraction| {
+            extraction.clean && !extraction.breaks_off && !extraction.definitions.is_empty()
+        })
+    }
+}
+
+/// The file that a line names and nothing else, or a sentence that ends in a colon.
+fn file_named(reading: Reading<'_>, line: &str) -> Option<(Hint, LanguageId)> {
+    let hint = path_hint::line_before(line, 0).or_else(|| {
+        let is_introduction = line.trim_end().ends_with(':');
+        is_introduction
+            .then(|| path_hint::sentence_before(line, 0))
+            .flatten()
+    })?;
+    let path = usable_path(reading.view, reading.root, hint.path.as_deref()?).ok()?;
+    let language = reading.grammars.language_of_path(&path)?;
+    Some((hint, language))
+}
+
+/// The longest text from there on that parses: words of the user's may follow the code.
+fn read<'t>(
+    reading: Reading<'_>,
+    text: &'t str,
+    (hint, language, start): (Hint, LanguageId, usize),
+    end: usize,
+    tries: &mut Tries,
+) -> Option<Block<'t>> {
+    let end = start + text[start..end].trim_end().len();
+    let lines: Vec<Range<usize>> = lines_of(text, start..end).collect();
+    let last_lines = lines.iter().rev().take(4).map(|line| line.end);
+    let mut before_blanks = lines
+        .windows(2)
+        .filter(|pair| text[pair[1].clone()].trim().is_empty())
+        .map(|pair| pair[0].end)
+        .rev();
+    let mut ends: Vec<usize> = last_lines.chain(before_blanks.by_ref().take(4)).collect();
+    // Of a long text the beginning is more likely to be code than all but its end.
+    ends.extend(before_blanks.rev().take(4));
+    ends.sort_unstable_by(|one, other| other.cmp(one));
+    ends.dedup();
+    let range = ends
+        .into_iter()
+        .map(|end| start..end)
+        .find(|range| tries.is_sound(reading.grammars, language, &text[range.clone()]))?;
+    Some(Block {
+        format: Format::Fence,
+        outer: range.clone(),
+        code: Cow::Borrowed(&text[range.clone()]),
+        verbatim: Some(range),
+        edit: None,
+        language: None,
+        path: hint.path,
+        evidence: hint.evidence,
+        part: hint.part,
+        standing: Standing::Said,
+        closing: Closing::Closed,
+    })
+}
+
+/// What of a text stands outside of its blocks.
+fn gaps(text: &str, blocks: &[Block<'_>]) -> Vec<Range<usize>> {
+    let mut gaps = Vec::new();
+    let mut from = 0;
+    for block in blocks {
+        if from < block.outer.start {
+            gaps.push(from..block.outer.start);
+        }
+        from = from.max(block.outer.end);
+    }
+    if from < text.len() {
+        gaps.push(from..text.len());
+    }
+    gaps
+}
+
+fn line_of(text: &str, within: Range<usize>) -> Range<usize> {
+    let rest = &text.as_bytes()[within.clone()];
+    let end = memchr::memchr(b'\n', rest).map_or(within.end, |newline| within.start + newline + 1);
+    within.start..end
+}
+
+fn lines_of(text: &str, within: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut at = within.start;
+    core::iter::from_fn(move || {
+        let line = (at < within.end).then(|| line_of(text, at..within.end))?;
+        at = line.end;
+        Some(line)
+    })
+}
+
+/// The languages in which a line may begin a definition.
+fn languages_of_opening(
+    text: &str,
+    line: &Range<usize>,
+    end: usize,
+) -> Option<&'static [&'static str]> {
+    let code = text[line.clone()].trim_end();
+    let first = code.chars().next()?;
+    if !(first.is_alphabetic() || matches!(first, '_' | '@')) {
+        return None;
+    }
+    if code.ends_with(':')
+        && ["def ", "class ", "async def "]
+            .iter()
+            .any(|it| code.starts_with(it))
+    {
+        return Some(&["python"]);
+    }
+    let is_opened = || code.ends_with('{') || text[line.end..end].starts_with("{\n");
+    let is_whole = || code.ends_with('}') && code.contains('{');
+    (code.contains('(') || code.ends_with('{')).then_some(())?;
+    (is_opened() || is_whole()).then_some(&TRIED_LANGUAGES[..])
+}
+
+/// Where what a line begins ends: at the first line that is neither indented, empty nor a bracket.
+fn end_of_definition(text: &str, from: usize, end: usize) -> usize {
+    let mut lines = lines_of(text, from..end);
+    let is_outside = |line: &Range<usize>| {
+        let first = text[line.clone()].chars().next();
+        first.is_some_and(|first| !first.is_whitespace() && !matches!(first, '{' | '}' | ')' | ']'))
+    };
+    lines.find(is_outside).map_or(end, |line| line.start)
+}

@@ -1,0 +1,193 @@
+//! What disk holds at this moment of what is true (spec §15.1, §15.7): looked at for a page, and recorded nowhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tslp_core::entity::Symbol;
+use tslp_core::event::{DiskFile, DiskFinding};
+use tslp_core::hash::SliceHash;
+use tslp_core::path::RelPath;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::table::Value as Cell;
+use tslp_projections::{DISK, STATE_MAP};
+use tslp_replay::pending::DiskCheck;
+
+use super::{Row as _, entity_name};
+use crate::config::ServeConfig;
+use crate::ledger::{LedgerError, LedgerReader};
+use crate::observer::{Look as _, Observer, SystemClock};
+
+/// Nobody waits for this look but the person who asked for the page.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Files that are looked at together.
+const FILES_AT_ONCE: usize = 256;
+
+/// Looks at the files of what is true. A file is hashed once, and again when its size or times have changed.
+pub struct DiskNow {
+    observer: Mutex<Observer>,
+}
+
+/// What differs from the last look on record.
+#[derive(Debug, Default)]
+pub(crate) struct Changed {
+    /// What disk holds by now of each entity whose file has changed: `same`, `unknown`, `missing` or `unreadable`.
+    pub(crate) entities: BTreeMap<String, &'static str>,
+    /// The files, each with why it can't be read by now, if it can't.
+    pub(crate) files: BTreeMap<String, Option<&'static str>>,
+}
+
+impl DiskNow {
+    /// Of the configured workspace. Touches no disk yet.
+    #[must_use]
+    pub fn of(config: &ServeConfig) -> Self {
+        let mut etv = config.etv;
+        etv.timeout = etv.timeout.max(PATIENCE);
+        let observer = Observer::new(
+            &config.workspace,
+            etv,
+            Arc::new(TreeSitterGrammars),
+            Arc::new(SystemClock),
+        );
+        Self {
+            observer: Mutex::new(observer),
+        }
+    }
+
+    /// Looks at every file that anything true is in and whose path begins so.
+    pub(crate) fn changed(
+        &self,
+        reader: &LedgerReader,
+        path_begins: &str,
+    ) -> Result<Changed, LedgerError> {
+        let tracked = tracked(reader, path_begins)?;
+        let mut last_looks = Vec::new();
+        reader.read_table(DISK, &mut |row| {
+            let path = row.text(0).unwrap_or_default();
+            if tracked.contains(path) {
+                let finding = row.text(1).unwrap_or_default().to_owned();
+                last_looks.push((RelPath::from_normalised(path), finding, whole_of(&row)));
+            }
+            ControlFlow::Continue(())
+        })?;
+        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = Changed::default();
+        for looks in last_looks.chunks(FILES_AT_ONCE) {
+            let checks = looks.iter().map(|(path, _, whole)| DiskCheck {
+                path: path.clone(),
+                symbols: Vec::new(),
+                last_seen: whole.map(unparsed),
+            });
+            let findings = observer.check(checks.collect());
+            for ((path, finding, whole), now) in looks.iter().zip(findings) {
+                let is_same = match &now {
+                    DiskFinding::File(file) => Some(file.whole) == *whole,
+                    DiskFinding::Missing => finding == "missing",
+                    DiskFinding::Unreadable(failure) => finding == failure.code(),
+                };
+                if !is_same {
+                    let failure = match now {
+                        DiskFinding::Unreadable(failure) => Some(failure.code()),
+                        DiskFinding::File(_) | DiskFinding::Missing => None,
+                    };
+                    changed.files.insert(path.as_str().to_owned(), failure);
+                }
+            }
+        }
+        for (path, truth) in truth_of(reader, &changed)? {
+            let symbols = truth.keys().filter(|symbol| !symbol.is_empty());
+            let check = DiskCheck {
+                symbols: symbols.map(|symbol| Symbol::new(symbol)).collect(),
+                path: RelPath::from_normalised(&path),
+                last_seen: None,
+            };
+            let now = observer.check(vec![check]).pop();
+            for (symbol, slice) in truth {
+                let word = now
+                    .as_ref()
+                    .map_or("unreadable", |now| held(now, &symbol, slice));
+                changed.entities.insert(entity_name(&path, &symbol), word);
+            }
+        }
+        Ok(changed)
+    }
+}
+
+/// The paths that anything true is in.
+fn tracked(reader: &LedgerReader, path_begins: &str) -> Result<BTreeSet<String>, LedgerError> {
+    let mut paths = BTreeSet::new();
+    reader.read_table(STATE_MAP, &mut |row| {
+        let path = row.text(0).unwrap_or_default();
+        if path.starts_with(path_begins) && !paths.contains(path) {
+            paths.insert(path.to_owned());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(paths)
+}
+
+/// Of each changed file, its entities by their symbols, the file's own being empty.
+fn truth_of(
+    reader: &LedgerReader,
+    changed: &Changed,
+) -> Result<BTreeMap<String, BTreeMap<String, SliceHash>>, LedgerError> {
+    let mut truth: BTreeMap<String, BTreeMap<String, SliceHash>> = BTreeMap::new();
+    if changed.files.is_empty() {
+        return Ok(truth);
+    }
+    reader.read_table(STATE_MAP, &mut |row| {
+        let (path, symbol) = (
+            row.text(0).unwrap_or_default(),
+            row.text(1).unwrap_or_default(),
+        );
+        if let Some(Cell::Hash(slice)) = row.get(2)
+            && changed.files.contains_key(path)
+        {
+            let of_path = truth.entry(path.to_owned()).or_default();
+            of_path.insert(symbol.to_owned(), SliceHash(*slice));
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(truth)
+}
+
+/// What disk holds of an entity. A difference that the user knew of is one again: the file has changed since.
+fn held(now: &DiskFinding, symbol: &str, truth: SliceHash) -> &'static str {
+    let file = match now {
+        DiskFinding::Missing => return "missing",
+        DiskFinding::Unreadable(_) => return "unreadable",
+        DiskFinding::File(file) => file,
+    };
+    let slice = match symbol {
+        "" => Some(file.whole),
+        symbol => {
+            let mut slices = file.slices.iter();
+            slices
+                .find(|slice| slice.symbol.as_str() == symbol)
+                .and_then(|slice| slice.slice)
+        }
+    };
+    match slice == Some(truth) {
+        true => "same",
+        false => "unknown",
+    }
+}
+
+fn whole_of(row: &[Cell]) -> Option<SliceHash> {
+    match row.get(2) {
+        Some(Cell::Hash(whole)) => Some(SliceHash(*whole)),
+        _ => None,
+    }
+}
+
+/// A file of which only the whole matters.
+const fn unparsed(whole: SliceHash) -> DiskFile {
+    DiskFile {
+        whole,
+        slices: Vec::new(),
+        definitions: 0,
+        grammar: None,
+    }
+}

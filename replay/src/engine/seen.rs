@@ -1,0 +1,192 @@
+//! What a model saw before it wrote a reply: only that can the reply be made from (spec §12).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
+
+use tslp_core::artifact::Origin;
+use tslp_core::decide::compose::Outgoing;
+use tslp_core::decide::sight;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Event, History};
+use tslp_core::extract::Grammars;
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::message::Request;
+use tslp_core::read_message::ReadMessage;
+use tslp_core::reason::Reason;
+use tslp_core::view::View;
+
+use super::Engine;
+use crate::store::Store;
+use crate::trace::Trace;
+
+/// The texts of a prompt as it went to the model.
+#[derive(Clone, Debug)]
+pub(super) struct SentTexts {
+    session: SessionId,
+    history: History,
+    texts: Vec<SentText>,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+enum SentText {
+    /// The Vault holds it. A conversation may be long, and a reply takes its time.
+    Stored(ArtifactHash),
+    /// It is nowhere else as one piece.
+    Own(String),
+}
+
+impl SentTexts {
+    /// Of a prompt that goes out so. The state must hold what was put into it.
+    pub(super) fn of(
+        view: &dyn View,
+        session: SessionId,
+        history: History,
+        request: &Request,
+        outgoing: &Outgoing,
+    ) -> Self {
+        let going = outgoing.messages.iter();
+        let messages = going.clone().map(|going| &*request.messages[going.index]);
+        let mut sent = Self::of_messages(view, session, history, messages);
+        sent.add_own(outgoing.system.as_deref().unwrap_or_default());
+        if history == History::Window {
+            going.for_each(|going| sent.add_own(&going.before));
+        }
+        sent
+    }
+
+    /// Of a client's messages, with what was put into them before.
+    pub(super) fn of_messages<'m>(
+        view: &dyn View,
+        session: SessionId,
+        history: History,
+        messages: impl Iterator<Item = &'m ReadMessage>,
+    ) -> Self {
+        let mut sent = Self {
+            session,
+            history,
+            texts: Vec::new(),
+        };
+        for message in messages {
+            sent.add(view, message.content(), message.recorded());
+            for call in &message.tool_calls {
+                let hash = ArtifactHash::of(call.arguments.as_bytes());
+                sent.add(view, hash, &call.arguments);
+            }
+        }
+        if history == History::Client {
+            let injected = view.amendments(session).injected.into_iter();
+            let injected = injected.map(|injected| SentText::Stored(injected.text));
+            sent.texts.extend(injected);
+        }
+        sent
+    }
+
+    fn add(&mut self, view: &dyn View, hash: ArtifactHash, text: &str) {
+        if view.holds(hash) {
+            self.texts.push(SentText::Stored(hash));
+        } else {
+            self.add_own(text);
+        }
+    }
+
+    fn add_own(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.texts.push(SentText::Own(text.into()));
+        }
+    }
+
+    fn load(&self, view: &dyn View) -> Vec<(ArtifactHash, String)> {
+        let load = |text: &SentText| match text {
+            SentText::Stored(hash) => Some((*hash, String::from_utf8(view.content(*hash)?).ok()?)),
+            SentText::Own(text) => Some((ArtifactHash::of(text.as_bytes()), text.clone())),
+        };
+        self.texts.iter().filter_map(load).collect()
+    }
+}
+
+/// What is known of what a model saw.
+pub(super) enum Seen {
+    /// What went to it; nothing is known of a prompt that another process had composed.
+    Sent(Option<SentTexts>, OnceCell<Vec<(ArtifactHash, String)>>),
+    /// What of the step's entities it hadn't seen: which messages went along isn't on record.
+    UnseenOnRecord(BTreeSet<EntityId>),
+}
+
+impl<G: Grammars, S: Store> Engine<G, S> {
+    /// Prompts whose reply is under way go on in this engine, which has the same ledger.
+    pub fn take_over(&mut self, other: &Self) {
+        self.sent.clone_from(&other.sent);
+    }
+
+    /// Keeps what goes to the model until its reply is judged.
+    pub(super) fn keep_sent(
+        &mut self,
+        (episode, session): (EpisodeId, SessionId),
+        history: History,
+        request: &Request,
+        outgoing: &Outgoing,
+    ) {
+        if self.trace.is_none() {
+            let sent = SentTexts::of(&self.view(), session, history, request, outgoing);
+            self.sent.insert(episode, sent);
+        }
+    }
+
+    /// What the model saw in `sent`, or what is on record of that.
+    pub(super) fn seen(&self, sent: Option<SentTexts>) -> Seen {
+        match &self.trace {
+            Some(trace) => Seen::UnseenOnRecord(unseen_on_record(trace)),
+            None => Seen::Sent(sent, OnceCell::new()),
+        }
+    }
+
+    /// Which of the entities the model saw as they are true, or wrote itself.
+    pub(super) fn seen_of(&self, seen: &Seen, entities: &[EntityId]) -> BTreeSet<EntityId> {
+        let view = self.view();
+        let (sent, texts) = match seen {
+            Seen::Sent(Some(sent), texts) => (sent, texts.get_or_init(|| sent.load(&view))),
+            Seen::Sent(None, _) => return BTreeSet::new(),
+            Seen::UnseenOnRecord(unseen) => {
+                let seen = entities.iter().filter(|entity| !unseen.contains(entity));
+                return seen.cloned().collect();
+            }
+        };
+        let mut index = self.index.borrow_mut();
+        let mut shown = sight::shown_as_true(&view, sent.session, &mut index, entities, texts);
+        // What an edit made stands nowhere as it is true, where its conversation goes along.
+        let is_own = |entity: &&EntityId| {
+            view.current(entity).is_some_and(|current| {
+                current.origin == Origin::Model
+                    && view.reply_position(sent.session, current.episode).is_some()
+            })
+        };
+        if sent.history == History::Client {
+            shown.extend(entities.iter().filter(is_own).cloned());
+        }
+        shown
+    }
+}
+
+/// The prompts whose reply is under way, by their episodes.
+pub(super) type SentPrompts = BTreeMap<EpisodeId, SentTexts>;
+
+/// The entities of a step on record that were kept out because of their base.
+fn unseen_on_record(trace: &Trace) -> BTreeSet<EntityId> {
+    let refused = trace
+        .queue
+        .iter()
+        .filter_map(|recorded| match &recorded.event {
+            Event::PromotionRefused(refused) => Some(refused),
+            _ => None,
+        });
+    let is_moved = |rule: Reason, met: bool| rule == Reason::BaseUnmoved && !met;
+    let unseen = refused.filter(|refused| {
+        let mut verdicts = refused.report.verdicts.iter();
+        verdicts.any(|verdict| is_moved(verdict.rule, verdict.met))
+    });
+    unseen.map(|refused| refused.entity.clone()).collect()
+}
