@@ -119,10 +119,9 @@ impl<'c> Lines<'c> {
         {
             let words = words_of(line, written);
             if !words.is_empty() {
-                let is_mark = |c: &char| !c.is_alphanumeric() && *c != '_' && !c.is_whitespace();
                 lines.push(Line {
                     key: key_of(line),
-                    weight: words.len() + line.chars().filter(is_mark).count(),
+                    weight: weight_of_line(line),
                     words,
                 });
                 starts.push(at);
@@ -145,6 +144,21 @@ impl<'c> Lines<'c> {
             code: lines,
         }
     }
+}
+
+/// How many words and marks a line has; a string counts as one, and a directive is none of them.
+fn weight_of_line(line: &str) -> usize {
+    if line.trim_start().starts_with('#') {
+        return 0;
+    }
+    let outside = line.split('"').step_by(2);
+    let weights = outside.map(|text| {
+        let marks = text
+            .chars()
+            .filter(|c| !c.is_alphanumeric() && *c != '_' && !c.is_whitespace());
+        words(text).count() + marks.count()
+    });
+    weights.sum::<usize>() + line.matches('"').count() / 2
 }
 
 /// The text with blanks in the place of what isn't compared; of the same length.
@@ -254,12 +268,13 @@ pub fn compare(
         let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
         let (mut gone, added) = unpaired(old, fresh);
         gone.retain(|line| !was_moved(line));
+        let places = places(&base.code, hunk);
         let first = new
             .remarks
-            .partition_point(|(_, before)| *before < hunk.new.start);
+            .partition_point(|(_, before)| *before < places.start);
         let mut remarks = new.remarks[first..]
             .iter()
-            .take_while(|(_, before)| *before <= hunk.new.end)
+            .take_while(|(_, before)| *before <= places.end)
             .filter(|(text, _)| !known_remarks.contains(text.as_str()));
         judged.add(&Replacement {
             // What is commented out is plain to see.
@@ -393,6 +408,22 @@ fn hunks(base: &[Line<'_>], new: &[Line<'_>]) -> Vec<Hunk> {
     }
     close(begun, old.len(), fresh.len());
     hunks
+}
+
+/// Where in the new text the lines may have gone from: of lines that repeat, nobody can tell which are gone.
+fn places(base: &[Line<'_>], hunk: &Hunk) -> core::ops::Range<usize> {
+    if !hunk.new.is_empty() {
+        return hunk.new.clone();
+    }
+    let Hunk { base: gone, new } = hunk;
+    let is_same = |one: usize, other: usize| base[one].key == base[other].key;
+    let up = (1..=gone.start.min(new.start))
+        .take_while(|by| is_same(gone.start - by, gone.end - by))
+        .count();
+    let down = (0..base.len() - gone.end)
+        .take_while(|by| is_same(gone.start + by, gone.end + by))
+        .count();
+    new.start - up..new.end + down
 }
 
 /// Lines on either side of a hunk that no line of the other is like. A line was changed if half of its words are still there.
@@ -687,6 +718,17 @@ mod tests {
         };
         assert_eq!(compared(Content::Members), Some(Damage::Removed));
         assert_eq!(compared(Content::Statements), None);
+    }
+
+    #[test]
+    fn a_remark_for_one_of_two_lines_that_are_the_same() {
+        let base = "void f() {\n    step(1);\n    step(1);\n    end();\n}\n";
+        for new in [
+            base.replacen("step(1);", "// as before", 1),
+            base.replace("step(1);\n    end", "// as before\n    end"),
+        ] {
+            assert_eq!(compared(base, &new, ""), Some(Damage::Elided), "{new}");
+        }
     }
 
     #[test]

@@ -177,15 +177,16 @@ impl<'b> Walk<'b> {
             self.messages()?;
         } else {
             self.expect(b'{')?;
-            if self.takes(b'}') {
-                return Err(Stop::Flaw(BadRequest::NoMessages));
+        }
+        if !self.takes(b'}') {
+            if !has_messages {
+                self.field(&mut has_messages)?;
             }
-            self.field(&mut has_messages)?;
+            while self.takes(b',') {
+                self.field(&mut has_messages)?;
+            }
+            self.expect(b'}')?;
         }
-        while self.takes(b',') {
-            self.field(&mut has_messages)?;
-        }
-        self.expect(b'}')?;
         self.skip_space();
         if self.at < self.json.len() {
             return Err(Stop::Syntax);

@@ -48,12 +48,20 @@ impl SentTexts {
         request: &Request,
         outgoing: &Outgoing,
     ) -> Self {
-        let going = outgoing.messages.iter();
-        let messages = going.clone().map(|going| &*request.messages[going.index]);
-        let mut sent = Self::of_messages(view, session, history, messages);
-        sent.add_own(outgoing.system.as_deref().unwrap_or_default());
-        if history == History::Window {
-            going.for_each(|going| sent.add_own(&going.before));
+        let mut sent = Self::none(session, history);
+        sent.add_text(view, outgoing.system.as_deref().unwrap_or_default());
+        for going in &outgoing.messages {
+            let message = &request.messages[going.index];
+            sent.add_text(view, &going.before);
+            if going.rewritten.is_empty() && going.arguments.is_empty() {
+                sent.add_message(view, message);
+            } else {
+                // What is withheld from a message isn't seen there.
+                let arguments = message.tool_calls.iter().map(|call| &call.arguments);
+                sent.add_changed(view, message.parts.iter(), &going.rewritten);
+                sent.add_changed(view, arguments, &going.arguments);
+            }
+            sent.add_text(view, &going.after);
         }
         sent
     }
@@ -65,36 +73,49 @@ impl SentTexts {
         history: History,
         messages: impl Iterator<Item = &'m ReadMessage>,
     ) -> Self {
-        let mut sent = Self {
+        let mut sent = Self::none(session, history);
+        messages.for_each(|message| sent.add_message(view, message));
+        let injected = view.amendments(session).injected.into_iter();
+        let injected = injected.map(|injected| SentText::Stored(injected.text));
+        sent.texts.extend(injected);
+        sent
+    }
+
+    const fn none(session: SessionId, history: History) -> Self {
+        Self {
             session,
             history,
             texts: Vec::new(),
-        };
-        for message in messages {
-            sent.add(view, message.content(), message.recorded());
-            for call in &message.tool_calls {
-                let hash = ArtifactHash::of(call.arguments.as_bytes());
-                sent.add(view, hash, &call.arguments);
-            }
         }
-        if history == History::Client {
-            let injected = view.amendments(session).injected.into_iter();
-            let injected = injected.map(|injected| SentText::Stored(injected.text));
-            sent.texts.extend(injected);
+    }
+
+    fn add_message(&mut self, view: &dyn View, message: &ReadMessage) {
+        self.add(view, message.content(), message.recorded());
+        for call in &message.tool_calls {
+            self.add_text(view, &call.arguments);
         }
-        sent
+    }
+
+    fn add_changed<'t>(
+        &mut self,
+        view: &dyn View,
+        texts: impl Iterator<Item = &'t String>,
+        changed: &[(usize, String)],
+    ) {
+        for (at, text) in texts.enumerate() {
+            let new = changed.iter().find(|(index, _)| *index == at);
+            self.add_text(view, new.map_or(text, |(_, new)| new));
+        }
+    }
+
+    fn add_text(&mut self, view: &dyn View, text: &str) {
+        self.add(view, ArtifactHash::of(text.as_bytes()), text);
     }
 
     fn add(&mut self, view: &dyn View, hash: ArtifactHash, text: &str) {
         if view.holds(hash) {
             self.texts.push(SentText::Stored(hash));
-        } else {
-            self.add_own(text);
-        }
-    }
-
-    fn add_own(&mut self, text: &str) {
-        if !text.is_empty() {
+        } else if !text.is_empty() {
             self.texts.push(SentText::Own(text.into()));
         }
     }

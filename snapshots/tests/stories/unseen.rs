@@ -124,6 +124,50 @@ fn in_the_clients_own_messages() {
     );
 }
 
+#[test]
+fn withheld_and_true_again() {
+    check(
+        "unseen__withheld_and_true_again",
+        "Code that was withheld from the message that showed it stays so, also once it is true again: the model doesn't see it there.",
+        "
+        policy history client
+        user
+        | ```c:src/compute.c
+        | int compute(int x) { return x * 2 + 1; }
+        | ```
+        model
+        | Kept.
+        client B
+        user
+        | ```c:src/compute.c
+        | int compute(int x) { return x * 5 + 1; }
+        | ```
+        model
+        | Kept.
+        client A
+        user
+        | Go on.
+        model
+        | On.
+        client B
+        user
+        | Back to this one:
+        | ```c:src/compute.c
+        | int compute(int x) { return x * 2 + 1; }
+        | ```
+        model
+        | Kept.
+        client A
+        user
+        | Write a poem.
+        model
+        | ```c:src/compute.c
+        | int compute(int x) { return x * 3 + 7; }
+        | ```
+        ",
+    );
+}
+
 /// An agent's file of two functions, and its task.
 const AGENT: &str = r#"
         tools
