@@ -178,6 +178,10 @@ fn every_reason_is_frozen() {
 
 /// Reasons that came after version 1 was frozen. Once written they must stay readable, too.
 const REASONS_SINCE_V1: &[Reason] = &[
+    Reason::CodeKept,
+    Reason::StubInPlace,
+    Reason::RemovedUnasked,
+    Reason::MovedOrCopied,
     Reason::InSight,
     Reason::LeftToTools,
     Reason::NoLongerCurrent,
