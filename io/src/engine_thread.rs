@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, after, never, select_biased};
 use tslp_core::audit::Question;
+use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::Reply;
 use tslp_core::event::{
-    AuditOutcome, DiskFinding, Event, PartKind, PromptMeasured, ReadFailure, ReplyOutcome,
+    AuditOutcome, DiskFinding, Event, History, PartKind, PromptMeasured, ReadFailure, ReplyOutcome,
 };
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::{Attempt, Request};
 use tslp_core::path::RelPath;
@@ -146,6 +147,8 @@ type Touched = BTreeMap<RelPath, Option<String>>;
 struct Sent {
     episode: EpisodeId,
     request: Request,
+    outgoing: Outgoing,
+    conversation: Option<(SessionId, History)>,
     addressee: Addressee,
     /// What the client sent, where that is something else than what goes to the model.
     client_body: Option<Vec<u8>>,
@@ -423,6 +426,8 @@ impl EngineThread {
         let sent = Sent {
             episode: composed.episode,
             request: composed.request,
+            outgoing: composed.outgoing,
+            conversation: composed.conversation,
             addressee: Addressee {
                 model,
                 authorization,
@@ -461,9 +466,13 @@ impl EngineThread {
     /// Records what went to the model, after it went: nothing waits for it. A request beside the conversations isn't
     /// recorded, since the texts in it are.
     fn record_sent(&mut self, sent: &Sent) {
-        let Some(session) = self.engine.session_of(sent.episode) else {
+        let Some(conversation) = sent.conversation else {
             return;
         };
+        let (session, _) = conversation;
+        let (request, outgoing) = (&sent.request, &sent.outgoing);
+        self.engine
+            .keep_sent(sent.episode, conversation, request, outgoing);
         let engine = &self.engine;
         let named = sent
             .texts

@@ -179,6 +179,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     batch: work.finish(&self.state),
                     outgoing: Outgoing::unchanged(&request),
                     request,
+                    conversation: None,
                 };
             }
         };
@@ -254,12 +255,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let Composed { events, outgoing } = compose::compose(&engine.view(), policy, &prompt);
             (events, outgoing)
         });
-        self.keep_sent(ids, history, &request, &outgoing);
         ComposedPrompt {
             episode: received.episode,
             batch: work.finish(&self.state),
             request,
             outgoing,
+            conversation: Some((received.session, history)),
         }
     }
 

@@ -12,8 +12,8 @@ use tslp_core::decide::promote::Containers;
 use tslp_core::decide::receive::Received;
 use tslp_core::decide::write_head::Place;
 use tslp_core::entity::Symbol;
-use tslp_core::event::{AuditOutcome, DiskFile, DiskFinding, PromptMeasured, Recorded};
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::event::{AuditOutcome, DiskFile, DiskFinding, History, PromptMeasured, Recorded};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::Request;
 use tslp_core::path::RelPath;
 use tslp_core::view::View;
@@ -122,6 +122,8 @@ pub struct ComposedPrompt {
     pub request: Request,
     /// What goes to the model in its place.
     pub outgoing: Outgoing,
+    /// Its session and how older messages are treated; `None` of a request beside the conversations.
+    pub conversation: Option<(SessionId, History)>,
 }
 
 /// What came of a reply.

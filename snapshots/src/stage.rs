@@ -390,6 +390,11 @@ impl Stage {
                 .collect(),
         };
         let composed = self.engine.compose(pending, answers);
+        if let Some(conversation) = composed.conversation {
+            let (episode, request) = (composed.episode, &composed.request);
+            self.engine
+                .keep_sent(episode, conversation, request, &composed.outgoing);
+        }
         let episode = composed.episode;
         self.append(composed.batch);
         self.tell(composed.episode, &composed.outgoing);

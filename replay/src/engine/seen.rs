@@ -91,8 +91,10 @@ impl SentTexts {
 
     fn add_message(&mut self, view: &dyn View, message: &ReadMessage) {
         self.add(view, message.content(), message.recorded());
-        for call in &message.tool_calls {
-            self.add_text(view, &call.arguments);
+        let arguments = message.tool_calls.iter().map(|call| &call.arguments);
+        let first = message.text_hashes().len() - message.tool_calls.len();
+        for (hash, text) in message.text_hashes()[first..].iter().zip(arguments) {
+            self.add(view, *hash, text);
         }
     }
 
@@ -143,18 +145,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.sent.clone_from(&other.sent);
     }
 
-    /// Keeps what goes to the model until its reply is judged.
-    pub(super) fn keep_sent(
+    /// Keeps which texts went to the model until its reply is judged: what it hadn't seen it can't replace. To be called once
+    /// for each composed prompt of a conversation, when it has gone.
+    pub fn keep_sent(
         &mut self,
-        (episode, session): (EpisodeId, SessionId),
-        history: History,
+        episode: EpisodeId,
+        (session, history): (SessionId, History),
         request: &Request,
         outgoing: &Outgoing,
     ) {
-        if self.trace.is_none() {
-            let sent = SentTexts::of(&self.view(), session, history, request, outgoing);
-            self.sent.insert(episode, sent);
-        }
+        let sent = SentTexts::of(&self.view(), session, history, request, outgoing);
+        self.sent.insert(episode, sent);
     }
 
     /// What the model saw in `sent`, or what is on record of that.
