@@ -50,9 +50,11 @@ impl Comparison {
     };
 }
 
-/// Percent of a base's words and marks that must be kept or replaced, unless what is taken out fills fewer lines than the second.
-pub const KEPT_PERCENT: usize = 80;
-const REMOVED_LINES: usize = 2;
+/// Percent of a base's words and marks that must be kept or replaced.
+pub const KEPT_PERCENT: u8 = 80;
+
+/// Fewest lines whose removal counts by their share: a single one is a statement.
+const REMOVED_LINES_MIN: usize = 2;
 
 /// Words from which on their loss to a stub counts.
 const STUBBED_WORDS: usize = 3;
@@ -108,16 +110,13 @@ struct Lines<'c> {
 }
 
 impl<'c> Lines<'c> {
-    fn of(code: Code<'c>) -> Self {
-        let bare = without_remarks(code);
+    /// `compared` is [`compared_text`] of the code.
+    fn of(code: Code<'_>, compared: &'c str) -> Self {
         let mut lines = Vec::new();
         let mut starts = Vec::new();
         let mut at = 0;
-        for (line, written) in bare
-            .split_inclusive('\n')
-            .zip(code.text.split_inclusive('\n'))
-        {
-            let words = words_of(line, written);
+        for line in compared.split_inclusive('\n') {
+            let words: Vec<&str> = words(line).collect();
             if !words.is_empty() {
                 lines.push(Line {
                     key: key_of(line),
@@ -129,10 +128,8 @@ impl<'c> Lines<'c> {
             at += line.len();
         }
         let is_own = |span: &&Span| {
-            let around = code.nested.iter();
-            !around
-                .clone()
-                .any(|it| it.start <= span.start && span.end <= it.end)
+            let mut around = code.nested.iter();
+            !around.any(|it| it.start <= span.start && span.end <= it.end)
         };
         let remarks = code.remarks.iter().filter(is_own).map(|span| {
             let before = starts.partition_point(|start| *start <= span.start as usize);
@@ -162,7 +159,7 @@ fn weight_of_line(line: &str) -> usize {
 }
 
 /// The text with blanks in the place of what isn't compared; of the same length.
-fn without_remarks<'c>(code: Code<'c>) -> Cow<'c, str> {
+fn compared_text<'c>(code: Code<'c>) -> Cow<'c, str> {
     if code.remarks.is_empty() && code.nested.is_empty() {
         return Cow::Borrowed(code.text);
     }
@@ -176,23 +173,6 @@ fn without_remarks<'c>(code: Code<'c>) -> Cow<'c, str> {
         }
     }
     String::from_utf8(bare).map_or(Cow::Borrowed(code.text), Cow::Owned)
-}
-
-/// The words of a line, out of the text as written, which lives longer than `line`.
-fn words_of<'c>(line: &str, written: &'c str) -> Vec<&'c str> {
-    let mut words = Vec::new();
-    let mut begun = None;
-    for (at, c) in line.char_indices().chain([(line.len(), ' ')]) {
-        match (begun, c.is_alphanumeric() || c == '_') {
-            (None, true) => begun = Some(at),
-            (Some(start), false) => {
-                words.extend(written.get(start..at));
-                begun = None;
-            }
-            _ => {}
-        }
-    }
-    words
 }
 
 fn squeezed(text: &str) -> String {
@@ -250,7 +230,8 @@ pub fn compare(
     new: Code<'_>,
     moved_to: &BTreeSet<String>,
 ) -> Comparison {
-    let (base, new) = (Lines::of(base), Lines::of(new));
+    let (base_text, new_text) = (compared_text(base), compared_text(new));
+    let (base, new) = (Lines::of(base, &base_text), Lines::of(new, &new_text));
     let hunks = hunks(&base.code, &new.code);
     let inserted: BTreeSet<&str> = hunks
         .iter()
@@ -537,11 +518,12 @@ impl Judged {
     }
 
     fn conclusion(self, base_weight: usize) -> Comparison {
-        let kept_percent = 100 - (self.removed_weight * 100).div_ceil(base_weight.max(1));
-        let is_much = kept_percent < KEPT_PERCENT && self.removed_lines >= REMOVED_LINES;
+        let removed_percent = (self.removed_weight * 100).div_ceil(base_weight.max(1));
+        let kept_percent = 100 - u8::try_from(removed_percent).unwrap_or(100);
+        let is_much = kept_percent < KEPT_PERCENT && self.removed_lines >= REMOVED_LINES_MIN;
         Comparison {
             damage: self.worst.or(is_much.then_some(Damage::Removed)),
-            kept_percent: u8::try_from(kept_percent).unwrap_or(0),
+            kept_percent,
         }
     }
 }

@@ -332,7 +332,7 @@ fn damaged(comparison: Comparison, verdicts: &mut Vec<Verdict>) -> Option<Reason
         rule: Reason::CodeKept,
         met: comparison.damage.is_none(),
         seen: comparison.kept_percent.into(),
-        needed: damage::KEPT_PERCENT as u64,
+        needed: damage::KEPT_PERCENT.into(),
     });
     comparison.damage.map(|damage| match damage {
         Damage::Elided => Reason::Elided,

@@ -93,12 +93,14 @@ fn elsewhere(
         })
         .filter_map(|known| {
             let current = view.current(&known)?;
+            let least = match was_shown(view, episode, &known) {
+                true => thresholds.rename_percent,
+                false if current.figures.tokens < TOKENS_MIN => return None,
+                false => thresholds.rename_percent.max(COPY_PERCENT),
+            };
             let text = view.content(current.artifact)?;
             let percent = alike_percent(&text, &current.spans, &new, [name, name]);
-            let is_copy = || percent >= COPY_PERCENT && current.figures.tokens >= TOKENS_MIN;
-            let is_suspect = was_shown(view, episode, &known) || is_copy();
-            let is_like = percent >= thresholds.rename_percent;
-            (is_suspect && is_like).then_some(Suspicion { known, percent })
+            (percent >= least).then_some(Suspicion { known, percent })
         })
         .max_by_key(|suspicion| suspicion.percent)
 }
