@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::slice::Span;
+use crate::slice::{self, Span};
 
 /// Some code.
 #[derive(Clone, Copy, Debug)]
@@ -278,28 +278,20 @@ pub fn line_keys(text: &str) -> impl Iterator<Item = String> {
 /// Compares what a file imports, each text with its imports, with what it imported before. An import is missing if a name
 /// that it binds is used by what else stands in the file; an include binds no names, so it is missing if it is gone.
 #[must_use]
-pub fn compare_imports(base: (&str, &[Span]), new: (&str, &[Span])) -> Comparison {
-    let (before, _) = parted(base);
-    let (kept, code) = parted(new);
+pub fn compare_imports(
+    (base, imports): (&str, &[Span]),
+    (new, new_imports): (&str, &[Span]),
+) -> Comparison {
+    let text_of = |text: &str, imports| {
+        let joined = slice::joined(text.as_bytes(), imports);
+        String::from_utf8_lossy(&joined).into_owned()
+    };
+    let (before, kept) = (text_of(base, imports), text_of(new, new_imports));
+    let code = slice::outside(new, new_imports.iter().map(|span| span.range()));
     Comparison {
         damage: is_import_missing(&before, &kept, &code).then_some(Damage::Removed),
         ..Comparison::UNHARMED
     }
-}
-
-/// These pieces of a text, and what else stands in it.
-fn parted((text, pieces): (&str, &[Span])) -> (String, String) {
-    let (mut parts, mut rest) = (String::new(), String::new());
-    let mut at = 0;
-    for piece in pieces {
-        let (start, end) = (piece.start as usize, piece.end as usize);
-        rest.push_str(text.get(at..start).unwrap_or_default());
-        parts.push_str(text.get(start..end).unwrap_or_default());
-        parts.push('\n');
-        at = end.max(at);
-    }
-    rest.push_str(text.get(at..).unwrap_or_default());
-    (parts, rest)
 }
 
 fn is_import_missing(before: &str, kept: &str, code: &str) -> bool {

@@ -1,6 +1,8 @@
 //! Slices of source text and the canonical form by which two of them are compared.
 
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::hash::SliceHash;
 
@@ -20,6 +22,12 @@ impl Span {
         source
             .get(self.start as usize..self.end as usize)
             .unwrap_or_default()
+    }
+
+    /// The bytes' places.
+    #[must_use]
+    pub const fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
     }
 
     /// How many bytes the span covers.
@@ -55,6 +63,19 @@ pub fn joined(source: &[u8], spans: &[Span]) -> Vec<u8> {
         text.extend_from_slice(span.of(source));
     }
     text
+}
+
+/// What of a text stands outside of these pieces, which are in order.
+#[must_use]
+pub fn outside(text: &str, pieces: impl IntoIterator<Item = Range<usize>>) -> String {
+    let mut rest = String::new();
+    let mut at = 0;
+    for piece in pieces {
+        rest.push_str(text.get(at..piece.start).unwrap_or_default());
+        at = piece.end.max(at);
+    }
+    rest.push_str(text.get(at..).unwrap_or_default());
+    rest
 }
 
 /// Where pieces of `source` are in the text that [`joined`] makes of these spans; those outside of all spans are left out.

@@ -139,9 +139,11 @@ impl TextIndex {
         }
         let words = indexed.facts.identifiers();
         let words: Arc<[NameHash]> = words.filter(|word| view.may_be_outdated(*word)).collect();
-        indexed.outdated = Some((changed, Arc::clone(&words)));
-        self.texts
-            .add_weight(&hash, size_of_val::<[NameHash]>(&words));
+        let before = indexed.outdated.replace((changed, Arc::clone(&words)));
+        // What takes the place of as much makes the text no heavier.
+        let before = before.map_or(0, |(_, words)| words.len());
+        let more = words.len().saturating_sub(before) * size_of::<NameHash>();
+        self.texts.add_weight(&hash, more);
         words
     }
 

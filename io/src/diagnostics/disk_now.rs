@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskFinding};
+use tslp_core::extract::GrammarTag;
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
@@ -68,22 +69,24 @@ impl DiskNow {
             let path = row.text(0).unwrap_or_default();
             if tracked.contains(path) {
                 let finding = row.text(1).unwrap_or_default().to_owned();
-                last_looks.push((RelPath::from_normalised(path), finding, whole_of(&row)));
+                last_looks.push((RelPath::from_normalised(path), finding, file_of(&row)));
             }
             ControlFlow::Continue(())
         })?;
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Changed::default();
         for looks in last_looks.chunks(FILES_AT_ONCE) {
-            let checks = looks.iter().map(|(path, _, whole)| DiskCheck {
+            let checks = looks.iter().map(|(path, _, file)| DiskCheck {
                 path: path.clone(),
                 symbols: Vec::new(),
-                last_seen: whole.map(unparsed),
+                last_seen: file.clone(),
             });
             let findings = observer.check(checks.collect());
-            for ((path, finding, whole), now) in looks.iter().zip(findings) {
+            for ((path, finding, seen), now) in looks.iter().zip(findings) {
                 let is_same = match &now {
-                    DiskFinding::File(file) => Some(file.whole) == *whole,
+                    DiskFinding::File(file) => {
+                        seen.as_ref().is_some_and(|seen| seen.whole == file.whole)
+                    }
                     DiskFinding::Missing => finding == "missing",
                     DiskFinding::Unreadable(failure) => finding == failure.code(),
                 };
@@ -175,19 +178,22 @@ fn held(now: &DiskFinding, symbol: &str, truth: SliceHash) -> &'static str {
     }
 }
 
-fn whole_of(row: &[Cell]) -> Option<SliceHash> {
-    match row.get(2) {
-        Some(Cell::Hash(whole)) => Some(SliceHash(*whole)),
+/// The file that was seen last, if one was, without its definitions: so its text isn't parsed again where it is the same.
+fn file_of(row: &[Cell]) -> Option<DiskFile> {
+    let Some(Cell::Hash(whole)) = row.get(2) else {
+        return None;
+    };
+    let grammar = match row.get(3) {
+        Some(Cell::Text(tag)) => tag.split_once(' '),
         _ => None,
-    }
-}
-
-/// A file of which only the whole matters.
-const fn unparsed(whole: SliceHash) -> DiskFile {
-    DiskFile {
-        whole,
+    };
+    Some(DiskFile {
+        whole: SliceHash(*whole),
         slices: Vec::new(),
         definitions: 0,
-        grammar: None,
-    }
+        grammar: grammar.map(|(language, version)| GrammarTag {
+            language: language.to_owned(),
+            version: version.to_owned(),
+        }),
+    })
 }

@@ -26,6 +26,7 @@ use tslp_core::limits::OLDER_FILES_LOOKED_AT_MAX;
 use tslp_core::mention::{self, Mentions};
 use tslp_core::message::{Request, Role, ToolCall, Tools};
 use tslp_core::path::RelPath;
+use tslp_core::slice;
 use tslp_core::view::View;
 
 use super::Engine;
@@ -350,13 +351,7 @@ fn prose(text: &str, pastes: &[Paste]) -> String {
         let (range, code) = (paste.found.verbatim.clone()?, &paste.found.code);
         (text.get(range.clone()) == Some(code)).then_some(range)
     });
-    let (mut prose, mut read) = (String::new(), 0);
-    for range in found {
-        prose.push_str(text.get(read..range.start).unwrap_or_default());
-        read = range.end.max(read);
-    }
-    prose.push_str(&text[read..]);
-    prose
+    slice::outside(text, found)
 }
 
 /// The files that the user accepts, in order.
