@@ -4,6 +4,9 @@ use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
+
+use memchr::memmem;
 
 use crate::capture;
 use crate::entity::{EntityId, Symbol, last_component};
@@ -260,6 +263,7 @@ fn is_distinctive(name: &str) -> bool {
 /// All maximal runs of identifiers joined by `::` or `.`.
 fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
     let bytes = text.as_bytes();
+    let called = called_code(text);
     let mut at = 0;
     core::iter::from_fn(move || {
         while at < bytes.len() && !starts_identifier(bytes[at]) {
@@ -284,7 +288,7 @@ fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
             is_qualified,
             in_backticks: start > 0 && bytes[start - 1] == b'`' && closes_backticks(&bytes[at..]),
             before_parenthesis: bytes.get(at) == Some(&b'('),
-            is_called_code: !is_qualified && is_called_code(text, start, at),
+            is_called_code: !is_qualified && called.contains(&start),
         })
     })
 }
@@ -313,58 +317,71 @@ const DETERMINERS: [&str; 8] = [
     "the", "this", "that", "my", "our", "your", "its", "existing",
 ];
 
-/// Whether the words around one say that it is a definition's name: "the NAME function", "the NAME and OTHER functions",
-/// "function NAME".
-fn is_called_code(text: &str, start: usize, end: usize) -> bool {
-    let before = word_before(text, start);
-    if before.is_some_and(|(word, _)| KINDS.contains(&word)) {
-        return true;
+/// Where the words start of which the words around them say that they are names of definitions: "the NAME function", "the
+/// NAME and OTHER functions", "function NAME". Looking at the few words for kinds is cheaper than around each word.
+fn called_code(text: &str) -> BTreeSet<usize> {
+    let mut called = BTreeSet::new();
+    for kind in KINDS {
+        for at in memmem::find_iter(text.as_bytes(), kind) {
+            let end = at + kind.len();
+            let length = word_length(text[end..].bytes());
+            if at > 0 && continues_identifier(text.as_bytes()[at - 1])
+                || !matches!(&text[end..end + length], "" | "s" | "es")
+            {
+                continue;
+            }
+            if let Some(name) = word_after(text, end).filter(|_| length == 0) {
+                called.insert(name.start);
+            }
+            let Some(name) = word_before(text, at) else {
+                continue;
+            };
+            let mut before = word_before(text, name.start);
+            let mut other = None;
+            if before
+                .as_ref()
+                .is_some_and(|word| matches!(&text[word.clone()], "and" | "or"))
+            {
+                other = before.and_then(|joint| word_before(text, joint.start));
+                before = other
+                    .as_ref()
+                    .and_then(|other| word_before(text, other.start));
+            }
+            if before.is_some_and(|word| is_determiner(&text[word])) {
+                called.insert(name.start);
+                called.extend(other.map(|other| other.start));
+            }
+        }
     }
-    let joins = |word: &str| matches!(word, "and" | "or");
-    let mut after = word_after(text, end);
-    if after.is_some_and(|(word, _)| joins(word)) {
-        after = after.and_then(|(_, end)| word_after(text, end));
-        after = after.and_then(|(_, end)| word_after(text, end));
-    }
-    let is_kind = |word: &str| {
-        let singular = word.strip_suffix("es").filter(|word| KINDS.contains(word));
-        KINDS.contains(&word)
-            || singular.is_some()
-            || word
-                .strip_suffix('s')
-                .is_some_and(|word| KINDS.contains(&word))
-    };
-    let mut first = before;
-    if first.is_some_and(|(word, _)| joins(word)) {
-        first = first.and_then(|(_, start)| word_before(text, start));
-        first = first.and_then(|(_, start)| word_before(text, start));
-    }
-    let is_one = |word: &str| DETERMINERS.iter().any(|it| word.eq_ignore_ascii_case(it));
-    after.is_some_and(|(word, _)| is_kind(word)) && first.is_some_and(|(word, _)| is_one(word))
+    called
 }
 
-/// The word that ends before `at` with nothing but blanks between, and where it starts.
-fn word_before(text: &str, at: usize) -> Option<(&str, usize)> {
-    let front = text[..at].trim_end_matches([' ', '\t', '`']);
-    let bytes = front.as_bytes();
-    let length = bytes.iter().rev();
-    let length = length
-        .take_while(|byte| continues_identifier(**byte))
-        .take(NAME_BYTES_MAX);
-    let start = front.len() - length.count();
-    (start < front.len() && front.len() < at).then(|| (&front[start..], start))
+fn is_determiner(word: &str) -> bool {
+    DETERMINERS
+        .iter()
+        .any(|determiner| word.eq_ignore_ascii_case(determiner))
 }
 
-/// The word that starts behind `at` with nothing but blanks between, and where it ends.
-fn word_after(text: &str, at: usize) -> Option<(&str, usize)> {
-    let rest = text[at..].trim_start_matches([' ', '\t', '`']);
-    let start = text.len() - rest.len();
-    let bytes = rest.as_bytes().iter();
-    let length = bytes
-        .take_while(|byte| continues_identifier(**byte))
-        .take(NAME_BYTES_MAX);
-    let end = start + length.count();
-    (at < start && start < end).then(|| (&text[start..end], end))
+/// The word that ends before `at` with nothing but blanks between.
+fn word_before(text: &str, at: usize) -> Option<Range<usize>> {
+    let end = text[..at].trim_end_matches([' ', '\t', '`']).len();
+    let start = end - word_length(text[..end].bytes().rev());
+    (start < end && end < at).then_some(start..end)
+}
+
+/// The word that starts behind `at` with nothing but blanks between.
+fn word_after(text: &str, at: usize) -> Option<Range<usize>> {
+    let start = text.len() - text[at..].trim_start_matches([' ', '\t', '`']).len();
+    let end = start + word_length(text[start..].bytes());
+    (at < start && start < end).then_some(start..end)
+}
+
+/// How many of these bytes belong to one word.
+fn word_length(bytes: impl Iterator<Item = u8>) -> usize {
+    bytes
+        .take_while(|byte| continues_identifier(*byte))
+        .take(NAME_BYTES_MAX)
+        .count()
 }
 
 /// Longest word that is looked at beside a name, so that a text without blanks isn't read again for each.

@@ -361,11 +361,15 @@ impl EngineThread {
         body: Vec<u8>,
     ) {
         match self.compose(exchange, envelope, authorization, body) {
-            // The prompt goes first: its way upstream counts, all else has until the reply comes.
+            // The prompt goes first: its way upstream counts, all else has until the reply comes. The writer is woken last,
+            // since both it and this thread use the disk and the second core.
             Ok((forward, batch, sent)) => {
                 self.wiring.to_loop.send(forward);
+                let batch = match self.record_sent(&sent) {
+                    Some(recorded) => batch.and(recorded),
+                    None => batch,
+                };
                 self.commit(batch);
-                self.record_sent(&sent);
                 self.await_reply(exchange, sent);
             }
             Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
@@ -465,10 +469,8 @@ impl EngineThread {
 
     /// Records what went to the model, after it went: nothing waits for it. A request beside the conversations isn't
     /// recorded, since the texts in it are.
-    fn record_sent(&mut self, sent: &Sent) {
-        let Some(conversation) = sent.conversation else {
-            return;
-        };
+    fn record_sent(&mut self, sent: &Sent) -> Option<Batch> {
+        let conversation = sent.conversation?;
         let (session, _) = conversation;
         let (request, outgoing) = (&sent.request, &sent.outgoing);
         self.engine
@@ -495,8 +497,7 @@ impl EngineThread {
                         .chain(named)
                         .collect()
                 });
-        let batch = self.engine.record_sent(self.wiring.clock.now(), prompt);
-        self.commit(batch);
+        Some(self.engine.record_sent(self.wiring.clock.now(), prompt))
     }
 
     fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8], handover: Handover) {

@@ -50,6 +50,14 @@ impl Batch {
     pub fn last(&self) -> Option<Seq> {
         self.recorded.last().map(|recorded| recorded.seq)
     }
+
+    /// This batch and the next one as one transaction.
+    #[must_use]
+    pub fn and(mut self, next: Self) -> Self {
+        self.recorded.extend(next.recorded);
+        self.changes.extend(next.changes);
+        self
+    }
 }
 
 /// A prompt between its arrival and its going out.

@@ -68,6 +68,8 @@ struct State {
     /// Called off, and not reported.
     called_off: Vec<EpisodeId>,
     running: Running,
+    /// Threads that wait until no request is under way.
+    unused_awaited: usize,
     closed: bool,
 }
 
@@ -96,6 +98,12 @@ impl State {
         self.running = Running::Begun;
         Some(Task::Ask(audit))
     }
+
+    /// Whether a thread that waits has something to do. Each prompt asks, and waking a thread in vain delays it.
+    fn is_awaited(&self) -> bool {
+        let is_unused_awaited = self.unused_awaited > 0 || !self.waiting.is_empty();
+        self.closed || !self.called_off.is_empty() || self.in_flight == 0 && is_unused_awaited
+    }
 }
 
 /// A client's request for the model; it lasts until this is dropped.
@@ -103,8 +111,9 @@ pub struct InUse(AuditQueue);
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        self.0.lock().in_flight -= 1;
-        self.0.0.changed.notify_all();
+        let mut state = self.0.lock();
+        state.in_flight -= 1;
+        self.0.wake(&state);
     }
 }
 
@@ -155,7 +164,7 @@ impl AuditQueue {
             return Err(CalledOff);
         }
         state.waiting.push_back(audit);
-        self.0.changed.notify_all();
+        self.wake(&state);
         Ok(())
     }
 
@@ -211,15 +220,18 @@ impl AuditQueue {
     #[must_use]
     pub fn wait_unused(&self) -> bool {
         let mut state = self.lock();
-        loop {
-            if state.closed {
-                return false;
-            }
-            if state.in_flight == 0 {
-                return true;
-            }
+        state.unused_awaited += 1;
+        while !state.closed && state.in_flight > 0 {
             let waited = self.0.changed.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.unused_awaited -= 1;
+        !state.closed
+    }
+
+    fn wake(&self, state: &State) {
+        if state.is_awaited() {
+            self.0.changed.notify_all();
         }
     }
 
@@ -233,8 +245,8 @@ impl AuditQueue {
                 Some(std::mem::replace(&mut state.running, Running::CalledOff))
             }
         };
+        self.wake(&state);
         drop(state);
-        self.0.changed.notify_all();
         if let Some(Running::Talking(stream)) = running {
             // That is what stops a model. An error means that the server was quicker.
             let _ = stream.shutdown(Shutdown::Both);

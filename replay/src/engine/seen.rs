@@ -111,15 +111,19 @@ impl SentTexts {
     }
 
     fn add_text(&mut self, view: &dyn View, text: &str) {
-        self.add(view, ArtifactHash::of(text.as_bytes()), text);
+        if !text.is_empty() {
+            self.add(view, ArtifactHash::of(text.as_bytes()), text);
+        }
     }
 
     fn add(&mut self, view: &dyn View, hash: ArtifactHash, text: &str) {
-        if view.holds(hash) {
-            self.texts.push(SentText::Stored(hash));
-        } else if !text.is_empty() {
-            self.texts.push(SentText::Own(text.into()));
+        if text.is_empty() {
+            return;
         }
+        self.texts.push(match view.holds(hash) {
+            true => SentText::Stored(hash),
+            false => SentText::Own(text.into()),
+        });
     }
 
     fn load(&self, view: &dyn View) -> Vec<(ArtifactHash, String)> {
