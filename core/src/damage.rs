@@ -29,8 +29,18 @@ pub enum Damage {
     Elided,
     /// A single statement that ends or fails stands in their place.
     StubInPlace,
-    /// Nothing does: a branch, the end, or a large share.
-    Removed,
+    /// Nothing does, and they were a branch, the end, a member or an import.
+    PartRemoved,
+    /// Nothing does, and they were a large share.
+    MuchRemoved,
+}
+
+impl Damage {
+    /// Whether nothing stands in the place of what is gone, which a user may have asked for.
+    #[must_use]
+    pub const fn is_removal(self) -> bool {
+        matches!(self, Self::PartRemoved | Self::MuchRemoved)
+    }
 }
 
 /// What a change took out of its base.
@@ -289,7 +299,7 @@ pub fn compare_imports(
     let (before, kept) = (text_of(base, imports), text_of(new, new_imports));
     let code = slice::outside(new, new_imports.iter().map(|span| span.range()));
     Comparison {
-        damage: is_import_missing(&before, &kept, &code).then_some(Damage::Removed),
+        damage: is_import_missing(&before, &kept, &code).then_some(Damage::PartRemoved),
         ..Comparison::UNHARMED
     }
 }
@@ -499,7 +509,7 @@ impl Judged {
             // An `else` alone has gone where its code is still there.
             let is_branch = words > 1 && gone.iter().any(|line| begins(line, &BRANCHES));
             let is_end = replacement.is_last && gone.iter().any(|line| begins(line, &["return"]));
-            (is_branch || is_end || replacement.are_members).then_some(Damage::Removed)
+            (is_branch || is_end || replacement.are_members).then_some(Damage::PartRemoved)
         } else {
             None
         };
@@ -514,7 +524,7 @@ impl Judged {
         let kept_percent = 100 - u8::try_from(removed_percent).unwrap_or(100);
         let is_much = kept_percent < KEPT_PERCENT && self.removed_lines >= REMOVED_LINES_MIN;
         Comparison {
-            damage: self.worst.or(is_much.then_some(Damage::Removed)),
+            damage: self.worst.or(is_much.then_some(Damage::MuchRemoved)),
             kept_percent,
         }
     }
@@ -616,9 +626,9 @@ mod tests {
     #[test]
     fn what_is_gone_counts_from_a_size_on_and_branches_and_ends_always() {
         check(10..=10, "", None);
-        check(6..=7, "", Some(Damage::Removed));
-        check(9..=11, "", Some(Damage::Removed));
-        check(3..=5, "", Some(Damage::Removed));
+        check(6..=7, "", Some(Damage::PartRemoved));
+        check(9..=11, "", Some(Damage::PartRemoved));
+        check(3..=5, "", Some(Damage::MuchRemoved));
         check(2..=2, "", None);
     }
 
@@ -647,7 +657,7 @@ mod tests {
             lines[9..].concat()
         );
         let (new, helper) = (new.as_str(), helper.as_str());
-        assert_eq!(compared(BASE, new, ""), Some(Damage::Removed));
+        assert_eq!(compared(BASE, new, ""), Some(Damage::PartRemoved));
         assert_eq!(compared(BASE, new, helper), None);
         let swapped = BASE
             .replace("    notify(a);\n", "")
@@ -690,7 +700,7 @@ mod tests {
             };
             compare(content, code(fields), code(&without_one), &BTreeSet::new()).damage
         };
-        assert_eq!(compared(Content::Members), Some(Damage::Removed));
+        assert_eq!(compared(Content::Members), Some(Damage::PartRemoved));
         assert_eq!(compared(Content::Statements), None);
     }
 

@@ -337,7 +337,7 @@ fn damaged(comparison: Comparison, verdicts: &mut Vec<Verdict>) -> Option<Reason
     comparison.damage.map(|damage| match damage {
         Damage::Elided => Reason::Elided,
         Damage::StubInPlace => Reason::StubInPlace,
-        Damage::Removed => Reason::RemovedUnasked,
+        Damage::PartRemoved | Damage::MuchRemoved => Reason::RemovedUnasked,
     })
 }
 

@@ -491,7 +491,8 @@ impl<'v> Base<'v> {
             let (old, new) = (&current.spans, &candidate.spans);
             self.compared_code(finding.found, extraction, candidate, (current, old), new)
         };
-        if comparison.damage == Some(Damage::Removed) && asks_for_removal(self.judging.asked) {
+        if comparison.damage.is_some_and(Damage::is_removal) && asks_for_removal(self.judging.asked)
+        {
             comparison.damage = None;
         }
         comparison

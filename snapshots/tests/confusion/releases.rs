@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tslp_core::artifact::Transition;
+use tslp_core::damage::{self, Code, Content, Damage};
 use tslp_core::event::Event;
 use tslp_core::extract::{Body, Definition};
 use tslp_core::path::RelPath;
@@ -114,6 +115,69 @@ fn releases() {
         }
     }
     print(&table);
+}
+
+/// Shares of a function, in percent, of which each could be the least that must be kept.
+const LEAST_KEPT: [u8; 8] = [50, 60, 70, 75, 80, 85, 90, 95];
+
+/// Prints what each threshold would let pass on both sides, by the comparison alone, where sources are named. What it
+/// refuses for another cause than the share, such as a branch that is gone, is refused at each.
+#[test]
+fn share_that_must_be_kept() {
+    let Some(folder) = std::env::var_os(FOLDER) else {
+        return;
+    };
+    let changes = changes_under(Path::new(&folder));
+    let share_of = |change: &Change, new: &str| -> Option<Option<u8>> {
+        let path = RelPath::from_normalised(&change.path);
+        let (base, other) = (
+            extraction_of(&path, change.old.as_bytes())?,
+            extraction_of(&path, new.as_bytes())?,
+        );
+        let code = |text, remarks| Code {
+            text,
+            remarks,
+            nested: &[],
+        };
+        let compared = damage::compare(
+            Content::Statements,
+            code(&change.old, &base.remarks),
+            code(new, &other.remarks),
+            &BTreeSet::new(),
+        );
+        Some(match compared.damage {
+            None | Some(Damage::MuchRemoved) => Some(compared.kept_percent),
+            Some(Damage::Elided | Damage::StubInPlace | Damage::PartRemoved) => None,
+        })
+    };
+    let faithful: Vec<Option<u8>> = changes
+        .iter()
+        .filter_map(|change| share_of(change, &change.new))
+        .collect();
+    let dropped: Vec<Option<u8>> = changes
+        .iter()
+        .filter_map(|change| {
+            let mut damaged = damaged(change).into_iter();
+            let (_, damaged) = damaged.find(|(kind, _)| *kind == "dropped")?;
+            share_of(change, &damaged)
+        })
+        .collect();
+    let passing = |all: &[Option<u8>], least: u8| {
+        let passing = all.iter().flatten().filter(|kept| **kept >= least).count();
+        passing as f64 * 100.0 / all.len() as f64
+    };
+    println!(
+        "kept at least | faithful pass, of {} | dropped pass, of {}",
+        faithful.len(),
+        dropped.len()
+    );
+    for least in LEAST_KEPT {
+        println!(
+            "{least} % | {:.1} % | {:.1} %",
+            passing(&faithful, least),
+            passing(&dropped, least)
+        );
+    }
 }
 
 fn print(table: &BTreeMap<(&str, String), BTreeMap<String, Vec<String>>>) {
