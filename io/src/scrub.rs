@@ -1,36 +1,27 @@
-//! The scrub: after a start that took the state from a checkpoint, everything that the start didn't read is read behind it,
-//! while nobody wants anything.
+//! The scrub: after a start that took the state from a checkpoint, everything that the start didn't read is read behind it.
 //!
-//! First every page of the file, since nothing is written before ([`crate::ledger::structure`]). Then the whole ledger is
-//! folded: each link, each event's bytes, the archives' rows, and whether the checkpoint is what its events say. What it
-//! finds turns on safe mode, as the same flaw would at a start, and takes the checkpoint away, so that the next start
-//! looks at everything itself.
+//! First every page of the file, then the whole ledger ([`history`]). The first commit waits for both
+//! ([`crate::ledger::soundness`]), so the scrub gives way to nobody. What it finds turns on safe mode, as the same flaw
+//! would at a start, and takes the checkpoint away, so that the next start looks at everything itself.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
-use tslp_projections::TABLES;
-use tslp_projections::table::Changes;
-use tslp_replay::fold::{Replay, ReplayError};
-use tslp_replay::log::{Head, Stored};
+use tslp_replay::fold::ReplayError;
+use tslp_replay::log::Head;
 
-use crate::archive_check::ArchiveCheck;
-use crate::checkpoint::{self, Mark};
+use crate::checkpoint::Mark;
 use crate::ledger::disk::Disk;
-use crate::ledger::structure::Structure;
+use crate::ledger::soundness::{Looking, Soundness};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions};
 use crate::startup::StartError;
 
+pub mod history;
 pub mod thread;
 
-/// Events read at once. Between two pages no snapshot is held, and others may go first.
-const PAGE_EVENTS: usize = 512;
-
-/// Bytes after which a page ends early.
-const PAGE_BYTES: usize = 1 << 20;
+use self::history::Visit;
 
 /// What a scrub finds.
 #[derive(Debug, thiserror::Error)]
@@ -123,7 +114,7 @@ impl Watched {
     }
 }
 
-/// Whether a scrub goes on.
+/// Whether a check goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Course {
     /// It does.
@@ -132,10 +123,18 @@ pub enum Course {
     Over,
 }
 
+/// What a scrub said that it is going to look at; what isn't there was looked at before.
+#[derive(Default)]
+struct Claimed {
+    pages: Option<Looking>,
+    events: Option<Looking>,
+}
+
 /// What is left to be looked at after a start.
 pub struct Scrub {
     reader: LedgerReader,
-    structure: Arc<Structure>,
+    soundness: Soundness,
+    claimed: Option<Claimed>,
     disk: Arc<dyn Disk>,
     file: PathBuf,
     /// The checkpoint that the start took the state from, and where the ledger ended then.
@@ -154,13 +153,14 @@ impl Scrub {
         data_dir: &Path,
     ) -> Result<Self, StartError> {
         let reader = opened.readers.open()?;
-        let unverified = match opened.unverified {
+        let unverified = match opened.log.unverified() {
             Some(mark) => Some((mark, reader.head()?)),
             None => None,
         };
         Ok(Self {
             reader,
-            structure: Arc::clone(opened.log.structure()),
+            soundness: opened.log.soundness().clone(),
+            claimed: None,
             disk: Arc::clone(&options.disk),
             file: DataFiles::of(data_dir).checkpoint,
             unverified,
@@ -180,13 +180,23 @@ impl Scrub {
         &self.reader
     }
 
-    /// Looks at everything; `pause` is asked between any two pieces of work, and may wait. After a flaw the ledger takes
-    /// nothing more.
+    /// Says in advance that it is going to look, so that who wants to write waits for it.
+    pub fn claim(&mut self) {
+        self.claimed.get_or_insert_with(|| Claimed {
+            pages: self.soundness.pages.look(),
+            events: self.soundness.events.look(),
+        });
+    }
+
+    /// Looks at everything; `course` is asked between any two pieces of work. After a flaw the ledger takes nothing more.
     ///
     /// # Errors
     /// The flaw.
-    pub fn run(&self, pause: impl FnMut() -> Course) -> Result<Course, Flaw> {
-        let outcome = match self.look(pause) {
+    pub fn run(&mut self, course: impl FnMut() -> Course) -> Result<Course, Flaw> {
+        self.claim();
+        // Held until the outcome is known: who waits for it would look again.
+        let mut claimed = self.claimed.take().unwrap_or_default();
+        let outcome = match self.look(&mut claimed, course) {
             Err(flaw) if flaw.is_interruption() => Ok(Course::Over),
             outcome => outcome,
         };
@@ -201,113 +211,35 @@ impl Scrub {
     }
 
     fn stop_writing(&self, reason: String) {
-        tracing::error!(reason, "the scrub found a flaw: nothing more is written");
-        // In this order: whoever writes a checkpoint looks at the verdict afterwards.
-        self.structure.condemn(reason.clone());
-        if let Err(error) = self.disk.remove(&self.file) {
-            tracing::error!(%error, file = %self.file.display(), "the checkpoint can't be removed: remove it before the next start");
-        }
-        self.watched.set(Progress::Failed(reason));
+        // First, so that the pages say it when a client is told.
+        self.watched.set(Progress::Failed(reason.clone()));
+        history::condemn(&self.soundness, &*self.disk, &self.file, &reason);
     }
 
-    fn look(&self, pause: impl FnMut() -> Course) -> Result<Course, Flaw> {
+    fn look(
+        &self,
+        claimed: &mut Claimed,
+        mut course: impl FnMut() -> Course,
+    ) -> Result<Course, Flaw> {
         let begun = Instant::now();
-        if let Some(looking) = self.structure.look() {
+        if claimed.pages.is_some() {
             self.reader.check_pages()?;
-            looking.sound();
+            claimed.pages.take().map(Looking::sound);
             tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
         }
-        let Some((mark, end)) = self.unverified else {
+        let Some((mark, end)) = self.unverified.filter(|_| claimed.events.is_some()) else {
             return Ok(Course::On);
         };
-        let course = self.fold(mark, end, pause)?;
-        if course == Course::On {
+        let read = |from, visit: &mut Visit<'_>| self.reader.read(from, visit);
+        let verified = history::verify(&read, &self.reader, mark, end, |done| {
+            self.watched.set(Progress::Events { done, of: end.seq });
+            course()
+        })?;
+        if verified == Course::On {
+            claimed.events.take().map(Looking::sound);
             tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "everything behind the checkpoint is sound");
         }
-        Ok(course)
-    }
-
-    fn fold(
-        &self,
-        mark: Mark,
-        end: Head,
-        mut pause: impl FnMut() -> Course,
-    ) -> Result<Course, Flaw> {
-        let mut replay = Replay::default();
-        let mut archives = ArchiveCheck::default();
-        while replay.head().seq < end.seq {
-            let done = replay.head().seq;
-            if done == mark.head.seq {
-                compare(&replay, mark)?;
-            }
-            self.watched.set(Progress::Events { done, of: end.seq });
-            if pause() == Course::Over {
-                return Ok(Course::Over);
-            }
-            let border = if done < mark.head.seq { mark.head } else { end };
-            self.fold_page(&mut replay, &mut archives, border.seq)?;
-        }
-        if mark.head.seq == end.seq {
-            compare(&replay, mark)?;
-        }
-        if replay.head() != end {
-            return Err(ReplayError::ChainBroken(end.seq.0).into());
-        }
-        for archive in archives.finish(end.seq, &self.reader) {
-            archive.rows.map_err(|flaw| Flaw::Archive {
-                table: TABLES[archive.table].name,
-                flaw,
-            })?;
-        }
-        Ok(Course::On)
-    }
-
-    fn fold_page(
-        &self,
-        replay: &mut Replay,
-        archives: &mut ArchiveCheck,
-        until: Seq,
-    ) -> Result<(), Flaw> {
-        let mut changes = Changes::of_archives();
-        let before = replay.head().seq;
-        let (mut events, mut bytes, mut flaw) = (0, 0, None);
-        self.reader.read(before.next(), &mut |stored: Stored| {
-            if stored.seq > until {
-                return ControlFlow::Break(());
-            }
-            if let Err(error) = replay.step_with(&stored, tslp_migrations::decode, &mut changes) {
-                flaw = Some(error);
-                return ControlFlow::Break(());
-            }
-            events += 1;
-            bytes += stored.payload.len();
-            if events == PAGE_EVENTS || bytes >= PAGE_BYTES {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        })?;
-        if let Some(error) = flaw {
-            return Err(error.into());
-        }
-        if replay.head().seq == before {
-            return Err(ReplayError::Gap {
-                after: before.0,
-                found: until.0,
-            }
-            .into());
-        }
-        archives.take(changes.drain(), &self.reader);
-        replay.settle();
-        Ok(())
-    }
-}
-
-/// Both roads lead to the same state.
-fn compare(replay: &Replay, mark: Mark) -> Result<(), Flaw> {
-    let folded = checkpoint::mark(replay.state(), replay.head().chain);
-    match folded {
-        Ok(folded) if folded == mark => Ok(()),
-        Ok(_) | Err(_) => Err(Flaw::Checkpoint(mark.head.seq)),
+        Ok(verified)
     }
 }
 

@@ -336,7 +336,7 @@ impl Server {
         let (watch, room) = room::watch(&config.data_dir, handle.clone());
         // Before anything can be written, so that the first commit waits for it.
         let scrub = scrub
-            .map(|scrub| Scrubbing::spawn(scrub, audits.clone(), handle.clone()))
+            .map(|scrub| Scrubbing::spawn(scrub, handle.clone()))
             .transpose()?;
         let (engine, checkpoints, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
@@ -578,8 +578,8 @@ fn start_engine(
         Arc::new(FileSystem),
         DataFiles::of(&config.data_dir).checkpoint,
         opened.readers.open()?,
-        Arc::clone(opened.log.structure()),
-        opened.unverified.map_or(Seq(0), |mark| mark.head.seq),
+        opened.log.soundness().clone(),
+        opened.log.unverified().map_or(Seq(0), |mark| mark.head.seq),
     )?;
     let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);

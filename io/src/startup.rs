@@ -116,7 +116,7 @@ pub fn start(
     let mut opened = options.open(data_dir, workspace)?;
     let files = DataFiles::of(data_dir);
     if let Some((state, unverified)) = from_checkpoint(options, &files, &opened)? {
-        opened.unverified = Some(unverified);
+        opened.log.goes_on_from(unverified);
         opened.log.settle()?;
         return Ok((opened, state));
     }

@@ -68,8 +68,6 @@ struct State {
     /// Called off, and not reported.
     called_off: Vec<EpisodeId>,
     running: Running,
-    /// Threads that wait until no request is under way.
-    unused_awaited: usize,
     closed: bool,
 }
 
@@ -99,10 +97,10 @@ impl State {
         Some(Task::Ask(audit))
     }
 
-    /// Whether a thread that waits has something to do. Each prompt asks, and waking a thread in vain delays it.
+    /// Whether the auditor, which waits, has something to do. Each prompt asks, and waking a thread in vain delays it.
     fn is_awaited(&self) -> bool {
-        let is_unused_awaited = self.unused_awaited > 0 || !self.waiting.is_empty();
-        self.closed || !self.called_off.is_empty() || self.in_flight == 0 && is_unused_awaited
+        let is_due = self.in_flight == 0 && !self.waiting.is_empty();
+        self.closed || !self.called_off.is_empty() || is_due
     }
 }
 
@@ -216,19 +214,6 @@ impl AuditQueue {
         }
     }
 
-    /// Waits until no request is under way; false once the queue is closed.
-    #[must_use]
-    pub fn wait_unused(&self) -> bool {
-        let mut state = self.lock();
-        state.unused_awaited += 1;
-        while !state.closed && state.in_flight > 0 {
-            let waited = self.0.changed.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
-        }
-        state.unused_awaited -= 1;
-        !state.closed
-    }
-
     fn wake(&self, state: &State) {
         if state.is_awaited() {
             self.0.changed.notify_all();
@@ -338,27 +323,6 @@ mod tests {
         assert_eq!(queue.talking(stream), Err(CalledOff));
         assert_eq!(queue.over(), Err(CalledOff));
         check_next(&queue, "over");
-    }
-
-    #[test]
-    fn who_waits_for_a_moment_without_requests_gets_it_or_is_told_that_it_is_over() {
-        let queue = AuditQueue::default();
-        assert!(queue.wait_unused());
-        let busy = queue.request();
-        let waiter = {
-            let queue = queue.clone();
-            std::thread::spawn(move || queue.wait_unused())
-        };
-        drop(busy);
-        assert!(waiter.join().unwrap());
-        let busy = queue.request();
-        let waiter = {
-            let queue = queue.clone();
-            std::thread::spawn(move || queue.wait_unused())
-        };
-        queue.close();
-        assert!(!waiter.join().unwrap());
-        drop(busy);
     }
 
     #[test]

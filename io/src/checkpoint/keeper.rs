@@ -17,7 +17,7 @@ use tslp_replay::state::State;
 use super::{NotWritten, Writing};
 use crate::ledger::LedgerReader;
 use crate::ledger::disk::Disk;
-use crate::ledger::structure::Structure;
+use crate::ledger::soundness::Soundness;
 
 /// Parts that may wait for the disk, so that the state isn't held twice.
 const QUEUE: usize = 2;
@@ -57,7 +57,7 @@ impl Keeper {
         disk: Arc<dyn Disk>,
         path: PathBuf,
         reader: LedgerReader,
-        structure: Arc<Structure>,
+        soundness: Soundness,
         last: Seq,
     ) -> io::Result<(Self, JoinHandle<()>)> {
         let (pieces, received) = bounded(QUEUE);
@@ -65,7 +65,7 @@ impl Keeper {
             .name("checkpoints".into())
             .spawn(move || {
                 while let Some(told) = write_next(&*disk, &path, &reader, &received) {
-                    match told.and_then(|at| still_sound(&*disk, &path, &structure, at)) {
+                    match told.and_then(|at| still_sound(&*disk, &path, &soundness, at)) {
                         Ok(at) => tracing::debug!(%at, "checkpoint written"),
                         Err(error) => {
                             tracing::warn!(%error, "no checkpoint was written; the next start takes longer");
@@ -142,10 +142,10 @@ fn write_next(
 fn still_sound(
     disk: &dyn Disk,
     path: &Path,
-    structure: &Structure,
+    soundness: &Soundness,
     at: Seq,
 ) -> Result<Seq, NotWritten> {
-    if !structure.is_condemned() {
+    if !soundness.is_condemned() {
         return Ok(at);
     }
     disk.remove(path)?;

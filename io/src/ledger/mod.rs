@@ -30,8 +30,8 @@ pub mod reader;
 mod rebuild;
 mod recognise;
 mod schema_version;
+pub mod soundness;
 mod sqlite_log;
-pub mod structure;
 pub mod tables;
 pub mod writer;
 

@@ -11,8 +11,6 @@ use tslp_migrations::schema::{APPLICATION_ID, FORMAT, LADDER, Ladder};
 use tslp_projections::table::Table;
 use tslp_replay::log::Head;
 
-use crate::checkpoint::Mark;
-
 use super::anchor::{self, Anchor, Reading};
 use super::connection::{self, Access, Database, beside, set_meta};
 use super::disk::{Disk, FileSystem};
@@ -21,12 +19,15 @@ use super::lock::DataDirLock;
 use super::migrate::{self, climb};
 use super::reader::ReaderFactory;
 use super::recognise::{as_damage, check_file, check_meta, check_schema};
+use super::soundness::Soundness;
 use super::sqlite_log::SqliteLog;
-use super::structure::Structure;
 use super::tables::{Tables, TablesState};
 
 /// First SQLite without the WAL-reset bug.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
+
+/// The checkpoint's name, beside the database's.
+pub(super) const CHECKPOINT_FILE: &str = "ledger.checkpoint";
 
 /// The files of a data directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl DataFiles {
             dir: dir.to_owned(),
             database: dir.join("ledger.db"),
             anchor: dir.join("ledger.anchor"),
-            checkpoint: dir.join("ledger.checkpoint"),
+            checkpoint: dir.join(CHECKPOINT_FILE),
             lock: dir.join("lock"),
         }
     }
@@ -100,8 +101,6 @@ pub struct OpenLedger {
     pub readers: ReaderFactory,
     /// Whether the projections' tables can be used.
     pub tables: TablesState,
-    /// The checkpoint that a start took the state from: nothing up to there is verified yet.
-    pub unverified: Option<Mark>,
     /// The data directory's lock; the log holds it, too.
     pub lock: Arc<DataDirLock>,
 }
@@ -151,7 +150,6 @@ impl OpenOptions {
             log,
             readers: ReaderFactory::new(&files, self),
             tables,
-            unverified: None,
             lock,
         })
     }
@@ -326,14 +324,14 @@ fn connect(
             detail,
         });
     }
-    let structure = Arc::new(Structure::default());
     Ok(SqliteLog {
         connection,
         database,
         tables,
         anchor,
         head,
-        structure,
+        soundness: Soundness::default(),
+        unverified: None,
         applied: None,
         poisoned: None,
         _lock: lock,

@@ -16,11 +16,14 @@ use super::connection::{self, Database, set_meta, to_sql};
 use super::error::LedgerError;
 use super::lock::DataDirLock;
 use super::mover::Moved;
+use super::open::CHECKPOINT_FILE;
 use super::rebuild::Rebuild;
 use super::recognise::check_pages;
-use super::structure::{Structure, Unsound};
+use super::soundness::Soundness;
 use super::tables::{APPLIED_SEQ, ArchiveRows, TableError, Tables, TablesState};
-use crate::checkpoint::Vouch;
+use crate::checkpoint::{Mark, Vouch};
+use crate::scrub::Course;
+use crate::scrub::history::{self, Visit};
 
 /// The one connection that writes.
 ///
@@ -32,8 +35,10 @@ pub struct SqliteLog {
     pub(super) tables: Tables,
     pub(super) anchor: Anchor,
     pub(super) head: Head,
-    /// Whether the file may be written to.
-    pub(super) structure: Arc<Structure>,
+    /// Whether it may be written to.
+    pub(super) soundness: Soundness,
+    /// The checkpoint that the state was taken from: nothing up to there is verified by the start.
+    pub(super) unverified: Option<Mark>,
     /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
     pub(super) poisoned: Option<String>,
@@ -108,8 +113,8 @@ impl SqliteLog {
     /// # Errors
     /// When the log is poisoned, another program wrote to the ledger, or SQLite fails.
     pub fn begin(&mut self) -> Result<Batch<'_>, LedgerError> {
-        self.check_usable()?;
-        self.check_structure()?;
+        self.check_movable()?;
+        self.check_events()?;
         let begun = self
             .connection
             .execute_batch("BEGIN IMMEDIATE")
@@ -234,7 +239,9 @@ impl SqliteLog {
     /// Whether pages may be moved into the database file.
     pub(super) fn check_movable(&mut self) -> Result<(), LedgerError> {
         self.check_usable()?;
-        self.check_structure()
+        let pages = &self.soundness.pages;
+        let checked = pages.ensure(|| check_pages(&self.connection, &self.database));
+        checked.map_err(|unsound| self.poison(unsound.into()))
     }
 
     /// Takes the end of a move that another connection made: its failure is this log's.
@@ -260,21 +267,41 @@ impl SqliteLog {
             .map_err(self.database.failed("checkpoint"))
     }
 
-    /// Nothing is written to a file whose pages nobody has looked at, nor to one that was found to be damaged.
-    fn check_structure(&mut self) -> Result<(), LedgerError> {
-        let checked = (self.structure).ensure(|| check_pages(&self.connection, &self.database));
-        let error = match checked {
-            Ok(()) => return Ok(()),
-            Err(Unsound::Damaged(detail)) => LedgerError::Condemned { detail },
-            Err(Unsound::Unread(error)) => error,
+    /// Nothing follows events that nobody has verified: who started from a checkpoint knows its hashes alone.
+    fn check_events(&mut self) -> Result<(), LedgerError> {
+        let Some(mark) = self.unverified else {
+            return Ok(());
         };
-        Err(self.poison(error))
+        let checked = (self.soundness.events).ensure(|| self.verify_events(mark));
+        checked.map_err(|unsound| self.poison(unsound.into()))
     }
 
-    /// Whether the file may be written to: for who looks at its pages meanwhile.
+    fn verify_events(&self, mark: Mark) -> Result<(), LedgerError> {
+        let read = |from, visit: &mut Visit<'_>| Log::read(self, from, visit);
+        let verified = history::verify(&read, self, mark, self.head, |_| Course::On);
+        verified.map(drop).map_err(|flaw| {
+            let detail = flaw.to_string();
+            let checkpoint = self.database.path.with_file_name(CHECKPOINT_FILE);
+            history::condemn(&self.soundness, &*self.database.disk, &checkpoint, &detail);
+            LedgerError::Condemned { detail }
+        })
+    }
+
+    /// The state that goes with this log was taken from a checkpoint: what it covers is verified before anything follows.
+    pub(crate) const fn goes_on_from(&mut self, checkpoint: Mark) {
+        self.unverified = Some(checkpoint);
+    }
+
+    /// The checkpoint that the state was taken from, if it was.
     #[must_use]
-    pub const fn structure(&self) -> &Arc<Structure> {
-        &self.structure
+    pub const fn unverified(&self) -> Option<Mark> {
+        self.unverified
+    }
+
+    /// Whether it may be written to: for who looks meanwhile.
+    #[must_use]
+    pub const fn soundness(&self) -> &Soundness {
+        &self.soundness
     }
 
     fn check_usable(&self) -> Result<(), LedgerError> {

@@ -310,7 +310,7 @@ impl Writer {
             self.log.moved_elsewhere(moved)?;
         }
         // A proxy that is stopped at once needn't wait until every page was looked at.
-        if self.log.structure().is_sound() {
+        if self.log.soundness().pages.is_sound() {
             self.log.checkpoint(Checkpoint::Truncate)?;
         }
         self.log.head()

@@ -1,43 +1,54 @@
 //! The scrub of a running proxy, on a thread of its own.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
 use super::{Course, Scrub};
-use crate::auditor::queue::AuditQueue;
 use crate::channel::ToLoop;
 use crate::ledger::InterruptHandle;
 use crate::main_loop::LoopHandle;
 
 /// The scrub's thread.
 pub struct Scrubbing {
+    is_over: Arc<AtomicBool>,
     interrupt: InterruptHandle,
     thread: JoinHandle<()>,
 }
 
 impl Scrubbing {
-    /// It works while no request is under way, and tells the network loop of a flaw.
+    /// It begins at once, and tells the network loop of a flaw.
     ///
     /// # Errors
     /// If the system gives no thread.
-    pub fn spawn(scrub: Scrub, requests: AuditQueue, to_loop: LoopHandle) -> io::Result<Self> {
+    pub fn spawn(mut scrub: Scrub, to_loop: LoopHandle) -> io::Result<Self> {
+        scrub.claim();
         let interrupt = scrub.reader().interrupt_handle();
-        let pause = move || match requests.wait_unused() {
-            true => Course::On,
-            false => Course::Over,
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_over);
+        let course = move || match seen.load(Relaxed) {
+            true => Course::Over,
+            false => Course::On,
         };
         let thread = thread::Builder::new().name("scrub".into()).spawn(move || {
-            if let Err(flaw) = scrub.run(pause) {
+            if let Err(flaw) = scrub.run(course) {
                 to_loop.send(ToLoop::LedgerFailed {
                     message: flaw.to_string(),
                 });
             }
         })?;
-        Ok(Self { interrupt, thread })
+        Ok(Self {
+            is_over,
+            interrupt,
+            thread,
+        })
     }
 
     /// Nobody waits for its verdict any more.
     pub fn end(self) {
+        self.is_over.store(true, Relaxed);
         self.interrupt.interrupt();
         if self.thread.join().is_err() {
             tracing::error!("the scrub ended by a panic");

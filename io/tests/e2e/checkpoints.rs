@@ -152,26 +152,17 @@ fn check_found_behind(places: &Places, upstream: &Upstream, flaw: &str) {
     let (before, events) = (database(), ledger_file::events(&places.data));
     let tslp = Tslp::start(places, upstream);
     assert!(tslp.log().contains(USED), "{}", tslp.log());
-    eventually(|| {
-        let doctor = tslp.page("/doctor");
-        let first = &doctor["checks"][0];
-        (first["check"] == "safe mode").then(|| {
-            let detail = first["detail"].as_str().unwrap();
-            assert!(detail.contains(flaw), "{detail}");
-        })
-    });
-    let refused = eventually(|| {
-        let refused = tslp.request(
-            "POST",
-            CHAT,
-            &[JSON],
-            prompt("hello").to_string().as_bytes(),
-        );
-        (refused.status() == 503).then_some(refused)
-    });
+    // The first prompt waits for the look at everything, however soon it comes.
+    let body = prompt("hello").to_string();
+    let refused = tslp.request("POST", CHAT, &[JSON], body.as_bytes());
+    assert_eq!(refused.status(), 503);
     assert_eq!(refused.json()["error"]["code"], "ledger_failed");
     let message = refused.json()["error"]["message"].to_string();
     assert!(message.contains(flaw), "{message}");
+    let doctor = tslp.page("/doctor");
+    assert_eq!(doctor["checks"][0]["check"], "safe mode");
+    let detail = doctor["checks"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains(flaw), "{detail}");
     assert!(tslp.page("/state")["unverified"].is_string());
     tslp.kill();
     assert!(database() == before, "evidence was written to");
@@ -190,6 +181,29 @@ fn an_event_that_was_changed_before_it_is_found_behind_the_start() {
     check_found_behind(&places, &upstream, "doesn't fit the hash chain");
     let tslp = Tslp::start(&places, &upstream);
     assert_eq!(tslp.page("/doctor")["checks"][0]["check"], "safe mode");
+}
+
+#[test]
+fn nothing_is_appended_on_the_command_line_before_every_event_was_verified() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    with_history(&places, &upstream);
+    damage(&places.data, ONCE);
+    let database = || std::fs::read(places.data.join("ledger.db")).unwrap();
+    let before = database();
+    places.write("src/ring.c", RING);
+    for (command, code) in [(["accept", "src/ring.c"], 3), (["adopt", "."], 1)] {
+        let sound_hashes = std::fs::read(file(&places)).unwrap();
+        let refused = places.in_workspace(&command).output().unwrap();
+        assert_eq!(refused.status.code(), Some(code), "{refused:?}");
+        let words = String::from_utf8_lossy(&refused.stderr);
+        assert!(words.contains("doesn't fit the hash chain"), "{words}");
+        assert!(database() == before, "evidence was written to");
+        assert!(
+            !file(&places).exists(),
+            "the next start must look at everything"
+        );
+        std::fs::write(file(&places), sound_hashes).unwrap();
+    }
 }
 
 #[test]

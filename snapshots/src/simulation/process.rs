@@ -87,7 +87,7 @@ impl Process {
         let options = around.disk.open_options();
         let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
         let folded = Started {
-            from_checkpoint: opened.unverified.is_some(),
+            from_checkpoint: opened.log.unverified().is_some(),
             ..Started::of(&state)
         };
         let scrub = Scrub::of(&opened, &options, Path::new(DATA_DIR))?;
@@ -223,7 +223,7 @@ impl Process {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn scrub(&self) -> Result<(), Flaw> {
+    pub(super) fn scrub(&mut self) -> Result<(), Flaw> {
         self.scrub.run(|| scrub::Course::On).map(drop)
     }
 

@@ -25,7 +25,7 @@ fn kept(act: impl FnOnce(&mut Keeper, &State, &OpenLedger)) -> Result<Seq, Strin
         Arc::new(disk.clone()),
         file.clone(),
         opened.readers.open().unwrap(),
-        Arc::clone(opened.log.structure()),
+        opened.log.soundness().clone(),
         Seq(0),
     )
     .unwrap();
@@ -68,7 +68,7 @@ fn who_is_wanted_gives_up_and_may_do_it_later() {
 #[test]
 fn a_ledger_that_was_found_to_be_damaged_gets_none() {
     let written = kept(|keeper, state, opened| {
-        opened.log.structure().condemn("event 3 is gone".into());
+        opened.log.soundness().condemn("event 3 is gone");
         keeper.keep(state, || false);
     });
     assert_eq!(written, Err("none".into()));

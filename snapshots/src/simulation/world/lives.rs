@@ -88,7 +88,7 @@ impl World<'_> {
             clock: &self.clock,
             policy: &self.policy,
         };
-        let (process, started) = Process::start(&around, &mut self.chance)
+        let (mut process, started) = Process::start(&around, &mut self.chance)
             .unwrap_or_else(|error| panic!("the proxy doesn't start: {error}"));
         if started.from_checkpoint {
             self.count("starts from a checkpoint");

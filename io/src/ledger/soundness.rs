@@ -1,15 +1,39 @@
-//! Whether the file may be written to: nothing is, before its pages were found to be laid out as they say.
+//! Whether a ledger may be written to. Two things are asked of it: that its pages are laid out as they say, before anything
+//! in its file is moved, and that its events are what its chain says, before another one follows them.
 //!
-//! Looking at every page takes as long as reading the file, so a start doesn't wait for it. Whoever is first does it: the
-//! scrub, which says so in advance, or else the first commit.
+//! Either takes as long as reading the file, so a start doesn't wait for it, and the first commit does. Whoever is first
+//! looks: the scrub, which says so in advance, or else who wants to write.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::LedgerError;
 
-/// What is known of a file's structure. Shared by the writer and the scrub.
+/// What is known of a ledger. Shared by the writer and the scrub.
+#[derive(Clone, Debug, Default)]
+pub struct Soundness {
+    /// Of its file's pages.
+    pub pages: Arc<Gate>,
+    /// Of the events that a checkpoint covers.
+    pub events: Arc<Gate>,
+}
+
+impl Soundness {
+    /// From now on nothing is written any more. The first reason stays.
+    pub fn condemn(&self, reason: &str) {
+        self.pages.condemn(reason);
+        self.events.condemn(reason);
+    }
+
+    /// Whether the ledger was found to be damaged.
+    #[must_use]
+    pub fn is_condemned(&self) -> bool {
+        self.pages.is_condemned()
+    }
+}
+
+/// What is known of one thing that is asked of a ledger.
 #[derive(Debug, Default)]
-pub struct Structure {
+pub struct Gate {
     verdict: Mutex<Verdict>,
     changed: Condvar,
 }
@@ -21,17 +45,17 @@ enum Verdict {
     Unknown,
     /// Somebody is looking.
     Looking,
-    /// The file may be written to.
+    /// It is as it should be.
     Sound,
-    /// It may not; why.
+    /// It isn't; why.
     Damaged(String),
 }
 
 /// Somebody is looking; whoever wants to write waits for it. Dropped without a verdict it leaves things as they were.
 #[derive(Debug)]
-pub struct Looking(Arc<Structure>);
+pub struct Looking(Arc<Gate>);
 
-impl Structure {
+impl Gate {
     /// Says that the caller is going to look; `None` if that isn't needed any more.
     #[must_use]
     pub fn look(self: &Arc<Self>) -> Option<Looking> {
@@ -43,24 +67,21 @@ impl Structure {
         Some(Looking(Arc::clone(self)))
     }
 
-    /// From now on nothing is written any more. The first reason stays.
-    pub fn condemn(&self, reason: String) {
+    fn condemn(&self, reason: &str) {
         let mut verdict = self.lock();
         if !matches!(*verdict, Verdict::Damaged(_)) {
-            *verdict = Verdict::Damaged(reason);
+            *verdict = Verdict::Damaged(reason.to_owned());
         }
         self.changed.notify_all();
     }
 
-    /// Whether the file was looked at and may be written to.
+    /// Whether somebody looked, and found nothing wrong.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         matches!(*self.lock(), Verdict::Sound)
     }
 
-    /// Whether the file was found to be damaged.
-    #[must_use]
-    pub fn is_condemned(&self) -> bool {
+    fn is_condemned(&self) -> bool {
         matches!(*self.lock(), Verdict::Damaged(_))
     }
 
@@ -107,7 +128,7 @@ impl Structure {
 }
 
 impl Looking {
-    /// The file may be written to.
+    /// Nothing is wrong.
     pub fn sound(self) {
         self.0.settle(Verdict::Sound);
     }
@@ -127,12 +148,21 @@ pub(super) enum Unsound {
     Unread(LedgerError),
 }
 
+impl From<Unsound> for LedgerError {
+    fn from(unsound: Unsound) -> Self {
+        match unsound {
+            Unsound::Damaged(detail) => Self::Condemned { detail },
+            Unsound::Unread(error) => error,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn refused(structure: &Arc<Structure>) -> Option<String> {
-        match structure.ensure(|| Ok(())) {
+    fn refused(gate: &Arc<Gate>) -> Option<String> {
+        match gate.ensure(|| Ok(())) {
             Ok(()) => None,
             Err(Unsound::Damaged(reason)) => Some(reason),
             Err(Unsound::Unread(error)) => Some(error.to_string()),
@@ -141,27 +171,27 @@ mod tests {
 
     #[test]
     fn a_writer_waits_for_who_is_looking_and_looks_itself_if_that_gives_up() {
-        let structure = Arc::new(Structure::default());
-        let looking = structure.look().unwrap();
-        assert!(structure.look().is_none());
+        let gate = Arc::new(Gate::default());
+        let looking = gate.look().unwrap();
+        assert!(gate.look().is_none());
         let writer = {
-            let structure = Arc::clone(&structure);
-            std::thread::spawn(move || refused(&structure))
+            let gate = Arc::clone(&gate);
+            std::thread::spawn(move || refused(&gate))
         };
         drop(looking);
         assert_eq!(writer.join().unwrap(), None);
-        assert!(structure.is_sound());
-        assert!(structure.look().is_none());
+        assert!(gate.is_sound());
+        assert!(gate.look().is_none());
     }
 
     #[test]
     fn a_sound_file_that_is_condemned_takes_nothing_more() {
-        let structure = Arc::new(Structure::default());
-        structure.look().unwrap().sound();
-        assert_eq!(refused(&structure), None);
-        structure.condemn("event 7 is gone".into());
-        structure.condemn("later".into());
-        assert_eq!(refused(&structure), Some("event 7 is gone".into()));
-        assert!(!structure.is_sound());
+        let gate = Arc::new(Gate::default());
+        gate.look().unwrap().sound();
+        assert_eq!(refused(&gate), None);
+        gate.condemn("event 7 is gone");
+        gate.condemn("later");
+        assert_eq!(refused(&gate), Some("event 7 is gone".into()));
+        assert!(!gate.is_sound());
     }
 }

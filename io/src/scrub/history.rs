@@ -1,0 +1,130 @@
+//! Verifies all events of a ledger whose state was taken from a checkpoint: each link, each event's bytes, the archives'
+//! rows, and whether the checkpoint is the state that its events make.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use tslp_core::ids::Seq;
+use tslp_projections::TABLES;
+use tslp_projections::table::Changes;
+use tslp_replay::fold::{Replay, ReplayError};
+use tslp_replay::log::{Head, Stored};
+
+use super::{Course, Flaw};
+use crate::archive_check::ArchiveCheck;
+use crate::checkpoint::{self as state_file, Mark};
+use crate::ledger::disk::Disk;
+use crate::ledger::soundness::Soundness;
+use crate::ledger::{ArchiveRows, LedgerError};
+
+/// Takes one stored event after the other.
+pub type Visit<'v> = dyn FnMut(Stored) -> ControlFlow<()> + 'v;
+
+/// Hands the stored events from a position on to a visitor, through any connection.
+pub type Read<'r> = dyn Fn(Seq, &mut Visit<'_>) -> Result<(), LedgerError> + 'r;
+
+/// Events read at once. Between two pages no snapshot is held.
+const PAGE_EVENTS: usize = 512;
+
+/// Bytes after which a page ends early.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// Verifies everything up to `end`; `course` is told before each page how far that is.
+///
+/// # Errors
+/// The flaw.
+pub fn verify(
+    read: &Read<'_>,
+    archives: &impl ArchiveRows,
+    checkpoint: Mark,
+    end: Head,
+    mut course: impl FnMut(Seq) -> Course,
+) -> Result<Course, Flaw> {
+    let mut replay = Replay::default();
+    let mut check = ArchiveCheck::default();
+    while replay.head().seq < end.seq {
+        let done = replay.head().seq;
+        if done == checkpoint.head.seq {
+            compare(&replay, checkpoint)?;
+        }
+        if course(done) == Course::Over {
+            return Ok(Course::Over);
+        }
+        let border = if done < checkpoint.head.seq {
+            checkpoint.head
+        } else {
+            end
+        };
+        let mut changes = fold_page(read, &mut replay, border.seq)?;
+        check.take(changes.drain(), archives);
+        replay.settle();
+    }
+    if checkpoint.head.seq == end.seq {
+        compare(&replay, checkpoint)?;
+    }
+    if replay.head() != end {
+        return Err(ReplayError::ChainBroken(end.seq.0).into());
+    }
+    for archive in check.finish(end.seq, archives) {
+        archive.rows.map_err(|flaw| Flaw::Archive {
+            table: TABLES[archive.table].name,
+            flaw,
+        })?;
+    }
+    Ok(Course::On)
+}
+
+/// Nothing more is written, and the next start looks at everything itself.
+pub fn condemn(soundness: &Soundness, disk: &dyn Disk, checkpoint: &Path, reason: &str) {
+    tracing::error!(
+        reason,
+        "the ledger was found to be damaged: nothing more is written"
+    );
+    // In this order: whoever writes a checkpoint looks at the verdict afterwards.
+    soundness.condemn(reason);
+    if let Err(error) = disk.remove(checkpoint) {
+        tracing::error!(%error, file = %checkpoint.display(), "the checkpoint can't be removed: remove it before the next start");
+    }
+}
+
+/// Folds the next events, and gives what they put into the archives.
+fn fold_page(read: &Read<'_>, replay: &mut Replay, until: Seq) -> Result<Changes, Flaw> {
+    let mut changes = Changes::of_archives();
+    let before = replay.head().seq;
+    let (mut events, mut bytes, mut flaw) = (0, 0, None);
+    read(before.next(), &mut |stored: Stored| {
+        if stored.seq > until {
+            return ControlFlow::Break(());
+        }
+        if let Err(error) = replay.step_with(&stored, tslp_migrations::decode, &mut changes) {
+            flaw = Some(error);
+            return ControlFlow::Break(());
+        }
+        events += 1;
+        bytes += stored.payload.len();
+        if events == PAGE_EVENTS || bytes >= PAGE_BYTES {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    if let Some(error) = flaw {
+        return Err(error.into());
+    }
+    if replay.head().seq == before {
+        return Err(ReplayError::Gap {
+            after: before.0,
+            found: until.0,
+        }
+        .into());
+    }
+    Ok(changes)
+}
+
+/// Both roads lead to the same state.
+fn compare(replay: &Replay, checkpoint: Mark) -> Result<(), Flaw> {
+    let folded = state_file::mark(replay.state(), replay.head().chain);
+    match folded {
+        Ok(folded) if folded == checkpoint => Ok(()),
+        Ok(_) | Err(_) => Err(Flaw::Checkpoint(checkpoint.head.seq)),
+    }
+}
