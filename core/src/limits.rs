@@ -33,8 +33,8 @@ pub const TOMBSTONE_EPISODES: u64 = 10;
 /// Sessions whose transcripts are held ready for being continued; an older one goes on as a new session.
 pub const SESSIONS_KEPT: usize = 256;
 
-/// Episodes listed by `/recent`.
-pub const RECENT_EPISODES_KEPT: usize = 64;
+/// Episodes that `/recent` can list; a kilobyte or two each.
+pub const RECENT_EPISODES_KEPT: usize = 1000;
 
 /// Older versions of one entity that a disk's content, and code in older messages, is recognised as.
 pub const SUPERSEDED_KEPT: usize = 16;

@@ -7,6 +7,7 @@ use tslp_core::ids::{EpisodeId, Seq};
 
 use crate::auditor::queue::Mark;
 use crate::config::secret::Secret;
+use crate::diagnostics::recent;
 use crate::diagnostics::state::Wanted;
 
 /// One request and its response on one client connection; never used twice in a process.
@@ -144,11 +145,8 @@ pub struct DiagnosticQuery {
 pub enum DiagnosticPage {
     /// `GET /doctor`.
     Doctor,
-    /// `GET /recent?limit=N`.
-    Recent {
-        /// How many episodes at the most.
-        limit: usize,
-    },
+    /// `GET /recent?limit=N&missing_lines=true`.
+    Recent(recent::Wanted),
     /// `GET /state?path=PREFIX&after=ENTITY&limit=N`.
     State(Wanted),
     /// `GET /debug/last-prompt`.

@@ -61,9 +61,9 @@ pub enum Command {
     },
     /// Show what happened last: episodes, their artifacts and the reasons
     Recent {
-        /// How many episodes at the most
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        limit: usize,
+        /// How many episodes at the most, instead of `recent_episodes`
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
@@ -463,7 +463,7 @@ mod tests {
                 limit,
                 flags,
                 output,
-            } => with(&format!("recent {limit}"), &flags.0, Some(*output)),
+            } => with(&format!("recent {limit:?}"), &flags.0, Some(*output)),
             Command::Log { log, flags, output } => {
                 let follow = if log.follow { " follow" } else { "" };
                 let name = format!("log {}{follow}", log.limit);
@@ -540,8 +540,8 @@ mod tests {
     fn every_command_takes_what_it_can_use() {
         check("doctor --workspace w --json", "doctor workspace=w json");
         check("state --json", "state json");
-        check("recent", "recent 20");
-        check("recent --limit 3 --data-dir d", "recent 3 data_dir=d");
+        check("recent", "recent None");
+        check("recent --limit 3 --data-dir d", "recent Some(3) data_dir=d");
         check("config --debug", "config debug=true");
         check("demo --log-level debug", "demo log_level=debug");
         check("accept a.c b.c::f", "accept a.c+b.c::f");

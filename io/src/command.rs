@@ -27,7 +27,7 @@ use crate::diagnostics::doctor::{self, Health, Report};
 use crate::diagnostics::state::{EntityState, RecordedAt};
 use crate::diagnostics::unread::in_files;
 use crate::diagnostics::verified::{self, AsOf, Page};
-use crate::diagnostics::{Subject, recent, state};
+use crate::diagnostics::{Subject, missing, recent, state};
 use crate::evidence::log::sentence::visible;
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
@@ -123,11 +123,20 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             output,
         } => {
             let (config, _) = prepare(&flags.0)?;
+            let limit = limit.unwrap_or(config.recent_episodes);
+            let readers = subject(&config).readers;
+            let artifact = |artifact| readers.open().ok()?.artifact(artifact).ok()?;
             show_page(
                 &config,
                 AsOf::Recorded,
                 output,
-                |rows, _| recent::from_rows(rows, limit),
+                |rows, _| {
+                    let mut episodes = recent::from_rows(rows, limit)?;
+                    if output == Output::Human {
+                        missing::add(&mut episodes, rows, artifact)?;
+                    }
+                    Ok(episodes)
+                },
                 recent::json,
                 recent::human,
             )
@@ -270,6 +279,7 @@ fn subject(config: &ServeConfig) -> Subject {
         ca_file: config.upstream.ca_file.clone(),
         safe_mode: None,
         scrub: None,
+        recent_episodes: config.recent_episodes,
         disk_now: DiskNow::of(config),
         watch: None,
     }

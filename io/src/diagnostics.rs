@@ -5,6 +5,7 @@
 pub mod disk_now;
 pub mod doctor;
 mod look;
+pub mod missing;
 pub mod price;
 pub mod recent;
 pub mod state;
@@ -49,6 +50,8 @@ pub struct Subject {
     pub safe_mode: Option<String>,
     /// What looks at the ledger behind the start, in a running proxy.
     pub scrub: Option<Watched>,
+    /// How many episodes `/recent` lists unless it is asked otherwise.
+    pub recent_episodes: usize,
     /// What looks at the files for a page.
     pub disk_now: DiskNow,
     /// How much of the workspace is watched, in a running proxy that watches.
@@ -106,8 +109,8 @@ impl Diagnostics {
     fn answer(&self, page: &DiagnosticPage) -> Answer {
         let json = match page {
             DiagnosticPage::Doctor => Ok(doctor::examine(&self.subject).json()),
-            DiagnosticPage::Recent { limit } => {
-                recent::read(&self.subject, *limit).map(|episodes| recent::json(&episodes))
+            DiagnosticPage::Recent(wanted) => {
+                recent::read(&self.subject, *wanted).map(|episodes| recent::json(&episodes))
             }
             DiagnosticPage::State(wanted) => return self.state(wanted),
             DiagnosticPage::LastPrompt => return self.last_prompt(),
@@ -134,7 +137,7 @@ impl Diagnostics {
 
     /// In safe mode nothing vouches for what the tables say, and the pages that show it say so.
     fn with_safe_mode(&self, page: &DiagnosticPage, mut json: Value) -> Value {
-        let shows_tables = matches!(page, DiagnosticPage::Recent { .. });
+        let shows_tables = matches!(page, DiagnosticPage::Recent(_));
         if let Some(reason) = self.subject.flaw().filter(|_| shows_tables) {
             json["unverified"] = reason.into();
         }

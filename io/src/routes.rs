@@ -1,14 +1,11 @@
 //! The routes table: which request goes where, and nothing else.
 
 use crate::channel::DiagnosticPage;
+use crate::diagnostics::recent::{self, MissingLines};
 use crate::diagnostics::state::Wanted;
 use crate::http::error::Refusal;
 use crate::http::request::RequestHead;
 use crate::loop_config::DebugPages;
-
-/// Episodes that `/recent` shows unless asked otherwise, and at most.
-const RECENT_DEFAULT: usize = 20;
-const RECENT_MAX: usize = 1000;
 
 /// Where a request goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +28,8 @@ pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
         ("/health", _) => readable(method, Route::Health),
         ("/doctor", _) => readable(method, Route::Diagnostic(DiagnosticPage::Doctor)),
         ("/recent", _) => {
-            let limit = recent_limit(head.query())?;
-            readable(method, Route::Diagnostic(DiagnosticPage::Recent { limit }))
+            let wanted = recent_wanted(head.query())?;
+            readable(method, Route::Diagnostic(DiagnosticPage::Recent(wanted)))
         }
         ("/state", _) => {
             let wanted = wanted(head.query())?;
@@ -105,9 +102,16 @@ fn relay(path: &str) -> Result<Route, Refusal> {
     Ok(Route::Relay)
 }
 
-fn recent_limit(query: Option<&str>) -> Result<usize, Refusal> {
-    let limit = limit(query)?;
-    Ok(limit.unwrap_or(RECENT_DEFAULT).min(RECENT_MAX))
+fn recent_wanted(query: Option<&str>) -> Result<recent::Wanted, Refusal> {
+    let missing_lines = match parameter(query, "missing_lines") {
+        None | Some("false") => MissingLines::Hidden,
+        Some("true") => MissingLines::Shown,
+        Some(_) => return Err(Refusal::malformed("missing_lines must be true or false")),
+    };
+    Ok(recent::Wanted {
+        limit: limit(query)?,
+        missing_lines,
+    })
 }
 
 fn wanted(query: Option<&str>) -> Result<Wanted, Refusal> {

@@ -329,6 +329,7 @@ impl Server {
             ca_file: config.upstream.ca_file.clone(),
             safe_mode: safe_mode.clone(),
             scrub: scrub.as_ref().map(Scrub::watched),
+            recent_episodes: config.recent_episodes,
             disk_now: DiskNow::of(config),
             watch: config.etv.watch.then(|| events.coverage.clone()),
         });

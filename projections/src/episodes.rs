@@ -7,11 +7,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::ControlFlow;
 
-use tslp_core::artifact::{ArtifactState, Level};
+use tslp_core::artifact::{ArtifactState, Level, Origin};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     AuditStatus, Event, History, PromptCost, PromptMeasured, Recorded, ReplyOutcome,
 };
+use tslp_core::gate::Completeness;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::reason::Reason;
@@ -57,7 +58,7 @@ const ENTRY_COLUMNS: &[Column] = &[
 /// `episode_entries`: what happened in them, in order.
 pub const ENTRIES_TABLE: Table = Table {
     name: "episode_entries",
-    version: 2,
+    version: 3,
     columns: ENTRY_COLUMNS,
     key: 2,
     keep: Keep::Latest,
@@ -118,7 +119,16 @@ pub const WORDS: &[&str] = &[
 pub struct Episodes {
     episodes: BTreeMap<EpisodeId, Episode>,
     /// The episode and the file of the last captured block.
-    captured: Option<(EpisodeId, Option<EntityId>)>,
+    captured: Option<Captured>,
+}
+
+/// What a resolution is about.
+struct Captured {
+    episode: EpisodeId,
+    /// The file, if a usable path was named.
+    file: Option<EntityId>,
+    /// Why none of it becomes true, where that is plain from the text alone: such code of the user's is never judged.
+    not_whole: Option<Reason>,
 }
 
 impl Episodes {
@@ -179,15 +189,29 @@ impl Episodes {
             }
             Event::ArtifactCaptured(captured) => {
                 let file = captured.path.clone().map(EntityId::file);
-                self.captured = Some((captured.episode, file));
+                self.captured = Some(Captured {
+                    episode: captured.episode,
+                    file,
+                    not_whole: match (captured.origin, captured.completeness) {
+                        (Origin::User, Completeness::Elided) => Some(Reason::Elided),
+                        (Origin::User, Completeness::Truncated) => Some(Reason::Truncated),
+                        (Origin::User, Completeness::Full) | (Origin::Model, _) => None,
+                    },
+                });
             }
             Event::ArtifactResolved(resolved) => {
-                let Some((episode, file)) = self.captured.take() else {
+                let Some(captured) = self.captured.take() else {
                     return;
                 };
+                let (episode, file) = (captured.episode, captured.file.as_ref());
                 if resolved.level != Level::Confirmed {
                     let level = resolved.level.as_str();
-                    self.note(episode, level, file.as_ref(), resolved.reason, changes);
+                    self.note(episode, level, file, resolved.reason, changes);
+                } else if let Some(reason) = captured.not_whole {
+                    for version in &resolved.versions {
+                        let entity = Some(&version.entity);
+                        self.note(episode, "PROPOSED", entity, reason, changes);
+                    }
                 }
             }
             Event::Transitioned(moved) => {

@@ -31,12 +31,13 @@ const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
     column("session", ColumnType::Integer),
     nullable("refused_for", ColumnType::Text),
+    column("spans", ColumnType::Text),
 ];
 
 /// `proposals`: one row for each version that is PROPOSED.
 pub const TABLE: Table = Table {
     name: "proposals",
-    version: 1,
+    version: 2,
     columns: COLUMNS,
     key: 1,
     keep: Keep::Latest,
@@ -280,6 +281,7 @@ fn row(proposed: &Proposed) -> Vec<Value> {
         Value::from(proposed.episode.0),
         Value::from(proposed.session.0),
         Value::from(proposed.refused_for().map(Reason::code)),
+        Value::text(&table::spans_text(&proposed.version.spans)),
     ])
 }
 

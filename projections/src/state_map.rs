@@ -647,7 +647,7 @@ impl StateMap {
             Value::from(&entry.slice.0),
             Value::from(entry.version.0),
             Value::from(&self.sources.artifact(entry.source).0),
-            Value::text(&spans_text(entry.spans.as_slice())),
+            Value::text(&table::spans_text(entry.spans.as_slice())),
             Value::from(entry.figures.nodes),
             Value::from(entry.figures.tokens),
             Value::from(crate::origin_code(entry.origin)),
@@ -684,21 +684,13 @@ fn last_component_hash(hasher: &DefaultHashBuilder, entries: &[Option<Entry>], i
 }
 
 /// `start..end`, joined by commas.
-fn spans_text(spans: &[Span]) -> alloc::string::String {
-    let texts: Vec<_> = spans
-        .iter()
-        .map(|span| alloc::format!("{}..{}", span.start, span.end))
-        .collect();
-    texts.join(",")
-}
-
 impl fmt::Display for StateMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for id in self.sorted() {
             let Some(entry) = self.entry(id) else {
                 continue;
             };
-            let spans = spans_text(entry.spans.as_slice());
+            let spans = table::spans_text(entry.spans.as_slice());
             let origin = crate::origin_code(entry.origin);
             writeln!(
                 f,

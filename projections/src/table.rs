@@ -2,6 +2,7 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -12,6 +13,7 @@ use core::ops::Deref;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::path::RelPath;
+use tslp_core::slice::Span;
 
 /// A text of a row. What the state shares with it, or what is part of the program, isn't copied.
 #[derive(Clone)]
@@ -469,6 +471,28 @@ impl Default for TableDigest {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Pieces of a text as a cell holds them.
+pub(crate) fn spans_text(spans: &[Span]) -> String {
+    let texts: Vec<_> = spans
+        .iter()
+        .map(|span| alloc::format!("{}..{}", span.start, span.end))
+        .collect();
+    texts.join(",")
+}
+
+/// The pieces that a cell names; `None` if it names none.
+#[must_use]
+pub fn spans_named(cell: &str) -> Option<Vec<Span>> {
+    let spans = cell.split(',').map(|span| {
+        let (start, end) = span.split_once("..")?;
+        Some(Span {
+            start: start.parse().ok()?,
+            end: end.parse().ok()?,
+        })
+    });
+    spans.collect()
 }
 
 #[cfg(test)]

@@ -33,18 +33,8 @@ impl Lost {
         grammars: &dyn Grammars,
         notice: &NoticeIssued,
     ) -> Option<Self> {
-        let names_a_loss = matches!(
-            notice.reason,
-            Reason::Elided
-                | Reason::Truncated
-                | Reason::Stub
-                | Reason::SymbolsLost
-                | Reason::StubInPlace
-                | Reason::RemovedUnasked
-                | Reason::NodesCollapsed
-                | Reason::TokensCollapsed
-        );
-        let entity = notice.entity.as_ref().filter(|_| names_a_loss)?;
+        let entity = notice.entity.as_ref();
+        let entity = entity.filter(|_| is_loss(notice.reason))?;
         let proposals = view.proposals_for(entity).into_iter().rev();
         let mut refused = proposals.filter(|proposal| {
             proposal.origin == Origin::Model && proposal.refused_for() == Some(notice.reason)
@@ -82,6 +72,22 @@ impl Lost {
     }
 }
 
+/// Whether the reason is that code is missing.
+#[must_use]
+pub const fn is_loss(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::Elided
+            | Reason::Truncated
+            | Reason::Stub
+            | Reason::SymbolsLost
+            | Reason::StubInPlace
+            | Reason::RemovedUnasked
+            | Reason::NodesCollapsed
+            | Reason::TokensCollapsed
+    )
+}
+
 fn missing_symbols(view: &dyn View, entity: &EntityId, extraction: &Extraction) -> Vec<String> {
     let defined: Vec<&Symbol> = extraction.definitions.iter().map(|it| &it.symbol).collect();
     let known = view.symbols_of(&entity.path).into_iter();
@@ -92,7 +98,8 @@ fn missing_symbols(view: &dyn View, entity: &EntityId, extraction: &Extraction) 
 
 /// The first lines that are in one text and not in the other, and how many more there are. A line that is there twice and
 /// was there three times is missing once.
-fn missing_lines(before: &str, after: &str) -> (Vec<String>, usize) {
+#[must_use]
+pub fn missing_lines(before: &str, after: &str) -> (Vec<String>, usize) {
     let mut kept: BTreeMap<&str, usize> = BTreeMap::new();
     for line in after.lines() {
         *kept.entry(line.trim()).or_default() += 1;

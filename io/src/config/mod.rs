@@ -46,6 +46,8 @@ pub struct ServeConfig {
     pub data_dir: PathBuf,
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
+    /// How many episodes `/recent` lists unless it is asked otherwise.
+    pub recent_episodes: usize,
     /// Where the model is.
     pub upstream: UpstreamConfig,
     /// Who may talk to us.
@@ -102,6 +104,7 @@ impl ServeConfig {
             workspace,
             data_dir,
             debug: settings.debug,
+            recent_episodes: settings.recent_episodes,
             upstream: settings.upstream,
             access: settings.access,
             policy: Policy {

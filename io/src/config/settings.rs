@@ -21,6 +21,8 @@ pub struct Settings {
     pub data_dir: Option<PathBuf>,
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
+    /// How many episodes `/recent` and `tslp recent` list unless they are asked otherwise.
+    pub recent_episodes: usize,
     /// Where the model is.
     pub upstream: UpstreamConfig,
     /// Who may talk to us.
@@ -157,6 +159,7 @@ impl Default for Settings {
             workspace: PathBuf::new(),
             data_dir: None,
             debug: false,
+            recent_episodes: 20,
             upstream: UpstreamConfig::default(),
             access: AccessConfig::default(),
             rules: RulesConfig::default(),

@@ -1,6 +1,7 @@
 //! The table of all configuration keys: the one place where files, environment, flags and documentation meet.
 
 use tslp_core::gate::Profile;
+use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
 use super::key::{Audience, Key, Kind, seconds};
@@ -93,6 +94,22 @@ pub const KEYS: &[Key] = &[
         meaning: "Whether `/debug/last-prompt` shows what the model saw last.",
         set: |s, written| written.switch().map(|debug| s.debug = debug),
         show: |s| s.debug.to_string(),
+    },
+    Key {
+        name: "recent_episodes",
+        flag: "recent-episodes",
+        variable: "TSLP_RECENT_EPISODES",
+        kind: Kind::Number,
+        audience: Audience::Tuning,
+        unit: "episodes",
+        unset: "",
+        meaning: "How many of the last episodes `/recent` and `tslp recent` list unless they are asked for another number; 1000 are kept for them.",
+        set: |s, written| {
+            written
+                .number(1..=RECENT_EPISODES_KEPT)
+                .map(|episodes| s.recent_episodes = episodes)
+        },
+        show: |s| s.recent_episodes.to_string(),
     },
     Key {
         name: "token",

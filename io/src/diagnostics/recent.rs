@@ -8,9 +8,29 @@ use tslp_core::reason::Reason;
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{AUDITS, EPISODE_ENTRIES, EPISODES};
 
+use super::missing::{self, Missing};
 use super::price::Price;
 use super::{Row, Subject, entity_name, moment};
+use crate::evidence::log::sentence::visible;
 use crate::ledger::LedgerError;
+
+/// What is wanted of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// How many episodes at the most, if not as many as the settings say.
+    pub limit: Option<usize>,
+    /// Whether refusals come with code.
+    pub missing_lines: MissingLines,
+}
+
+/// Whether a refusal for missing code comes with the lines that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingLines {
+    /// It doesn't: the page is metadata (spec §14.3).
+    Hidden,
+    /// It does, since somebody asked for that.
+    Shown,
+}
 
 /// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +77,8 @@ pub struct Entry {
     pub entity: Option<String>,
     /// The reason code.
     pub reason: String,
+    /// What a proposal lacks that was refused for that.
+    pub missing: Option<Missing>,
 }
 
 /// What came to an end where an entry says TOMBSTONED.
@@ -85,9 +107,17 @@ impl Entry {
 ///
 /// # Errors
 /// When the ledger can't be read.
-pub fn read(subject: &Subject, limit: usize) -> Result<Vec<Episode>, LedgerError> {
+pub fn read(subject: &Subject, wanted: Wanted) -> Result<Vec<Episode>, LedgerError> {
     let reader = subject.readers.open()?;
-    from_rows(|table| reader.rows(table), limit)
+    let rows = |table| reader.rows(table);
+    let limit = wanted.limit.unwrap_or(subject.recent_episodes);
+    let mut episodes = from_rows(rows, limit)?;
+    if wanted.missing_lines == MissingLines::Shown {
+        missing::add(&mut episodes, rows, |artifact| {
+            reader.artifact(artifact).ok().flatten()
+        })?;
+    }
+    Ok(episodes)
 }
 
 /// The episodes out of the rows of projections' tables, wherever they come from.
@@ -107,6 +137,7 @@ pub(crate) fn from_rows<E>(
                 .text(3)
                 .map(|path| entity_name(path, row.text(4).unwrap_or_default())),
             reason: row.text(5).unwrap_or_default().to_owned(),
+            missing: None,
         });
     }
     let mut audits: BTreeMap<i64, Vec<Audit>> = BTreeMap::new();
@@ -156,9 +187,7 @@ fn episode_json(episode: &Episode) -> Value {
         let entries = episode.entries.iter().filter(|entry| wanted(&entry.what));
         entries
             .map(|entry| match name {
-                "state" => {
-                    json!({ "entity": entry.entity, "reason": entry.reason, "state": entry.what })
-                }
+                "state" => state_json(entry),
                 _ => json!({ "entity": entry.entity, "reason": entry.reason }),
             })
             .collect()
@@ -184,6 +213,14 @@ fn episode_json(episode: &Episode) -> Value {
         "session_id": episode.session,
         "withheld": of(&|what| what == "withheld", ""),
     })
+}
+
+fn state_json(entry: &Entry) -> Value {
+    let mut json = json!({ "entity": entry.entity, "reason": entry.reason, "state": entry.what });
+    if let Some(missing) = &entry.missing {
+        json["missing_lines"] = json!({ "lines": missing.lines, "more": missing.more });
+    }
+    json
 }
 
 /// The page for people.
@@ -214,6 +251,13 @@ pub fn human(episodes: &[Episode]) -> String {
                 None => (entry.what.as_str(), ""),
             };
             lines.push(format!("  {what:<13} {of}{entity}  ({})", entry.reason));
+            if let Some(missing) = &entry.missing {
+                let gone = missing.lines.iter().map(|line| visible(line));
+                lines.extend(gone.map(|line| format!("  {:<13} - {line}", "")));
+                if missing.more > 0 {
+                    lines.push(format!("  {:<13} and {} more lines", "", missing.more));
+                }
+            }
         }
         for audit in &episode.audits {
             lines.push(format!(
@@ -236,6 +280,7 @@ mod tests {
                 what: what.to_owned(),
                 entity: Some("src/a.c::f".to_owned()),
                 reason: reason.code().to_owned(),
+                missing: None,
             };
             let episode = Episode {
                 id: 1,

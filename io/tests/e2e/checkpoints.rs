@@ -13,7 +13,7 @@ use tslp_replay::log::Head;
 use tslp_replay::state::Restoring;
 
 use crate::durability::past_the_triggers;
-use crate::harness::{CHAT, JSON, Places, RING, RING_BETTER, Tslp, eventually, fenced, prompt};
+use crate::harness::{CHAT, JSON, Places, RING, RING_BETTER, Tslp, fenced, prompt};
 use crate::ledger_file::{self, damage};
 use crate::upstream::Upstream;
 

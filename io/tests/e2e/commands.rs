@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Places, RING, Tslp, fenced};
+use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced};
 use crate::upstream::Upstream;
 
 #[test]
@@ -30,6 +30,67 @@ fn the_commands_agree_with_the_pages() {
     let state = tslp.page("/state");
     tslp.stop();
     assert_eq!(places.cli_json(&["state"]), (0, state));
+}
+
+#[test]
+fn recent_lists_as_many_episodes_as_it_is_asked_for_also_after_a_restart() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let ids = |page: &Value| -> Vec<u64> {
+        let episodes = page["episodes"].as_array().unwrap().iter();
+        episodes
+            .map(|episode| episode["episode_id"].as_u64().unwrap())
+            .collect()
+    };
+    for turn in 1..=70 {
+        tslp.say(&format!("hello {turn}"));
+    }
+    tslp.at_rest();
+    assert_eq!(
+        ids(&tslp.page("/recent?limit=1000")),
+        Vec::from_iter((1..=70).rev())
+    );
+    assert_eq!(ids(&tslp.page("/recent")).len(), 20);
+    tslp.stop();
+    let tslp = Tslp::with(&places, &upstream.url, &["--recent-episodes", "66"]);
+    assert_eq!(ids(&tslp.page("/recent")), Vec::from_iter((5..=70).rev()));
+    let (code, listed) = places.cli_json(&["recent", "--recent-episodes", "66"]);
+    assert_eq!((code, listed), (0, tslp.page("/recent")));
+}
+
+#[test]
+fn recent_names_what_the_user_proposed_and_the_lines_that_a_refused_proposal_lacks() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING_BETTER));
+    let elided = RING_BETTER.replace(
+        "    r->head = (r->head + 1) % r->size;\n    r->count += 1;\n",
+        "    // the counters are as before\n",
+    );
+    upstream.will_say(fenced("src/ring.c", &elided));
+    tslp.say("improve `ring_put`");
+    let paste = "int ring_get(int x) {\n    // ... existing code ...\n}\n";
+    tslp.say(&fenced("src/ring.c", paste));
+    tslp.at_rest();
+    let page = tslp.page("/recent");
+    let states = |at: usize| page["episodes"][at]["artifact_states"].clone();
+    let proposed =
+        |entity: &str| json!([{"entity": entity, "reason": "elided", "state": "PROPOSED"}]);
+    assert_eq!(states(0), proposed("src/ring.c::ring_get"));
+    // Metadata, unless somebody asks for more (spec 14.3).
+    assert_eq!(states(1), proposed(RING_PUT));
+    let gone = ["r->head = (r->head + 1) % r->size;", "r->count += 1;"];
+    let page = tslp.page("/recent?missing_lines=true");
+    let missing = &page["episodes"][1]["artifact_states"][0]["missing_lines"];
+    assert_eq!(*missing, json!({"lines": gone, "more": 0}));
+    let shown = places.in_workspace(&["recent"]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let lines: Vec<&str> = shown.lines().map(str::trim).collect();
+    let at = lines
+        .iter()
+        .position(|line| line.contains(RING_PUT) && line.contains("(elided)"));
+    let below = &lines[at.unwrap() + 1..][..2];
+    assert_eq!(below, gone.map(|line| format!("- {line}")));
 }
 
 #[test]

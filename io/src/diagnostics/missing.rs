@@ -1,0 +1,113 @@
+//! Which lines of what is true a refused proposal lacks: for people, on `/recent`.
+
+use std::collections::BTreeMap;
+
+use tslp_core::decide::lost::{is_loss, missing_lines};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::reason::Reason;
+use tslp_core::slice;
+use tslp_projections::table::{Value as Cell, spans_named};
+use tslp_projections::{PROPOSALS, STATE_MAP};
+
+use super::recent::Episode;
+use super::{Row, entity_name};
+
+/// Lines of what is true that a proposal doesn't have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The first of them, without indentation.
+    pub lines: Vec<String>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+/// Where some code lies.
+struct Code {
+    episode: i64,
+    source: ArtifactHash,
+    spans: String,
+}
+
+impl Code {
+    fn text(&self, artifact: &impl Fn(ArtifactHash) -> Option<Vec<u8>>) -> Option<String> {
+        let spans = spans_named(&self.spans)?;
+        let bytes = artifact(self.source)?;
+        let is_within = |span: &slice::Span| span.end as usize <= bytes.len();
+        let is_whole = spans.iter().all(is_within);
+        is_whole.then(|| String::from_utf8_lossy(&slice::joined(&bytes, &spans)).into_owned())
+    }
+}
+
+/// Adds the missing lines to the episodes' refusals for missing code, as far as the proposal is still open and what it was
+/// judged by is still true.
+///
+/// # Errors
+/// When the rows can't be read.
+pub(crate) fn add<E>(
+    episodes: &mut [Episode],
+    rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
+    artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
+) -> Result<(), E> {
+    let mut refused: Vec<_> = episodes
+        .iter_mut()
+        .flat_map(|episode| {
+            let id = episode.id;
+            episode.entries.iter_mut().map(move |entry| (id, entry))
+        })
+        .filter(|(_, entry)| {
+            let reason = Reason::from_code(&entry.reason);
+            entry.what == "PROPOSED" && reason.is_some_and(is_loss)
+        })
+        .collect();
+    if refused.is_empty() {
+        return Ok(());
+    }
+    let proposed: BTreeMap<(i64, String), Code> = rows(PROPOSALS)?
+        .iter()
+        .filter_map(|row| {
+            let code = code(row, 7, 4, 10)?;
+            Some(((code.episode, name(row, 1)), code))
+        })
+        .collect();
+    let is_wanted = |name: &String| {
+        let mut entities = refused.iter().map(|(_, entry)| &entry.entity);
+        entities.any(|entity| entity.as_ref() == Some(name))
+    };
+    let truth: BTreeMap<String, Code> = rows(STATE_MAP)?
+        .iter()
+        .map(|row| (name(row, 0), row))
+        .filter(|(name, _)| is_wanted(name))
+        .filter_map(|(name, row)| Some((name, code(row, 9, 4, 5)?)))
+        .collect();
+    for (episode, entry) in &mut refused {
+        let Some(entity) = entry.entity.clone() else {
+            continue;
+        };
+        let base = truth.get(&entity).filter(|base| base.episode <= *episode);
+        let (Some(base), Some(proposal)) = (base, proposed.get(&(*episode, entity))) else {
+            continue;
+        };
+        let (Some(before), Some(after)) = (base.text(&artifact), proposal.text(&artifact)) else {
+            continue;
+        };
+        let (lines, more) = missing_lines(&before, &after);
+        entry.missing = (!lines.is_empty()).then_some(Missing { lines, more });
+    }
+    Ok(())
+}
+
+fn name(row: &Vec<Cell>, path: usize) -> String {
+    let (path, symbol) = (row.text(path), row.text(path + 1));
+    entity_name(path.unwrap_or_default(), symbol.unwrap_or_default())
+}
+
+fn code(row: &Vec<Cell>, episode: usize, source: usize, spans: usize) -> Option<Code> {
+    let Some(Cell::Hash(hash)) = row.get(source) else {
+        return None;
+    };
+    Some(Code {
+        episode: row.number(episode),
+        source: ArtifactHash(*hash),
+        spans: row.text(spans)?.to_owned(),
+    })
+}
