@@ -27,8 +27,12 @@ pub const RECENT_PAIRS: usize = 4;
 /// Bytes of one message in the Recent Context window, cut at a character boundary (spec §8.4).
 pub const RECENT_MESSAGE_BYTES_MAX: usize = 4096;
 
-/// Episodes after which a tombstone leaves its projection (spec §9.2); the bytes stay in the Vault.
-pub const TOMBSTONE_EPISODES: u64 = 10;
+/// Episodes after which a tombstone leaves its projection unless the policy says otherwise (spec §9.2); the bytes stay in
+/// the Vault.
+pub const TOMBSTONE_EPISODES_DEFAULT: u32 = 10;
+
+/// The most that can be set: every tombstone is looked at in every prompt.
+pub const TOMBSTONE_EPISODES_MAX: u32 = 10_000;
 
 /// Sessions whose transcripts are held ready for being continued; an older one goes on as a new session.
 pub const SESSIONS_KEPT: usize = 256;

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 
 use crate::gate::{Profile, Thresholds};
-use crate::limits::HYDRATION_TOKENS_DEFAULT;
+use crate::limits::{HYDRATION_TOKENS_DEFAULT, TOMBSTONE_EPISODES_DEFAULT};
 
 /// How older messages are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,6 +91,8 @@ pub struct Policy {
     pub placement: Placement,
     /// Tokens of hydrated code per prompt.
     pub budget_tokens: u32,
+    /// Episodes for which a removed symbol is remembered as removed (spec §9.2).
+    pub tombstone_episodes: u32,
 }
 
 impl Default for Policy {
@@ -103,6 +105,7 @@ impl Default for Policy {
             history: HistoryChoice::default(),
             placement: Placement::default(),
             budget_tokens: HYDRATION_TOKENS_DEFAULT,
+            tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
         }
     }
 }
@@ -110,7 +113,7 @@ impl Default for Policy {
 impl Policy {
     /// Every setting's name in the configuration and its value, in a fixed order. Two policies are the same where these are.
     #[must_use]
-    pub fn settings(&self) -> [(&'static str, String); 10] {
+    pub fn settings(&self) -> [(&'static str, String); 11] {
         let Self {
             workspace_root,
             profile,
@@ -119,6 +122,7 @@ impl Policy {
             history,
             placement,
             budget_tokens,
+            tombstone_episodes,
         } = self;
         let Thresholds {
             nodes_percent,
@@ -140,6 +144,7 @@ impl Policy {
             ("history", history.as_str().into()),
             ("placement", placement.as_str().into()),
             ("budget_tokens", budget_tokens.to_string()),
+            ("tombstone_episodes", tombstone_episodes.to_string()),
         ]
     }
 }

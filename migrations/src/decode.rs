@@ -9,6 +9,7 @@ use tslp_core::hash::ArtifactHash;
 
 use crate::v1::codes::Code;
 use crate::v1::{self, Load};
+use crate::v2;
 
 /// Stored bytes that are no event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -147,6 +148,7 @@ impl ContentRef<'_> {
 pub fn decode(kind: &str, payload: &[u8]) -> Result<Event, DecodeError> {
     match kind {
         "rules_in_force.v1" => load::<v1::ArchivedRulesInForce<'_>>(kind, payload),
+        "rules_in_force.v2" => load::<v2::ArchivedRulesInForce<'_>>(kind, payload),
         "content.v1" => load::<v1::ArchivedContent<'_>>(kind, payload),
         "prompt_received.v1" => load::<v1::ArchivedPromptReceived<'_>>(kind, payload),
         "side_request_received.v1" => load::<v1::ArchivedSideRequestReceived<'_>>(kind, payload),
@@ -198,7 +200,7 @@ pub fn content<'a>(kind: &str, payload: &'a [u8]) -> Result<Option<ContentRef<'a
 
 /// The names of all events with the newest version of their layout known here; all older versions are read, too.
 pub const LAYOUTS: &[(&str, u32)] = &[
-    ("rules_in_force", 1),
+    ("rules_in_force", 2),
     ("content", 1),
     ("prompt_received", 1),
     ("side_request_received", 1),

@@ -4,8 +4,10 @@ use rkyv::api::high::{HighSerializer, to_bytes_in};
 use rkyv::rancor;
 use rkyv::ser::allocator::ArenaHandle;
 use tslp_core::event::Event;
+use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 
 use crate::v1;
+use crate::v2;
 
 /// An event as the ledger stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +62,10 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
             &v1::Content::from(event),
             event.bytes.len() + CONTENT_FRAME_BYTES,
         ),
-        Event::RulesInForce(event) => written(kind, &v1::RulesInForce::from(event), SMALL_BYTES),
+        Event::RulesInForce(event) if kind == "rules_in_force.v1" => {
+            written(kind, &v1::RulesInForce::from(event), SMALL_BYTES)
+        }
+        Event::RulesInForce(event) => written(kind, &v2::RulesInForce::from(event), SMALL_BYTES),
         Event::PromptReceived(event) => {
             written(kind, &v1::PromptReceived::from(event), SMALL_BYTES)
         }
@@ -102,7 +107,13 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
 #[must_use]
 pub const fn kind_of(event: &Event) -> &'static str {
     match event {
-        Event::RulesInForce(_) => "rules_in_force.v1",
+        // What the first layout can hold stays in it, so that older versions of tslp can read it.
+        Event::RulesInForce(rules)
+            if rules.policy.tombstone_episodes == TOMBSTONE_EPISODES_DEFAULT =>
+        {
+            "rules_in_force.v1"
+        }
+        Event::RulesInForce(_) => "rules_in_force.v2",
         Event::Content(_) => "content.v1",
         Event::PromptReceived(_) => "prompt_received.v1",
         Event::SideRequestReceived(_) => "side_request_received.v1",

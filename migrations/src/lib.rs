@@ -10,6 +10,7 @@ mod decode;
 mod encode;
 pub mod schema;
 mod v1;
+mod v2;
 
 pub use decode::{ContentRef, DecodeError, Invalid, LAYOUTS, content, decode};
 pub use encode::{EncodeError, Encoded, PAYLOAD_BYTES_MAX, encode, kind_of};

@@ -9,7 +9,8 @@ use tslp_core::artifact::Transition;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{EpisodeId, VersionId};
-use tslp_core::limits::TOMBSTONE_EPISODES;
+use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
+use tslp_core::policy::Policy;
 
 use crate::part::{self, Part, Unfit, Visit};
 use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
@@ -31,9 +32,19 @@ pub const TABLE: Table = Table {
 };
 
 /// Recently removed entities.
-#[derive(Default)]
 pub struct Tombstones {
     removed: BTreeMap<EntityId, (VersionId, EpisodeId)>,
+    /// Episodes for which each is kept.
+    kept: u32,
+}
+
+impl Default for Tombstones {
+    fn default() -> Self {
+        Self {
+            removed: BTreeMap::new(),
+            kept: TOMBSTONE_EPISODES_DEFAULT,
+        }
+    }
 }
 
 impl Tombstones {
@@ -50,15 +61,21 @@ impl Tombstones {
                 Transition::Discard | Transition::Supersede => {}
             },
             Event::PromptReceived(prompt) => self.expire(prompt.episode, changes),
+            Event::RulesInForce(rules) => self.obey(&rules.policy),
             _ => {}
         }
+    }
+
+    /// From now on tombstones are kept as long as this says.
+    pub const fn obey(&mut self, policy: &Policy) {
+        self.kept = policy.tombstone_episodes;
     }
 
     fn expire(&mut self, now: EpisodeId, changes: &mut Changes) {
         let expired: Vec<EntityId> = self
             .removed
             .iter()
-            .filter(|(_, (_, episode))| now.0.saturating_sub(episode.0) > TOMBSTONE_EPISODES)
+            .filter(|(_, (_, episode))| now.0.saturating_sub(episode.0) > self.kept.into())
             .map(|(entity, _)| entity.clone())
             .collect();
         for entity in expired {

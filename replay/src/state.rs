@@ -239,6 +239,7 @@ impl Restoring {
                 Ok(())
             }
             Part::Rules(rules) => {
+                state.tombstones.obey(&rules.policy);
                 state.rules.restore(*rules);
                 Ok(())
             }

@@ -3,7 +3,7 @@
 //! ```text
 //! policy budget 100       before the first step: tokens of hydrated code; also `policy profile strict`,
 //!                         `policy placement user`, `policy history window` or `client`, `policy audit on`, `off` or
-//!                         `auto`
+//!                         `auto`, `policy tombstones 3`
 //! disk src/a.c            the file now holds the text that follows
 //! | int f(void) { return 1; }
 //! gone src/a.c            the file is deleted
@@ -165,6 +165,11 @@ fn set(policy: &mut Policy, setting: &str) {
             policy.budget_tokens = tokens
                 .parse()
                 .unwrap_or_else(|_| panic!("no number: {tokens}"));
+        }
+        Some(("tombstones", episodes)) => {
+            policy.tombstone_episodes = episodes
+                .parse()
+                .unwrap_or_else(|_| panic!("no number: {episodes}"));
         }
         Some(("profile", "strict")) => policy.profile = Profile::Strict,
         Some(("placement", "user")) => policy.placement = Placement::User,

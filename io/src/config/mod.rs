@@ -114,6 +114,7 @@ impl ServeConfig {
                 audit: settings.audit.choice,
                 history: settings.rules.history,
                 placement: settings.rules.placement,
+                tombstone_episodes: settings.rules.tombstone_episodes,
                 budget_tokens: match settings.rules.budget {
                     Budget::Auto => HYDRATION_TOKENS_DEFAULT,
                     Budget::Tokens(tokens) => tokens,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tslp_core::gate::{Profile, Thresholds};
+use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
 use super::secret::Secret;
@@ -68,18 +69,33 @@ pub struct AccessConfig {
 }
 
 /// What steers decisions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesConfig {
     /// Gate B's strictness.
     pub profile: Profile,
     /// Thresholds of the guards and of likeness.
     pub thresholds: Thresholds,
+    /// Episodes for which a removed symbol is remembered as removed.
+    pub tombstone_episodes: u32,
     /// Treatment of older messages.
     pub history: HistoryChoice,
     /// Where hydrated code goes.
     pub placement: Placement,
     /// How much code a prompt is given.
     pub budget: Budget,
+}
+
+impl Default for RulesConfig {
+    fn default() -> Self {
+        Self {
+            profile: Profile::default(),
+            thresholds: Thresholds::default(),
+            tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
+            history: HistoryChoice::default(),
+            placement: Placement::default(),
+            budget: Budget::default(),
+        }
+    }
 }
 
 /// Tokens of hydrated code in one prompt.

@@ -1,7 +1,7 @@
 //! The table of all configuration keys: the one place where files, environment, flags and documentation meet.
 
 use tslp_core::gate::Profile;
-use tslp_core::limits::RECENT_EPISODES_KEPT;
+use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
 use super::key::{Audience, Key, Kind, seconds};
@@ -358,6 +358,22 @@ pub const KEYS: &[Key] = &[
                 .map(|percent| s.rules.thresholds.rename_percent = percent)
         },
         show: |s| s.rules.thresholds.rename_percent.to_string(),
+    },
+    Key {
+        name: "tombstone_episodes",
+        flag: "tombstone-episodes",
+        variable: "TSLP_TOMBSTONE_EPISODES",
+        kind: Kind::Number,
+        audience: Audience::Tuning,
+        unit: "episodes",
+        unset: "",
+        meaning: "How long a symbol that you removed is remembered as removed, so that only you can bring it back; its code stays in the Vault for ever. Another number counts from the next decision on.",
+        set: |s, written| {
+            written
+                .number(0..=TOMBSTONE_EPISODES_MAX)
+                .map(|episodes| s.rules.tombstone_episodes = episodes)
+        },
+        show: |s| s.rules.tombstone_episodes.to_string(),
     },
     Key {
         name: "adopt.on_touch",

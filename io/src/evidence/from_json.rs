@@ -19,6 +19,7 @@ use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
@@ -342,6 +343,11 @@ fn policy(v: &Value) -> Read<Policy> {
         history: word(v, "history")?,
         placement: word(v, "placement")?,
         budget_tokens: small(v, "budget_tokens")?,
+        // It is left out where it is the number from before there was a setting.
+        tombstone_episodes: match v.get("tombstone_episodes") {
+            Some(_) => small(v, "tombstone_episodes")?,
+            None => TOMBSTONE_EPISODES_DEFAULT,
+        },
     })
 }
 

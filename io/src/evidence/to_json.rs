@@ -15,6 +15,7 @@ use tslp_core::event::{
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
+use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::Policy;
 use tslp_core::slice::{Figures, Span};
 
@@ -219,8 +220,9 @@ fn policy(policy: &Policy) -> Value {
         history,
         placement,
         budget_tokens,
+        tombstone_episodes,
     } = policy;
-    json!({
+    let mut json = json!({
         "workspace_root": workspace_root,
         "profile": profile.word(),
         "nodes_percent": nodes_percent,
@@ -231,7 +233,12 @@ fn policy(policy: &Policy) -> Value {
         "history": history.word(),
         "placement": placement.word(),
         "budget_tokens": budget_tokens,
-    })
+    });
+    // Only what the first layout can't hold, so that the export of an old event stays as it was.
+    if *tombstone_episodes != TOMBSTONE_EPISODES_DEFAULT {
+        json["tombstone_episodes"] = (*tombstone_episodes).into();
+    }
+    json
 }
 
 fn prompt_cost(cost: &PromptCost) -> Value {

@@ -4,9 +4,11 @@ use rkyv::with::{InlineAsBox, Map};
 use rkyv::{Archive, Serialize};
 
 use crate::v1::{
-    DiskFinding, Entity, GateReport, Injected, NoticeIssued, PromptMeasured, ReplyOutcome,
-    RulesInForce, Version, Withheld,
+    DiskFinding, Entity, GateReport, Injected, NoticeIssued, PromptMeasured, ReplyOutcome, Version,
+    Withheld,
 };
+
+use crate::v2::RulesInForce;
 
 /// A hash of any kind.
 type Hash = [u8; 32];

@@ -11,6 +11,7 @@ use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
@@ -214,6 +215,8 @@ impl Load for super::ArchivedPolicy<'_> {
             history: code(self.history)?,
             placement: code(self.placement)?,
             budget_tokens: self.budget_tokens.to_native(),
+            // That was the number before there was a setting.
+            tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
         })
     }
 }

@@ -10,7 +10,9 @@ use tslp_core::reason::Reason;
 use tslp_migrations::{LAYOUTS, decode, encode, kind_of};
 use tslp_replay::chain::ChainHash;
 
-use crate::samples::{frozen_reasons, samples, samples_since_v1, samples_since_v2};
+use crate::samples::{
+    frozen_reasons, samples, samples_since_v1, samples_since_v2, samples_since_v3,
+};
 
 /// Layouts that went out together, and sample events of all of them.
 struct Release {
@@ -38,6 +40,11 @@ const RELEASES: &[Release] = &[
         name: "v3",
         samples: samples_since_v2,
         root: "2f7cdfc7835e0cedeb22f15170dbe282b96e4dc34291b95e6945c991b9c97dfd",
+    },
+    Release {
+        name: "v4",
+        samples: samples_since_v3,
+        root: "61da5b1fbd4453a6d8203dc23b79826c8b11e8ebf708e0cfa4ed76622403c013",
     },
 ];
 

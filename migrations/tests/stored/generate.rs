@@ -147,6 +147,7 @@ impl Generator {
                 ]),
                 placement: self.pick(&[Placement::System, Placement::User]),
                 budget_tokens: self.number() as u32,
+                tombstone_episodes: self.number() as u32,
             },
         }
     }

@@ -21,7 +21,8 @@ fn random_events_round_trip() {
         let event = generator.event();
         let encoded = encode(&event).unwrap();
         assert_eq!(encoded.kind, kind_of(&event));
-        assert_eq!(encoded.kind, format!("{}.v1", event.name()));
+        let name = encoded.kind.rsplit_once(".v").unwrap().0;
+        assert_eq!(name, event.name());
         assert_eq!(
             decode(encoded.kind, &encoded.payload).unwrap(),
             event,

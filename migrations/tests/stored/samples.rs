@@ -41,6 +41,18 @@ pub(crate) fn samples() -> Vec<Event> {
     .concat()
 }
 
+/// Events of layouts that came with release v4: the rules say how long tombstones are kept.
+pub(crate) fn samples_since_v3() -> Vec<Event> {
+    let numbers = [0, 11, u32::MAX];
+    let events = numbers.into_iter().zip(rules()).map(|(number, mut event)| {
+        if let Event::RulesInForce(rules) = &mut event {
+            rules.policy.tombstone_episodes = number;
+        }
+        event
+    });
+    events.collect()
+}
+
 /// Events of layouts that came with release v2.
 pub(crate) fn samples_since_v1() -> Vec<Event> {
     [measurements(), amendments(), side_requests()].concat()
@@ -195,6 +207,7 @@ fn rules() -> Vec<Event> {
                 history,
                 placement: Placement::User,
                 budget_tokens: u32::MAX,
+                tombstone_episodes: 10,
             },
         })
     }));

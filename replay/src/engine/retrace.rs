@@ -450,6 +450,7 @@ fn mixed(old: &Policy, new: &Policy, name: &str) -> Policy {
         "audit" => mixed.audit = new.audit,
         "history" => mixed.history = new.history,
         "placement" => mixed.placement = new.placement,
+        "tombstone_episodes" => mixed.tombstone_episodes = new.tombstone_episodes,
         _ => {}
     }
     mixed

@@ -129,6 +129,7 @@ pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
             patterns: artifact(u)?,
             policy: Policy {
                 budget_tokens: u.arbitrary()?,
+                tombstone_episodes: u.int_in_range(0..=12)?,
                 ..Policy::default()
             },
         }),

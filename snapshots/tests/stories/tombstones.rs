@@ -115,6 +115,7 @@ fn expiry() {
         model
         | Fine.
     ";
+    let brought_back = "user\n| What does `one` do?\nmodel\n| ```c:src/a.c\n| int two(int x) { return x + 2; }\n| ```\n";
     check(
         "tombstones__kept_for_ten_episodes",
         "Ten episodes after the removal the tombstone is still there.",
@@ -124,6 +125,16 @@ fn expiry() {
         "tombstones__gone_after_ten_episodes",
         "One episode later it is gone; the Vault still holds the bytes.",
         &format!("{removed}{}", talk(11)),
+    );
+    check(
+        "tombstones__kept_for_as_many_episodes_as_are_set",
+        "Two episodes are set: it is gone after the third, and the model can write the function anew.",
+        &format!("policy tombstones 2\n{removed}{}{brought_back}", talk(3)),
+    );
+    check(
+        "tombstones__still_there_within_what_is_set",
+        "Two episodes are set: in the second the model can't bring it back.",
+        &format!("policy tombstones 2\n{removed}{}{brought_back}", talk(1)),
     );
 }
 
