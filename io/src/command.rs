@@ -281,7 +281,6 @@ fn subject(config: &ServeConfig) -> Subject {
         scrub: None,
         recent_episodes: config.recent_episodes,
         disk_now: DiskNow::of(config),
-        watch: None,
     }
 }
 

@@ -30,7 +30,6 @@ use crate::ledger::{LedgerError, LedgerReader, ReaderFactory};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::scrub::{Progress, Watched};
-use crate::watch::coverage::Coverage;
 
 /// What the diagnostics look at.
 pub struct Subject {
@@ -54,8 +53,6 @@ pub struct Subject {
     pub recent_episodes: usize,
     /// What looks at the files for a page.
     pub disk_now: DiskNow,
-    /// How much of the workspace is watched, in a running proxy that watches.
-    pub watch: Option<Coverage>,
 }
 
 impl Subject {

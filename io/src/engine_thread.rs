@@ -8,13 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, after, never, select_biased};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::audit::Question;
 use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{
-    AuditOutcome, DiskFinding, Event, History, PartKind, PromptMeasured, ReadFailure, ReplyOutcome,
-};
+use tslp_core::event::{AuditOutcome, Event, History, PartKind, PromptMeasured, ReplyOutcome};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
@@ -44,7 +42,6 @@ use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::observer::{Look, WallClock};
 use crate::prompt_cost::{Costs, PromptCosts};
-use crate::watch::{Changed, Watch};
 
 /// Text after which memory is given back, at the first idle moment of this length.
 const GIVE_BACK_BYTES: usize = 64 << 10;
@@ -54,9 +51,6 @@ const IDLE: Duration = Duration::from_millis(50);
 /// times what a model says at once. A reply that is longer is passed on and not judged.
 const REPLY_KEPT_BYTES_MAX: usize = 1 << 20;
 const REPLIES_KEPT_BYTES_MAX: usize = 4 << 20;
-
-/// Changed files that are looked at before anything else may come: a prompt waits for them.
-const LOOKS_AT_ONCE: usize = 8;
 
 /// STALE files of which the log speaks at one time.
 const STALE_LINES_MAX: usize = 64;
@@ -73,20 +67,10 @@ pub struct Wiring {
     pub durable: Arc<DurableHead>,
     /// Where questions for the model go.
     pub audits: AuditQueue,
-    /// Which files changed.
-    pub watch: Watch,
     /// Where the state goes at times.
     pub keeper: Keeper,
     /// What time it is; every event carries it.
     pub clock: Arc<dyn WallClock>,
-}
-
-/// What the thread wakes for.
-pub enum Wake {
-    /// Something was sent.
-    Message(ToEngine),
-    /// Files changed between prompts.
-    Changed(Vec<RelPath>),
 }
 
 /// Whether anything more may come.
@@ -113,8 +97,6 @@ pub struct EngineThread {
     worked_bytes: usize,
     /// Whether a moment without work has been looked for in vain since the last wake.
     rested: bool,
-    /// Tracked files that changed between prompts and weren't looked at yet.
-    changed: BTreeSet<RelPath>,
     /// Files that people were told are STALE.
     told_stale: BTreeSet<RelPath>,
 }
@@ -188,7 +170,6 @@ impl EngineThread {
             last_transition: Seq(0),
             worked_bytes: 0,
             rested: false,
-            changed: BTreeSet::new(),
             told_stale: BTreeSet::new(),
         }
     }
@@ -196,8 +177,8 @@ impl EngineThread {
     /// Works until the network loop says that no more will come, or is gone.
     pub fn run(mut self) {
         self.begin();
-        while let Some(wake) = self.next() {
-            if self.take(wake) == Course::Over {
+        while let Some(message) = self.next() {
+            if self.take(message) == Course::Over {
                 break;
             }
         }
@@ -208,9 +189,6 @@ impl EngineThread {
     pub fn begin(&mut self) {
         let interrupted = self.engine.resume(self.wiring.clock.now());
         self.commit(interrupted);
-        for path in self.engine.state().state_map().paths() {
-            self.wiring.watch.follow(path);
-        }
     }
 
     /// The position that must be durable before the next prompt can be taken; until then [`take`](Self::take) waits.
@@ -225,16 +203,9 @@ impl EngineThread {
         self.engine.state()
     }
 
-    /// Does all that follows from one wake.
-    pub fn take(&mut self, wake: Wake) -> Course {
+    /// Does all that follows from one message.
+    pub fn take(&mut self, message: ToEngine) -> Course {
         self.engine.settled(self.wiring.durable.reached());
-        let message = match wake {
-            Wake::Message(message) => message,
-            Wake::Changed(paths) => {
-                self.look_between(paths);
-                return Course::On;
-            }
-        };
         match message {
             ToEngine::Prompt {
                 exchange,
@@ -275,37 +246,18 @@ impl EngineThread {
         Course::On
     }
 
-    /// What comes next; prompts and replies before files. The first idle moment after a lot of text was worked on goes to
-    /// giving its memory back.
-    fn next(&mut self) -> Option<Wake> {
+    /// What comes next. The first idle moment after a lot of text was worked on goes to giving its memory back.
+    fn next(&mut self) -> Option<ToEngine> {
         self.rested = false;
         loop {
-            if !self.changed.is_empty() {
-                match self.wiring.from_loop.try_recv() {
-                    Ok(message) => return Some(Wake::Message(message)),
-                    Err(TryRecvError::Disconnected) => return None,
-                    Err(TryRecvError::Empty) => {}
-                }
-                let files = std::iter::from_fn(|| self.changed.pop_first());
-                return Some(Wake::Changed(files.take(LOOKS_AT_ONCE).collect()));
-            }
             let is_due = self.wiring.keeper.is_due(self.state().head()) && !self.rested;
-            let idle = if self.worked_bytes >= GIVE_BACK_BYTES || is_due {
-                after(IDLE)
-            } else {
-                never()
-            };
-            select_biased! {
-                recv(self.wiring.from_loop) -> message => return message.ok().map(Wake::Message),
-                recv(self.wiring.watch.changed) -> changed => match changed {
-                    Ok(changed) => self.note(&changed),
-                    Err(_) => {
-                        tracing::warn!("file events have ended; files are checked before each prompt all the same");
-                        self.wiring.watch.coverage.fail("file events have ended".into());
-                        self.wiring.watch = Watch::off();
-                    }
-                },
-                recv(idle) -> _ => self.rest(is_due),
+            if self.worked_bytes < GIVE_BACK_BYTES && !is_due {
+                return self.wiring.from_loop.recv().ok();
+            }
+            match self.wiring.from_loop.recv_timeout(IDLE) {
+                Ok(message) => return Some(message),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => self.rest(is_due),
             }
         }
     }
@@ -330,27 +282,6 @@ impl EngineThread {
         if self.wiring.durable.wait_for(state.head()).is_ok() {
             self.wiring.keeper.keep(state, || false);
         }
-    }
-
-    /// What is tracked of what changed will be looked at.
-    fn note(&mut self, changed: &Changed) {
-        let state_map = self.engine.state().state_map();
-        let named = self.engine.tracked(changed.files.iter().cloned());
-        self.changed
-            .extend(named.into_iter().map(|check| check.path));
-        if !changed.folders.is_empty() {
-            let covered = state_map.paths().filter(|path| changed.covers(path));
-            self.changed.extend(covered.cloned());
-        }
-    }
-
-    /// Looks at files that changed between prompts. One that didn't answer in time is left to the next prompt's look.
-    fn look_between(&mut self, paths: Vec<RelPath>) {
-        let checks = self.engine.tracked(paths);
-        let mut findings = self.look(checks);
-        findings.retain(|(_, finding)| *finding != DiskFinding::Unreadable(ReadFailure::TimedOut));
-        let batch = self.engine.notice(self.wiring.clock.now(), findings);
-        self.commit(batch);
     }
 
     fn prompt(
@@ -673,7 +604,6 @@ impl EngineThread {
             match &recorded.event {
                 Event::Transitioned(moved) => {
                     self.last_transition = last;
-                    self.wiring.watch.follow(&moved.entity.path);
                     let path = &moved.entity.path;
                     if self.told_stale.contains(path) && self.engine.stale_in(path) == 0 {
                         self.told_stale.remove(path);

@@ -22,7 +22,6 @@ pub mod chat;
 pub mod contents;
 pub mod memory;
 pub mod observer;
-pub mod watch;
 
 pub mod progress;
 

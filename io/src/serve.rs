@@ -41,7 +41,6 @@ use crate::room::{self, Room, RoomWatch};
 use crate::scrub::Scrub;
 use crate::scrub::thread::Scrubbing;
 use crate::startup::{self, StartError};
-use crate::watch::Watch;
 
 /// Messages that may wait for the engine: prompts, whose memory is counted, and pieces of replies of 16 to 80 KiB.
 const ENGINE_QUEUE: usize = 64;
@@ -316,10 +315,6 @@ impl Server {
             )?),
             Err(_) => None,
         };
-        let events = match &started {
-            Ok(_) => watch(config),
-            Err(_) => Watch::off(),
-        };
         let diagnostics = Diagnostics::new(Subject {
             readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
             data_dir: config.data_dir.clone(),
@@ -331,7 +326,6 @@ impl Server {
             scrub: scrub.as_ref().map(Scrub::watched),
             recent_episodes: config.recent_episodes,
             disk_now: DiskNow::of(config),
-            watch: config.etv.watch.then(|| events.coverage.clone()),
         });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
         let (watch, room) = room::watch(&config.data_dir, handle.clone());
@@ -346,7 +340,6 @@ impl Server {
                     from_loop,
                     handle: &handle,
                     audits: audits.clone(),
-                    events,
                     room: watch,
                 };
                 let (engine, checkpoints, writer) =
@@ -546,25 +539,11 @@ fn ask_for_context(
     Ok(())
 }
 
-/// File events, if they are wanted and there are any: they are a convenience, never a reason not to start.
-fn watch(config: &ServeConfig) -> Watch {
-    if !config.etv.watch {
-        return Watch::off();
-    }
-    Watch::start(&config.workspace).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the system gives no file events; files are checked before each prompt all the same");
-        let watch = Watch::off();
-        watch.coverage.fail(format!("the system gives no file events: {error}"));
-        watch
-    })
-}
-
 /// Whom the engine speaks to.
 struct Surroundings<'s> {
     from_loop: Receiver<ToEngine>,
     handle: &'s LoopHandle,
     audits: AuditQueue,
-    events: Watch,
     room: RoomWatch,
 }
 
@@ -613,7 +592,6 @@ fn start_engine(
         commits,
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
-        watch: surroundings.events,
         keeper,
         clock: Arc::new(SystemClock),
     };

@@ -27,7 +27,7 @@ pub enum ConfigError {
         problem: String,
     },
     /// A key that nobody reads.
-    #[error("{}:{line}: unknown key `{name}`{}", path.display(), did_you_mean(*nearest))]
+    #[error("{}:{line}: unknown key `{name}`{}", path.display(), instead(name, *nearest))]
     UnknownKey {
         /// The file.
         path: PathBuf,
@@ -72,7 +72,16 @@ pub enum ConfigError {
     },
 }
 
-fn did_you_mean(nearest: Option<&str>) -> String {
+/// Keys that there were once, and what a person does about them now.
+const REMOVED: &[(&str, &str)] = &[(
+    "etv.watch",
+    "`/state` and `/doctor` look at the files themselves since it was removed; delete this line",
+)];
+
+fn instead(name: &str, nearest: Option<&str>) -> String {
+    if let Some((_, advice)) = REMOVED.iter().find(|(removed, _)| *removed == name) {
+        return format!(": {advice}");
+    }
     nearest.map_or_else(
         || "; `tslp config` lists all keys".into(),
         |name| format!("; did you mean `{name}`?"),

@@ -124,8 +124,6 @@ pub struct EtvConfig {
     pub read_bytes_max: u64,
     /// Longest wait for the file system in front of a prompt.
     pub timeout: Duration,
-    /// Whether files are also looked at soon after they changed.
-    pub watch: bool,
     /// Whether files that somebody names, and of which nothing is known, are taken as they are.
     pub adopt_on_touch: bool,
 }
@@ -214,7 +212,6 @@ impl Default for EtvConfig {
         Self {
             read_bytes_max: 16 << 20,
             timeout: Duration::from_millis(250),
-            watch: false,
             adopt_on_touch: true,
         }
     }

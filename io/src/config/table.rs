@@ -424,18 +424,6 @@ pub const KEYS: &[Key] = &[
         show: |s| s.etv.timeout.as_millis().to_string(),
     },
     Key {
-        name: "etv.watch",
-        flag: "etv-watch",
-        variable: "TSLP_ETV_WATCH",
-        kind: Kind::Switch,
-        audience: Audience::Common,
-        unit: "",
-        unset: "",
-        meaning: "Whether files of which something is true are also looked at soon after they changed, so that STALE shows in `/state` before the next prompt. The check before each prompt stays as it is.",
-        set: |s, written| written.switch().map(|watch| s.etv.watch = watch),
-        show: |s| s.etv.watch.to_string(),
-    },
-    Key {
         name: "http.connections_max",
         flag: "http-connections-max",
         variable: "TSLP_HTTP_CONNECTIONS_MAX",

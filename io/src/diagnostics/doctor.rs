@@ -190,9 +190,6 @@ pub fn examine(subject: &Subject) -> Report {
         Err(error) => report.judge("ledger", Err(&error.into())),
     }
     report.add("disk space", free_space(subject));
-    if let Some(coverage) = &subject.watch {
-        report.warn("file events", coverage.counts().words());
-    }
     examine_surroundings(subject, &mut report);
     report
 }

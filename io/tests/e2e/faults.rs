@@ -378,8 +378,6 @@ fn the_list_of_faults_names_tests_that_exist() {
         include_str!("adopt.rs"),
         include_str!("sandbox.rs"),
         include_str!("../../src/observer/tests.rs"),
-        include_str!("../../src/watch.rs"),
-        include_str!("../../src/watch/folders.rs"),
     ];
     let rows = list
         .lines()

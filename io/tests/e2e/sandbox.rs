@@ -147,7 +147,7 @@ fn scenario(start: Start) {
     run(&["adopt", "--dry-run", "."]);
     run(&["adopt", "."]);
     let mut serving = places.in_workspace(&serving(&upstream.url));
-    serving.args(["--etv-watch", "--debug"]);
+    serving.arg("--debug");
     let tslp = Tslp::spawn_by(&places, serving, |command| start(&places, command).unwrap());
     upstream.will_say(fenced("src/ring.c", RING_BETTER));
     tslp.say("improve `ring_put`");

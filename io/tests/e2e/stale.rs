@@ -359,65 +359,6 @@ fn doctor_counts_read_failures_with_their_reasons() {
 }
 
 #[test]
-fn with_file_events_stale_shows_before_the_next_prompt() {
-    let (places, upstream) = (Places::new(), Upstream::start());
-    places.write("src/ring.c", RING);
-    let tslp = Tslp::with(&places, &upstream.url, &["--etv-watch"]);
-    tslp.say(&fenced("src/ring.c", RING));
-    upstream.next();
-    // Again and again, since the folder is watched a moment after the paste; each time in another way.
-    let mut round = 0;
-    crate::harness::eventually(|| {
-        round += 1;
-        let text = by_hand().replace("value", &format!("value{}", round % 100));
-        if tslp.state()[RING_PUT]["stale"] == false {
-            places.write("src/ring.c", &text);
-        }
-        (tslp.state()[RING_PUT]["stale"] == true).then_some(())
-    });
-    places.write("src/ring.c", RING);
-    crate::harness::eventually(|| (tslp.state()[RING_PUT]["stale"] == false).then_some(()));
-    assert_eq!(tslp.page("/doctor")["ok"], true);
-    tslp.say("explain `ring_put`");
-    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
-    assert_eq!(upstream.next().system(), block);
-}
-
-#[test]
-fn with_file_events_a_folder_that_goes_and_comes_back_shows_without_a_prompt() {
-    let (places, upstream) = (Places::new(), Upstream::start());
-    places.write("src/ring.c", RING);
-    let tslp = Tslp::with(&places, &upstream.url, &["--etv-watch"]);
-    tslp.say(&fenced("src/ring.c", RING));
-    upstream.next();
-    let disk = |expected: &str| {
-        crate::harness::eventually(|| (tslp.state()[RING_PUT]["disk"] == expected).then_some(()));
-    };
-    let events = || {
-        let doctor = tslp.page("/doctor");
-        let checks = doctor["checks"].as_array().unwrap().clone();
-        let check = checks.into_iter().find(|c| c["check"] == "file events");
-        check.unwrap()["detail"].clone()
-    };
-    let watched = || (events() == "2 folders are watched").then_some(());
-    crate::harness::eventually(watched);
-    let (src, away) = (places.workspace.join("src"), places.workspace.join("srcx"));
-    std::fs::rename(&src, &away).unwrap();
-    disk("missing");
-    std::fs::create_dir(&src).unwrap();
-    places.write("src/ring.c", &by_hand());
-    disk("unknown");
-    crate::harness::eventually(watched);
-    std::fs::remove_dir_all(&src).unwrap();
-    disk("missing");
-    std::fs::rename(&away, &src).unwrap();
-    disk("same");
-    crate::harness::eventually(watched);
-    places.write("src/ring.c", &by_hand());
-    disk("unknown");
-}
-
-#[test]
 fn what_can_not_be_accepted_is_said_to_the_model_and_leaves_no_warning() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);

@@ -16,7 +16,7 @@ use tslp_io::checkpoint::keeper::Keeper;
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::contents::{Archives, StoredContents};
-use tslp_io::engine_thread::{Course, EngineThread, Wake, Wiring};
+use tslp_io::engine_thread::{Course, EngineThread, Wiring};
 use tslp_io::ledger::DurableHead;
 use tslp_io::ledger::writer::{Commit, Durability, Failure, Step, Writer, WriterLimits};
 use tslp_io::loop_config::LoopConfig;
@@ -24,7 +24,6 @@ use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop, Turn};
 use tslp_io::observer::Direct;
 use tslp_io::scrub::{self, Flaw, Scrub};
 use tslp_io::startup::{self, StartError};
-use tslp_io::watch::Watch;
 use tslp_replay::state::State;
 
 use super::chance::Chance;
@@ -138,7 +137,6 @@ impl Process {
             commits: to_writer,
             durable: Arc::clone(&durable),
             audits: audits.clone(),
-            watch: Watch::off(),
             keeper: Keeper::off(),
             clock: Arc::new(around.clock.clone()),
         };
@@ -184,12 +182,7 @@ impl Process {
     /// The engine takes its next message; `None` if there is none.
     pub(super) fn engine_step(&mut self) -> Option<Course> {
         let message = self.from_loop.try_recv().ok()?;
-        Some(self.engine.take(Wake::Message(message)))
-    }
-
-    /// Something else makes the engine work.
-    pub(super) fn wake_engine(&mut self, wake: Wake) {
-        self.engine.take(wake);
+        Some(self.engine.take(message))
     }
 
     /// What the engine decided since the last call, in order.

@@ -16,7 +16,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
-use tslp_io::engine_thread::{Course, Wake};
+use tslp_io::engine_thread::Course;
 use tslp_io::ledger::writer::{Commit, Step};
 use tslp_io::main_loop::Turn;
 
@@ -250,8 +250,7 @@ impl<'t> World<'t> {
             850..=919 => self.writer(),
             920..=939 => self.auditor(),
             940..=959 => self.editor(),
-            960..=985 => self.time(),
-            986..=990 => self.watch(),
+            960..=990 => self.time(),
             991..=994 => self.keep_at_times(),
             _ => self.check_tables(),
         }
@@ -446,18 +445,6 @@ impl<'t> World<'t> {
             self.count(kind);
             self.say(kind);
         }
-    }
-
-    /// File events make the engine look between prompts.
-    fn watch(&mut self) {
-        let paths = FILES
-            .iter()
-            .map(|path| RelPath::from_normalised(path))
-            .collect();
-        self.growth.occasions += 1;
-        self.process().wake_engine(Wake::Changed(paths));
-        self.decided("watch");
-        self.count("looks between prompts");
     }
 }
 
