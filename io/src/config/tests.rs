@@ -191,7 +191,11 @@ fn unknown_keys_name_the_nearest_known_one() {
     );
     refused(
         "[etv]\nwatch = true",
-        &["config.toml:2", "`etv.watch`", "was removed; delete this line"],
+        &[
+            "config.toml:2",
+            "`etv.watch`",
+            "was removed; delete this line",
+        ],
     );
     refused("debug.x = 1", &["`debug` must be true or false"]);
 }

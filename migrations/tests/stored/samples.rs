@@ -149,7 +149,13 @@ fn side_requests() -> Vec<Event> {
 
 /// All of them.
 pub(crate) fn all_samples() -> Vec<Event> {
-    [samples(), samples_since_v1(), samples_since_v2()].concat()
+    [
+        samples(),
+        samples_since_v1(),
+        samples_since_v2(),
+        samples_since_v3(),
+    ]
+    .concat()
 }
 
 fn hash(byte: u8) -> ArtifactHash {
