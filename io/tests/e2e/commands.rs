@@ -96,16 +96,25 @@ fn recent_names_what_the_user_proposed_and_the_lines_that_a_refused_proposal_lac
 #[test]
 fn pages_are_deterministic_and_change_nothing() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--debug"]);
     tslp.say(&fenced("src/ring.c", RING));
+    upstream.next();
     tslp.at_rest();
     let events = crate::ledger_file::events(&places.data);
-    for path in ["/health", "/doctor", "/recent", "/state"] {
+    let pages = [
+        "/health",
+        "/doctor",
+        "/recent",
+        "/state",
+        "/debug/last-prompt",
+    ];
+    for path in pages {
         let first = tslp.get(path);
         assert_eq!(first.header("content-type"), Some("application/json"));
         assert_eq!(tslp.get(path).body, first.body, "{path}");
     }
     assert_eq!(crate::ledger_file::events(&places.data), events);
+    assert!(upstream.saw_nothing(), "a page asked the model");
 }
 
 #[test]
