@@ -224,7 +224,7 @@ impl Scrub {
         let begun = Instant::now();
         if claimed.pages.is_some() {
             self.reader.check_pages()?;
-            claimed.pages.take().map(Looking::sound);
+            claimed.pages.take().into_iter().for_each(Looking::sound);
             tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
         }
         let Some((mark, end)) = self.unverified.filter(|_| claimed.events.is_some()) else {
@@ -236,7 +236,7 @@ impl Scrub {
             course()
         })?;
         if verified == Course::On {
-            claimed.events.take().map(Looking::sound);
+            claimed.events.take().into_iter().for_each(Looking::sound);
             tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "everything behind the checkpoint is sound");
         }
         Ok(verified)
