@@ -191,29 +191,32 @@ impl Player {
                 .current(&entity)
                 .is_some_and(|current| current.slice == function.slice());
             assert!(
-                is_true || quoted || self.was_prompted(),
+                is_true || quoted || self.was_said(),
                 "the user's paste of {entity} didn't win:\n{text}"
             );
             assert!(
                 self.stage.view().divergence(&entity).is_none()
                     || self.stage.disk().at(&entity.path) == Some(&Place::Locked)
                     || quoted
-                    || self.was_prompted(),
+                    || self.was_said(),
                 "pasting {entity} didn't settle it"
             );
         }
         Ok(())
     }
 
-    /// Whether the last prompt's words were said before: the same turn again, another window that has come to the same
-    /// point, or a conversation that begins as an old one did.
-    fn was_prompted(&self) -> bool {
+    /// Whether the last prompt's words are a message's on record, whoever said it: the same turn again, another window that has
+    /// come to the same point, a conversation that begins as an old one did, or a reply that is quoted whole. The user is
+    /// told then, and the disk decides.
+    fn was_said(&self) -> bool {
         let ledger = self.stage.ledger().iter();
         let mut words: Vec<_> = ledger
             .filter_map(|recorded| match &recorded.event {
-                Event::PromptReceived(prompt) => prompt.messages.last().map(|last| last.content),
+                Event::PromptReceived(prompt) => Some(&prompt.messages),
                 _ => None,
             })
+            .flatten()
+            .map(|message| message.content)
             .collect();
         let last = words.pop();
         last.is_some_and(|last| words.contains(&last))

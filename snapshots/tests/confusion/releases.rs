@@ -92,7 +92,8 @@ fn releases() {
     println!("{} changed functions", changes.len());
     let mut table: BTreeMap<(&str, String), BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for change in &changes {
-        let Some(start) = start(change) else { continue };
+        let starts = [start(change), start_with_file(change)];
+        let start = |shown: Shown| &starts[usize::from(shown == Shown::File)];
         let mut count = |kind: &str, shown: Shown, outcome: String| {
             let name = format!("{} {} {}", change.package, change.path, change.symbol);
             let row = table
@@ -102,7 +103,7 @@ fn releases() {
         };
         for shown in [Shown::Function, Shown::Edit, Shown::File] {
             if let Some(reply) = reply(change, shown, &change.new, &change.new_file) {
-                count("faithful", shown, outcome(&start, reply));
+                count("faithful", shown, outcome(start(shown), reply));
             }
         }
         for (kind, damaged) in damaged(change) {
@@ -110,7 +111,7 @@ fn releases() {
             let shown = [Shown::Function, Shown::Edit, Shown::File];
             let shown = change.dice(kind).of(&shown).copied().unwrap_or(Shown::Edit);
             if let Some(reply) = reply(change, shown, &damaged, &file) {
-                count(kind, shown, outcome(&start, reply));
+                count(kind, shown, outcome(start(shown), reply));
             }
         }
     }
@@ -358,20 +359,47 @@ fn words(text: &str) -> usize {
     words.filter(|word| !word.is_empty()).count()
 }
 
-/// The file is true, and the prompt that asks for the change has gone out.
-fn start(change: &Change) -> Option<Stage> {
-    let mut disk = Disk::default();
-    let path = RelPath::from_normalised(&change.path);
-    disk.put(path, Place::File(change.old_file.clone()));
-    let mut stage = Stage::new(Policy::default());
-    stage.set_disk(disk);
+/// The file is true, and the prompt that asks for the change has gone out with the function.
+fn start(change: &Change) -> Stage {
+    let mut stage = stage(change);
     stage.step(Step::User(format!("@tslp accept {}\n", change.path)));
     stage.step(model("I see.\n".into()));
     stage.step(Step::User(format!(
         "Please work on `{}` in {} for me.\n",
         change.symbol, change.path
     )));
-    Some(stage)
+    stage
+}
+
+/// The file is true, and the prompt that asks for the change has gone out with all of it: what a model hasn't seen it can't
+/// replace.
+fn start_with_file(change: &Change) -> Stage {
+    let mut stage = stage(change);
+    let Change {
+        path,
+        symbol,
+        old_file,
+        ..
+    } = change;
+    stage.step(Step::User(format!(
+        "{path}\n````\n{old_file}{}````\nPlease work on `{symbol}` in it for me.\n",
+        line_end(old_file)
+    )));
+    stage
+}
+
+fn stage(change: &Change) -> Stage {
+    let mut disk = Disk::default();
+    let path = RelPath::from_normalised(&change.path);
+    disk.put(path, Place::File(change.old_file.clone()));
+    let mut stage = Stage::new(Policy::default());
+    stage.set_disk(disk);
+    stage
+}
+
+/// What a text lacks to end with a line's end.
+fn line_end(text: &str) -> &'static str {
+    if text.ends_with('\n') { "" } else { "\n" }
 }
 
 fn model(text: String) -> Step {
@@ -383,7 +411,6 @@ fn model(text: String) -> Step {
 
 fn reply(change: &Change, shown: Shown, function: &str, file: &str) -> Option<String> {
     let Change { path, old, .. } = change;
-    let line_end = |text: &str| if text.ends_with('\n') { "" } else { "\n" };
     Some(match shown {
         // What belongs to something else can't be shown without it.
         Shown::Function if !change.top_level || change.symbol.contains(['.', ':']) => return None,
