@@ -47,3 +47,4 @@ pub mod mention;
 pub mod notice;
 pub mod policy;
 pub mod view;
+mod word_list;

@@ -8,6 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::entity::{EntityId, last_component};
+use crate::word_list;
 
 /// What the words of a request mean, as data.
 const WORDS: &str = include_str!("change_words.txt");
@@ -17,9 +18,7 @@ struct Vocabulary(Vec<(&'static str, BTreeSet<&'static str>)>);
 
 impl Vocabulary {
     fn read() -> Self {
-        let lines = WORDS.lines().map(str::trim);
-        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let kinds = lines.filter_map(|line| line.split_once(':'));
+        let kinds = word_list::entries(WORDS).filter_map(|line| line.split_once(':'));
         Self(
             kinds
                 .map(|(kind, words)| (kind, words.split_whitespace().collect()))

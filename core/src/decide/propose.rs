@@ -28,6 +28,7 @@ use crate::policy::Policy;
 use crate::reason::Reason;
 use crate::slice::{self, Figures, Span};
 use crate::view::{Current, Divergence, Proposal, View};
+use crate::word_list;
 
 /// A reply that is being judged.
 #[derive(Clone, Copy)]
@@ -197,8 +198,7 @@ fn asks_for_removal(asked: &str) -> bool {
     };
     let asked = asked.to_lowercase();
     let words: Vec<&str> = asked.split_whitespace().filter(is_prose).collect();
-    let mut asking = REMOVAL_WORDS.lines().filter(|line| !line.starts_with('#'));
-    asking.any(|asking| {
+    word_list::entries(REMOVAL_WORDS).any(|asking| {
         let has_no_spaces = asking.chars().any(|c| c >= '\u{3000}');
         let says = |word: &&str| word.starts_with(asking) || has_no_spaces && word.contains(asking);
         words.iter().any(says)

@@ -2,6 +2,7 @@
 
 use crate::capture;
 use crate::message::{Request, Role};
+use crate::word_list;
 
 /// How such requests begin, as data.
 const BEGINNINGS: &str = include_str!("side_requests.txt");
@@ -23,10 +24,7 @@ fn begins_as_known<'t>(text: &'t str) -> bool {
     let trimmed = |text: &'t str| text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let text = trimmed(text);
     let text = text.strip_prefix("Task:").map_or(text, trimmed);
-    let mut known = BEGINNINGS
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.is_empty());
-    known.any(|beginning| {
+    word_list::entries(BEGINNINGS).any(|beginning| {
         text.get(..beginning.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(beginning))
     })

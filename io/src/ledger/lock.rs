@@ -1,13 +1,10 @@
 //! The lock file of a data directory: one process writes, a second one is told who.
 
 use std::any::Any;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 
 use super::error::LedgerError;
 
@@ -50,15 +47,15 @@ impl DataDirLock {
             .mode(0o600)
             .open(path)
             .map_err(failed("open"))?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        match file.try_lock() {
             Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => {
+            Err(TryLockError::WouldBlock) => {
                 return Err(LedgerError::InUse {
                     path: path.parent().unwrap_or(path).to_owned(),
                     pid: holder(&mut file),
                 });
             }
-            Err(errno) => return Err(failed("lock")(errno.into())),
+            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
         }
         // In this order: a file with a pid in it never lacks one again.
         let pid = format!("{}\n", std::process::id());
