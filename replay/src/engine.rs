@@ -405,7 +405,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         seen: &Seen,
         work: &mut Work,
     ) {
-        let asked = self.asked(session);
+        let asked = self.words_around_code(&self.asked(session));
         for (path, text) in files {
             let Some(Ok(text)) = text else { continue };
             let mut found = found_code::of_file(&self.grammars, path.clone(), &text);
@@ -526,6 +526,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             true => String::new(),
             false => self.asked(session),
         };
+        let words = self.words_around_code(&asked);
         let before = work.recorded.len();
         let gained = propose::lines_gained(&self.view(), &found);
         let sent = self.sent.remove(&episode);
@@ -541,7 +542,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     policy,
                     episode,
                     session,
-                    asked: &asked,
+                    asked: &words,
                     gained: &gained,
                     grammars: &engine.grammars,
                     written: Written::NotYet,

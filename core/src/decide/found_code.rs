@@ -119,6 +119,21 @@ pub fn find_users(reading: Reading<'_>, text: &str) -> Vec<FoundCode> {
     read_blocks(reading, blocks)
 }
 
+/// What a message of the user's says around its code, line by line: a comment in pasted code asks for nothing.
+#[must_use]
+pub fn words_around_code(reading: Reading<'_>, text: &str) -> String {
+    let mut blocks = capture::blocks(text);
+    unfenced::add(reading, text, &mut blocks);
+    let code = blocks.iter().flat_map(|block| block.code.lines());
+    let code: BTreeSet<&str> = code.map(str::trim).collect();
+    let mut words = String::new();
+    for line in text.lines().filter(|line| !code.contains(line.trim())) {
+        words.push_str(line);
+        words.push('\n');
+    }
+    words
+}
+
 fn read_blocks(reading: Reading<'_>, mut blocks: Vec<Block<'_>>) -> Vec<FoundCode> {
     blocks.retain(|block| block.standing == Standing::Said);
     gathered(reading, blocks)

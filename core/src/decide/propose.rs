@@ -41,7 +41,7 @@ pub struct Judging<'j> {
     pub episode: EpisodeId,
     /// Its session.
     pub session: SessionId,
-    /// What the user had asked.
+    /// What the user had asked, without the code in it.
     pub asked: &'j str,
     /// Lines that the reply adds anywhere, as [`lines_gained`] tells.
     pub gained: &'j BTreeSet<String>,

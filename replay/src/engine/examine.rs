@@ -192,6 +192,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         directive::stripped(&texts.join("\n")).into_owned()
     }
 
+    /// What the user's words say around the code in them.
+    pub(super) fn words_around_code(&self, text: &str) -> String {
+        let view = self.view();
+        found_code::words_around_code(self.reading(&view), text)
+    }
+
     fn find(&self, text: &str, tool_calls: &[ToolCall], end: MessageEnd) -> Vec<FoundCode> {
         let view = self.view();
         found_code::find(self.reading(&view), text, tool_calls, end)
