@@ -17,7 +17,6 @@ use crate::checkpoint;
 use crate::config::ServeConfig;
 use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
-use crate::evidence::log::sentence::visible;
 use crate::ledger::disk::FileSystem;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
 use crate::observer::{Look as _, Observer, SystemClock, WallClock};
@@ -195,9 +194,7 @@ fn locate(config: &ServeConfig, current_dir: &Path, written: &str) -> Result<Str
         Err(TargetError::Missing(_)) if has_ledger(config) && !path.contains('/') => path.into(),
         Err(error) => {
             let error = error.to_string();
-            let why = error
-                .strip_prefix(&format!("{}: ", visible(path)))
-                .unwrap_or(&error);
+            let why = error.strip_prefix(&format!("{path}: ")).unwrap_or(&error);
             return Err(Outcome::NoFile(why.to_owned()));
         }
     };

@@ -274,7 +274,7 @@ pub fn refusal(error: &clap::Error) -> Exit {
 pub fn completions<W: io::Write>(shell: Shell, out: &mut Out<W>) -> io::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Line::command(), "tslp", &mut script);
-    out.text(String::from_utf8_lossy(&script))
+    out.verbatim(String::from_utf8_lossy(&script))
 }
 
 fn exit_codes() -> String {

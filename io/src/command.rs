@@ -28,10 +28,9 @@ use crate::diagnostics::state::{EntityState, RecordedAt};
 use crate::diagnostics::unread::in_files;
 use crate::diagnostics::verified::{self, AsOf, Page};
 use crate::diagnostics::{Subject, missing, recent, state};
-use crate::evidence::log::sentence::visible;
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
-use crate::out::Out;
+use crate::out::{Out, visible};
 use crate::startup::StartError;
 use crate::target::{self, Target};
 use crate::{accept, adopt, demo_tour, logging, maintenance, probe, progress, serve};
@@ -47,7 +46,8 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(exit) => exit,
         Err(Failed { exit, message }) => {
             // Standard error may be closed; the exit code still tells.
-            let _ = writeln!(io::stderr(), "tslp: {message}");
+            let lines: Vec<String> = message.lines().map(visible).collect();
+            let _ = writeln!(io::stderr(), "tslp: {}", lines.join("\n"));
             exit
         }
     }
@@ -211,7 +211,7 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (data_dir, workspace) = (&config.data_dir, &config.workspace);
             let lines = maintenance::rebuild(&options, data_dir, workspace, progress::Progress::of)
                 .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
-            Out::stdout().line(lines.join("\n"))?;
+            Out::stdout().lines(lines)?;
             Ok(Exit::Ok)
         }
         Command::Salvage { to, flags } => {
@@ -320,7 +320,7 @@ fn show_page<T>(
     output: Output,
     make: impl Fn(verified::Source<'_>, RecordedAt<'_>) -> Result<Vec<T>, StartError>,
     json: impl FnOnce(&[T]) -> serde_json::Value,
-    human: impl FnOnce(&[T]) -> String,
+    human: impl FnOnce(&[T]) -> Vec<String>,
 ) -> Result<Exit, Failed> {
     let Page { page, flaw } = if has_ledger(config) {
         verified::page(&subject(config), as_of, make)?
@@ -386,8 +386,9 @@ fn show_deep(config: &ServeConfig, mut report: Report, output: Output) -> Result
         page.to_string()
     };
     let human = || {
-        let list = deep.as_ref().map(DeepReport::human).unwrap_or_default();
-        format!("{}\n{list}", report.human())
+        let mut lines = report.human();
+        lines.extend(deep.as_ref().map(DeepReport::human).unwrap_or_default());
+        lines
     };
     print(output, json, human)?;
     let is_read = deep.as_ref().is_ok_and(|deep| deep.flaw.is_none());
@@ -412,8 +413,8 @@ fn accept(config: &ServeConfig, targets: &[String], output: Output) -> Result<Ex
     let human = || {
         let lines = outcomes
             .iter()
-            .map(|(target, outcome)| format!("{}: {}", visible(target), outcome.words()));
-        lines.collect::<Vec<_>>().join("\n")
+            .map(|(target, outcome)| format!("{target}: {}", outcome.words()));
+        lines.collect()
     };
     print(output, json, human)?;
     Ok(if outcomes.iter().all(|(_, outcome)| outcome.is_fine()) {
@@ -541,12 +542,12 @@ fn need_ledger(config: &ServeConfig) -> Result<(), Failed> {
 fn print(
     output: Output,
     json: impl FnOnce() -> String,
-    human: impl FnOnce() -> String,
+    human: impl FnOnce() -> Vec<String>,
 ) -> Result<Exit, Failed> {
-    let text = match output {
-        Output::Json => json(),
-        Output::Human => human(),
-    };
-    Out::stdout().line(text.trim_end())?;
+    let mut out = Out::stdout();
+    match output {
+        Output::Json => out.json(&json())?,
+        Output::Human => out.lines(human())?,
+    }
     Ok(Exit::Ok)
 }

@@ -29,6 +29,7 @@ use crate::http::error::Refusal;
 use crate::ledger::{LedgerError, LedgerReader, ReaderFactory};
 use crate::main_loop::LoopHandle;
 use crate::memory;
+use crate::out::visible_json;
 use crate::scrub::{Progress, Watched};
 
 /// What the diagnostics look at.
@@ -168,7 +169,7 @@ impl Diagnostics {
 fn answer(json: &Value) -> Answer {
     Answer {
         status: 200,
-        body: json.to_string().into_bytes(),
+        body: visible_json(&json.to_string()).into_bytes(),
     }
 }
 

@@ -1,4 +1,7 @@
 //! What the command line prints: the only place that writes to standard output.
+//!
+//! What is printed may come from a client, a model or a file name. So nothing that a terminal would obey reaches it, and
+//! nothing from outside begins a line of its own.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -46,22 +49,36 @@ impl<W: Write> Out<W> {
         }
     }
 
-    /// Prints one line and flushes it, so that a reader sees it at once.
+    /// Prints one line, made [`visible`], and flushes it, so that a reader sees it at once.
     ///
     /// # Errors
-    /// Any failure but a closed pipe, such as a full disk behind a redirection.
+    /// Any failure but a closed pipe, such as a full disk after a redirection.
     pub fn line(&mut self, line: impl fmt::Display) -> io::Result<()> {
-        self.attempt(|sink| {
-            writeln!(sink, "{line}")?;
-            sink.flush()
-        })
+        let line = visible(&line.to_string());
+        self.verbatim(format_args!("{line}\n"))
     }
 
-    /// Prints text as it is.
+    /// Prints lines, each as [`Self::line`] does.
     ///
     /// # Errors
     /// As [`Self::line`].
-    pub fn text(&mut self, text: impl fmt::Display) -> io::Result<()> {
+    pub fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> io::Result<()> {
+        lines.into_iter().try_for_each(|line| self.line(line))
+    }
+
+    /// Prints JSON, as [`visible_json`] has it, and ends the line.
+    ///
+    /// # Errors
+    /// As [`Self::line`].
+    pub fn json(&mut self, json: &str) -> io::Result<()> {
+        self.verbatim(format_args!("{}\n", visible_json(json)))
+    }
+
+    /// Prints text as it is, which a caller must have a reason for.
+    ///
+    /// # Errors
+    /// As [`Self::line`].
+    pub fn verbatim(&mut self, text: impl fmt::Display) -> io::Result<()> {
         self.attempt(|sink| {
             write!(sink, "{text}")?;
             sink.flush()
@@ -111,9 +128,77 @@ impl<W: Write> Out<W> {
     }
 }
 
+/// The text with whatever a terminal would obey, or eyes wouldn't see, written out. A tab stays.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// JSON that says the same and holds nothing that a terminal would obey: that can only stand in its strings.
+#[must_use]
+pub fn visible_json(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_hidden(c) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                shown.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Control characters, and those that reorder text, join it or have no width.
+fn is_hidden(c: char) -> bool {
+    c.is_control() && c != '\t'
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_written_out() {
+        let shown = |print: fn(&mut Out<&mut Vec<u8>>, &str), text: &str| {
+            let mut bytes = Vec::new();
+            print(&mut Out::new(&mut bytes), text);
+            String::from_utf8(bytes).unwrap()
+        };
+        let line = |text: &str| shown(|out, text| out.line(text).unwrap(), text);
+        assert_eq!(
+            line("a\u{1b}[2Jb\nepisode 9\rc\u{202e}d"),
+            "a\\u{1b}[2Jb\\nepisode 9\\rc\\u{202e}d\n"
+        );
+        assert_eq!(line("größe → ok\tyes"), "größe → ok\tyes\n");
+        let json = |text: &str| shown(|out, text| out.json(text).unwrap(), text);
+        let hostile = "\u{9b}2J\u{7f}\u{202e}\u{e0041}\n";
+        let printed = json(&serde_json::json!({ "model": hostile }).to_string());
+        assert!(
+            printed
+                .trim_end()
+                .bytes()
+                .all(|byte| (0x20..0x7f).contains(&byte)),
+            "{printed}"
+        );
+        let read: serde_json::Value = serde_json::from_str(&printed).unwrap();
+        assert_eq!(read["model"], hostile);
+    }
 
     /// Fails every write in the same way.
     struct Broken(io::ErrorKind);
@@ -133,7 +218,7 @@ mod tests {
         let mut bytes = Vec::new();
         let mut out = Out::new(&mut bytes);
         out.line("one").unwrap();
-        out.text("two").unwrap();
+        out.verbatim("two").unwrap();
         assert_eq!(bytes, b"one\ntwo");
     }
 

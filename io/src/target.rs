@@ -6,8 +6,6 @@ use std::path::{Component, Path, PathBuf};
 
 use tslp_core::path::RelPath;
 
-use crate::evidence::log::sentence::visible;
-
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -24,12 +22,11 @@ pub enum Target {
 pub enum TargetError {
     /// There is nothing of that name.
     #[error(
-        "{}: there is no such file or folder, neither from here nor from the workspace's root",
-        visible(.0)
+        "{0}: there is no such file or folder, neither from here nor from the workspace's root"
     )]
     Missing(String),
     /// It lies elsewhere.
-    #[error("{}: lies outside of the workspace {}", visible(written), workspace.display())]
+    #[error("{written}: lies outside of the workspace {}", workspace.display())]
     Outside {
         /// What was written.
         written: String,
@@ -38,12 +35,11 @@ pub enum TargetError {
     },
     /// A path that the proxy doesn't take from anybody: too long, with control characters, or a device's name.
     #[error(
-        "{}: not a path that can be worked with (too long, or with characters that can't be seen)",
-        visible(.0)
+        "{0}: not a path that can be worked with (too long, or with characters that can't be seen)"
     )]
     Unusable(String),
     /// The system doesn't say what it is.
-    #[error("{name}: {1}", name = visible(.0))]
+    #[error("{0}: {1}")]
     Unreadable(String, io::Error),
 }
 

@@ -6,7 +6,6 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
 use super::{Mode, Skip};
-use crate::evidence::log::sentence::visible;
 
 /// Names shown of the files that were skipped for one reason.
 const NAMES_MAX: usize = 5;
@@ -85,7 +84,7 @@ impl Summary {
 
     /// The page for people.
     #[must_use]
-    pub fn human(&self, mode: Mode) -> String {
+    pub fn human(&self, mode: Mode) -> Vec<String> {
         let (adopted, removed) = match mode {
             Mode::Append => ("adopted", "no longer in their files, removed"),
             Mode::DryRun => (
@@ -126,14 +125,15 @@ impl Summary {
         for column in table.column_iter_mut().skip(1) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        let mut text = table.trim_fmt();
+        let table = table.trim_fmt();
+        let mut lines: Vec<String> = table.lines().map(str::to_owned).collect();
         if !self.unread.is_empty() {
             let more = match self.files_damaged - self.unread.len() as u64 {
                 0 => String::new(),
                 more => format!(" and {more} more files"),
             };
             let unread = self.unread.join("; ");
-            text.push_str(&format!("\nnot read, and so never true: {unread}{more}"));
+            lines.push(format!("not read, and so never true: {unread}{more}"));
         }
         for (why, skipped) in &self.skipped {
             // A tree is full of files that aren't code; their names say nothing.
@@ -141,13 +141,13 @@ impl Summary {
                 continue;
             }
             let more = skipped.files - skipped.names.len() as u64;
-            let names: Vec<String> = skipped.names.iter().map(|name| visible(name)).collect();
-            let names = names.join(", ");
-            text.push_str(&format!("\n{}: {names}", why.words()));
-            if more > 0 {
-                text.push_str(&format!(" and {more} more"));
-            }
+            let names = skipped.names.join(", ");
+            let more = match more {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            lines.push(format!("{}: {names}{more}", why.words()));
         }
-        text
+        lines
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter};
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -201,7 +201,13 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Fa
             redact::MARKER
         );
     }
-    Out::stdout().text(text)?;
+    let mut out = Out::stdout();
+    // Byte for byte for programs; a terminal would obey what stands in it.
+    if io::stdout().is_terminal() {
+        out.lines(text.lines().map(str::to_owned))?;
+    } else {
+        out.verbatim(text)?;
+    }
     Ok(Exit::Ok)
 }
 

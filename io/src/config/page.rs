@@ -1,13 +1,11 @@
 //! The `tslp config` page: every effective value and where it comes from, credentials masked.
 
-use std::fmt::Write as _;
-
 use super::layers::Layers;
 use super::table::KEYS;
 
 /// The page for people: a table of key, value and source.
 #[must_use]
-pub fn human(layers: &Layers) -> String {
+pub fn human(layers: &Layers) -> Vec<String> {
     let rows: Vec<[String; 3]> = rows(layers)
         .map(|row| [row.name.into(), dash(row.value), row.source])
         .collect();
@@ -18,15 +16,16 @@ pub fn human(layers: &Layers) -> String {
             .unwrap_or_default()
     };
     let (names, values) = (width(0), width(1));
-    let mut text = format!("{:names$}  {:values$}  SOURCE\n", "KEY", "VALUE");
+    let mut lines = vec![format!("{:names$}  {:values$}  SOURCE", "KEY", "VALUE")];
     for [name, value, source] in &rows {
-        let _ = writeln!(text, "{name:names$}  {value:values$}  {source}");
+        lines.push(format!("{name:names$}  {value:values$}  {source}"));
     }
-    let _ = match &layers.file {
-        Some(file) => writeln!(text, "\nConfiguration file: {}", file.display()),
-        None => writeln!(text, "\nNo configuration file."),
-    };
-    text
+    lines.push(String::new());
+    lines.push(match &layers.file {
+        Some(file) => format!("Configuration file: {}", file.display()),
+        None => "No configuration file.".into(),
+    });
+    lines
 }
 
 /// The page for programs: one JSON object, keys in the table's order.

@@ -260,7 +260,7 @@ fn credentials_are_shown_nowhere() {
         .flag("upstream_api_key", canary);
     let (config, layers) = machine.load().unwrap();
     let mut everything = format!("{config:?}{layers:?}{:?}", machine.flags);
-    everything += &page::human(&layers);
+    everything += &page::human(&layers).join("\n");
     everything += &page::json(&layers);
     assert!(!everything.contains(canary), "{everything}");
     assert_eq!(config.access.token.unwrap().reveal(), canary);
@@ -310,7 +310,7 @@ fn every_setting_can_be_written_as_it_is_shown() {
 fn the_pages_list_every_key() {
     let machine = Machine::new().variable("TSLP_PROFILE", "strict");
     let (_, layers) = machine.load().unwrap();
-    let human = page::human(&layers);
+    let human = page::human(&layers).join("\n");
     let profile = human
         .lines()
         .find(|line| line.starts_with("profile "))

@@ -57,9 +57,7 @@ impl Listed {
             let _ = write!(
                 text,
                 "\n    differs    {}: {} on record, {} today",
-                field.name,
-                sentence::visible(&field.then.to_string()),
-                sentence::visible(&field.now.to_string())
+                field.name, field.then, field.now
             );
         }
         if fields.len() > FIELDS_MAX {
@@ -116,7 +114,7 @@ impl DeepReport {
 
     /// The list for people.
     #[must_use]
-    pub fn human(&self) -> String {
+    pub fn human(&self) -> Vec<String> {
         let mut lines: Vec<String> = self
             .listed
             .iter()
@@ -129,7 +127,7 @@ impl DeepReport {
         }
         lines.push("taken as it is on record, since nothing that it follows from is there:".into());
         lines.extend(NOT_DERIVED.iter().map(|what| format!("  {what}")));
-        lines.join("\n")
+        lines
     }
 }
 
@@ -166,7 +164,7 @@ fn cause(cause: &Cause) -> Value {
 fn said(event: Option<&Event>) -> String {
     event.map_or_else(
         || "nothing".to_owned(),
-        |event| sentence::visible(&format!("{}: {}", event.name(), sentence::words(event))),
+        |event| format!("{}: {}", event.name(), sentence::words(event)),
     )
 }
 

@@ -11,7 +11,6 @@ use tslp_projections::{ANOMALIES, DISK, EPISODES, STALE, STATE_MAP};
 
 use super::price::{Price, PriceSum};
 use super::{Row, Subject, unread};
-use crate::evidence::log::sentence::visible;
 use crate::ledger::anchor::{self, Reading};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader};
 use crate::probe::{self, Target};
@@ -126,9 +125,8 @@ impl Report {
 
     /// The page for people.
     #[must_use]
-    pub fn human(&self) -> String {
-        let lines: Vec<String> = self
-            .checks
+    pub fn human(&self) -> Vec<String> {
+        self.checks
             .iter()
             .map(|check| {
                 format!(
@@ -138,8 +136,7 @@ impl Report {
                     check.detail
                 )
             })
-            .collect();
-        lines.join("\n")
+            .collect()
     }
 
     pub(crate) fn add(&mut self, name: &'static str, outcome: Result<String, String>) {
@@ -409,7 +406,7 @@ fn failure_words(truths: &Truths) -> Result<String, String> {
     let named = truths
         .unreadable
         .iter()
-        .map(|(path, reason)| format!("{} ({reason})", visible(path)));
+        .map(|(path, reason)| format!("{} ({reason})", path));
     let named = named.collect::<Vec<_>>().join(", ");
     let left = truths.read_failures.values().sum::<usize>() - truths.unreadable.len();
     let more = match left {

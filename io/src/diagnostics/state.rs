@@ -10,6 +10,8 @@ use tslp_core::ids::{Seq, UnixMillis};
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{AUDITS, DISK, STALE, STATE_MAP};
 
+use crate::out::visible;
+
 use super::{Row, Subject, entity_name, moment};
 use crate::ledger::LedgerError;
 
@@ -257,15 +259,13 @@ pub fn json(entities: &[EntityState], unread: &[String]) -> Value {
 
 /// The page for people.
 #[must_use]
-pub fn human(entities: &[EntityState], unread: &[String]) -> String {
-    let unread: String = unread
-        .iter()
-        .map(|file| format!("\nnot read, and so never true: {file}"))
-        .collect();
+pub fn human(entities: &[EntityState], unread: &[String]) -> Vec<String> {
+    let unread = unread.iter();
+    let unread = unread.map(|file| format!("not read, and so never true: {file}"));
     if entities.is_empty() {
-        return format!(
-            "Nothing is true yet: paste code with its path into a prompt, and it will be.{unread}"
-        );
+        let nothing =
+            "Nothing is true yet: paste code with its path into a prompt, and it will be.";
+        return std::iter::once(nothing.into()).chain(unread).collect();
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
@@ -278,12 +278,14 @@ pub fn human(entities: &[EntityState], unread: &[String]) -> String {
             entity.origin.clone()
         };
         table.add_row([
-            entity.entity.as_str(),
+            // The table breaks cells at line feeds.
+            &visible(&entity.entity),
             entity.artifact.get(..12).unwrap_or_default(),
             &origin,
             &entity.last_updated,
             &disk,
         ]);
     }
-    table.trim_fmt() + &unread
+    let lines = table.trim_fmt();
+    lines.lines().map(str::to_owned).chain(unread).collect()
 }

@@ -12,7 +12,6 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::STATE_MAP;
 
 use crate::config::settings::EtvConfig;
-use crate::evidence::log::sentence::visible;
 use crate::ledger::{LedgerError, LedgerReader};
 use crate::observer::FileReader;
 
@@ -48,13 +47,12 @@ pub(crate) fn lines(source: &[u8], extraction: &Extraction) -> Vec<usize> {
 /// `src/a.c: line 3`, `src/b.c: lines 3, 9 and 4 more`.
 pub(crate) fn words(path: &str, lines: &[usize]) -> String {
     let named: Vec<String> = lines.iter().take(LINES_MAX).map(usize::to_string).collect();
-    let path = visible(path);
     let more = match lines.len().saturating_sub(LINES_MAX) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     match lines {
-        [] => path,
+        [] => path.to_owned(),
         [line] => format!("{path}: line {line}"),
         _ => format!("{path}: lines {}{more}", named.join(", ")),
     }
@@ -63,7 +61,7 @@ pub(crate) fn words(path: &str, lines: &[usize]) -> String {
 /// What couldn't be read of a file's text, if anything couldn't.
 fn of_text(path: &RelPath, source: &[u8]) -> Option<String> {
     let language = TreeSitterGrammars.language_of_path(path)?;
-    let name = visible(path.as_str());
+    let name = path.as_str();
     match TreeSitterGrammars.extract(language, source) {
         Ok(extraction) if extraction.clean => None,
         Ok(extraction) => Some(words(path.as_str(), &lines(source, &extraction))),

@@ -140,7 +140,7 @@ impl Log {
 
     fn show<W: Write>(&self, stored: &Stored, event: &Event, out: &mut Out<W>) -> io::Result<()> {
         match self.form {
-            Output::Json => out.line(event_line(stored, event)),
+            Output::Json => out.json(&event_line(stored, event)),
             Output::Human => out.line(sentence::line(stored.seq, stored.at, event)),
         }
     }

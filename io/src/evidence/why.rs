@@ -14,7 +14,6 @@ use tslp_replay::state::State;
 use self::story::Story;
 pub use self::story::{Chapter, What};
 use super::log::filter;
-use super::log::sentence::visible;
 use super::scan::Scan;
 use crate::diagnostics::moment;
 use crate::diagnostics::state::{self, EntityState};
@@ -158,7 +157,7 @@ impl Known {
 
     /// For people.
     #[must_use]
-    pub fn human(&self) -> String {
+    pub fn human(&self) -> Vec<String> {
         let mut lines = vec![self.entity.to_string()];
         lines.extend(self.chapters.iter().map(|chapter| {
             format!(
@@ -181,8 +180,7 @@ impl Known {
             }
         }
         lines.push(format!("now {}", self.standing()));
-        let lines: Vec<String> = lines.iter().map(|line| visible(line)).collect();
-        lines.join("\n")
+        lines
     }
 
     /// For programs.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced};
+use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, prompt};
 use crate::upstream::Upstream;
 
 #[test]
@@ -306,4 +306,57 @@ fn the_state_can_be_read_piece_by_piece() {
     assert!(!beneath.is_empty() && beneath.iter().all(|name| name.starts_with("lib/")));
     assert_eq!(tslp.get("/state?limit=0").status(), 400);
     assert_eq!(tslp.get("/state?after=nothing.c").status(), 404);
+}
+
+/// Characters that a terminal obeys, and such as reorder or hide text.
+const HOSTILE: &str = "m\u{1b}[2J\u{9b}2J\u{7f}\rx\nepisode 99 of session 1, now, model y: completed\u{202e}\u{200b}\u{e0041}";
+
+#[test]
+fn nothing_from_outside_is_obeyed_by_a_terminal() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let code = format!("int f(void) {{ return 0; }} // {HOSTILE}\n").replace('\n', " ") + "\n";
+    let mut request = prompt(&fenced("src/a.c", &code));
+    request["model"] = HOSTILE.into();
+    tslp.chat(&request);
+    request["messages"][0]["content"] = format!("explain `f` {HOSTILE}").into();
+    tslp.chat(&request);
+    tslp.at_rest();
+    for page in ["/recent", "/state", "/doctor"] {
+        let body = tslp.get(page).body;
+        assert_eq!(obeyed(&String::from_utf8(body).unwrap()), "", "{page}");
+    }
+    let commands: [&[&str]; 10] = [
+        &["recent"],
+        &["recent", "--json"],
+        &["log"],
+        &["log", "--json"],
+        &["state"],
+        &["state", "--json"],
+        &["doctor"],
+        &["why", "src/a.c::f"],
+        &["verify", "--deep"],
+        &["config"],
+    ];
+    for arguments in commands {
+        let output = places.command(arguments).output().unwrap();
+        let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(!printed.is_empty(), "{arguments:?}");
+        assert_eq!(obeyed(&printed), "", "{arguments:?}");
+        let forged = printed
+            .lines()
+            .filter(|line| line.starts_with("episode 99"));
+        assert_eq!(forged.count(), 0, "{arguments:?}: {printed}");
+    }
+    let (_, recent) = places.cli_json(&["recent"]);
+    assert_eq!(recent["episodes"][0]["model"], HOSTILE);
+}
+
+/// What of a text isn't to be seen, but for the line feeds between lines.
+fn obeyed(text: &str) -> String {
+    let hidden = HOSTILE
+        .chars()
+        .filter(|c| !c.is_ascii_graphic() && *c != ' ' && *c != '\n');
+    let hidden: Vec<char> = hidden.collect();
+    text.chars().filter(|c| hidden.contains(c)).collect()
 }

@@ -1,4 +1,4 @@
-//! An event in a few words, on one line, without anything that a terminal would obey.
+//! An event in a few words, to be printed as one line.
 
 use std::fmt::Write as _;
 
@@ -22,29 +22,13 @@ const PREVIEW_CHARACTERS: usize = 60;
 /// Position, time, kind, and what it says.
 #[must_use]
 pub fn line(seq: Seq, at: UnixMillis, event: &Event) -> String {
-    visible(&format!(
+    format!(
         "{:>6}  {}  {:<17}  {}",
         seq.0,
         moment(at.0),
         event.name(),
         words(event)
-    ))
-}
-
-/// The text with whatever a terminal would obey, or eyes wouldn't see, written out.
-#[must_use]
-pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        let hidden = c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
-        if hidden {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
+    )
 }
 
 /// What the event says.
@@ -392,18 +376,4 @@ fn composed(event: &PromptComposed) -> String {
         event.history.word()
     );
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_that_a_terminal_obeys_gets_through() {
-        assert_eq!(
-            visible("a\u{1b}[2Jb\nc\u{202e}d"),
-            "a\\u{1b}[2Jb\\nc\\u{202e}d"
-        );
-        assert_eq!(visible("größe → ok"), "größe → ok");
-    }
 }
