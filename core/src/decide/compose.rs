@@ -141,6 +141,8 @@ pub struct SeenBefore {
     pub in_sight: BTreeSet<EntityId>,
     /// Versions that were withheld for the first time.
     pub withheld: Vec<Withheld>,
+    /// What notices were about: whether a message shows the model's own edit isn't on record otherwise.
+    pub told: BTreeSet<EntityId>,
     /// Whether nothing could be added, since all that the client sent had gone out before.
     pub nothing_new: bool,
 }
@@ -280,8 +282,12 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     hydration.notices.retain(|notice| {
         let is_about = |test: &dyn Fn(&EntityId) -> bool| notice.entity.as_ref().is_some_and(test);
         // What the model itself has written is no news to it, and nothing that the user has to settle.
+        let was_written = |entity: &EntityId| match prompt.on_record {
+            Some(seen) => !seen.told.contains(entity),
+            None => sight.is_own_edit(entity),
+        };
         let is_own_edit =
-            || is_about(&|entity| view.divergence(entity).is_some() && sight.is_own_edit(entity));
+            || is_about(&|entity| view.divergence(entity).is_some() && was_written(entity));
         let is_known =
             || is_about(&|entity| injected.says_still(entity, &notice_block(view, prompt, notice)));
         is_due(notice) && !is_own_edit() && !is_known()

@@ -13,9 +13,10 @@ use crate::evidence::log::sentence;
 use crate::evidence::to_json;
 
 /// What deep verification takes as it is on record, because nothing that it follows from is.
-pub const NOT_DERIVED: [&str; 7] = [
+pub const NOT_DERIVED: [&str; 8] = [
     "which conversation a prompt belongs to: older messages that the ledger holds aren't recorded again",
     "which known code stood in the client's own messages, and so wasn't shown twice",
+    "which STALE code the model itself wrote in the client's own messages, so that it needs no notice",
     "which code that a reply replaces the model had seen in the messages that went to it, or written itself",
     "the token budget, which follows from the model's context size at the time",
     "the workspace's path, which tells absolute paths inside it from those outside",
