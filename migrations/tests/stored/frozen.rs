@@ -50,7 +50,7 @@ const RELEASES: &[Release] = &[
 
 /// What a failing test says.
 const NEVER: &str = "layouts that were released never change, and neither do their fixtures: ledgers hold such bytes. \
-    Undo that; for other bytes add a new version of the layout (ARCHITECTURE.md, \"A new layout of an event\")";
+    Undo that; for other bytes add a new version of the layout (docs/migrations.md, \"A new layout of an event\")";
 
 /// A sample as it is committed.
 struct Frozen {
