@@ -139,7 +139,7 @@ pub fn accept(
     let mut trial = Trial::new(config, state, contents);
     let accepted = outcomes(&located, |target| {
         let (outcome, batch) = trial.act(target);
-        commit(&mut opened.log, &batch)?;
+        commit(&mut opened.log, batch)?;
         trial.engine.settled(trial.engine.state().head());
         Ok(outcome)
     })?;
@@ -272,13 +272,9 @@ fn notice(batch: &Batch) -> Option<Reason> {
         })
 }
 
-fn commit(log: &mut SqliteLog, batch: &Batch) -> Result<(), LedgerError> {
+fn commit(log: &mut SqliteLog, batch: Batch) -> Result<(), LedgerError> {
     let mut transaction = log.begin()?;
-    for recorded in &batch.recorded {
-        transaction.record(recorded)?;
-    }
-    for change in &batch.changes {
-        transaction.change(change)?;
-    }
+    transaction.record_all(batch.recorded)?;
+    transaction.change_all(&batch.changes)?;
     transaction.commit().map(drop)
 }

@@ -292,13 +292,12 @@ impl<'c> Adopter<'c> {
         let matters = skip.is_none_or(Skip::is_over_a_bound);
         if matters || self.engine.tracks(&path) {
             let (finding, found) = content.into_finding(self.engine.symbols_of(&path));
-            let found = found.as_deref();
             let before = self.waiting.recorded().len();
             self.engine.adopt(
                 SystemClock.now(),
                 path.clone(),
                 finding,
-                found,
+                found.as_deref(),
                 &mut self.waiting,
             );
             // Nothing looks at a file's bytes again, stored or not; what is known of them is asked of the store.
@@ -308,8 +307,10 @@ impl<'c> Adopter<'c> {
             }
             match skip {
                 Some(skip) => self.summary.skip(path.as_str(), skip),
-                None => self.count(bytes, unread_lines(&path, found), before),
+                None => self.count(bytes, unread_lines(&path, found.as_deref()), before),
             }
+            // The events that wait for the writer share its text: from here on it is theirs alone.
+            drop(found);
             if self.waiting.recorded().len() > before {
                 self.waiting_bytes += bytes;
             }

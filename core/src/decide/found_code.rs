@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -30,8 +31,9 @@ use crate::view::View;
 pub struct FoundCode {
     /// The family that it is written in.
     pub format: Format,
-    /// The code; of an edit the code that it makes, or its own text where it doesn't apply.
-    pub code: String,
+    /// The code; of an edit the code that it makes, or its own text where it doesn't apply. The event that stores it
+    /// shares it.
+    pub code: Arc<str>,
     /// Its address.
     pub artifact: ArtifactHash,
     /// Hash of its canonical form as a whole file.
@@ -243,7 +245,7 @@ impl Reading<'_> {
             patterns: self.grammars.patterns(),
             completeness: completeness(block.closing, elided),
             part: block.part,
-            code: block.code.into_owned(),
+            code: block.code.into(),
         }
     }
 
@@ -343,7 +345,7 @@ impl Reading<'_> {
             patterns: self.grammars.patterns(),
             completeness: completeness(block.closing, false),
             part: Part::Range,
-            code: text,
+            code: text.into(),
             edit: None,
             path,
         };
@@ -395,7 +397,7 @@ impl Reading<'_> {
             extraction,
             completeness: completeness(block.closing, elided),
             part,
-            code,
+            code: code.into(),
             ..unapplied
         }
     }
@@ -466,7 +468,7 @@ pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode 
         patterns: grammars.patterns(),
         completeness: Completeness::Full,
         part: Part::Unsaid,
-        code: code.into_owned(),
+        code: code.into(),
     }
 }
 

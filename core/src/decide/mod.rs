@@ -29,6 +29,7 @@ pub mod verify;
 pub mod write_head;
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::artifact::Transition;
@@ -77,18 +78,16 @@ impl<'v> Recorder<'v> {
     }
 
     /// Makes sure that the Vault holds `bytes`, whose address is known.
-    pub fn store_as(&mut self, hash: ArtifactHash, kind: ContentKind, bytes: &[u8]) {
-        debug_assert_eq!(
-            hash,
-            ArtifactHash::of(bytes),
-            "an address is its bytes' hash"
-        );
+    pub fn store_as(&mut self, hash: ArtifactHash, kind: ContentKind, bytes: impl Into<Arc<[u8]>>) {
         if !self.view.holds(hash) && self.stored.insert(hash) {
-            self.events.push(Event::Content(Content {
+            let bytes = bytes.into();
+            debug_assert_eq!(
                 hash,
-                kind,
-                bytes: bytes.into(),
-            }));
+                ArtifactHash::of(&bytes),
+                "an address is its bytes' hash"
+            );
+            self.events
+                .push(Event::Content(Content { hash, kind, bytes }));
         }
     }
 

@@ -1,5 +1,6 @@
 //! The state machine's moves for a resolved block, the same for both origins (spec §5, §6).
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::Recorder;
@@ -88,7 +89,7 @@ pub fn record(
         .as_ref()
         .and_then(|range| finding.containers.holding(range));
     if within.is_none() {
-        recorder.store_as(found.artifact, ContentKind::Code, found.code.as_bytes());
+        recorder.store_as(found.artifact, ContentKind::Code, Arc::clone(&found.code));
     }
     let edit = found.edit.as_ref().map(|edit| EditRef {
         texts: edit

@@ -203,7 +203,7 @@ impl Project {
     fn commit(&mut self) -> Result<(), Box<dyn Error>> {
         let mut transaction = self.log.begin()?;
         for recorded in self.waiting.recorded.drain(..) {
-            transaction.record(&recorded)?;
+            transaction.record(recorded)?;
         }
         for change in self.waiting.changes.drain(..) {
             transaction.change(&change)?;

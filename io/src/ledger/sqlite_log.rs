@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rusqlite::{CachedStatement, Connection, params};
+use rusqlite::{CachedStatement, Connection, ToSql, params};
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
@@ -415,15 +415,19 @@ impl Batch<'_> {
     ///
     /// # Errors
     /// As [`record_all`](Self::record_all).
-    pub fn record(&mut self, recorded: &Recorded) -> Result<(), LedgerError> {
-        self.record_all(std::slice::from_ref(recorded))
+    pub fn record(&mut self, recorded: Recorded) -> Result<(), LedgerError> {
+        self.record_all([recorded])
     }
 
-    /// Encodes, chains and appends events.
+    /// Encodes, chains and appends events. Each goes as soon as its bytes are taken: a large one is in memory twice at a
+    /// time, and not once for each hand that it passes through.
     ///
     /// # Errors
     /// When one doesn't follow the head, can't be encoded, or SQLite fails.
-    pub fn record_all(&mut self, all: &[Recorded]) -> Result<(), LedgerError> {
+    pub fn record_all(
+        &mut self,
+        all: impl IntoIterator<Item = Recorded>,
+    ) -> Result<(), LedgerError> {
         match self.encode_and_insert(all) {
             Ok(recorded) => recorded,
             Err(error) => Err(self.fail(error.into())),
@@ -433,24 +437,24 @@ impl Batch<'_> {
     /// The inner error is the events', the outer one SQLite's.
     fn encode_and_insert(
         &mut self,
-        all: &[Recorded],
+        all: impl IntoIterator<Item = Recorded>,
     ) -> Result<Result<(), LedgerError>, rusqlite::Error> {
         let mut insert = self.log.connection.prepare_cached(INSERT)?;
-        for recorded in all {
-            let (seq, at) = (recorded.seq, recorded.at);
-            let encoded = match encode(&recorded.event) {
+        for Recorded { seq, at, event } in all {
+            let encoded = match encode(&event) {
                 Ok(encoded) => encoded,
                 Err(source) => return Ok(Err(LedgerError::Encode { seq, source })),
             };
+            drop(event);
             let (kind, payload) = (encoded.kind, encoded.payload);
             let chain = self.head.chain.extended(seq, at, kind, &payload);
             let head = Head { seq, chain };
             if let Err(error) = self.check_follows(head) {
                 return Ok(Err(error));
             }
-            insert_event(&mut insert, head, at.0, kind, &payload)?;
-            self.head = head;
             self.payload_bytes += payload.len() as u64;
+            insert_event(&mut insert, head, at.0, kind, payload)?;
+            self.head = head;
         }
         Ok(Ok(()))
     }
@@ -485,7 +489,7 @@ impl Batch<'_> {
                     head,
                     stored.at.0,
                     &stored.kind,
-                    &stored.payload,
+                    stored.payload.as_slice(),
                 )
             });
         inserted.map_err(|error| self.fail(error.into()))?;
@@ -571,9 +575,15 @@ fn insert_event(
     head: Head,
     at: i64,
     kind: &str,
-    payload: &[u8],
+    payload: impl ToSql,
 ) -> rusqlite::Result<usize> {
-    insert.execute(params![to_sql(head.seq), at, kind, payload, head.chain.0])
+    for (place, value) in (1..).zip(params![to_sql(head.seq), at, kind]) {
+        insert.raw_bind_parameter(place, value)?;
+    }
+    // SQLite copies what is bound and then makes a record of it: bytes that are given away go between the two.
+    insert.raw_bind_parameter(4, payload)?;
+    insert.raw_bind_parameter(5, head.chain.0)?;
+    insert.raw_execute()
 }
 
 impl Drop for Batch<'_> {

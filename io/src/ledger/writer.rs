@@ -356,9 +356,9 @@ impl Writer {
         let mut batch = self.log.begin()?;
         let mut next = Some(first);
         while let Some(commit) = next {
-            batch.record_all(&commit.recorded)?;
-            batch.change_all(&commit.changes)?;
             events += commit.recorded.len() as u64;
+            batch.record_all(commit.recorded)?;
+            batch.change_all(&commit.changes)?;
             let full = events >= self.limits.group_events_max
                 || batch.payload_bytes() >= self.limits.group_bytes_max;
             next = if full {

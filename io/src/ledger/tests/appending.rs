@@ -92,7 +92,7 @@ fn a_batch_that_is_dropped_leaves_nothing() {
     let mut log = fixture.open().log;
     let head = append_one(&mut log, 1);
     let mut batch = log.begin().unwrap();
-    batch.record(&recorded(2)).unwrap();
+    batch.record(recorded(2)).unwrap();
     batch.change(&order(2)).unwrap();
     assert_eq!(batch.head().seq, Seq(2));
     drop(batch);
@@ -165,7 +165,7 @@ fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
         bytes: bytes.into(),
     });
     let mut batch = log.begin().unwrap();
-    let error = batch.record(&large).unwrap_err();
+    let error = batch.record(large).unwrap_err();
     assert!(matches!(error, LedgerError::DiskFull { .. }), "{error:?}");
     assert!(error.to_string().contains("free space"), "{error}");
     drop(batch);
