@@ -162,9 +162,7 @@ fn read_at_once(
             readable.blank_elided(source, elided);
             tree = parse::bounded(language, readable.text(source), nesting)?;
         }
-        if language.has_macros && tree.root_node().has_error() {
-            tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
-        }
+        tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
         let mut known = firsts.clone();
         let mut read = walk::walk(language, &tree, source, &readable, &mut known);
         for _ in 0..TORN_ROUNDS_MAX {
@@ -181,6 +179,8 @@ fn read_at_once(
             drop(tree);
             readable.pass_over(source, &torn);
             tree = parse::bounded(language, readable.text(source), nesting)?;
+            // What the parser made of a macro's word before may have hung on what is passed over now.
+            tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
             let mut known_now = firsts.clone();
             let mut mended = walk::walk(language, &tree, source, &readable, &mut known_now);
             // A torn block may have looked sound, but no more than that is given up for the rest.

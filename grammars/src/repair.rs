@@ -4,7 +4,8 @@
 //! middle of a declaration, are blanked, and the text is parsed again. It stays so if that leaves fewer errors.
 //!
 //! A slip of the pen looks the same, so a word must look like a macro or be used more than once in the text. In the
-//! bodies of functions only what looks like a macro is passed over, and a call in front of a block is a loop.
+//! bodies of functions only what looks like a macro or stands in front of a type is passed over, and a call is a loop in front of a
+//! block or of a line that is indented deeper.
 
 use std::collections::{HashMap, HashSet};
 
@@ -68,6 +69,9 @@ pub(crate) fn repaired(
     nesting: u32,
 ) -> Result<Tree, ExtractError> {
     let mut tree = tree;
+    if !language.has_macros || !tree.root_node().has_error() {
+        return Ok(tree);
+    }
     let words = Words::of(source);
     let mut refused = HashSet::new();
     for _ in 0..ROUNDS_MAX {
@@ -222,6 +226,9 @@ fn edits(tree: &Tree, text: &[u8], known: &Words<'_>) -> (usize, Vec<Edit>) {
 /// Passes over a stretch that holds nothing but a few words, some with arguments. Where it holds a type, the word in
 /// front, which the parser took for one, is the macro.
 fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<Edit> {
+    if in_body && let Some(edit) = loop_before(span.start as usize, text) {
+        return Some(edit);
+    }
     let words = words_of(span.of(text))?;
     if !(1..=PASSED_WORDS_MAX).contains(&words.len()) {
         return None;
@@ -242,13 +249,31 @@ fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<E
         };
         return is_allowed.then_some(Edit::Pass(span));
     }
-    let declares = are(|word| matches!(word_kind(word), WordKind::Specifier | WordKind::Type));
-    let before = last_word(&text[..span.start as usize]).filter(|_| declares && !in_body)?;
+    let declares = |word: &[u8]| matches!(word_kind(word), WordKind::Specifier | WordKind::Type);
+    let before = are(declares).then(|| word_before(span, text, declares))??;
+    // In a body the line above may lack its semicolon.
+    let between = before.end as usize..span.start as usize;
+    if in_body && text[between].contains(&b'\n') {
+        return None;
+    }
     let begins = last_word(&text[..before.start as usize])
         .is_none_or(|word| word_kind(word.of(text)) == WordKind::Specifier);
     let word = before.of(text);
     let is_macro = word_kind(word) == WordKind::Name && known.may_be_macro(word);
     (is_macro && begins).then_some(Edit::Pass(before))
+}
+
+/// The word in front of a stretch, over those that `pass` says to go over.
+fn word_before(span: Span, text: &[u8], pass: fn(&[u8]) -> bool) -> Option<Span> {
+    let mut start = span.start;
+    for _ in 0..RUN_WORDS_MAX {
+        let word = last_word(&text[..start as usize])?;
+        if !pass(word.of(text)) {
+            return Some(word);
+        }
+        start = word.start;
+    }
+    None
 }
 
 /// The macro behind a stretch, which the parser took for a function's name: `m_ GUARDED_BY(mu)`.
@@ -299,9 +324,15 @@ fn is_in_cast(span: Span, text: &[u8]) -> bool {
     before.trim_ascii_end().ends_with(b"(") && after.starts_with(b"*")
 }
 
-/// The word that a text ends with, blanks aside.
+/// The word that a text ends with, blanks aside: a word of code, not of a directive or a comment on the line above.
 fn last_word(text: &[u8]) -> Option<Span> {
     let end = text.trim_ascii_end().len();
+    if text[end..].contains(&b'\n') {
+        let line = text[..end].rsplit(|byte| *byte == b'\n').next()?;
+        let is_code = !line.trim_ascii_start().starts_with(b"#")
+            && !line.windows(2).any(|pair| pair == b"//");
+        is_code.then_some(())?;
+    }
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
     let length = text[..end].iter().rev().take_while(is_part).count();
     (length > 0).then_some(Span {
@@ -338,6 +369,22 @@ fn end_of_word(text: &[u8], start: usize) -> usize {
     start + text[start..].iter().take_while(is_part).count()
 }
 
+/// The bracket that the one at `end` closes.
+fn start_of_group(text: &[u8], end: usize) -> Option<usize> {
+    let mut depth = 0_u32;
+    for at in (0..=end).rev().take(PASSED_BYTES_MAX) {
+        match text[at] {
+            b')' => depth += 1,
+            b'(' if depth == 1 => return Some(at),
+            b'(' => depth = depth.checked_sub(1)?,
+            b'{' | b'}' | b';' => return None,
+            _ if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
 /// One past the bracket that closes the one at `start`.
 fn end_of_group(text: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0_u32;
@@ -357,6 +404,33 @@ fn end_of_group(text: &[u8], start: usize) -> Option<usize> {
     None
 }
 
+/// The call in front of `next`, if that can only be its body: a block, or a statement on a deeper line of its own.
+fn loop_before(next: usize, text: &[u8]) -> Option<Edit> {
+    let close = text[..next].trim_ascii_end().len().checked_sub(1)?;
+    let open = start_of_group(text, close)?;
+    let name = last_word(&text[..open])?;
+    let has_body = text.get(next) == Some(&b'{') || is_indented_below(text, name.start, next);
+    let is_call = word_kind(name.of(text)) == WordKind::Name && name.len() >= 2;
+    let arguments = Span {
+        start: offset(open + 1),
+        end: offset(close),
+    };
+    (has_body && is_call && !arguments.is_empty()).then_some(Edit::Loop { name, arguments })
+}
+
+/// Whether what begins at `next` has a line of its own, deeper than the line that `head` begins.
+fn is_indented_below(text: &[u8], head: u32, next: usize) -> bool {
+    let indentation = |at: usize| {
+        let line = text[..at].iter().rev().take_while(|byte| **byte != b'\n');
+        let line = &text[at - line.count()..at];
+        line.iter().all(u8::is_ascii_whitespace).then_some(line)
+    };
+    let (Some(outer), Some(inner)) = (indentation(head as usize), indentation(next)) else {
+        return false;
+    };
+    inner.len() > outer.len() && inner.starts_with(outer)
+}
+
 /// What stands around a semicolon that the parser made up.
 fn made_up(missing: Node<'_>, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<Edit> {
     let statement = missing.parent().filter(|_| missing.kind() == ";")?;
@@ -364,17 +438,7 @@ fn made_up(missing: Node<'_>, text: &[u8], known: &Words<'_>, in_body: bool) -> 
     let rest = text.get(at..)?;
     let next = at + (rest.len() - rest.trim_ascii_start().len());
     if in_body {
-        let call = statement
-            .child(0)
-            .filter(|child| child.kind() == "call_expression")?;
-        let name = span(call.child_by_field_name("function")?);
-        let arguments = span(call.child_by_field_name("arguments")?);
-        let is_loop = text.get(next) == Some(&b'{') && name.len() >= 2 && arguments.len() > 2;
-        let arguments = Span {
-            start: arguments.start + 1,
-            end: arguments.end - 1,
-        };
-        return is_loop.then_some(Edit::Loop { name, arguments });
+        return loop_before(next, text);
     }
     let declaration = Span {
         start: offset(statement.start_byte()),

@@ -126,9 +126,15 @@ def last_name(symbol):
         names.add(symbol.split(".")[-2])
     if "operator" in symbol:
         names.add("operator")
+        names.add(spelled("operator" + symbol.split("operator", 1)[1]))
     if symbol.endswith(")"):
         names.add(symbol.split("(")[0])
     return names
+
+
+def spelled(operator):
+    """An operator's name in one spelling."""
+    return re.sub(r"\s+(?=\W|$)", "", operator)
 
 
 def indentation(line):
@@ -218,11 +224,11 @@ def compare(language, program, trees):
         for tag in theirs[path]:
             line = tag["line"]
             if tag["name"].startswith("operator"):
-                tag["name"] = re.sub(r"\s+(?=\W)", "", tag["name"])
+                tag["name"] = spelled(tag["name"])
             if line > len(lines) or not claimed(language, tag, lines):
                 continue
             name = tag["name"]
-            call = re.search(rf"\b{re.escape(name)}\s*\(\s*(\w+)\s*\)", lines[line - 1]) if name.isupper() else None
+            call = re.search(rf"\b{re.escape(name)}\s*\(\s*(\w+)\s*\)", lines[line - 1]) if name.isupper() and tag["kind"] != "macro" else None
             if call and call.group(1) in named:
                 # ctags takes the macro around a name for the name.
                 name = call.group(1)

@@ -12,20 +12,23 @@ impl Pass<'_> {
     pub(super) fn between_items(&self) -> bool {
         match self.inside() {
             Inside::Space | Inside::Type => self.state.at_start,
-            // A label needs a statement, which the grammar doesn't look for inside of a conditional.
-            Inside::Body => {
-                self.state.at_start
-                    && !self
-                        .state
-                        .before
-                        .is_some_and(|before| self.is(before, b':'))
-            }
+            Inside::Body => self.state.at_start && !self.wants_statement(),
             Inside::Enum => self
                 .state
                 .before
                 .is_some_and(|before| self.is(before, b'{') || self.is(before, b',')),
             _ => false,
         }
+    }
+
+    /// Whether a label or the head of a statement goes before, which need one statement: the grammar doesn't look for it
+    /// inside of a conditional.
+    fn wants_statement(&self) -> bool {
+        let Some(before) = self.state.before else {
+            return false;
+        };
+        let is_head = self.is(before, b')') && !self.is_ended_after(self.tokens[before]);
+        is_head || self.is(before, b':') || matches!(self.text(before), b"else" | b"do")
     }
 
     pub(super) fn directive(&mut self, index: usize, token: Token, directive: Directive) -> usize {

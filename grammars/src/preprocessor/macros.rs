@@ -5,6 +5,9 @@ use tslp_core::slice::Span;
 use super::lex::{self, Kind, Token};
 use super::pass::{Dialect, Inside, Pass, defined_name};
 
+/// Tokens of a default value that are looked through.
+const VALUES_MAX: usize = 64;
+
 impl Pass<'_> {
     /// Numbers may have a unit: `8 KB`.
     pub(super) fn units(&mut self, index: usize, token: Token) {
@@ -86,6 +89,26 @@ impl Pass<'_> {
         }
     }
 
+    /// `operator++();` in a body becomes `o();`, which the grammar knows to be a call. Returns where the name ends.
+    pub(super) fn operator_call(&mut self, index: usize) -> Option<usize> {
+        let is_called = self.inside() == Inside::Body || self.is(index.checked_sub(1)?, b'.');
+        if self.text(index) != b"operator" || !is_called {
+            return None;
+        }
+        let marks = self.tokens[index + 1..].iter();
+        let is_mark = |token: &&Token| matches!(token.kind, Kind::Mark(mark) if mark != b'(');
+        let end = match self.is(index + 1, b'(') && self.is(index + 2, b')') {
+            true => index + 3,
+            false => index + 1 + marks.take_while(is_mark).count(),
+        };
+        if end == index + 1 || !(self.is(end, b'(') || self.is(end, b'<')) {
+            return None;
+        }
+        self.blank_tokens(index..end);
+        self.replace(self.tokens[index].span(), b"o");
+        Some(self.passed(end - 1))
+    }
+
     /// `enum : int {` becomes `enum {`.
     pub(super) fn enum_base(&mut self, index: usize) -> usize {
         let mut end = index + 1;
@@ -138,7 +161,10 @@ impl Pass<'_> {
         }
         let declares = self.token(index + 2).is_some_and(Token::is_word)
             && self.token(index + 3).is_some_and(Token::is_word);
-        if declares || (index + 2..close).any(|inner| self.is(inner, b';')) {
+        let holds = |mark| (index + 2..close).any(|inner| self.is(inner, mark));
+        // `WARNING(suppress : 6102)` holds no expression; a conditional one and a block may have a colon.
+        let has_colon = holds(b':') && !holds(b'?') && !holds(b'{');
+        if declares || has_colon || holds(b';') {
             self.blank_tokens(index + 2..close);
         }
         let Some(next) = next else { return false };
@@ -169,10 +195,16 @@ impl Pass<'_> {
     }
 
     /// A call in the middle of a declaration, which no function call can be: `int CALLBACK(name)(int a)` has its name in
-    /// there, `int f OF((int a))` its parameters, `template <class T, ENABLE_IF(x)>` nothing to do with either.
+    /// there, `int f OF((int a))` its parameters, `template <class T, ENABLE_IF(x)>` and `int f(int a) LOCKS(a);` nothing to
+    /// do with either.
     pub(super) fn macro_in_declarator(&mut self, index: usize, close: usize) -> bool {
         let before = index.checked_sub(1).and_then(|before| self.token(before));
         let after = |mark| self.is(close + 1, mark);
+        let ends = after(b';') || after(b'{') || after(b'=');
+        if ends && self.follows_parameters() {
+            self.blank_tokens(index..close + 1);
+            return true;
+        }
         let begins = before.is_some_and(|token| token.is(b',') || token.is(b'<'));
         if begins && (after(b',') || after(b'>')) && self.inside() != Inside::Values {
             self.blank_tokens(index + 2..close);
@@ -287,6 +319,25 @@ impl Pass<'_> {
             self.blank_tokens(index..close + 1 + semicolon);
         }
         stands_alone
+    }
+
+    /// `T a = {}` among parameters becomes `T a = 0`, since the grammar knows no braces there. Returns where it ends.
+    pub(super) fn default_of_braces(&mut self, equals: usize) -> Option<usize> {
+        let open = equals + 1;
+        let is_default = self.is(equals, b'=') && self.is(open, b'{');
+        if !is_default || self.dialect != Dialect::Cpp || self.inside() != Inside::Group {
+            return None;
+        }
+        let ends = |token: &Token| [b'{', b'}', b';'].iter().any(|mark| token.is(*mark));
+        let values = self.tokens[open + 1..].iter().take(VALUES_MAX);
+        let close = open + 1 + values.take_while(|token| !ends(token)).count();
+        let is_last = self.is(close + 1, b',') || self.is(close + 1, b')');
+        if !self.is(close, b'}') || !is_last {
+            return None;
+        }
+        self.blank_tokens(open..close + 1);
+        self.replace(self.tokens[open].span(), b"0");
+        Some(close + 1)
     }
 
     /// Arguments that no function takes: types, operators, members.

@@ -198,7 +198,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Notes an ordinary token and goes on to the next.
-    fn passed(&mut self, index: usize) -> usize {
+    pub(super) fn passed(&mut self, index: usize) -> usize {
         self.state.at_start = false;
         self.state.before = Some(index);
         index + 1
@@ -262,14 +262,14 @@ impl<'a> Pass<'a> {
         has_blank
     }
 
-    fn is_blanked(&self, token: Token) -> bool {
+    pub(super) fn is_blanked(&self, token: Token) -> bool {
         self.readable
             .changed
             .as_ref()
             .is_some_and(|text| text[token.start as usize] == b' ')
     }
 
-    fn is_ended_after(&self, token: Token) -> bool {
+    pub(super) fn is_ended_after(&self, token: Token) -> bool {
         self.readable.changed.as_ref().is_some_and(|text| {
             text.get(token.end as usize) == Some(&b';') && self.source[token.end as usize] != b';'
         })
@@ -299,6 +299,9 @@ impl<'a> Pass<'a> {
         }
         if token.text(self.source) == b"new" {
             self.new_pointers(index);
+        }
+        if let Some(next) = self.operator_call(index) {
+            return next;
         }
         let statement = &mut self.state.statement;
         match token.text(self.source) {
@@ -349,6 +352,7 @@ impl<'a> Pass<'a> {
             }
             b')' | b']' => {
                 let inside = self.close();
+                self.old_style_parameters(index);
                 self.passed(index);
                 self.state.at_start = inside == Inside::Control || self.is_ended_after(token);
                 if self.is_ended_after(token) {
@@ -383,7 +387,8 @@ impl<'a> Pass<'a> {
             }
             _ => {
                 self.odd_argument(index);
-                self.passed(index)
+                let next = self.passed(index);
+                self.default_of_braces(index).unwrap_or(next)
             }
         }
     }

@@ -61,8 +61,8 @@ impl Pass<'_> {
         if !(second.is_word() || has_arguments || second.kind == Kind::Colons) {
             return self.lone_word(index, second);
         }
-        let parts = self.parts(index);
-        let end = parts.last().map_or(index + 1, |part| part.end);
+        let mut parts = self.parts(index);
+        let mut end = parts.last().map_or(index + 1, |part| part.end);
         if self.inside() == Inside::MacroCall && self.is_typelike_argument(index, end) {
             self.blank_tokens(index..end - 1);
             return end;
@@ -85,6 +85,11 @@ impl Pass<'_> {
             && let Some(close) = self.mate(end).filter(|_| self.is(end, b'('))
         {
             self.macro_in_declarator(last.begin, close);
+            if self.is_blanked(self.tokens[end]) {
+                // Its brackets are those of the parameters: the name goes before it.
+                parts.pop();
+                end = last.begin;
+            }
         }
         if !self.may_declare() {
             return end;
@@ -164,7 +169,7 @@ impl Pass<'_> {
     }
 
     /// Whether the last token closes the parameters of a declaration outside of functions.
-    fn follows_parameters(&self) -> bool {
+    pub(super) fn follows_parameters(&self) -> bool {
         let Some(close) = self.before().filter(|before| self.is(*before, b')')) else {
             return false;
         };
@@ -190,6 +195,35 @@ impl Pass<'_> {
             .checked_sub(1)
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
         begins && (self.is(end, b'*') || self.is(end, b',') || self.is(end, b')'))
+    }
+
+    /// Takes away the declarations between the names of parameters and the body, `char *f(a) int a; {`: the grammar knows
+    /// them only where no pointer is returned.
+    pub(super) fn old_style_parameters(&mut self, close: usize) {
+        let Some(open) = self.mate(close).filter(|_| self.inside() == Inside::Space) else {
+            return;
+        };
+        let names = |at: usize| self.tokens[at].is_word() == ((at - open) % 2 == 1);
+        let holds_names =
+            close > open + 1 && (open + 1..close).all(names) && (close - open) % 2 == 0;
+        let mut first = open;
+        while first > 0 && self.tokens[first - 1].is_word() {
+            first -= 1;
+        }
+        if !holds_names || first == open || first == 0 || !self.is(first - 1, b'*') {
+            return;
+        }
+        let declares = |token: Token| match token.kind {
+            Kind::Mark(mark) => matches!(mark, b'*' | b',' | b';' | b'[' | b']' | b'(' | b')'),
+            kind => token.is_word() || kind == Kind::Number,
+        };
+        let mut end = close + 1;
+        while self.token(end).is_some_and(declares) {
+            end += 1;
+        }
+        if self.is(end, b'{') && self.is(end - 1, b';') {
+            self.blank_tokens(close + 1..end);
+        }
     }
 
     /// Splits a run into its parts.

@@ -53,6 +53,72 @@ fn loops_with_a_body() {
 }
 
 #[test]
+fn loops_without_braces() {
+    check(
+        "a.c",
+        "int f(list *l)\n{\n\tlist_each(l, n)\n\t\tuse(n);\n\
+         \tlist_each(l, n)\n\t\tif (n)\n\t\t\tn->free(n);\n\
+         \tlist_each(l, n)\n\t\tn->next = NULL;\n\treturn 0;\n}\n",
+        "top f: int f(list *l) ~ }",
+    );
+}
+
+#[test]
+fn words_in_front_of_a_type_in_a_body_and_below_a_directive() {
+    check(
+        "a.c",
+        "int f(void) {\n  as_const unsigned char *p;\n  p = (as_const unsigned char *)q;\n  return *p;\n}\n\
+         #if SMALL\nlocal int g(void) { return 1; }\n#endif\nlocal int h(void) { return 2; }\n",
+        "top f: int f(void) { ~ }
+         top g: local int g(void) { return 1; }
+         top h: local int h(void) { return 2; }",
+    );
+}
+
+#[test]
+fn parameters_of_old_style() {
+    check(
+        "a.c",
+        "char *EXPORT f(a, b)\n    int a;\n    char *b[2];\n{ return b[a]; }\nint g(a) int a; { return a; }\n",
+        "top f: char *EXPORT f(a, b) ~ { return b[a]; }
+         top g: int g(a) int a; { return a; }",
+    );
+}
+
+#[test]
+fn macros_behind_parameters() {
+    check(
+        "a.c",
+        "static int f(const char *s, ...) FORMAT_PRINTF(1, 2);\nstatic int f(const char *s, ...) FORMAT_PRINTF(1, 2) { return 0; }\n\
+         #ifndef local\n#define local static\n#endif\nlocal SIZE_T g OF((int a));\nlocal SIZE_T g(int a) { return a; }\n",
+        "top f: static int f(const char *s, ...) FORMAT_PRINTF(1, 2) { return 0; }
+         top local: #define local static
+         top g: local SIZE_T g(int a) { return a; }",
+    );
+}
+
+#[test]
+fn conditionals_where_one_statement_is_wanted() {
+    check(
+        "a.c",
+        "int f(int a) {\n  if (a)\n#ifdef X\n    return 1;\n#else\n    a = 2;\n#endif\n  else\n#ifdef X\n    a = 3;\n#endif\n  return a;\n}\n",
+        "top f: int f(int a) { ~ }",
+    );
+}
+
+#[test]
+fn operators_by_name_and_braces_for_a_default() {
+    check(
+        "a.cpp",
+        "struct A {\n  A f(B b = {}, int = {1, 2}) { operator++(); b.operator<<(1); operator()<int>(2); return *this; }\n};\n\
+         int g(int a) {\n  WARNING(suppress : 6102)\n  return a;\n}\n",
+        "top A: struct A { ~ };
+         in A::f: A f(B b = {}, int = {1, 2}) { operator++(); b.operator<<(1); operator()<int>(2); return *this; }
+         top g: int g(int a) { ~ }",
+    );
+}
+
+#[test]
 fn members_with_annotations() {
     check(
         "a.cpp",
@@ -78,6 +144,8 @@ fn other_words_stay_errors() {
         "int f(void) { return one two; }\n",
         "Here is the function that you want\nint f(void) { return 1; }\n",
         "int f(void) { call(1) other(2); }\n",
+        "int f(void) {\n  call(1)\n  other(2);\n}\n",
+        "int f(void) {\n  call\n  int a = 1;\n  call();\n}\n",
     ] {
         assert!(!shown::extract("a.c", source.as_bytes()).clean, "{source}");
     }
