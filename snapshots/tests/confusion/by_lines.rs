@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::case::Case;
 use crate::edit::{Edit, Worth};
-use crate::margin::{Style, indent, lines};
+use crate::margin::{self, Style, indent, is_remark};
 use crate::statements::replaced;
 
 /// Every faithful edit that the function has room for.
@@ -63,11 +63,7 @@ pub(crate) fn faithful(case: &Case, style: &Style) -> Vec<Edit> {
 pub(crate) fn damaging(case: &Case, style: &Style, placeholder: &str, edits: &mut Vec<Edit>) {
     let mut statements = statements(case, style);
     // Nothing is lost with a remark, nor with a line of a long string.
-    statements.retain(|place| {
-        let mut lines = case.shown[place.clone()].lines().map(str::trim);
-        let marks = [style.comment, "*", "/*", "\"", ":"];
-        lines.any(|line| !line.is_empty() && !marks.iter().any(|mark| line.starts_with(mark)))
-    });
+    statements.retain(|place| !case.shown[place.clone()].lines().all(is_remark));
     let (Some(first), Some(last)) = (statements.first(), statements.last()) else {
         return;
     };
@@ -122,30 +118,14 @@ pub(crate) fn damaging(case: &Case, style: &Style, placeholder: &str, edits: &mu
     }
 }
 
-/// The body's statements with the lines that belong to them: each begins in the column of the first, and what closes or goes
-/// on with another one does too.
+/// The body's statements.
 fn statements(case: &Case, style: &Style) -> Vec<Range<usize>> {
-    let text = &case.shown;
-    let function = &case.function;
+    let (text, function) = (&case.shown, &case.function);
     let end = match style.has_braces {
         true => line_start(text, function.close),
         false => function.end(text),
     };
-    let mut found: Vec<Range<usize>> = Vec::new();
-    let mut column = None;
-    for (at, line) in lines(text).filter(|(at, _)| function.open < *at && *at < end) {
-        let is_own = !line.trim().is_empty() && indent(line) <= *column.get_or_insert(indent(line));
-        match found.last_mut() {
-            Some(last) if !is_own || goes_on(line.trim_start()) => last.end = at + line.len(),
-            _ => found.push(at..at + line.len()),
-        }
-    }
-    found
-}
-
-fn goes_on(line: &str) -> bool {
-    const WORDS: [&str; 8] = ["else", "elif", "except", "finally", "catch", ".", "?", ":"];
-    line.starts_with(['}', ')', ']']) || WORDS.iter().any(|word| line.starts_with(word))
+    margin::statements(text, function.open + 1..end)
 }
 
 fn line_start(text: &str, at: usize) -> usize {

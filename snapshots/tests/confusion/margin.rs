@@ -1,10 +1,14 @@
 //! Functions of languages other than C and C++, found by where their lines begin: a head at the margin, and a body that goes on
 //! up to the bracket in the head's own column, or in Python as long as lines are indented.
 
+use std::ops::Range;
+
 use crate::function::Function;
 
 /// How a language writes functions, as far as lines tell.
 pub(crate) struct Style {
+    /// Its name.
+    pub(crate) language: &'static str,
     /// The name in info strings of fences.
     pub(crate) tag: &'static str,
     /// How a comment of one line begins.
@@ -13,6 +17,8 @@ pub(crate) struct Style {
     pub(crate) parameter: &'static str,
     /// A statement that calls something.
     pub(crate) call: &'static str,
+    /// A statement that says there is nothing yet.
+    pub(crate) stub: &'static str,
     /// A whole function that returns its parameter.
     pub(crate) helper: &'static str,
     /// The column of heads.
@@ -22,14 +28,16 @@ pub(crate) struct Style {
     pub(crate) has_braces: bool,
 }
 
-const STYLES: [(&str, Style); 6] = [
+const STYLES: [(&[&str], Style); 6] = [
     (
-        "py",
+        &["py"],
         Style {
+            language: "Python",
             tag: "python",
             comment: "#",
             parameter: "traced",
             call: "trace_count(1)",
+            stub: "raise NotImplementedError",
             helper: "def NAME(value):\n    return value if value > 0 else 0\n\n\n",
             margin: 0,
             keyword: Some("def "),
@@ -37,12 +45,14 @@ const STYLES: [(&str, Style); 6] = [
         },
     ),
     (
-        "js",
+        &["js", "cjs", "mjs"],
         Style {
+            language: "JavaScript",
             tag: "javascript",
             comment: "//",
             parameter: "traced",
             call: "traceCount(1);",
+            stub: "throw new Error(\"not implemented\");",
             helper: "function NAME(value) {\n  return value > 0 ? value : 0;\n}\n\n",
             margin: 0,
             keyword: Some("function "),
@@ -50,12 +60,14 @@ const STYLES: [(&str, Style); 6] = [
         },
     ),
     (
-        "ts",
+        &["ts", "tsx"],
         Style {
+            language: "TypeScript",
             tag: "typescript",
             comment: "//",
             parameter: "traced: number",
             call: "traceCount(1);",
+            stub: "throw new Error(\"not implemented\");",
             helper: "function NAME(value: number): number {\n  return value > 0 ? value : 0;\n}\n\n",
             margin: 0,
             keyword: Some("function "),
@@ -63,12 +75,14 @@ const STYLES: [(&str, Style); 6] = [
         },
     ),
     (
-        "rs",
+        &["rs"],
         Style {
+            language: "Rust",
             tag: "rust",
             comment: "//",
             parameter: "traced: u32",
             call: "trace_count(1);",
+            stub: "todo!()",
             helper: "fn NAME(value: i32) -> i32 {\n    value.max(0)\n}\n\n",
             margin: 0,
             keyword: Some("fn "),
@@ -76,12 +90,14 @@ const STYLES: [(&str, Style); 6] = [
         },
     ),
     (
-        "go",
+        &["go"],
         Style {
+            language: "Go",
             tag: "go",
             comment: "//",
             parameter: "traced int",
             call: "traceCount(1)",
+            stub: "panic(\"not implemented\")",
             helper: "func NAME(value int) int {\n\tif value > 0 {\n\t\treturn value\n\t}\n\treturn 0\n}\n\n",
             margin: 0,
             keyword: Some("func "),
@@ -89,12 +105,14 @@ const STYLES: [(&str, Style); 6] = [
         },
     ),
     (
-        "java",
+        &["java"],
         Style {
+            language: "Java",
             tag: "java",
             comment: "//",
             parameter: "int traced",
             call: "traceCount(1);",
+            stub: "throw new UnsupportedOperationException();",
             helper: "    static int NAME(int value) {\n        return value > 0 ? value : 0;\n    }\n\n",
             margin: 4,
             keyword: None,
@@ -106,7 +124,7 @@ const STYLES: [(&str, Style); 6] = [
 /// The style of a file's language; none for C and C++.
 pub(crate) fn style(path: &str) -> Option<&'static Style> {
     let (_, extension) = path.rsplit_once('.')?;
-    let found = STYLES.iter().find(|(known, _)| *known == extension);
+    let found = STYLES.iter().find(|(known, _)| known.contains(&extension));
     found.map(|(_, style)| style)
 }
 
@@ -137,6 +155,38 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 pub(crate) fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
+
+/// Whether a line is empty or nothing but a remark.
+pub(crate) fn is_remark(line: &str) -> bool {
+    let line = line.trim();
+    let marks = ["//", "#", "/*", "*", "\""];
+    line.is_empty() || marks.iter().any(|mark| line.starts_with(mark))
+}
+
+/// The statements among the lines of a body, with the lines that belong to them: each begins in the column of the first, and
+/// what closes one or goes on with it does too.
+pub(crate) fn statements(text: &str, body: Range<usize>) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut column = None;
+    for (at, line) in lines(text).filter(|(at, _)| body.contains(at)) {
+        let words = line.trim();
+        let begins = !words.is_empty()
+            && indent(line) <= *column.get_or_insert(indent(line))
+            && !GOES_ON.iter().any(|mark| words.starts_with(mark));
+        match found.last_mut() {
+            Some(last) if !begins => last.end = at + line.len(),
+            None if !begins => {}
+            _ => found.push(at..at + line.len()),
+        }
+    }
+    found
+}
+
+/// How a line begins that isn't a statement's first.
+const GOES_ON: [&str; 19] = [
+    "}", ")", "]", "else", "elif", "except", "catch", "finally", "case", "default", "#", "|", ".",
+    "&", "?", ":", "*", "{", "\"\"\"",
+];
 
 fn function_at(text: &str, style: &Style, line_at: usize, line: &str) -> Option<Function> {
     let head = line_at + style.margin;

@@ -18,6 +18,7 @@ use tslp_snapshots::stage::Stage;
 
 use crate::damaging;
 use crate::dice::Dice;
+use crate::margin::{self, is_remark, lines, style};
 use crate::trial::refusal;
 
 /// Names a folder that `snapshots/releases/fetch.py` has filled.
@@ -52,25 +53,12 @@ impl Change {
     }
 
     fn language(&self) -> &'static str {
-        let extension = self.path.rsplit('.').next().unwrap_or_default();
-        let languages = [
-            ("c", "C"),
-            ("h", "C"),
-            ("cc", "C++"),
-            ("cpp", "C++"),
-            ("py", "Python"),
-            ("js", "JavaScript"),
-            ("cjs", "JavaScript"),
-            ("mjs", "JavaScript"),
-            ("ts", "TypeScript"),
-            ("tsx", "TypeScript"),
-            ("rs", "Rust"),
-            ("go", "Go"),
-            ("java", "Java"),
-        ];
-        let mut languages = languages.into_iter();
-        let found = languages.find(|(known, _)| *known == extension);
-        found.map_or("other", |(_, language)| language)
+        match (style(&self.path), self.path.rsplit('.').next()) {
+            (Some(style), _) => style.language,
+            (None, Some("c" | "h")) => "C",
+            (None, Some("cc" | "cpp")) => "C++",
+            _ => "other",
+        }
     }
 }
 
@@ -345,13 +333,6 @@ fn changes_of(package: &str, path: &str, old: &str, new: &str) -> Vec<Change> {
     changes
 }
 
-/// Whether a line is nothing but a remark.
-fn is_remark(line: &str) -> bool {
-    let line = line.trim();
-    let marks = ["//", "#", "/*", "*", "\""];
-    line.is_empty() || marks.iter().any(|mark| line.starts_with(mark))
-}
-
 /// How many words of code there are.
 fn words(text: &str) -> usize {
     let lines = text.lines().filter(|line| !is_remark(line));
@@ -468,11 +449,8 @@ fn damaged(change: &Change) -> Vec<(&'static str, String)> {
         .chars()
         .take_while(|c| *c == ' ' || *c == '\t')
         .collect();
-    let marker = if change.language() == "Python" {
-        "#"
-    } else {
-        "//"
-    };
+    let style = style(&change.path);
+    let marker = style.map_or("//", |style| style.comment);
     let wordings: Vec<&str> = damaging::WORDINGS.lines().collect();
     let replace = |place: Range<usize>, new: &str| {
         let mut whole = text.clone();
@@ -489,14 +467,10 @@ fn damaged(change: &Change) -> Vec<(&'static str, String)> {
     }
     let first = 1 + dice.below(pieces.len() - 2);
     let place = pieces[first].start..pieces[pieces.len() - 1].end;
-    let stub = match change.language() {
-        "Python" => "raise NotImplementedError",
-        "JavaScript" | "TypeScript" => "throw new Error(\"not implemented\");",
-        "Rust" => "todo!()",
-        "Java" => "throw new UnsupportedOperationException();",
-        "C++" => "throw std::logic_error(\"not implemented\");",
-        "Go" => "panic(\"not implemented\")",
-        _ => "abort();",
+    let stub = match style {
+        Some(style) => style.stub,
+        None if change.language() == "C++" => "throw std::logic_error(\"not implemented\");",
+        None => "abort();",
     };
     if words(&text[place.clone()]) > 6 {
         damaged.push(("stub", replace(place, &format!("{indent}{stub}\n"))));
@@ -514,55 +488,22 @@ fn damaged(change: &Change) -> Vec<(&'static str, String)> {
     damaged
 }
 
-/// The statements of a body, by its lines' indentation: whole lines each.
+/// The statements of a body, whole lines each.
 fn statements(change: &Change) -> Vec<Range<usize>> {
     let text = &change.old;
-    let mut at = 0;
-    let mut lines: Vec<Range<usize>> = Vec::new();
-    for line in text.split_inclusive('\n') {
-        lines.push(at..at + line.len());
-        at += line.len();
-    }
-    let Some(head) = lines.iter().position(|line| line.end > change.old_head) else {
+    let mut inside = lines(text)
+        .filter(|(at, line)| at + line.len() > change.old_head)
+        .skip(1);
+    // The body's brace may stand on a line of its own.
+    let first = inside.find(|(_, line)| line.trim() != "{");
+    let Some((start, _)) = first else {
         return Vec::new();
     };
     let is_closed = !text
         .trim_end()
         .ends_with(|c: char| c.is_alphanumeric() || c == ')')
         && change.language() != "Python";
-    let last = lines.len() - usize::from(is_closed);
-    // The body's brace may stand on a line of its own.
-    let body = lines.get(head + 1..last).unwrap_or_default();
-    let body = match body.first() {
-        Some(first) if text[first.clone()].trim() == "{" => &body[1..],
-        _ => body,
-    };
-    let indent = |line: &Range<usize>| {
-        let line = &text[line.clone()];
-        line.len() - line.trim_start().len()
-    };
-    let filled = body
-        .iter()
-        .filter(|line| !text[(*line).clone()].trim().is_empty());
-    let Some(least) = filled.map(indent).min() else {
-        return Vec::new();
-    };
-    let goes_on = [
-        "}", ")", "]", "else", "elif", "except", "catch", "finally", "case", "default", "#", "|",
-        ".", "&", "?", ":", "*", "{", "\"\"\"",
-    ];
-    let mut pieces: Vec<Range<usize>> = Vec::new();
-    for line in body {
-        let words = text[line.clone()].trim();
-        let begins = !words.is_empty()
-            && indent(line) == least
-            && !goes_on.iter().any(|mark| words.starts_with(mark));
-        match pieces.last_mut() {
-            Some(piece) if !begins => piece.end = line.end,
-            Some(_) => pieces.push(line.clone()),
-            None if begins => pieces.push(line.clone()),
-            None => {}
-        }
-    }
-    pieces
+    let last = lines(text).last().filter(|_| is_closed);
+    let end = last.map_or(text.len(), |(at, _)| at);
+    margin::statements(text, start..end)
 }
