@@ -39,6 +39,8 @@ mod walk;
 
 mod patterns;
 
+pub use parse::{MARKS_MAX, TOKENS_MAX};
+
 use std::collections::HashSet;
 
 use tslp_core::extract::{ExtractError, Extraction, GrammarTag, Grammars, LanguageId};

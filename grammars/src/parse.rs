@@ -14,11 +14,11 @@ const NESTING_MAX: u32 = 10_000;
 
 /// Most tokens and comments that are parsed, since each costs a parser memory: 150 to 190 bytes in C without errors, up to 300
 /// elsewhere. A megabyte of ordinary code holds 120,000 to 250,000; one of digits and commas would take 160 MB.
-pub(crate) const TOKENS_MAX: usize = 200_000;
+pub const TOKENS_MAX: usize = 200_000;
 
 /// Most words and marks that are parsed where comments and literals aren't told from code before the parse. A megabyte of
 /// ordinary code has 250,000 to 350,000; of digits and commas it would have a million.
-const MARKS_MAX: usize = 400_000;
+pub const MARKS_MAX: usize = 400_000;
 
 /// Progress calls (one per hundred parser operations) granted before any byte is read.
 const CALLS_BASE: usize = 600;

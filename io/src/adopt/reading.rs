@@ -9,7 +9,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
-use tslp_grammars::TreeSitterGrammars;
+use tslp_grammars::{MARKS_MAX, TOKENS_MAX, TreeSitterGrammars};
 
 use super::queue::{Job, Share};
 use crate::observer::{FileReader, Hashes};
@@ -17,8 +17,8 @@ use crate::observer::{FileReader, Hashes};
 /// Memory of what is kept of one definition: its name, place, figures and hash.
 const KEPT_MEMORY_PER_DEFINITION: usize = 400;
 
-// The words for it name the bound.
-const _: () = assert!(PARSE_BYTES_MAX == 1 << 20);
+// The words for them name the bounds.
+const _: () = assert!(PARSE_BYTES_MAX == 1 << 20 && TOKENS_MAX == 200_000 && MARKS_MAX == 400_000);
 
 /// Why no code of a file is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,10 +67,10 @@ impl Skip {
             Self::NotAFile | Self::Unreadable(ReadFailure::NotAFile) => "not a regular file",
             Self::Unnamable => "a name that can't be written down",
             Self::TooLargeToParse => {
-                "over 1 MiB, and can't be cut between definitions at the margin: the hash of the whole file is recorded"
+                "over the 1 MiB that is parsed at once, with no definition at the margin to cut it at; until it is split, only the hash of the whole file is recorded"
             }
             Self::TooDenseToParse => {
-                "too many tokens to parse: the hash of the whole file is recorded"
+                "over the 200,000 tokens (outside of C and C++ 400,000 words and marks) that are parsed at once; until it is split, only the hash of the whole file is recorded"
             }
             Self::Unreadable(ReadFailure::TooLarge) => "over the limit of etv.read_bytes_max",
             Self::Unreadable(ReadFailure::Denied) => "unreadable: no permission",

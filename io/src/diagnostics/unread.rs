@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tslp_core::extract::{ExtractError, Extraction, Grammars as _};
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
-use tslp_grammars::TreeSitterGrammars;
+use tslp_grammars::{MARKS_MAX, TOKENS_MAX, TreeSitterGrammars};
 use tslp_projections::STATE_MAP;
 
 use crate::config::settings::EtvConfig;
@@ -67,11 +67,12 @@ fn of_text(path: &RelPath, source: &[u8]) -> Option<String> {
         Ok(extraction) => Some(words(path.as_str(), &lines(source, &extraction))),
         Err(ExtractError::TooLarge) => Some(format!(
             "{name}: all of it, for it is larger than the {} KiB that are parsed at once, and no \
-             definition at the margin shows where to cut it",
+             definition at the margin shows where to cut it; it has to be split",
             PARSE_BYTES_MAX >> 10
         )),
         Err(ExtractError::TooDense) => Some(format!(
-            "{name}: all of it, for it has more tokens than are parsed"
+            "{name}: all of it, for it has more than the {TOKENS_MAX} tokens (outside of C and C++ {MARKS_MAX} words \
+             and marks) that are parsed at once; it has to be split"
         )),
         Err(ExtractError::Unparsable) => Some(format!(
             "{name}: all of it, for the parser gave up in its bounded time"
