@@ -44,9 +44,8 @@ struct Words<'a>(HashMap<&'a [u8], u32>);
 
 impl<'a> Words<'a> {
     fn of(text: &'a [u8]) -> Self {
-        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let mut counts = HashMap::new();
-        for word in text.split(|byte| !is_part(byte)) {
+        for word in text.split(|byte| !is_of_word(byte)) {
             *counts.entry(word).or_default() += 1;
         }
         Self(counts)
@@ -324,6 +323,10 @@ fn is_in_cast(span: Span, text: &[u8]) -> bool {
     before.trim_ascii_end().ends_with(b"(") && after.starts_with(b"*")
 }
 
+fn is_of_word(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || *byte == b'_'
+}
+
 /// The word that a text ends with, blanks aside: a word of code, not of a directive or a comment on the line above.
 fn last_word(text: &[u8]) -> Option<Span> {
     let end = text.trim_ascii_end().len();
@@ -333,8 +336,8 @@ fn last_word(text: &[u8]) -> Option<Span> {
             && !line.windows(2).any(|pair| pair == b"//");
         is_code.then_some(())?;
     }
-    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-    let length = text[..end].iter().rev().take_while(is_part).count();
+    let letters = text[..end].iter().rev();
+    let length = letters.take_while(|byte| is_of_word(byte)).count();
     (length > 0).then_some(Span {
         start: offset(end - length),
         end: offset(end),
@@ -365,8 +368,8 @@ fn words_of(text: &[u8]) -> Option<Vec<&[u8]>> {
 }
 
 fn end_of_word(text: &[u8], start: usize) -> usize {
-    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-    start + text[start..].iter().take_while(is_part).count()
+    let letters = text[start..].iter();
+    start + letters.take_while(|byte| is_of_word(byte)).count()
 }
 
 /// The bracket that the one at `end` closes.

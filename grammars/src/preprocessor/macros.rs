@@ -450,37 +450,21 @@ impl Pass<'_> {
         let length = text.len() - text[1..].trim_ascii_start().len() + name.len();
         let rest = &text[length..];
         let start = token.start + u32::try_from(length).unwrap_or(0);
+        let condition = Span {
+            start,
+            end: token.end,
+        };
         match name {
-            b"if" | b"elif" if rest.len() >= 2 && rest[0].is_ascii_whitespace() => {
-                self.blank_all(Span {
-                    start,
-                    end: token.end,
-                });
-                self.replace(
-                    Span {
-                        start: start + 1,
-                        end: token.end,
-                    },
-                    b"1",
-                );
+            b"if" | b"elif" => {
+                let plain: &[u8] = match rest.first() {
+                    Some(byte) if byte.is_ascii_whitespace() && rest.len() >= 2 => b" 1",
+                    Some(b'(') if rest.len() >= 3 => b"(1)",
+                    _ => return,
+                };
+                self.blank_all(condition);
+                self.replace(condition, plain);
             }
-            b"if" | b"elif" if rest.len() >= 3 && rest[0] == b'(' => {
-                self.blank_all(Span {
-                    start,
-                    end: token.end,
-                });
-                self.replace(
-                    Span {
-                        start,
-                        end: token.end,
-                    },
-                    b"(1)",
-                );
-            }
-            b"else" => self.blank_all(Span {
-                start,
-                end: token.end,
-            }),
+            b"else" => self.blank_all(condition),
             _ => {}
         }
     }
