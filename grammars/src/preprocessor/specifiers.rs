@@ -205,7 +205,7 @@ impl Pass<'_> {
         };
         let names = |at: usize| self.tokens[at].is_word() == ((at - open) % 2 == 1);
         let holds_names =
-            close > open + 1 && (open + 1..close).all(names) && (close - open) % 2 == 0;
+            close > open + 1 && (open + 1..close).all(names) && (close - open).is_multiple_of(2);
         let mut first = open;
         while first > 0 && self.tokens[first - 1].is_word() {
             first -= 1;
