@@ -67,10 +67,10 @@ impl Skip {
             Self::NotAFile | Self::Unreadable(ReadFailure::NotAFile) => "not a regular file",
             Self::Unnamable => "a name that can't be written down",
             Self::TooLargeToParse => {
-                "over the 1 MiB that is parsed at once, with no definition at the margin to cut it at; until it is split, only the hash of the whole file is recorded"
+                "over 1 MiB, and no definition at the margin to cut it at: only its hash is recorded; split it"
             }
             Self::TooDenseToParse => {
-                "over the 200,000 tokens (outside of C and C++ 400,000 words and marks) that are parsed at once; until it is split, only the hash of the whole file is recorded"
+                "over 200,000 tokens (outside of C and C++ 400,000): only its hash is recorded; split it"
             }
             Self::Unreadable(ReadFailure::TooLarge) => "over the limit of etv.read_bytes_max",
             Self::Unreadable(ReadFailure::Denied) => "unreadable: no permission",
