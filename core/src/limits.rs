@@ -128,7 +128,3 @@ pub const EDIT_WORK_BYTES_MAX: usize = 256 << 20;
 
 /// Places that one edit may change.
 pub const HUNKS_PER_EDIT_MAX: usize = 1024;
-
-/// Events after which an idle proxy writes a checkpoint: what a start after a crash has to fold then takes a tenth of a
-/// second, and the checkpoint itself a few hundredths.
-pub const CHECKPOINT_EVENTS: u64 = 25_000;

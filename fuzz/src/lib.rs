@@ -3,8 +3,8 @@
 //! The same functions run under libFuzzer (`fuzz_targets/`, see docs/fuzzing.md) and, over a few thousand generated
 //! inputs, in `cargo test`.
 
-mod checkpoint;
 mod events;
+mod rows;
 mod text;
 
 mod edits;
@@ -17,11 +17,11 @@ mod http;
 pub mod inputs;
 
 pub use chat::{chat_request, reply_stream};
-pub use checkpoint::checkpoint;
 pub use code::{extract_c, extract_cpp, extract_grammars, extract_patterns};
 pub use edits::{capture_edits, capture_tags, edit_apply, tool_call};
 pub use events::{decode_event, fold_events, stories};
 pub use http::{http_body, http_request, http_response};
+pub use rows::restore_rows;
 pub use text::{
     capture_blocks, damage, delimiters, known_lines, mention_scan, redaction, rel_path,
 };
@@ -41,7 +41,7 @@ pub struct Target {
 /// All targets.
 pub const TARGETS: &[Target] = &[
     target("decode_event", decode_event, 4_000, &[]),
-    target("checkpoint", checkpoint, 2_000, &[]),
+    target("restore_rows", restore_rows, 20_000, &[]),
     target("fold_events", fold_events, 150, &[]),
     target("stories", stories, 6, &[]),
     target("capture_blocks", capture_blocks, 4_000, inputs::MARKDOWN),

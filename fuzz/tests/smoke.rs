@@ -48,7 +48,7 @@ macro_rules! smoke {
 }
 
 smoke! {
-    decode_event checkpoint fold_events stories
+    decode_event restore_rows fold_events stories
     capture_blocks capture_edits capture_tags known_lines damage tool_call edit_apply
     mention_scan delimiters redaction rel_path
     extract_c extract_cpp extract_grammars extract_patterns

@@ -8,16 +8,13 @@ use tslp_core::event::{Event, ReadFailure};
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
-use tslp_replay::log::Log as _;
 use tslp_replay::pending::{Answers, Batch};
 use tslp_replay::state::State;
 use tslp_replay::store::{Nothing, Store};
 
-use crate::checkpoint;
 use crate::config::ServeConfig;
 use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
-use crate::ledger::disk::FileSystem;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
 use crate::observer::{Look as _, Observer, SystemClock, WallClock};
 use crate::startup::{self, StartError};
@@ -143,8 +140,6 @@ pub fn accept(
         trial.engine.settled(trial.engine.state().head());
         Ok(outcome)
     })?;
-    let file = DataFiles::of(&config.data_dir).checkpoint;
-    checkpoint::keep(&FileSystem, &file, opened.log.head()?, trial.engine.state());
     Ok(accepted)
 }
 

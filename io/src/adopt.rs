@@ -27,12 +27,10 @@ use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, Work};
 use tslp_replay::state::State;
 
-use crate::checkpoint;
 use crate::config::ServeConfig;
 use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
 use crate::diagnostics::unread;
-use crate::ledger::disk::FileSystem;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState};
@@ -400,18 +398,8 @@ impl<'c> Adopter<'c> {
         } = self.sink
         {
             drop(commits);
-            let file = DataFiles::of(&self.config.data_dir).checkpoint;
-            // Beside the last commits, which leave a core idle.
-            let prepared = checkpoint::prepare(&FileSystem, &file, self.engine.state());
-            match writer.join() {
-                Ok(durable) => checkpoint::keep_prepared(prepared, durable),
-                Err(failure) => {
-                    if let Ok(prepared) = prepared {
-                        prepared.abandon();
-                    }
-                    return Err(AdoptError::Writer(failure.message));
-                }
-            }
+            let written = writer.join();
+            written.map_err(|failure| AdoptError::Writer(failure.message))?;
             drop(lock);
         }
         self.summary.add(walked);
@@ -453,7 +441,7 @@ fn folded(files: &DataFiles) -> Result<(State, StoredContents), AdoptError> {
     let reader = readers.open()?;
     let archives = match reader.tables_state()? {
         TablesState::Current => Archives::Sound,
-        TablesState::Rebuild { .. } => Archives::Doubtful,
+        TablesState::Rebuild { .. } | TablesState::Doubtful { .. } => Archives::Doubtful,
     };
     let state = startup::fold(|visit| reader.read(Seq(1), visit))?;
     Ok((state, StoredContents::new(reader, archives)))

@@ -227,7 +227,6 @@ impl<'o, W: io::Write> Tour<'o, W> {
         let before = self.proxy.get("/state")?;
         self.proxy.stop()?;
         let files = DataFiles::of(&self.data_dir);
-        fs::remove_file(files.checkpoint)?;
         let database = rusqlite::Connection::open(files.database)?;
         for table in TABLES {
             database.execute_batch(&format!("DROP TABLE {}", table.name))?;

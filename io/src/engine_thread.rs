@@ -32,7 +32,6 @@ use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlac
 use crate::chat::rewrite::RewrittenMessages;
 use crate::chat::sent::{SentMessage, SentPrompts};
 use crate::chat::template::KnownText;
-use crate::checkpoint::keeper::Keeper;
 use crate::config::secret::Secret;
 use crate::contents::StoredContents;
 use crate::http::error::Refusal;
@@ -67,8 +66,6 @@ pub struct Wiring {
     pub durable: Arc<DurableHead>,
     /// Where questions for the model go.
     pub audits: AuditQueue,
-    /// Where the state goes at times.
-    pub keeper: Keeper,
     /// What time it is; every event carries it.
     pub clock: Arc<dyn WallClock>,
 }
@@ -95,8 +92,6 @@ pub struct EngineThread {
     last_transition: Seq,
     /// Bytes of prompts and replies since memory was last given back.
     worked_bytes: usize,
-    /// Whether a moment without work has been looked for in vain since the last wake.
-    rested: bool,
     /// Files that people were told are STALE.
     told_stale: BTreeSet<RelPath>,
 }
@@ -169,7 +164,6 @@ impl EngineThread {
             sent_prompts: SentPrompts::default(),
             last_transition: Seq(0),
             worked_bytes: 0,
-            rested: false,
             told_stale: BTreeSet::new(),
         }
     }
@@ -182,7 +176,6 @@ impl EngineThread {
                 break;
             }
         }
-        self.keep_last();
     }
 
     /// Goes on from where the last process stopped. To be called once, before anything else.
@@ -248,40 +241,17 @@ impl EngineThread {
 
     /// What comes next. The first idle moment after a lot of text was worked on goes to giving its memory back.
     fn next(&mut self) -> Option<ToEngine> {
-        self.rested = false;
-        loop {
-            let is_due = self.wiring.keeper.is_due(self.state().head()) && !self.rested;
-            if self.worked_bytes < GIVE_BACK_BYTES && !is_due {
-                return self.wiring.from_loop.recv().ok();
-            }
+        if self.worked_bytes >= GIVE_BACK_BYTES {
             match self.wiring.from_loop.recv_timeout(IDLE) {
                 Ok(message) => return Some(message),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => self.rest(is_due),
+                Err(RecvTimeoutError::Timeout) => {
+                    memory::give_back();
+                    self.worked_bytes = 0;
+                }
             }
         }
-    }
-
-    /// Nobody wants anything: the state is kept if it is due and durable, else the next such moment will do.
-    fn rest(&mut self, is_due: bool) {
-        if self.worked_bytes >= GIVE_BACK_BYTES {
-            memory::give_back();
-            self.worked_bytes = 0;
-        }
-        self.rested = true;
-        let state = self.engine.state();
-        if is_due && self.wiring.durable.reached() >= state.head() {
-            let from_loop = &self.wiring.from_loop;
-            self.wiring.keeper.keep(state, || !from_loop.is_empty());
-        }
-    }
-
-    /// The state at an orderly end is what the next start goes on from.
-    fn keep_last(&mut self) {
-        let state = self.engine.state();
-        if self.wiring.durable.wait_for(state.head()).is_ok() {
-            self.wiring.keeper.keep(state, || false);
-        }
+        self.wiring.from_loop.recv().ok()
     }
 
     fn prompt(

@@ -28,7 +28,6 @@ pub mod progress;
 pub mod accept;
 pub mod adopt;
 pub mod archive_check;
-pub mod checkpoint;
 pub mod ledger;
 pub mod maintenance;
 mod roads;

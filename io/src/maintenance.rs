@@ -1,20 +1,18 @@
 //! `tslp verify`, `rebuild` and `salvage`: acts of the user on a ledger that no proxy is using.
 
-use std::fmt::Write as _;
-use std::io;
 use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
+use tslp_projections::table::TableDigest;
 use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 
 use crate::archive_check::Archive;
-use crate::checkpoint;
 use crate::diagnostics::Subject;
 use crate::diagnostics::doctor::{self, Report};
-use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenOptions, SqliteLog, TablesState};
+use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog, TablesState};
 use crate::roads;
 use crate::startup::{self, Bar, StartError};
 
@@ -86,7 +84,8 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
         report.add(table.name, compared);
     }
     match reader.tables_state() {
-        Ok(TablesState::Current) => {}
+        // This is the check that they are to be held against.
+        Ok(TablesState::Current | TablesState::Doubtful { .. }) => {}
         Ok(TablesState::Rebuild { reason }) => {
             report.warn(
                 "tables",
@@ -95,14 +94,7 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
         }
         Err(error) => report.add("tables", Err(error.to_string())),
     }
-    match reader.chain_at(head) {
-        Ok(Some(chain)) => {
-            let file = DataFiles::of(&subject.data_dir).checkpoint;
-            roads::compare(&file, reader, &state, chain, report);
-        }
-        Ok(None) => report.add("genesis fold", Err(format!("event {head} is gone"))),
-        Err(error) => report.add("genesis fold", Err(error.to_string())),
-    }
+    roads::compare(reader, &state, report);
     if reader.head().is_ok_and(|now| now.seq != head) {
         report.warn(
             "concurrency",
@@ -117,31 +109,26 @@ fn found(reader: &LedgerReader, archive: &Archive) -> Result<String, String> {
         return Err(format!("{flaw}: run `tslp rebuild`"));
     }
     let stored = startup::stored_digest(|visit| reader.read_table(archive.table, visit));
-    let (rows, digest) = stored.map_err(|error| error.to_string())?;
-    Ok(format!("{rows} rows, digest {}", hex(&digest)))
+    let digest = stored.map_err(|error| error.to_string())?;
+    Ok(words(&digest))
+}
+
+fn words(digest: &TableDigest) -> String {
+    format!("{} rows, digest {digest}", digest.rows())
 }
 
 fn compare(reader: &LedgerReader, state: &State, table: usize) -> Result<String, String> {
     let stored = startup::stored_digest(|visit| reader.read_table(table, visit));
-    let (stored_rows, stored_digest) =
-        stored.map_err(|error| format!("run `tslp rebuild`: {error}"))?;
-    let (rows, digest) = state.digest(table);
-    if (stored_rows, stored_digest) == (rows, digest) {
-        return Ok(format!("{rows} rows, digest {}", hex(&digest)));
+    let stored = stored.map_err(|error| format!("run `tslp rebuild`: {error}"))?;
+    let expected = state.digest(table);
+    if stored == expected {
+        return Ok(words(&stored));
     }
     Err(format!(
-        "{stored_rows} rows with digest {}, but the ledger says {rows} rows with digest {}: run `tslp rebuild`",
-        hex(&stored_digest),
-        hex(&digest)
+        "{} rows with digest {stored}, but the ledger says {} rows with digest {expected}: run `tslp rebuild`",
+        stored.rows(),
+        expected.rows(),
     ))
-}
-
-fn hex(digest: &[u8; 32]) -> String {
-    digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string can't fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Throws every projection away and folds it anew. Returns one line for each table: its rows and their digest, which
@@ -162,26 +149,19 @@ pub fn rebuild(
         (0..TABLES.len()).map(digest).collect()
     };
     let before = digests(&opened.log);
-    let checkpoint = DataFiles::of(data_dir).checkpoint;
-    let state = startup::rebuild(&mut opened.log, bar)?;
+    startup::rebuild(&mut opened.log, bar)?;
     opened.log.settle()?;
-    let written = checkpoint::write(&*options.disk, &checkpoint, opened.log.head()?, &state);
-    written.map_err(|error| LedgerError::File {
-        action: "write",
-        path: checkpoint,
-        source: io::Error::other(error),
-    })?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
-        let (rows, digest) = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
-        let changed = if before[index] == Some((rows, digest)) {
+        let digest = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
+        let changed = if before[index] == Some(digest) {
             "unchanged"
         } else {
             "CHANGED"
         };
-        let digest = hex(&digest);
         Ok(format!(
-            "{:<15} {rows:>9} rows  {digest}  {changed}",
-            table.name
+            "{:<17} {:>9} rows  {digest}  {changed}",
+            table.name,
+            digest.rows()
         ))
     });
     lines.collect()

@@ -1,98 +1,64 @@
-//! The two roads to a state, for `tslp verify`: from the first event, and from the checkpoint.
+//! The two roads to a state, for `tslp verify`: from the first event, and from the tables.
 
-use std::ops::ControlFlow;
-use std::path::Path;
-
-use tslp_replay::chain::ChainHash;
+use tslp_projections::TABLES;
+use tslp_projections::table::TableDigest;
 use tslp_replay::state::State;
 
-use crate::checkpoint::{self, Loaded, Mark, NotWritten};
 use crate::diagnostics::doctor::Report;
 use crate::ledger::LedgerReader;
-use crate::ledger::disk::FileSystem;
 use crate::startup;
 
-/// Adds to a report whether the checkpoint and what came after it lead to the state that the whole ledger gives. No
-/// checkpoint that can be used is no failure: it is disposable.
-pub(crate) fn compare(
-    file: &Path,
-    reader: &LedgerReader,
-    folded: &State,
-    chain: ChainHash,
-    report: &mut Report,
-) {
-    let folded_mark = match checkpoint::mark(folded, chain) {
-        Ok(mark) => mark,
-        Err(error) => return report.add("genesis fold", Err(error.to_string())),
-    };
-    report.add("genesis fold", Ok(words(folded_mark)));
-    let Loaded { state, mark } = match checkpoint::load(&FileSystem, file, reader) {
-        Ok(loaded) => loaded,
-        Err(reason) => {
-            let detail = format!("not used: {reason}. Nothing is lost by that but time at a start");
-            return report.add("checkpoint + tail", Ok(detail));
-        }
-    };
-    let at = mark.head;
-    if at.seq > folded.head() {
-        let detail = format!("not used: a proxy wrote it meanwhile, at {}", at.seq);
-        return report.add("checkpoint + tail", Ok(detail));
-    }
-    // A proxy may go on writing.
-    let tail = startup::fold_tail(
-        |from, visit| {
-            reader.read(from, &mut |stored| {
-                if stored.seq > folded.head() {
-                    return ControlFlow::Break(());
-                }
-                visit(stored)
-            })
-        },
-        state,
-        at.chain,
+/// Adds to a report whether a start from the tables goes on from the state that the whole ledger gives.
+pub(crate) fn compare(reader: &LedgerReader, folded: &State, report: &mut Report) {
+    let head = folded.head();
+    let expected = digests(folded);
+    report.add("genesis fold", Ok(words(folded, &expected)));
+    let restored = startup::restore(
+        |table, visit| reader.read_table(table, visit),
+        &|seq| reader.event_at(seq),
+        head,
     );
-    let compared = match tail {
-        Ok(state) => same(&state, chain, folded, folded_mark)
-            .map(|words| format!("from {} on: {words}", at.seq)),
-        Err(error) => Err(error.to_string()),
+    let compared = restored.and_then(|(state, read)| {
+        let kept = reader.digests().map_err(|error| error.to_string())?;
+        let kept = kept.ok_or("a table has no digest")?;
+        let found = digests(&state);
+        let differs = |index: &usize| {
+            found[*index] != expected[*index]
+                || read[*index] != expected[*index]
+                || kept[*index] != expected[*index]
+        };
+        let wrong: Vec<_> = (0..TABLES.len()).filter(differs).collect();
+        match wrong.is_empty() {
+            true => Ok(words(&state, &found)),
+            false => {
+                let names: Vec<_> = wrong.iter().map(|index| TABLES[*index].name).collect();
+                Err(format!("they are wrong about {}", names.join(", ")))
+            }
+        }
+    });
+    report.add(
+        "state from the tables",
+        compared.map_err(|why| {
+            format!("{why}. Stop the proxy and run `tslp rebuild`, which folds them anew")
+        }),
+    );
+}
+
+/// Of each table; of the archives, whose rows are in no state, that of no rows.
+fn digests(state: &State) -> Vec<TableDigest> {
+    let digest = |(index, table): (usize, &tslp_projections::table::Table)| match table.is_archive()
+    {
+        true => TableDigest::default(),
+        false => state.digest(index),
     };
-    report.add("checkpoint + tail", compared);
+    TABLES.iter().enumerate().map(digest).collect()
 }
 
-fn same(
-    state: &State,
-    chain: ChainHash,
-    folded: &State,
-    folded_mark: Mark,
-) -> Result<String, String> {
-    let mark = checkpoint::mark(state, chain).map_err(|error| error.to_string())?;
-    if mark == folded_mark {
-        return Ok(words(mark));
-    }
-    let differing = differing(state, folded).map_err(|error| error.to_string())?;
-    Err(format!(
-        "{}: the checkpoint is wrong about {}. Stop the proxy and run `tslp rebuild`, which deletes it and writes it anew",
-        words(mark),
-        differing.join(", ")
-    ))
-}
-
-/// The kinds of parts that aren't the same in both states.
-fn differing(one: &State, other: &State) -> Result<Vec<&'static str>, NotWritten> {
-    let (one, other) = (checkpoint::kinds(one)?, checkpoint::kinds(other)?);
-    let mut names: Vec<_> = (one.iter().filter(|kind| !other.contains(kind)))
-        .chain(other.iter().filter(|kind| !one.contains(kind)))
-        .map(|(name, _)| *name)
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    Ok(names)
-}
-
-fn words(mark: Mark) -> String {
-    let short: String = mark.hash[..8]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("the state at {} is {short}", mark.head.seq)
+fn words(state: &State, digests: &[TableDigest]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    digests.iter().for_each(|digest| {
+        hasher.update(&digest.to_bytes());
+    });
+    let hash = hasher.finalize().to_hex();
+    format!("the state at {} is {}", state.head(), &hash[..16])
 }

@@ -1,18 +1,18 @@
-//! The scrub: after a start that took the state from a checkpoint, everything that the start didn't read is read behind it.
+//! The scrub: after a start that took the state from the tables, everything that the start didn't read is read behind it.
 //!
 //! First every page of the file, then the whole ledger ([`history`]). The first commit waits for both
 //! ([`crate::ledger::soundness`]), so the scrub gives way to nobody. What it finds turns on safe mode, as the same flaw
-//! would at a start, and takes the checkpoint away, so that the next start looks at everything itself.
+//! would at a start, and leaves word, so that the next start looks at everything itself.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
+use tslp_projections::table::TableDigest;
 use tslp_replay::fold::ReplayError;
 use tslp_replay::log::Head;
 
-use crate::checkpoint::Mark;
 use crate::ledger::disk::Disk;
 use crate::ledger::soundness::{Looking, Soundness};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions};
@@ -29,22 +29,17 @@ pub enum Flaw {
     /// The ledger can't be read or believed.
     #[error(transparent)]
     Ledger(#[from] StartError),
-    /// An archive holds something else than the ledger says.
+    /// A table holds something else than the ledger says.
     #[error(
-        "table {table} {flaw}. No event is lost: restart tslp, which makes its tables anew from the ledger"
+        "table {table} {flaw}. No event is lost: restart tslp, which makes its tables anew from the ledger, and run \
+         `tslp verify --deep` to see whether anything was decided by them"
     )]
-    Archive {
+    Table {
         /// The table.
         table: &'static str,
         /// What is wrong with it.
         flaw: String,
     },
-    /// The checkpoint isn't the state that its events make.
-    #[error(
-        "the checkpoint at {0} isn't what the ledger says, though its hashes fit. No event is lost: restart tslp, which \
-         folds the ledger from its first event, and run `tslp verify --deep` to see what was decided since the last start"
-    )]
-    Checkpoint(Seq),
 }
 
 impl From<ReplayError> for Flaw {
@@ -79,7 +74,7 @@ pub enum Progress {
     },
     /// Everything is sound.
     Passed {
-        /// How many events this scrub verified; without a checkpoint the start verified all of them.
+        /// How many events this scrub verified; where the state isn't from the tables, the start verified all of them.
         events: Seq,
     },
     /// Something isn't; why.
@@ -136,9 +131,9 @@ pub struct Scrub {
     soundness: Soundness,
     claimed: Option<Claimed>,
     disk: Arc<dyn Disk>,
-    file: PathBuf,
-    /// The checkpoint that the start took the state from, and where the ledger ended then.
-    unverified: Option<(Mark, Head)>,
+    doubt: PathBuf,
+    /// Where the ledger ended, and what the tables held, if the start took the state from them.
+    unverified: Option<(Head, Vec<TableDigest>)>,
     watched: Watched,
 }
 
@@ -153,16 +148,16 @@ impl Scrub {
         data_dir: &Path,
     ) -> Result<Self, StartError> {
         let reader = opened.readers.open()?;
-        let unverified = match opened.log.unverified() {
-            Some(mark) => Some((mark, reader.head()?)),
-            None => None,
+        let unverified = match opened.log.is_unverified() {
+            true => Some((reader.head()?, opened.log.digests().to_vec())),
+            false => None,
         };
         Ok(Self {
             reader,
             soundness: opened.log.soundness().clone(),
             claimed: None,
             disk: Arc::clone(&options.disk),
-            file: DataFiles::of(data_dir).checkpoint,
+            doubt: DataFiles::of(data_dir).doubt,
             unverified,
             watched: Watched::default(),
         })
@@ -202,7 +197,7 @@ impl Scrub {
         };
         match &outcome {
             Ok(Course::On) => self.watched.set(Progress::Passed {
-                events: self.unverified.map_or(Seq(0), |(_, end)| end.seq),
+                events: self.unverified.as_ref().map_or(Seq(0), |(end, _)| end.seq),
             }),
             Ok(Course::Over) => self.watched.set(Progress::Stopped),
             Err(flaw) => self.stop_writing(flaw.to_string()),
@@ -213,7 +208,7 @@ impl Scrub {
     fn stop_writing(&self, reason: String) {
         // First, so that the pages say it when a client is told.
         self.watched.set(Progress::Failed(reason.clone()));
-        history::condemn(&self.soundness, &*self.disk, &self.file, &reason);
+        history::condemn(&self.soundness, &*self.disk, &self.doubt, &reason);
     }
 
     fn look(
@@ -227,17 +222,18 @@ impl Scrub {
             claimed.pages.take().into_iter().for_each(Looking::sound);
             tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
         }
-        let Some((mark, end)) = self.unverified.filter(|_| claimed.events.is_some()) else {
+        let unverified = self.unverified.as_ref();
+        let Some((end, tables)) = unverified.filter(|_| claimed.events.is_some()) else {
             return Ok(Course::On);
         };
         let read = |from, visit: &mut Visit<'_>| self.reader.read(from, visit);
-        let verified = history::verify(&read, &self.reader, mark, end, |done| {
+        let verified = history::verify(&read, &self.reader, tables, *end, |done| {
             self.watched.set(Progress::Events { done, of: end.seq });
             course()
         })?;
         if verified == Course::On {
             claimed.events.take().into_iter().for_each(Looking::sound);
-            tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "everything behind the checkpoint is sound");
+            tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "every event is sound, and the tables are what they say");
         }
         Ok(verified)
     }

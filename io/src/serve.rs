@@ -9,14 +9,12 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::state::State;
 
 use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
-use crate::checkpoint::keeper::Keeper;
 use crate::config::ServeConfig;
 use crate::config::settings::Budget;
 use crate::config::upstream::{Upstream, UpstreamUrl};
@@ -27,7 +25,6 @@ use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::{Diagnostics, Subject};
 use crate::engine_thread::{EngineThread, Wiring};
 use crate::exit::Exit;
-use crate::ledger::disk::FileSystem;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Durability, Failure, LedgerWriter, Remedy, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
@@ -140,8 +137,6 @@ pub struct Server {
 struct Threads {
     audits: AuditQueue,
     engine: Option<JoinHandle<()>>,
-    /// Writes what the engine hands over last.
-    checkpoints: Option<JoinHandle<()>>,
     writer: Option<LedgerWriter>,
     /// The writer may wait for its verdict.
     scrub: Option<Scrubbing>,
@@ -333,7 +328,7 @@ impl Server {
         let scrub = scrub
             .map(|scrub| Scrubbing::spawn(scrub, handle.clone()))
             .transpose()?;
-        let (engine, checkpoints, writer, unheard, ledger) = match started {
+        let (engine, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
                 let lock = Arc::clone(&opened.lock);
                 let surroundings = Surroundings {
@@ -342,14 +337,12 @@ impl Server {
                     audits: audits.clone(),
                     room: watch,
                 };
-                let (engine, checkpoints, writer) =
-                    start_engine(config, opened, state, surroundings)?;
+                let (engine, writer) = start_engine(config, opened, state, surroundings)?;
                 // Not waited for at the end: it holds nothing, and may be in the middle of a look-up.
                 Auditor::new(auditor, audits.clone(), to_engine.clone()).spawn()?;
                 ask_for_context(config, &chosen.url, to_engine)?;
                 (
                     Some(engine),
-                    Some(checkpoints),
                     Some(writer),
                     None,
                     Some(OpenLedgerGuard(lock)),
@@ -358,7 +351,7 @@ impl Server {
             Err((message, lock)) => {
                 handle.send(ToLoop::LedgerFailed { message });
                 let lock = OpenLedgerGuard(Arc::new(lock));
-                (None, None, None, Some(from_loop), Some(lock))
+                (None, None, Some(from_loop), Some(lock))
             }
         };
         Ok(Self {
@@ -369,7 +362,6 @@ impl Server {
             threads: Threads {
                 audits,
                 engine,
-                checkpoints,
                 writer,
                 scrub,
                 diagnostics,
@@ -415,9 +407,6 @@ impl Server {
         self.threads.audits.close();
         if let Some(engine) = self.threads.engine {
             join(engine, "engine");
-        }
-        if let Some(checkpoints) = self.threads.checkpoints {
-            join(checkpoints, "checkpoints");
         }
         let written = self.threads.writer.map(LedgerWriter::join).transpose();
         if let Some(scrub) = self.threads.scrub {
@@ -552,15 +541,8 @@ fn start_engine(
     opened: OpenLedger,
     state: State,
     surroundings: Surroundings<'_>,
-) -> Result<(JoinHandle<()>, JoinHandle<()>, LedgerWriter), ServeError> {
+) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
-    let (keeper, checkpoints) = Keeper::spawn(
-        Arc::new(FileSystem),
-        DataFiles::of(&config.data_dir).checkpoint,
-        opened.readers.open()?,
-        opened.log.soundness().clone(),
-        opened.log.unverified().map_or(Seq(0), |mark| mark.head.seq),
-    )?;
     let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);
     let tell = handle.clone();
@@ -592,7 +574,6 @@ fn start_engine(
         commits,
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
-        keeper,
         clock: Arc::new(SystemClock),
     };
     let engine = startup::engine(state, &config.policy, contents);
@@ -606,5 +587,5 @@ fn start_engine(
             });
         }
     })?;
-    Ok((engine, checkpoints, writer))
+    Ok((engine, writer))
 }

@@ -1,5 +1,5 @@
-//! From a data directory to a state: opens the ledger, takes the state from its checkpoint and folds what came later, or
-//! folds everything, verifying every link on the way, and puts the projections' tables right.
+//! From a data directory to a state: opens the ledger and takes the state from the projections' tables, or folds everything,
+//! verifying every link on the way, and puts the tables right.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -9,24 +9,22 @@ use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::DecodeError;
-use tslp_projections::TABLES;
-use tslp_projections::table::{Changes, TableDigest, Value};
-use tslp_replay::chain::ChainHash;
+use tslp_projections::table::{Changes, TableDigest, Unfit, Value};
+use tslp_projections::{EventAt, TABLES};
 use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
-use tslp_replay::state::State;
+use tslp_replay::state::{Restoring, State};
 use tslp_replay::store::Store;
 
 use crate::VERSION;
 use crate::archive_check::{Archive, ArchiveCheck};
-use crate::checkpoint::{self, Loaded, Mark, Unusable};
 use crate::data_dir::DataDirError;
 use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
 use crate::ledger::SqliteLog;
 use crate::ledger::TablesState;
-use crate::ledger::{ArchiveRows, DataFiles, OpenLedger, OpenOptions};
+use crate::ledger::{ArchiveRows, OpenLedger, OpenOptions};
 use crate::progress::Progress;
 
 /// Events after which a fold lets go of what the archives hold.
@@ -93,7 +91,7 @@ impl StartError {
     }
 
     /// Sorts what a replay says of an event.
-    fn of(flaw: ReplayError, stored: &Stored) -> Self {
+    pub(crate) fn of(flaw: ReplayError, stored: &Stored) -> Self {
         // A replay decodes what fits the chain alone.
         match tslp_migrations::decode(&stored.kind, &stored.payload) {
             Err(source) if matches!(flaw, ReplayError::Undecodable { .. }) => {
@@ -114,94 +112,87 @@ pub fn start(
     workspace: &Path,
 ) -> Result<(OpenLedger, State), StartError> {
     let mut opened = options.open(data_dir, workspace)?;
-    let files = DataFiles::of(data_dir);
-    if let Some((state, unverified)) = from_checkpoint(options, &files, &opened)? {
-        opened.log.goes_on_from(unverified);
-        opened.log.settle()?;
-        return Ok((opened, state));
-    }
-    let (state, damage) = match &opened.tables {
-        TablesState::Rebuild { reason } => (None, Some(reason.clone())),
-        TablesState::Current => {
+    let (reason, state) = match &opened.tables {
+        TablesState::Rebuild { reason } => (Some(reason.clone()), None),
+        TablesState::Doubtful { reason } => {
+            tracing::info!(%reason, "holding the projections' tables against all events");
             let (state, archives) =
                 fold_checked(|visit| opened.log.read(Seq(1), visit), &opened.log)?;
-            let damage = damaged_table(&opened.log, &state, &archives);
-            (Some(state), damage)
+            (damaged_table(&opened.log, &state, &archives), Some(state))
         }
+        TablesState::Current => match from_tables(&opened.log)? {
+            Ok(state) => {
+                opened.log.goes_on_from_tables();
+                (None, Some(state))
+            }
+            Err(reason) => (Some(reason), None),
+        },
     };
-    let state = match (state, damage) {
-        (Some(state), None) => state,
-        (_, reason) => rebuild_because(&mut opened.log, &reason.unwrap_or_default())?,
+    let state = match (reason, state) {
+        (None, Some(state)) => {
+            if !opened.log.is_unverified() {
+                opened.log.trust_tables()?;
+            }
+            state
+        }
+        (reason, _) => rebuild_because(&mut opened.log, &reason.unwrap_or_default())?,
     };
     opened.log.settle()?;
     Ok((opened, state))
 }
 
-/// The state that a checkpoint and what came after it give, and what it is the checkpoint of; `None` if there is no
-/// checkpoint to be believed, or the tables say something else.
-fn from_checkpoint(
-    options: &OpenOptions,
-    files: &DataFiles,
-    opened: &OpenLedger,
-) -> Result<Option<(State, Mark)>, StartError> {
+/// The state that the tables hold, or why they can't be believed.
+fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
     let begun = Instant::now();
-    let Loaded { state, mark } = match checkpoint::load(
-        &*options.disk,
-        &files.checkpoint,
-        &opened.log,
-    ) {
-        Ok(loaded) => loaded,
-        Err(Unusable::Missing) if opened.log.head()?.seq == Seq(0) => return Ok(None),
-        Err(reason) => {
-            tracing::info!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
-            return Ok(None);
-        }
-    };
-    let at = mark.head;
-    let loaded = begun.elapsed();
-    let state = fold_tail(|from, visit| opened.log.read(from, visit), state, at.chain)?;
-    let folded = begun.elapsed() - loaded;
-    let reason = match &opened.tables {
-        TablesState::Rebuild { reason } => Some(reason.clone()),
-        TablesState::Current => damaged_table(&opened.log, &state, &[]),
-    };
-    if let Some(reason) = reason {
-        tracing::warn!(%reason, "the checkpoint isn't used: folding the ledger from its first event");
-        return Ok(None);
-    }
-    let compared = begun.elapsed() - loaded - folded;
-    tracing::info!(
-        checkpoint = %at.seq,
-        head = %state.head(),
-        ?loaded,
-        ?folded,
-        ?compared,
-        "started from the checkpoint"
+    let head = log.head()?.seq;
+    let restored = restore(
+        |table, visit| log.read_table(table, visit),
+        &|seq| log.event_at(seq),
+        head,
     );
-    Ok(Some((state, mark)))
+    let (state, digests) = match restored {
+        Ok(restored) => restored,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let mut tables = TABLES.iter().zip(digests.iter().zip(log.digests()));
+    if let Some((table, _)) = tables.find(|(_, (read, kept))| read != kept) {
+        let reason = format!("table {} was changed since it was written", table.name);
+        return Ok(Err(reason));
+    }
+    tracing::info!(%head, took = ?begun.elapsed(), "the state was taken from the projections' tables");
+    Ok(Ok(state))
 }
 
-/// Folds what came after a checkpoint, verifying the chain from there on.
+/// Takes a state and each table's digest from its rows; an archive's, whose rows stay in the store, is that of no rows.
 ///
 /// # Errors
-/// When it can't be read or believed.
-pub(crate) fn fold_tail(
-    read: impl FnOnce(Seq, &mut dyn FnMut(Stored) -> ControlFlow<()>) -> Result<(), LedgerError>,
-    loaded: State,
-    chain: ChainHash,
-) -> Result<State, StartError> {
-    let from = loaded.head().next();
-    let mut replay = Replay::from(loaded, chain);
-    visit_all(
-        |visit| read(from, visit),
-        |stored| {
-            replay.step(stored, tslp_migrations::decode)?;
-            settle_at_times(&mut replay, stored.seq);
-            Ok(())
-        },
-    )?;
-    replay.settle();
-    Ok(replay.into_state())
+/// Why there is none, in words.
+pub(crate) fn restore(
+    read: impl Fn(usize, &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>) -> Result<(), LedgerError>,
+    event: EventAt<'_>,
+    head: Seq,
+) -> Result<(State, Vec<TableDigest>), String> {
+    let mut restoring = Restoring::default();
+    let mut digests = vec![TableDigest::default(); TABLES.len()];
+    for (index, table) in TABLES.iter().enumerate() {
+        if table.is_archive() {
+            continue;
+        }
+        let mut taken = Ok(());
+        let read = read(index, &mut |row| {
+            digests[index].add(&row);
+            taken = restoring.take(index, &row, event);
+            match taken {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        });
+        read.map_err(|error| error.to_string())?;
+        taken.map_err(|Unfit(what)| format!("table {}: {what}", table.name))?;
+    }
+    let state = restoring.finish(head, event);
+    let state = state.map_err(|Unfit(what)| format!("the tables: {what}"))?;
+    Ok((state, digests))
 }
 
 fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartError> {
@@ -236,8 +227,9 @@ fn damaged_table(log: &SqliteLog, state: &State, archives: &[Archive]) -> Option
         if table.is_archive() {
             return None;
         }
+        let kept = log.digests()[index];
         match stored_digest(|visit| log.read_table(index, visit)) {
-            Ok(stored) if stored == state.digest(index) => None,
+            Ok(stored) if stored == state.digest(index) && stored == kept => None,
             Ok(_) => Some(format!(
                 "table {} doesn't hold what the ledger says",
                 table.name
@@ -251,13 +243,13 @@ fn damaged_table(log: &SqliteLog, state: &State, archives: &[Archive]) -> Option
 /// How many rows a stored table has, and their digest, to be held against [`State::digest`].
 pub(crate) fn stored_digest(
     read: impl FnOnce(&mut dyn FnMut(Vec<Value>) -> ControlFlow<()>) -> Result<(), LedgerError>,
-) -> Result<(u64, [u8; 32]), LedgerError> {
-    let mut stored = TableDigest::new();
+) -> Result<TableDigest, LedgerError> {
+    let mut stored = TableDigest::default();
     read(&mut |row| {
         stored.add(&row);
         ControlFlow::Continue(())
     })?;
-    Ok(stored.finish())
+    Ok(stored)
 }
 
 /// Hands every stored event, in order, to a function until that breaks.
@@ -352,6 +344,7 @@ pub fn rebuild(log: &mut SqliteLog, bar: Bar) -> Result<State, StartError> {
     }
     rebuild.commit(state.head())?;
     log.tidy_up()?;
+    log.trust_tables()?;
     Ok(state)
 }
 

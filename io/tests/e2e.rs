@@ -19,8 +19,6 @@ mod adopt;
 mod agents;
 #[path = "e2e/audit.rs"]
 mod audit;
-#[path = "e2e/checkpoints.rs"]
-mod checkpoints;
 #[path = "e2e/commands.rs"]
 mod commands;
 #[path = "e2e/deep.rs"]
@@ -65,6 +63,8 @@ mod secrets;
 mod sessions;
 #[path = "e2e/stale.rs"]
 mod stale;
+#[path = "e2e/starts.rs"]
+mod starts;
 #[path = "e2e/startup.rs"]
 mod startup;
 #[path = "e2e/under_way.rs"]

@@ -5,7 +5,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod checkpoint;
 mod decode;
 mod encode;
 pub mod schema;

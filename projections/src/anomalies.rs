@@ -2,13 +2,11 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::ControlFlow;
 
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 
-use crate::part::{self, Part, Visit};
-use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
+use crate::table::{Cells, Changes, Column, ColumnType, Keep, Table, Text, Unfit, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("seq", ColumnType::Integer),
@@ -30,33 +28,17 @@ const KEPT: usize = 100;
 /// Events that contradict the state before them.
 #[derive(Default)]
 pub struct Anomalies {
-    events: Vec<(Seq, &'static str)>,
+    events: Vec<(Seq, Text)>,
 }
 
 impl Anomalies {
     /// Notes an event that another projection could not make sense of.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         if self.events.len() < KEPT {
-            let anomaly = (recorded.seq, recorded.event.name());
-            changes.put(crate::ANOMALIES, || row(anomaly));
+            let anomaly = (recorded.seq, Text::Word(recorded.event.name()));
+            changes.put(crate::ANOMALIES, || row(&anomaly));
             self.events.push(anomaly);
         }
-    }
-
-    /// All of it as plain data.
-    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        part::emit(
-            self.events.iter().copied(),
-            part::plain,
-            Part::Anomalies,
-            visit,
-        )
-    }
-
-    /// Takes back a part.
-    pub fn restore(&mut self, events: Vec<(Seq, &'static str)>) {
-        self.events.extend(events);
-        self.events.truncate(KEPT);
     }
 
     /// How many there are.
@@ -73,18 +55,28 @@ impl Anomalies {
 
     /// All rows, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.events.iter().copied().map(row).for_each(visit);
+        self.events.iter().map(row).for_each(visit);
+    }
+
+    /// Takes back a row.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        self.events.push((cells.next()?, cells.next()?));
+        Ok(())
     }
 }
 
-fn row((seq, event): (Seq, &'static str)) -> Vec<Value> {
-    Vec::from([Value::from(seq.0), Value::from(event)])
+fn row((seq, event): &(Seq, Text)) -> Vec<Value> {
+    Vec::from([Value::from(seq.0), Value::Text(event.clone())])
 }
 
 impl fmt::Display for Anomalies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.events
             .iter()
-            .try_for_each(|(seq, event)| writeln!(f, "{seq} {event}"))
+            .try_for_each(|(seq, event)| writeln!(f, "{seq} {}", &**event))
     }
 }

@@ -3,7 +3,6 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::ControlFlow;
 
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
@@ -12,8 +11,7 @@ use tslp_core::event::{
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
-use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
+use crate::table::{self, Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
@@ -54,6 +52,17 @@ pub enum Answer {
 }
 
 impl Answer {
+    const ALL: &[Self] = &[
+        Self::Awaited,
+        Self::Given(AuditStatus::Completed),
+        Self::Given(AuditStatus::Partial),
+        Self::Given(AuditStatus::Discussion),
+        Self::None(AuditOutcome::Answered),
+        Self::None(AuditOutcome::NoAnswer),
+        Self::None(AuditOutcome::Cancelled),
+        Self::None(AuditOutcome::Failed),
+    ];
+
     const fn code(self) -> &'static str {
         match self {
             Self::Awaited => "awaited",
@@ -146,27 +155,6 @@ impl Audits {
             .collect()
     }
 
-    /// All of it as plain data.
-    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        let audits = self.episodes.iter().flat_map(|(episode, audits)| {
-            let audits = audits.iter();
-            audits.map(|(version, audit)| (*episode, *version, audit.clone()))
-        });
-        part::emit(audits, part::plain, Part::Audits, visit)
-    }
-
-    /// Takes back a part.
-    ///
-    /// # Errors
-    /// When a version stands in it twice.
-    pub fn restore(&mut self, audits: Vec<(EpisodeId, VersionId, Audit)>) -> Result<(), Unfit> {
-        for (episode, version, audit) in audits {
-            let audits = self.episodes.entry(episode).or_default();
-            part::fill(audits, [(version, audit)], "a version is audited twice")?;
-        }
-        Ok(())
-    }
-
     /// All rows, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         for (episode, audits) in &self.episodes {
@@ -174,6 +162,22 @@ impl Audits {
                 visit(row(*episode, *version, audit));
             }
         }
+    }
+
+    /// Takes back a row.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let (episode, version) = (cells.next()?, cells.next()?);
+        let audit = Audit {
+            entity: cells.entity()?,
+            answer: cells.word(Answer::ALL, Answer::code)?,
+        };
+        let audits = self.episodes.entry(episode).or_default();
+        audits.insert(version, audit);
+        Ok(())
     }
 }
 

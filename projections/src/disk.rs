@@ -3,14 +3,15 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::ControlFlow;
 
 use tslp_core::event::{DiskFinding, Event, Recorded};
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 
-use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
+use crate::EventAt;
+use crate::table::{
+    Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column, nullable,
+};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -20,7 +21,7 @@ const COLUMNS: &[Column] = &[
     column("seq", ColumnType::Integer),
 ];
 
-/// `disk`: the last observation of each path.
+/// `disk`: the last observation of each path. What it found of each symbol is in the event `seq`.
 pub const TABLE: Table = Table {
     name: "disk",
     version: 1,
@@ -66,39 +67,32 @@ impl Disk {
             .map(|(path, _)| path)
     }
 
-    /// All of it as plain data.
-    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        let findings = self.findings.iter();
-        part::emit(
-            findings.map(|(path, (finding, seq))| (path.clone(), finding.clone(), *seq)),
-            |(_, finding, _)| match finding {
-                DiskFinding::File(file) => file.slices.len(),
-                DiskFinding::Missing | DiskFinding::Unreadable(_) => 0,
-            },
-            Part::Disk,
-            visit,
-        )
-    }
-
-    /// Takes back a part.
-    ///
-    /// # Errors
-    /// When a path stands in it twice.
-    pub fn restore(&mut self, findings: Vec<(RelPath, DiskFinding, Seq)>) -> Result<(), Unfit> {
-        let findings = findings.into_iter();
-        part::fill(
-            &mut self.findings,
-            findings.map(|(path, finding, seq)| (path, (finding, seq))),
-            "a path was looked at last twice",
-        )
-    }
-
     /// All rows, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.findings
             .iter()
             .map(|(path, seen)| row(path, seen))
             .for_each(visit);
+    }
+
+    /// Takes back a row; `event` gives the one that it names.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let path: RelPath = cells.next()?;
+        let [.., seq] = row else {
+            return Err(Unfit("a path was looked at by no event"));
+        };
+        let seq = Cells::of(core::slice::from_ref(seq)).next()?;
+        match event(seq).map(|recorded| recorded.event) {
+            Some(Event::DiskObserved(observed)) if observed.path == path => {
+                self.findings.insert(path, (observed.finding, seq));
+                Ok(())
+            }
+            _ => Err(Unfit("a path was looked at by no event")),
+        }
     }
 }
 

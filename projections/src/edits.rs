@@ -10,7 +10,7 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
+use crate::table::{Cell, Changes, Column, ColumnType, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("text", ColumnType::Hash),
@@ -72,7 +72,7 @@ impl Edits {
 /// Reads what was made from a row of [`TABLE`]; `None` if no fold writes such a row.
 #[must_use]
 pub fn made_of_row(row: &[Value]) -> Option<ArtifactHash> {
-    Some(ArtifactHash(row.get(2)?.as_hash()?))
+    ArtifactHash::read(row.get(2)?)
 }
 
 fn row((text, seq): (ArtifactHash, Seq), made: ArtifactHash) -> Vec<Value> {

@@ -5,20 +5,20 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::ControlFlow;
 
 use tslp_core::artifact::{ArtifactState, Level, Origin};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    AuditStatus, Event, History, PromptCost, PromptMeasured, Recorded, ReplyOutcome,
+    AuditStatus, Event, History, PromptCost, PromptMeasured, Recorded, ReplyOutcome, ServerUsage,
 };
 use tslp_core::gate::Completeness;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::reason::Reason;
 
-use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{Changes, Column, ColumnType, Keep, Late, Table, Value, column, nullable};
+use crate::table::{
+    Cells, Changes, Column, ColumnType, Keep, Late, Table, Text, Unfit, Value, column, nullable,
+};
 
 const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
@@ -151,7 +151,14 @@ impl Episodes {
                 episode.outcome = Some(ended.outcome);
             }),
             Event::PromptMeasured(measured) => self.update(measured.episode, changes, |episode| {
-                episode.price = Some(*measured);
+                // Figures that a server didn't give are the same as none.
+                let server = measured
+                    .server
+                    .filter(|server| *server != ServerUsage::default());
+                episode.price = Some(PromptMeasured {
+                    server,
+                    ..*measured
+                });
             }),
             Event::PromptComposed(composed) => {
                 self.update(composed.episode, changes, |episode| {
@@ -321,35 +328,6 @@ impl Episodes {
         remove_entries(id, &episode, changes);
     }
 
-    /// Whether no block was captured that isn't resolved yet.
-    #[must_use]
-    pub const fn is_settled(&self) -> bool {
-        self.captured.is_none()
-    }
-
-    /// All of it as plain data, once it is settled.
-    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        let episodes = self.episodes.iter();
-        part::emit(
-            episodes.map(|(id, episode)| (*id, episode.clone())),
-            |(_, episode)| episode.entries.len(),
-            Part::Episodes,
-            visit,
-        )
-    }
-
-    /// Takes back a part.
-    ///
-    /// # Errors
-    /// When an episode stands in it twice.
-    pub fn restore(&mut self, episodes: Vec<(EpisodeId, Episode)>) -> Result<(), Unfit> {
-        part::fill(
-            &mut self.episodes,
-            episodes,
-            "an episode stands there twice",
-        )
-    }
-
     /// The row of an episode in `episodes`.
     #[must_use]
     pub fn row(&self, id: EpisodeId) -> Option<Vec<Value>> {
@@ -380,6 +358,68 @@ impl Episodes {
                 visit(entry_row(*id, position, entry));
             }
         }
+    }
+
+    /// Takes back a row of `episodes`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let id = cells.next()?;
+        let mut episode = Episode::new(cells.next()?, cells.next()?, cells.next()?);
+        let outcome: Option<Text> = cells.next()?;
+        episode.outcome = outcome.map(|text| outcome_of(&text)).transpose()?;
+        let history: Option<Text> = cells.clone().next()?;
+        episode.history = match history {
+            None => cells.next::<Option<Text>>()?.and(None),
+            Some(_) => Some(cells.word(&[History::Window, History::Client], history_code)?),
+        };
+        let mut cost = || -> Result<Option<PromptCost>, Unfit> {
+            let (total, anew) = (cells.next::<Option<_>>()?, cells.next::<Option<_>>()?);
+            let cost = total.zip(anew);
+            Ok(cost.map(|(chars_total, chars_anew)| PromptCost {
+                chars_total,
+                chars_anew,
+            }))
+        };
+        let (client, sent) = (cost()?, cost()?);
+        let server = ServerUsage {
+            prompt_tokens: cells.next()?,
+            cached_tokens: cells.next()?,
+            evaluated_tokens: cells.next()?,
+        };
+        episode.price = client.zip(sent).map(|(client, sent)| PromptMeasured {
+            episode: id,
+            client,
+            sent,
+            server: Some(server).filter(|server| *server != ServerUsage::default()),
+        });
+        self.episodes.insert(id, episode);
+        Ok(())
+    }
+
+    /// Takes back a row of `episode_entries`, in the order of their keys, once all of `episodes` are there.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_entry(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let episode = self.episodes.get_mut(&cells.next()?);
+        let episode = episode.ok_or(Unfit("an entry belongs to no episode"))?;
+        let position = cells.next()?;
+        if episode.entries.is_empty() {
+            episode.first = position;
+        }
+        let what = cells.word(WORDS, |word| word)?;
+        let (path, symbol) = (cells.next::<Option<_>>()?, cells.next()?);
+        let reason: Text = cells.next()?;
+        episode.entries.push_back(Entry {
+            what,
+            entity: path.map(|path| EntityId { path, symbol }),
+            reason: Reason::from_code(&reason).ok_or(Unfit("a reason isn't known"))?,
+        });
+        Ok(())
     }
 }
 
@@ -475,6 +515,23 @@ fn outcome_text(outcome: ReplyOutcome) -> Cow<'static, str> {
         ReplyOutcome::UpstreamUnreachable => "upstream_unreachable".into(),
         ReplyOutcome::Interrupted => "interrupted".into(),
     }
+}
+
+fn outcome_of(text: &str) -> Result<ReplyOutcome, Unfit> {
+    let plain = [
+        ReplyOutcome::Completed,
+        ReplyOutcome::ClientGone,
+        ReplyOutcome::UpstreamBroken,
+        ReplyOutcome::UpstreamUnreachable,
+        ReplyOutcome::Interrupted,
+    ];
+    let status = text.strip_prefix("upstream_refused_");
+    let refused = status.and_then(|status| status.parse().ok());
+    let mut plain = plain.into_iter();
+    let known = plain.find(|outcome| outcome_text(*outcome) == text);
+    known
+        .or(refused.map(ReplyOutcome::UpstreamRefused))
+        .ok_or(Unfit("an outcome isn't known"))
 }
 
 impl fmt::Display for Episodes {

@@ -1,9 +1,8 @@
 //! Versions that are PROPOSED: captured, resolved, not yet true (spec §5).
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::ControlFlow;
 
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::EntityId;
@@ -11,14 +10,18 @@ use tslp_core::event::{ArtifactCaptured, Event, Recorded};
 use tslp_core::extract::{GrammarTag, Proof};
 use tslp_core::gate::GateReport;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::PROPOSALS_PER_ENTITY_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_core::slice::Figures;
 
-use crate::part::{self, Part, Unfit, Visit};
+use crate::EventAt;
 use crate::sessions::Sessions;
-use crate::table::{self, Changes, Column, ColumnType, Keep, Late, Table, Value, column, nullable};
+use crate::table::{
+    self, Cells, Changes, Column, ColumnType, Keep, Late, Table, Text, Unfit, Value, column,
+    nullable,
+};
 
 const COLUMNS: &[Column] = &[
     column("version", ColumnType::Integer),
@@ -32,12 +35,16 @@ const COLUMNS: &[Column] = &[
     column("session", ColumnType::Integer),
     nullable("refused_for", ColumnType::Text),
     column("spans", ColumnType::Text),
+    column("nodes", ColumnType::Integer),
+    column("tokens", ColumnType::Integer),
+    column("proof", ColumnType::Text),
+    nullable("refused_at", ColumnType::Integer),
 ];
 
-/// `proposals`: one row for each version that is PROPOSED.
+/// `proposals`: one row for each version that is PROPOSED. What both gates said of it is in the event `refused_at`.
 pub const TABLE: Table = Table {
     name: "proposals",
-    version: 2,
+    version: 3,
     columns: COLUMNS,
     key: 1,
     keep: Keep::Latest,
@@ -64,6 +71,8 @@ pub struct Proposed {
     pub report: Option<GateReport>,
     /// The known entity that it may be under another name.
     pub rename_of: Option<EntityId>,
+    /// The event that says both.
+    pub refused_at: Option<Seq>,
 }
 
 impl Proposed {
@@ -78,20 +87,15 @@ impl Proposed {
 #[derive(Default)]
 pub struct Proposals {
     by_version: BTreeMap<VersionId, Proposed>,
-    by_entity: BTreeMap<EntityId, Vec<VersionId>>,
+    by_entity: BTreeMap<EntityId, BTreeSet<VersionId>>,
     capture: Option<ArtifactCaptured>,
-    last_capture: CaptureId,
-    last_version: VersionId,
 }
 
 impl Proposals {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, sessions: &Sessions, changes: &mut Changes) {
         match &recorded.event {
-            Event::ArtifactCaptured(captured) => {
-                self.last_capture = self.last_capture.max(captured.capture);
-                self.capture = Some(captured.clone());
-            }
+            Event::ArtifactCaptured(captured) => self.capture = Some(captured.clone()),
             Event::ArtifactResolved(resolved) => {
                 let Some(captured) = self
                     .capture
@@ -114,6 +118,7 @@ impl Proposals {
                         session: sessions.of(captured.episode).unwrap_or_default(),
                         report: None,
                         rename_of: None,
+                        refused_at: None,
                     };
                     self.insert(proposed, changes);
                 }
@@ -122,6 +127,7 @@ impl Proposals {
                 if let Some(proposed) = self.by_version.get_mut(&refused.version) {
                     proposed.report = Some(refused.report.clone());
                     proposed.rename_of.clone_from(&refused.rename_of);
+                    proposed.refused_at = Some(recorded.seq);
                     changes.touch(|| Late::Proposal(refused.version), true);
                 }
             }
@@ -131,16 +137,14 @@ impl Proposals {
     }
 
     fn insert(&mut self, proposed: Proposed, changes: &mut Changes) {
-        self.last_version = self.last_version.max(proposed.version.id);
         let version = proposed.version.id;
-        let known = self.by_version.contains_key(&version);
-        changes.touch(|| Late::Proposal(version), known);
-        let open = self
-            .by_entity
-            .entry(proposed.version.entity.clone())
-            .or_default();
-        open.push(version);
-        let oldest = (open.len() > PROPOSALS_PER_ENTITY_MAX).then(|| open[0]);
+        self.remove(version, changes);
+        changes.touch(|| Late::Proposal(version), false);
+        let entity = proposed.version.entity.clone();
+        let open = self.by_entity.entry(entity).or_default();
+        open.insert(version);
+        let surplus = open.len() > PROPOSALS_PER_ENTITY_MAX;
+        let oldest = surplus.then(|| open.first().copied()).flatten();
         self.by_version.insert(version, proposed);
         if let Some(oldest) = oldest {
             self.remove(oldest, changes);
@@ -153,7 +157,7 @@ impl Proposals {
         };
         changes.touch(|| Late::Proposal(version), true);
         if let Some(open) = self.by_entity.get_mut(&proposed.version.entity) {
-            open.retain(|other| *other != version);
+            open.remove(&version);
             if open.is_empty() {
                 self.by_entity.remove(&proposed.version.entity);
             }
@@ -173,12 +177,9 @@ impl Proposals {
 
     /// Open proposals for one entity, oldest first.
     pub fn of<'p>(&'p self, entity: &EntityId) -> impl Iterator<Item = &'p Proposed> + use<'p> {
-        let open = self
-            .by_entity
-            .get(entity)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        open.iter()
+        let open = self.by_entity.get(entity);
+        open.into_iter()
+            .flatten()
             .filter_map(|version| self.by_version.get(version))
     }
 
@@ -192,70 +193,6 @@ impl Proposals {
             .filter_map(|version| self.by_version.get(version))
     }
 
-    /// The last capture that was recorded.
-    #[must_use]
-    pub const fn last_capture(&self) -> CaptureId {
-        self.last_capture
-    }
-
-    /// The last version that was recorded.
-    #[must_use]
-    pub const fn last_version(&self) -> VersionId {
-        self.last_version
-    }
-
-    /// Whether no block was captured that isn't resolved yet.
-    #[must_use]
-    pub const fn is_settled(&self) -> bool {
-        self.capture.is_none()
-    }
-
-    /// All of it as plain data, once it is settled.
-    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        visit(Part::ProposalIds(self.last_capture, self.last_version))?;
-        let proposed = self.by_version.values().cloned();
-        part::emit(
-            proposed,
-            |proposed| proposed.version.spans.len(),
-            Part::Proposals,
-            visit,
-        )?;
-        let order = self.by_entity.iter();
-        let order = order.map(|(entity, open)| (entity.clone(), open.clone()));
-        part::emit(order, |(_, open)| open.len(), Part::ProposalOrder, visit)
-    }
-
-    /// Takes back a part.
-    ///
-    /// # Errors
-    /// When a version stands in it twice.
-    pub fn restore(&mut self, proposals: Vec<Proposed>) -> Result<(), Unfit> {
-        let proposals = proposals.into_iter();
-        part::fill(
-            &mut self.by_version,
-            proposals.map(|proposed| (proposed.version.id, proposed)),
-            "a version is proposed twice",
-        )
-    }
-
-    /// Takes back a part.
-    ///
-    /// # Errors
-    /// When an entity stands in it twice.
-    pub fn restore_order(&mut self, order: Vec<(EntityId, Vec<VersionId>)>) -> Result<(), Unfit> {
-        part::fill(
-            &mut self.by_entity,
-            order,
-            "an entity's proposals are listed twice",
-        )
-    }
-
-    /// Takes back a part.
-    pub const fn restore_ids(&mut self, capture: CaptureId, version: VersionId) {
-        self.last_capture = capture;
-        self.last_version = version;
-    }
-
     /// The row of a version, if that is open.
     #[must_use]
     pub fn row(&self, version: VersionId) -> Option<Vec<Value>> {
@@ -266,7 +203,56 @@ impl Proposals {
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.by_version.values().map(row).for_each(visit);
     }
+
+    /// Takes back a row; `event` gives the one that it names.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let (id, entity) = (cells.next()?, cells.entity()?);
+        let (slice, source) = (cells.next()?, cells.next()?);
+        let level = cells.word(&LEVELS, Level::as_str)?;
+        let origin = cells.word(&crate::ORIGINS, crate::origin_code)?;
+        let (episode, session) = (cells.next()?, cells.next()?);
+        let _refused_for: Option<Text> = cells.next()?;
+        let spans = cells.next()?;
+        let figures = Figures {
+            nodes: cells.next()?,
+            tokens: cells.next()?,
+        };
+        let mut proposed = Proposed {
+            version: Version {
+                id,
+                entity: entity.clone(),
+                slice,
+                spans,
+                figures,
+            },
+            source,
+            level,
+            proof: cells.word(&crate::PROOFS, crate::proof_code)?,
+            origin,
+            episode,
+            session,
+            report: None,
+            rename_of: None,
+            refused_at: cells.next()?,
+        };
+        if let Some(seq) = proposed.refused_at {
+            let Some(Event::PromotionRefused(refused)) = event(seq).map(|it| it.event) else {
+                return Err(Unfit("a proposal was refused by no event"));
+            };
+            proposed.report = Some(refused.report);
+            proposed.rename_of = refused.rename_of;
+        }
+        self.by_entity.entry(entity).or_default().insert(id);
+        self.by_version.insert(id, proposed);
+        Ok(())
+    }
 }
+
+const LEVELS: [Level; 3] = [Level::Unresolved, Level::Inferred, Level::Confirmed];
 
 fn row(proposed: &Proposed) -> Vec<Value> {
     let [path, symbol] = table::entity_key(&proposed.version.entity);
@@ -282,6 +268,10 @@ fn row(proposed: &Proposed) -> Vec<Value> {
         Value::from(proposed.session.0),
         Value::from(proposed.refused_for().map(Reason::code)),
         Value::text(&table::spans_text(&proposed.version.spans)),
+        Value::from(proposed.version.figures.nodes),
+        Value::from(proposed.version.figures.tokens),
+        Value::from(crate::proof_code(proposed.proof)),
+        Value::from(proposed.refused_at.map(|seq| seq.0)),
     ])
 }
 

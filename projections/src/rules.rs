@@ -1,26 +1,26 @@
 //! The rules in force: what decides from the last change of rules on.
 
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::ControlFlow;
 
 use tslp_core::event::{Event, Recorded, RulesInForce};
+use tslp_core::ids::Seq;
 
-use crate::part::{Part, Visit};
-use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
+use crate::EventAt;
+use crate::table::{Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("name", ColumnType::Text),
     column("value", ColumnType::Text),
+    column("seq", ColumnType::Integer),
 ];
 
-/// `rules_in_force`: each rule's name with its version or value.
+/// `rules_in_force`: each rule's name with its version or value, as the event `seq` says.
 pub const TABLE: Table = Table {
     name: "rules_in_force",
-    version: 1,
+    version: 2,
     columns: COLUMNS,
     key: 1,
     keep: Keep::Latest,
@@ -29,7 +29,7 @@ pub const TABLE: Table = Table {
 /// The last rules that were recorded.
 #[derive(Default)]
 pub struct Rules {
-    in_force: Option<RulesInForce>,
+    in_force: Option<(RulesInForce, Seq)>,
 }
 
 impl Rules {
@@ -38,40 +38,52 @@ impl Rules {
         let Event::RulesInForce(rules) = &recorded.event else {
             return;
         };
-        for name in self.in_force.iter().flat_map(named).map(|(name, _)| name) {
+        for (name, _) in self.in_force().iter().copied().flat_map(named) {
             changes.remove(crate::RULES, || key(&name));
         }
         for (name, value) in named(rules) {
-            changes.put(crate::RULES, || row(&name, &value));
+            changes.put(crate::RULES, || row(&name, &value, recorded.seq));
         }
-        self.in_force = Some(rules.clone());
+        self.in_force = Some((rules.clone(), recorded.seq));
     }
 
     /// The rules by which what comes next is decided, if the ledger says so.
     #[must_use]
-    pub const fn in_force(&self) -> Option<&RulesInForce> {
-        self.in_force.as_ref()
-    }
-
-    /// All of it as plain data.
-    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        match &self.in_force {
-            Some(rules) => visit(Part::Rules(Box::new(rules.clone()))),
-            None => ControlFlow::Continue(()),
-        }
-    }
-
-    /// Takes back a part.
-    pub fn restore(&mut self, rules: RulesInForce) {
-        self.in_force = Some(rules);
+    pub fn in_force(&self) -> Option<&RulesInForce> {
+        self.in_force.as_ref().map(|(rules, _)| rules)
     }
 
     /// All rows, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        let mut named: Vec<_> = self.in_force.iter().flat_map(named).collect();
-        named.sort();
-        for (name, value) in named {
-            visit(row(&name, &value));
+        if let Some((rules, seq)) = &self.in_force {
+            for (name, value) in named(rules) {
+                visit(row(&name, &value, *seq));
+            }
+        }
+    }
+
+    /// Takes back a row; `event` gives the one that it names, which holds all of the rules.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let (_name, _value, seq) = (
+            cells.next::<String>()?,
+            cells.next::<String>()?,
+            cells.next()?,
+        );
+        match &self.in_force {
+            Some((_, known)) if *known == seq => return Ok(()),
+            Some(_) => return Err(Unfit("rules of two events are in force")),
+            None => {}
+        }
+        match event(seq).map(|recorded| recorded.event) {
+            Some(Event::RulesInForce(rules)) => {
+                self.in_force = Some((rules, seq));
+                Ok(())
+            }
+            _ => Err(Unfit("rules are in force by no event")),
         }
     }
 }
@@ -96,13 +108,13 @@ fn key(name: &str) -> Vec<Value> {
     Vec::from([Value::text(name)])
 }
 
-fn row(name: &str, value: &str) -> Vec<Value> {
-    Vec::from([Value::text(name), Value::text(value)])
+fn row(name: &str, value: &str, seq: Seq) -> Vec<Value> {
+    Vec::from([Value::text(name), Value::text(value), Value::from(seq.0)])
 }
 
 impl fmt::Display for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, value) in self.in_force.iter().flat_map(named) {
+        for (name, value) in self.in_force().iter().copied().flat_map(named) {
             writeln!(f, "{name}: {value}")?;
         }
         Ok(())

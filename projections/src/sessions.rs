@@ -25,42 +25,11 @@ use tslp_core::view::{
     Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, Place, SessionPoint, Turn,
 };
 
-mod parts;
+mod rows;
 
-use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
+pub use rows::{EPISODES_TABLE, INDEX_TABLE, PARTS_TABLE, RECENT_TABLE, TABLE, UNDER_WAY_TABLE};
 
-const COLUMNS: &[Column] = &[
-    column("session", ColumnType::Integer),
-    nullable("name", ColumnType::Text),
-    column("messages", ColumnType::Integer),
-    column("last_episode", ColumnType::Integer),
-    column("open", ColumnType::Integer),
-];
-
-/// `sessions`: conversations that can be continued.
-pub const TABLE: Table = Table {
-    name: "sessions",
-    version: 1,
-    columns: COLUMNS,
-    key: 1,
-    keep: Keep::Latest,
-};
-
-const RECENT_COLUMNS: &[Column] = &[
-    column("session", ColumnType::Integer),
-    column("position", ColumnType::Integer),
-    column("speaker", ColumnType::Text),
-    column("content", ColumnType::Hash),
-];
-
-/// `recent_context`: the Vault addresses of each session's last exchanges, oldest first.
-pub const RECENT_TABLE: Table = Table {
-    name: "recent_context",
-    version: 1,
-    columns: RECENT_COLUMNS,
-    key: 2,
-    keep: Keep::Latest,
-};
+use crate::table::{Changes, Late};
 
 /// Points of one session's conversation that a later prompt may go on from.
 const POINTS_PER_SESSION: usize = 256;
@@ -86,8 +55,8 @@ pub struct Session {
     pub plain: bool,
     /// Messages after the last completed reply.
     pub length: u32,
-    /// Where it was after its last replies.
-    pub points: VecDeque<Point>,
+    /// Where it was after its last replies, by their episodes.
+    pub points: BTreeMap<EpisodeId, Point>,
     /// Where it is.
     pub head: Option<TranscriptHash>,
     /// The last exchange.
@@ -112,10 +81,10 @@ pub struct Session {
     pub last_shown: BTreeMap<EntityId, VersionId>,
     /// What the model is still to be told; what the open prompt shows is done with once its reply is complete.
     pub notices: VecDeque<PendingNotice>,
-    /// What was put into its messages.
-    pub injected: VecDeque<Injected>,
-    /// What is withheld.
-    pub withheld: VecDeque<Withheld>,
+    /// What was put into its messages, numbered.
+    pub injected: VecDeque<(u64, Injected)>,
+    /// What is withheld, numbered.
+    pub withheld: VecDeque<(u64, Withheld)>,
     /// The sessions whose history it shares, each up to an episode.
     pub ancestors: Vec<(SessionId, EpisodeId)>,
     /// The files that a reply of it was refused for last, with the reply's episode.
@@ -129,8 +98,6 @@ pub struct Point {
     pub transcript: TranscriptHash,
     /// How many messages that is.
     pub length: u32,
-    /// The episode whose reply ends there.
-    pub episode: EpisodeId,
 }
 
 /// A prompt without a completed reply.
@@ -152,16 +119,30 @@ pub struct Open {
     pub in_tool_chain: bool,
 }
 
+/// What a session is recognised by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sign {
+    /// Its name.
+    Name,
+    /// The conversation after one of its last replies.
+    Point,
+    /// The conversation up to its last prompt.
+    Prompt,
+    /// Its last reply.
+    Reply,
+    /// Its last exchange.
+    Tail,
+}
+
+/// A sign, and the hash of what it is.
+type SignHash = (Sign, [u8; 32]);
+
 /// All conversations that can be continued.
 #[derive(Default)]
 pub struct Sessions {
     sessions: BTreeMap<SessionId, Session>,
-    names: BTreeMap<String, SessionId>,
-    points: BTreeMap<TranscriptHash, (SessionId, u32)>,
-    tails: BTreeMap<TranscriptHash, SessionId>,
-    replies: BTreeMap<MessageKey, SessionId>,
-    /// By the conversation up to each session's last prompt.
-    prompts: BTreeMap<TranscriptHash, SessionId>,
+    /// Whose each sign is; of a point, after how many messages it is.
+    index: BTreeMap<SignHash, (SessionId, u32)>,
     episodes: BTreeMap<EpisodeId, SessionId>,
     /// The same by session, so that no prompt has to look at the episodes of others.
     episodes_of: BTreeSet<(SessionId, EpisodeId)>,
@@ -170,8 +151,6 @@ pub struct Sessions {
     under_way: BTreeMap<EpisodeId, u32>,
     /// The last block of the model's whose resolution is to come.
     captured: Option<(CaptureId, EpisodeId, RelPath)>,
-    last_session: SessionId,
-    last_episode: EpisodeId,
 }
 
 impl Sessions {
@@ -180,10 +159,7 @@ impl Sessions {
         match &recorded.event {
             Event::PromptReceived(prompt) => self.prompt(prompt, changes),
             Event::ReplyEnded(ended) => self.reply(ended, changes),
-            Event::NoticeIssued(notice) => self.notice(notice),
-            Event::SideRequestReceived(request) => {
-                self.last_episode = self.last_episode.max(request.episode);
-            }
+            Event::NoticeIssued(notice) => self.notice(notice, changes),
             Event::ArtifactCaptured(captured) => {
                 self.captured = match (captured.origin, &captured.path) {
                     (Origin::Model, Some(path)) => {
@@ -197,20 +173,24 @@ impl Sessions {
                     && capture == resolved.capture
                     && resolved.level != Level::Confirmed
                 {
-                    self.refuse(episode, path);
+                    self.refuse(episode, path, changes);
                 }
             }
             Event::PromotionRefused(refused) => {
-                self.refuse(refused.episode, refused.entity.path.clone());
+                self.refuse(refused.episode, refused.entity.path.clone(), changes);
             }
             Event::PromptAmended(amended) => {
-                if let Some(session) = self.session_mut(amended.episode) {
+                if let Some(session) = self.session_mut(amended.episode, changes) {
                     session.amend(amended);
                 }
             }
             Event::PromptComposed(composed) => {
-                *self.under_way.entry(composed.episode).or_default() += 1;
-                if let Some(session) = self.session_mut(composed.episode) {
+                let attempts = self.under_way.entry(composed.episode).or_default();
+                *attempts += 1;
+                changes.put(crate::UNDER_WAY, || {
+                    rows::attempts(composed.episode, *attempts)
+                });
+                if let Some(session) = self.session_mut(composed.episode, changes) {
                     session.compose(composed);
                 }
             }
@@ -219,22 +199,18 @@ impl Sessions {
     }
 
     fn prompt(&mut self, prompt: &PromptReceived, changes: &mut Changes) {
-        self.last_episode = self.last_episode.max(prompt.episode);
-        self.last_session = self.last_session.max(prompt.session);
-        self.take_episode(prompt.episode, prompt.session);
+        self.take_episode(prompt.episode, prompt.session, changes);
         if !self.sessions.contains_key(&prompt.session) {
             let session = self.started(prompt);
             self.adopt(prompt.session, session, changes);
         }
+        touch(prompt.session, changes);
         let Some(session) = self.sessions.get_mut(&prompt.session) else {
             return;
         };
-        if let Some((last, _)) = session
+        let last = session
             .last_prompt
-            .replace((prompt.transcript, prompt.length))
-        {
-            remove_own(&mut self.prompts, &last, |owner| *owner == prompt.session);
-        }
+            .replace((prompt.transcript, prompt.length));
         let current = &prompt.messages[(prompt.older as usize).min(prompt.messages.len())..];
         session.plain &= prompt.older == 0 && matches!(current, [only] if only.role == Role::User);
         session.before_last = session.last_episode;
@@ -255,20 +231,27 @@ impl Sessions {
             in_flight: true,
             in_tool_chain: current.last().is_some_and(|last| last.role != Role::User),
         });
-        self.prompts.insert(prompt.transcript, prompt.session);
-        changes.put(crate::SESSIONS, || row(prompt.session, session));
+        if let Some((last, _)) = last {
+            self.forget_own((Sign::Prompt, last.0), prompt.session, changes);
+        }
+        self.lead(
+            (Sign::Prompt, prompt.transcript.0),
+            (prompt.session, 0),
+            changes,
+        );
         self.evict(changes);
     }
 
     /// The session's episodes, this one included, as far as a reply to them is still waited for.
-    fn take_episode(&mut self, episode: EpisodeId, session: SessionId) {
+    fn take_episode(&mut self, episode: EpisodeId, session: SessionId, changes: &mut Changes) {
+        changes.put(crate::SESSION_EPISODES, || rows::episode(episode, session));
         if let Some(former) = self.episodes.insert(episode, session) {
             self.episodes_of.remove(&(former, episode));
         }
         self.episodes_of.insert((session, episode));
         let is_recent = |old: EpisodeId| old.0.saturating_add(EPISODES_KEPT) > episode.0;
         while let Some(oldest) = self.oldest_episode(session).filter(|old| !is_recent(*old)) {
-            self.forget_episode(oldest, session);
+            self.forget_episode(oldest, session, changes);
         }
     }
 
@@ -280,7 +263,8 @@ impl Sessions {
             .map(|(_, episode)| *episode)
     }
 
-    fn forget_episode(&mut self, episode: EpisodeId, session: SessionId) {
+    fn forget_episode(&mut self, episode: EpisodeId, session: SessionId, changes: &mut Changes) {
+        changes.remove(crate::SESSION_EPISODES, || Vec::from([episode.0.into()]));
         self.episodes.remove(&episode);
         self.episodes_of.remove(&(session, episode));
     }
@@ -314,15 +298,15 @@ impl Sessions {
         let pairs = (fork.messages / 2) as usize;
         let mut points = source.points.iter();
         // A fork after a prompt shares the replies before it.
-        let shared = points.rfind(|point| point.length <= fork.messages);
+        let shared = points.rfind(|(_, point)| point.length <= fork.messages);
         let mut ancestors = source.ancestors.clone();
-        ancestors.extend(shared.map(|point| (fork.session, point.episode)));
+        ancestors.extend(shared.map(|(episode, _)| (fork.session, *episode)));
         let surplus = ancestors.len().saturating_sub(ANCESTORS_KEPT);
         ancestors.drain(..surplus);
         let mut injected = source.injected.clone();
-        injected.retain(|injected| injected.position <= length);
+        injected.retain(|(_, injected)| injected.position <= length);
         let withheld = source.withheld.iter();
-        let withheld = withheld.filter(|withheld| withheld.position <= length);
+        let withheld = withheld.filter(|(_, withheld)| withheld.position <= length);
         Some(Session {
             plain: source.plain && exchanges.len() >= pairs.min(RECENT_PAIRS),
             length: fork.messages,
@@ -338,14 +322,15 @@ impl Sessions {
 
     fn adopt(&mut self, id: SessionId, session: Session, changes: &mut Changes) {
         if let Some(name) = &session.name {
-            self.names.insert(name.clone(), id);
+            self.lead(name_sign(name), (id, 0), changes);
         }
-        put_recent(id, &session, changes);
+        changes.touch(|| Late::Session(id), false);
+        changes.touch(|| Late::RecentContext(id), false);
         self.sessions.insert(id, session);
     }
 
     fn reply(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
-        self.attempt_over(ended);
+        self.attempt_over(ended, changes);
         let Some(id) = self.episodes.get(&ended.episode).copied() else {
             return;
         };
@@ -359,9 +344,9 @@ impl Sessions {
         else {
             return;
         };
+        touch(id, changes);
         open.in_flight = false;
         if ended.outcome != ReplyOutcome::Completed {
-            changes.put(crate::SESSIONS, || row(id, session));
             return;
         }
         let Some(open) = session.open.take() else {
@@ -371,64 +356,68 @@ impl Sessions {
         let head = open.transcript.extended(ended.key);
         session.length = open.length.saturating_add(1);
         session.head = Some(head);
-        session.points.push_back(Point {
+        let point = Point {
             transcript: head,
             length: session.length,
-            episode: open.episode,
-        });
-        self.points.insert(head, (id, session.length));
-        if session.points.len() > POINTS_PER_SESSION
-            && let Some(oldest) = session.points.pop_front()
-        {
-            self.points.remove(&oldest.transcript);
-        }
-        if let Some(old) = session.tail.take() {
-            self.tails.remove(&old);
-        }
-        if let Some(old) = session.reply.replace(ended.key) {
-            self.replies.remove(&old);
-        }
-        self.replies.insert(ended.key, id);
-        if let Some(user_key) = open.user_key {
-            let tail = tail_of(user_key, ended.key);
-            session.tail = Some(tail);
-            self.tails.insert(tail, id);
-        }
+        };
+        session.points.insert(open.episode, point);
+        let surplus = session.points.len() > POINTS_PER_SESSION;
+        let oldest = surplus.then(|| session.points.pop_first()).flatten();
+        let tail = open.user_key.map(|user_key| tail_of(user_key, ended.key));
+        let old_tail = core::mem::replace(&mut session.tail, tail);
+        let old_reply = session.reply.replace(ended.key);
         let exchange = Exchange {
             user: open.user,
             assistant: ended.segments.clone(),
         };
-        remove_recent(id, session, changes);
+        changes.touch(|| Late::RecentContext(id), true);
         session.exchanges.push_back((exchange, session.length));
         if session.exchanges.len() > RECENT_PAIRS {
             session.exchanges.pop_front();
         }
-        put_recent(id, session, changes);
-        changes.put(crate::SESSIONS, || row(id, session));
+        self.lead((Sign::Point, head.0), (id, point.length), changes);
+        if let Some((_, oldest)) = oldest {
+            self.forget((Sign::Point, oldest.transcript.0), changes);
+        }
+        if let Some(old) = old_tail {
+            self.forget((Sign::Tail, old.0), changes);
+        }
+        if let Some(old) = old_reply {
+            self.forget((Sign::Reply, old.0), changes);
+        }
+        self.lead((Sign::Reply, ended.key.0), (id, 0), changes);
+        if let Some(tail) = tail {
+            self.lead((Sign::Tail, tail.0), (id, 0), changes);
+        }
     }
 
     /// A reply's change of a file was refused.
-    fn refuse(&mut self, episode: EpisodeId, path: RelPath) {
-        if let Some(session) = self.session_mut(episode) {
+    fn refuse(&mut self, episode: EpisodeId, path: RelPath, changes: &mut Changes) {
+        if let Some(session) = self.session_mut(episode, changes) {
             session.refused.retain(|_, refused| *refused == episode);
             session.refused.insert(path, episode);
         }
     }
 
     /// A process that stops interrupts every attempt.
-    fn attempt_over(&mut self, ended: &ReplyEnded) {
-        if let Some(attempts) = self.under_way.get_mut(&ended.episode) {
+    fn attempt_over(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
+        let episode = ended.episode;
+        if let Some(attempts) = self.under_way.get_mut(&episode) {
             *attempts -= 1;
             if *attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
-                self.under_way.remove(&ended.episode);
+                self.under_way.remove(&episode);
+                changes.remove(crate::UNDER_WAY, || Vec::from([episode.0.into()]));
+            } else {
+                changes.put(crate::UNDER_WAY, || rows::attempts(episode, *attempts));
             }
         }
     }
 
-    fn notice(&mut self, notice: &NoticeIssued) {
+    fn notice(&mut self, notice: &NoticeIssued, changes: &mut Changes) {
         let Some(session) = self.sessions.get_mut(&notice.session) else {
             return;
         };
+        touch(notice.session, changes);
         session.notices.push_back(PendingNotice {
             notice: notice.clone(),
             was_shown: false,
@@ -453,62 +442,65 @@ impl Sessions {
         let Some(session) = self.sessions.remove(&id) else {
             return;
         };
-        self.forget_look_ups(id, &session);
-        remove_recent(id, &session, changes);
-        changes.remove(crate::SESSIONS, || Vec::from([Value::from(id.0)]));
+        self.forget_look_ups(id, &session, changes);
+        touch(id, changes);
+        changes.touch(|| Late::RecentContext(id), true);
     }
 
     /// Takes out what led to this session and not by now to another.
-    fn forget_look_ups(&mut self, id: SessionId, session: &Session) {
-        if let Some(name) = &session.name {
-            remove_own(&mut self.names, name, |named| *named == id);
-        }
-        for point in &session.points {
-            remove_own(&mut self.points, &point.transcript, |(owner, _)| {
-                *owner == id
-            });
-        }
-        if let Some(tail) = &session.tail {
-            remove_own(&mut self.tails, tail, |owner| *owner == id);
-        }
-        if let Some(reply) = &session.reply {
-            remove_own(&mut self.replies, reply, |owner| *owner == id);
-        }
-        if let Some((last, _)) = &session.last_prompt {
-            remove_own(&mut self.prompts, last, |owner| *owner == id);
+    fn forget_look_ups(&mut self, id: SessionId, session: &Session, changes: &mut Changes) {
+        let name = session.name.as_deref().map(name_sign);
+        let points = session.points.values();
+        let points = points.map(|point| (Sign::Point, point.transcript.0));
+        let tail = session.tail.map(|tail| (Sign::Tail, tail.0));
+        let reply = session.reply.map(|reply| (Sign::Reply, reply.0));
+        let prompt = session.last_prompt.map(|(last, _)| (Sign::Prompt, last.0));
+        for sign in points.chain(name).chain(tail).chain(reply).chain(prompt) {
+            self.forget_own(sign, id, changes);
         }
         while let Some(episode) = self.oldest_episode(id) {
-            self.forget_episode(episode, id);
+            self.forget_episode(episode, id, changes);
         }
     }
 
-    fn session_mut(&mut self, episode: EpisodeId) -> Option<&mut Session> {
-        let id = self.episodes.get(&episode)?;
-        self.sessions.get_mut(id)
+    /// From now on this leads to that session.
+    fn lead(&mut self, sign: SignHash, owner: (SessionId, u32), changes: &mut Changes) {
+        changes.put(crate::SESSION_INDEX, || rows::index(sign, owner));
+        self.index.insert(sign, owner);
     }
 
-    /// The last session's id.
-    #[must_use]
-    pub const fn last_session(&self) -> SessionId {
-        self.last_session
+    fn forget(&mut self, sign: SignHash, changes: &mut Changes) {
+        changes.remove(crate::SESSION_INDEX, || rows::index_key(sign));
+        self.index.remove(&sign);
     }
 
-    /// The last episode's id.
-    #[must_use]
-    pub const fn last_episode(&self) -> EpisodeId {
-        self.last_episode
+    fn forget_own(&mut self, sign: SignHash, session: SessionId, changes: &mut Changes) {
+        if self.found(sign) == Some(session) {
+            self.forget(sign, changes);
+        }
+    }
+
+    fn found(&self, sign: SignHash) -> Option<SessionId> {
+        self.index.get(&sign).map(|(session, _)| *session)
+    }
+
+    fn session_mut(&mut self, episode: EpisodeId, changes: &mut Changes) -> Option<&mut Session> {
+        let id = *self.episodes.get(&episode)?;
+        let session = self.sessions.get_mut(&id)?;
+        touch(id, changes);
+        Some(session)
     }
 
     /// The session with this name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<SessionId> {
-        self.names.get(name).copied()
+        self.found(name_sign(name))
     }
 
     /// The session that reached this conversation after a completed reply.
     #[must_use]
     pub fn at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
-        let (id, length) = *self.points.get(&transcript)?;
+        let (id, length) = *self.index.get(&(Sign::Point, transcript.0))?;
         let session = self.sessions.get(&id)?;
         let busy = session.open.as_ref().is_some_and(|open| open.in_flight);
         let is_head = session.head == Some(transcript) && !busy;
@@ -528,12 +520,15 @@ impl Sessions {
         rest: impl Iterator<Item = MessageKey>,
     ) -> Option<SessionPoint> {
         let rest: Vec<MessageKey> = rest.collect();
-        let mut points = self.points.iter().filter(|(_, (_, at))| *at == length);
-        let (point, _) = points.find(|(point, _)| {
-            let extended = rest.iter().fold(**point, |point, key| point.extended(*key));
+        let all = (Sign::Point, [0; 32])..=(Sign::Point, [u8::MAX; 32]);
+        let points = self.index.range(all);
+        let mut points = points.filter(|(_, (_, at))| *at == length);
+        let ((_, point), _) = points.find(|((_, point), _)| {
+            let point = TranscriptHash(*point);
+            let extended = rest.iter().fold(point, |point, key| point.extended(*key));
             extended == whole
         })?;
-        self.at(*point)
+        self.at(TranscriptHash(*point))
     }
 
     /// Whether there is such a session.
@@ -545,13 +540,13 @@ impl Sessions {
     /// The session whose last exchange this is.
     #[must_use]
     pub fn with_tail(&self, tail: TranscriptHash) -> Option<SessionId> {
-        self.tails.get(&tail).copied()
+        self.found((Sign::Tail, tail.0))
     }
 
     /// The session whose last reply this is, and its last exchange.
     #[must_use]
     pub fn with_reply(&self, reply: MessageKey) -> Option<(SessionId, Exchange)> {
-        let id = *self.replies.get(&reply)?;
+        let id = self.found((Sign::Reply, reply.0))?;
         let (exchange, _) = self.sessions.get(&id)?.exchanges.back()?;
         Some((id, exchange.clone()))
     }
@@ -559,7 +554,7 @@ impl Sessions {
     /// The open prompt whose conversation this is.
     #[must_use]
     pub fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt> {
-        let session = *self.prompts.get(&transcript)?;
+        let session = self.found((Sign::Prompt, transcript.0))?;
         let open = self.sessions.get(&session)?.open.as_ref()?;
         Some(OpenPrompt {
             session,
@@ -570,7 +565,7 @@ impl Sessions {
     /// The session whose last prompt this conversation is.
     #[must_use]
     pub fn last_prompt(&self, transcript: TranscriptHash) -> Option<LastPrompt> {
-        let id = *self.prompts.get(&transcript)?;
+        let id = self.found((Sign::Prompt, transcript.0))?;
         let session = self.sessions.get(&id)?;
         let (_, length) = session.last_prompt?;
         Some(LastPrompt {
@@ -592,7 +587,8 @@ impl Sessions {
         let open = session.open.as_ref();
         let is_open = open.is_some_and(|open| open.length == length && says(&open.user));
         let answered = length.saturating_add(1);
-        let was_answered = session.points.iter().any(|point| point.length == answered);
+        let mut points = session.points.values();
+        let was_answered = points.any(|point| point.length == answered);
         let is_recent = |(exchange, at): &(Exchange, u32)| *at >= answered && says(&exchange.user);
         is_open || (was_answered && session.exchanges.iter().any(is_recent))
     }
@@ -688,8 +684,8 @@ impl Sessions {
         self.sessions
             .get(&session)
             .map_or_else(Amendments::default, |session| Amendments {
-                injected: session.injected.iter().cloned().collect(),
-                withheld: session.withheld.iter().cloned().collect(),
+                injected: unnumbered(&session.injected),
+                withheld: unnumbered(&session.withheld),
             })
     }
 
@@ -708,8 +704,7 @@ impl Sessions {
         let Some(owner) = self.sessions.get(&owner) else {
             return Some(u32::MAX);
         };
-        let mut points = owner.points.iter();
-        let reply = points.find(|point| point.episode == episode);
+        let reply = owner.points.get(&episode);
         let open = owner.open.as_ref().filter(|open| open.episode == episode);
         let position = reply.map(|point| point.length);
         Some(
@@ -725,7 +720,7 @@ impl Sessions {
         let Some(session) = self.sessions.get(&session) else {
             return Vec::new();
         };
-        let last = session.points.back().map(|point| point.episode);
+        let last = session.points.keys().next_back().copied();
         let refused = session.refused.iter();
         let refused = refused.filter(|(_, episode)| Some(**episode) == last);
         refused.map(|(path, _)| path.clone()).collect()
@@ -736,39 +731,14 @@ impl Sessions {
     pub fn last_shown(&self, session: SessionId, entity: &EntityId) -> Option<VersionId> {
         self.sessions.get(&session)?.last_shown.get(entity).copied()
     }
-
-    /// All rows of `sessions`, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.sessions
-            .iter()
-            .map(|(id, session)| row(*id, session))
-            .for_each(visit);
-    }
-
-    /// All rows of `recent_context`, by key.
-    pub fn recent_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        for (id, session) in &self.sessions {
-            for (position, piece) in recent_pieces(session).enumerate() {
-                visit(recent_row(*id, position, piece));
-            }
-        }
-    }
 }
 
 impl Session {
     fn amend(&mut self, amended: &PromptAmended) {
-        if let Some(injected) = &amended.injected {
-            self.injected.push_back(injected.clone());
-            if self.injected.len() > INJECTIONS_PER_SESSION_MAX {
-                self.injected.pop_front();
-            }
-        }
-        for withheld in &amended.withheld {
-            self.withheld.push_back(withheld.clone());
-            if self.withheld.len() > WITHHELD_PER_SESSION_MAX {
-                self.withheld.pop_front();
-            }
-        }
+        let injected = amended.injected.iter().cloned();
+        injected.for_each(|it| number(&mut self.injected, it, INJECTIONS_PER_SESSION_MAX));
+        let withheld = amended.withheld.iter().cloned();
+        withheld.for_each(|it| number(&mut self.withheld, it, WITHHELD_PER_SESSION_MAX));
     }
 
     fn compose(&mut self, composed: &PromptComposed) {
@@ -798,55 +768,27 @@ impl Session {
     }
 }
 
-fn remove_own<K: Ord, V>(map: &mut BTreeMap<K, V>, key: &K, is_own: impl FnOnce(&V) -> bool) {
-    if map.get(key).is_some_and(is_own) {
-        map.remove(key);
+/// This session's rows change.
+fn touch(id: SessionId, changes: &mut Changes) {
+    changes.touch(|| Late::Session(id), true);
+    changes.touch(|| Late::SessionParts(id), true);
+}
+
+fn name_sign(name: &str) -> SignHash {
+    (Sign::Name, ArtifactHash::of(name.as_bytes()).0)
+}
+
+/// Adds the next item to a list of bounded length. The others keep their numbers, so that one row comes and one goes.
+fn number<T>(list: &mut VecDeque<(u64, T)>, item: T, max: usize) {
+    let next = list.back().map_or(0, |(last, _)| last + 1);
+    list.push_back((next, item));
+    if list.len() > max {
+        list.pop_front();
     }
 }
 
-fn row(id: SessionId, session: &Session) -> Vec<Value> {
-    Vec::from([
-        Value::from(id.0),
-        Value::from(session.name.as_deref().map(Value::text)),
-        Value::from(session.length),
-        Value::from(session.last_episode.0),
-        Value::from(session.open.is_some()),
-    ])
-}
-
-/// What the session's last exchanges consist of, oldest first: who spoke, and the content's address.
-fn recent_pieces(session: &Session) -> impl Iterator<Item = (&'static str, &ArtifactHash)> {
-    session.exchanges.iter().flat_map(|(exchange, _)| {
-        let user = exchange.user.iter().map(|content| ("user", content));
-        let assistant = exchange.assistant.iter();
-        user.chain(assistant.map(|content| ("assistant", content)))
-    })
-}
-
-fn recent_key(id: SessionId, position: usize) -> Vec<Value> {
-    Vec::from([Value::from(id.0), Value::from(position as u64)])
-}
-
-fn recent_row(
-    id: SessionId,
-    position: usize,
-    (speaker, content): (&'static str, &ArtifactHash),
-) -> Vec<Value> {
-    let mut row = recent_key(id, position);
-    row.extend([Value::from(speaker), Value::from(&content.0)]);
-    row
-}
-
-fn put_recent(id: SessionId, session: &Session, changes: &mut Changes) {
-    for (position, piece) in recent_pieces(session).enumerate() {
-        changes.put(crate::RECENT_CONTEXT, || recent_row(id, position, piece));
-    }
-}
-
-fn remove_recent(id: SessionId, session: &Session, changes: &mut Changes) {
-    for (position, _) in recent_pieces(session).enumerate() {
-        changes.remove(crate::RECENT_CONTEXT, || recent_key(id, position));
-    }
+fn unnumbered<T: Clone>(list: &VecDeque<(u64, T)>) -> Vec<T> {
+    list.iter().map(|(_, item)| item.clone()).collect()
 }
 
 impl fmt::Display for Sessions {

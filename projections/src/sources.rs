@@ -11,8 +11,9 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::part::Unfit;
-use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column};
+use crate::table::{
+    Cell, Cells, Changes, Column, ColumnType, Keep, Late, Table, Unfit, Value, column,
+};
 
 const COLUMNS: &[Column] = &[
     column("artifact", ColumnType::Hash),
@@ -29,6 +30,21 @@ pub const TABLE: Table = Table {
     keep: Keep::First { seq: 1 },
 };
 
+const PARTLY_TRUE_COLUMNS: &[Column] = &[
+    column("artifact", ColumnType::Hash),
+    column("promoted", ColumnType::Integer),
+];
+
+/// `partly_true`: artifacts of which something is authoritative, and not all that was promoted out of them; with how many
+/// versions were. Of all others in the State Map everything is.
+pub const PARTLY_TRUE_TABLE: Table = Table {
+    name: "partly_true",
+    version: 1,
+    columns: PARTLY_TRUE_COLUMNS,
+    key: 1,
+    keep: Keep::Latest,
+};
+
 /// Bytes that something authoritative stands in.
 struct Source {
     artifact: ArtifactHash,
@@ -36,6 +52,16 @@ struct Source {
     promoted: u32,
     /// Those of them that are.
     live: u32,
+}
+
+impl Source {
+    const fn is_partly_true(&self) -> bool {
+        self.promoted != self.live
+    }
+
+    fn row(&self) -> Vec<Value> {
+        Vec::from([Value::from(&self.artifact.0), Value::from(self.promoted)])
+    }
 }
 
 /// All sources of current truth, and those that have just ceased to be one.
@@ -51,12 +77,15 @@ pub struct Sources {
 
 impl Sources {
     /// A version was promoted out of these bytes. Returns a number for [`Sources::artifact`] and [`Sources::leave`].
-    pub fn promote(&mut self, artifact: ArtifactHash) -> u32 {
+    pub fn promote(&mut self, artifact: ArtifactHash, changes: &mut Changes) -> u32 {
         let id = match self.find(artifact) {
             Some(id) => id,
             None => self.add(artifact),
         };
         let source = &mut self.slots[id as usize];
+        if source.is_partly_true() {
+            changes.touch(|| Late::Source(artifact), true);
+        }
         source.promoted += 1;
         source.live += 1;
         id
@@ -90,70 +119,15 @@ impl Sources {
         id
     }
 
-    /// What is true was promoted out of, with how many versions were, by their addresses.
-    pub fn promoted(&self) -> impl Iterator<Item = (ArtifactHash, u32)> {
-        let mut promoted: Vec<_> = self
-            .by_artifact
-            .iter()
-            .map(|id| {
-                let source = &self.slots[*id as usize];
-                (source.artifact, source.promoted)
-            })
-            .collect();
-        promoted.sort_unstable();
-        promoted.into_iter()
-    }
-
-    /// Takes back what [`Self::promoted`] gave; [`Self::restore_live`] follows for each of them that is true.
-    ///
-    /// # Errors
-    /// When bytes stand in it twice.
-    pub fn restore(&mut self, promoted: Vec<(ArtifactHash, u32)>) -> Result<(), Unfit> {
-        for (artifact, promoted) in promoted {
-            if self.find(artifact).is_some() {
-                return Err(Unfit("a source of versions stands there twice"));
-            }
-            let id = self.add(artifact);
-            self.slots[id as usize].promoted = promoted;
-        }
-        Ok(())
-    }
-
-    /// A version that was promoted out of these bytes is true. Returns their number.
-    ///
-    /// # Errors
-    /// When no such version was promoted.
-    pub fn restore_live(&mut self, artifact: ArtifactHash) -> Result<u32, Unfit> {
-        let id = self.find(artifact);
-        let id = id.ok_or(Unfit("a version was made of unknown bytes"))?;
-        let source = &mut self.slots[id as usize];
-        source.live += 1;
-        if source.live > source.promoted {
-            return Err(Unfit("more versions are true than were promoted"));
-        }
-        Ok(id)
-    }
-
-    /// Everything was taken back.
-    ///
-    /// # Errors
-    /// When nothing is true of some bytes.
-    pub fn restored(&self) -> Result<(), Unfit> {
-        let mut ids = self.by_artifact.iter();
-        if ids.any(|id| self.slots[*id as usize].live == 0) {
-            return Err(Unfit("nothing is true of what truth was promoted out of"));
-        }
-        Ok(())
-    }
-
     /// By the event at `seq` a version that was promoted out of it is no longer authoritative.
     pub fn leave(&mut self, id: u32, seq: Seq, changes: &mut Changes) {
         let source = &mut self.slots[id as usize];
+        let artifact = source.artifact;
+        changes.touch(|| Late::Source(artifact), source.is_partly_true());
         source.live = source.live.saturating_sub(1);
         if source.live > 0 {
             return;
         }
-        let artifact = source.artifact;
         let hash = self.hasher.hash_one(artifact);
         if let Ok(slot) = self.by_artifact.find_entry(hash, |other| *other == id) {
             slot.remove();
@@ -197,6 +171,37 @@ impl Sources {
             .copied()
     }
 
+    /// The row of [`PARTLY_TRUE_TABLE`] of an artifact, if it has one.
+    #[must_use]
+    pub fn partly_true_row(&self, artifact: ArtifactHash) -> Option<Vec<Value>> {
+        let source = &self.slots[self.find(artifact)? as usize];
+        source.is_partly_true().then(|| source.row())
+    }
+
+    /// All rows of [`PARTLY_TRUE_TABLE`], by key.
+    pub fn partly_true_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        let sources = self.by_artifact.iter().map(|id| &self.slots[*id as usize]);
+        let mut partly: Vec<_> = sources.filter(|source| source.is_partly_true()).collect();
+        partly.sort_unstable_by_key(|source| source.artifact);
+        partly.into_iter().map(Source::row).for_each(visit);
+    }
+
+    /// Takes back a row of [`PARTLY_TRUE_TABLE`], once every version that is authoritative was promoted.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let id = self.find(cells.next()?);
+        let id = id.ok_or(Unfit("nothing is true of what is partly true"))?;
+        let source = &mut self.slots[id as usize];
+        source.promoted = cells.next()?;
+        match source.promoted > source.live {
+            true => Ok(()),
+            false => Err(Unfit("more is true than was promoted")),
+        }
+    }
+
     /// The rows of [`TABLE`] that aren't settled, by key.
     pub fn outdated_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.outdated
@@ -209,7 +214,7 @@ impl Sources {
 /// Reads since when it is outdated from a row of [`TABLE`]; `None` if no fold writes such a row.
 #[must_use]
 pub fn since_of_row(row: &[Value]) -> Option<Seq> {
-    Some(Seq(row.get(1)?.as_u64()?))
+    Seq::read(row.get(1)?)
 }
 
 fn row(artifact: ArtifactHash, seq: Seq) -> Vec<Value> {
@@ -235,21 +240,26 @@ mod tests {
     const OLD: ArtifactHash = ArtifactHash([1; 32]);
     const NEW: ArtifactHash = ArtifactHash([2; 32]);
 
-    fn leave(sources: &mut Sources, id: u32, seq: u64) -> Vec<crate::table::RowChange> {
-        let mut changes = Changes::collecting();
+    /// How many rows of the archive come of it.
+    fn leave(sources: &mut Sources, id: u32, seq: u64) -> usize {
+        let mut changes = Changes::of_archives();
         sources.leave(id, Seq(seq), &mut changes);
-        changes.finish(|_| None)
+        changes.finish(|_| Vec::new()).len()
+    }
+
+    fn promote(sources: &mut Sources, artifact: ArtifactHash) -> u32 {
+        sources.promote(artifact, &mut Changes::discarding())
     }
 
     #[test]
     fn bytes_are_current_while_all_that_came_out_of_them_is_true() {
         let mut sources = Sources::default();
-        let id = sources.promote(OLD);
-        assert_eq!(sources.promote(OLD), id);
+        let id = promote(&mut sources, OLD);
+        assert_eq!(promote(&mut sources, OLD), id);
         assert_eq!(sources.is_current(OLD), Some(true));
-        assert_eq!(leave(&mut sources, id, 5), []);
+        assert_eq!(leave(&mut sources, id, 5), 0);
         assert_eq!(sources.is_current(OLD), Some(false));
-        assert_eq!(leave(&mut sources, id, 6).len(), 1);
+        assert_eq!(leave(&mut sources, id, 6), 1);
         assert_eq!(sources.is_current(OLD), Some(false));
         assert_eq!(sources.is_current(NEW), None);
     }
@@ -257,11 +267,11 @@ mod tests {
     #[test]
     fn bytes_that_become_true_again_are_current_again() {
         let mut sources = Sources::default();
-        let id = sources.promote(OLD);
+        let id = promote(&mut sources, OLD);
         leave(&mut sources, id, 5);
         // Its number is free for others.
-        assert_eq!(sources.promote(NEW), id);
-        let again = sources.promote(OLD);
+        assert_eq!(promote(&mut sources, NEW), id);
+        let again = promote(&mut sources, OLD);
         assert_eq!(sources.artifact(again), OLD);
         assert_eq!(sources.is_current(OLD), Some(true));
         leave(&mut sources, again, 9);
@@ -271,8 +281,8 @@ mod tests {
     #[test]
     fn what_is_settled_is_the_stores_to_tell() {
         let mut sources = Sources::default();
-        let old = sources.promote(OLD);
-        let new = sources.promote(NEW);
+        let old = promote(&mut sources, OLD);
+        let new = promote(&mut sources, NEW);
         leave(&mut sources, old, 5);
         leave(&mut sources, new, 6);
         sources.settled(Seq(5));

@@ -7,7 +7,6 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::ControlFlow;
 
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
@@ -17,10 +16,11 @@ use tslp_core::path::RelPath;
 use tslp_core::view::Divergence;
 
 use crate::disk::Disk;
-use crate::part::{self, Part, Unfit, Visit};
 use crate::state_map::StateMap;
 use crate::symbol_words::SymbolWords;
-use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
+use crate::table::{
+    self, Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column, nullable,
+};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -34,6 +34,22 @@ pub const TABLE: Table = Table {
     name: "stale",
     version: 2,
     columns: COLUMNS,
+    key: 2,
+    keep: Keep::Latest,
+};
+
+const ACKNOWLEDGED_COLUMNS: &[Column] = &[
+    column("path", ColumnType::Text),
+    column("symbol", ColumnType::Text),
+    nullable("disk_held", ColumnType::Hash),
+];
+
+/// `acknowledged`: what disk held of an entity when the user decided, where that wasn't the same; empty where the file
+/// didn't define it.
+pub const ACKNOWLEDGED_TABLE: Table = Table {
+    name: "acknowledged",
+    version: 1,
+    columns: ACKNOWLEDGED_COLUMNS,
     key: 2,
     keep: Keep::Latest,
 };
@@ -79,10 +95,10 @@ impl Stale {
                 let entity = &transitioned.entity;
                 match (transitioned.transition, transitioned.origin) {
                     (Transition::Promote, Origin::User) => {
-                        self.acknowledge(entity, state_map, disk);
+                        self.acknowledge(entity, state_map, disk, changes);
                     }
                     (Transition::Promote | Transition::Remove, _) => {
-                        self.acknowledged.remove(entity);
+                        self.acknowledge_nothing(entity, changes);
                     }
                     (Transition::Supersede, _) => {}
                     (Transition::Discard, _) => return,
@@ -93,14 +109,25 @@ impl Stale {
         }
     }
 
-    fn acknowledge(&mut self, entity: &EntityId, state_map: &StateMap, disk: &Disk) {
+    fn acknowledge(
+        &mut self,
+        entity: &EntityId,
+        state_map: &StateMap,
+        disk: &Disk,
+        changes: &mut Changes,
+    ) {
         match on_disk(disk, entity) {
             Some(seen) if seen != state_map.slice(entity) => {
+                changes.put(crate::ACKNOWLEDGED, || acknowledged_row(entity, seen));
                 self.acknowledged.insert(entity.clone(), seen);
             }
-            _ => {
-                self.acknowledged.remove(entity);
-            }
+            _ => self.acknowledge_nothing(entity, changes),
+        }
+    }
+
+    fn acknowledge_nothing(&mut self, entity: &EntityId, changes: &mut Changes) {
+        if self.acknowledged.remove(entity).is_some() {
+            changes.remove(crate::ACKNOWLEDGED, || table::entity_key(entity).into());
         }
     }
 
@@ -169,55 +196,43 @@ impl Stale {
         &self.differing_words
     }
 
-    /// All of it as plain data.
-    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        let differing = self.differing.iter();
-        let differing = differing.map(|(entity, how)| (entity.clone(), how.divergence()));
-        part::emit(differing, part::plain, Part::Differing, visit)?;
-        let acknowledged = self.acknowledged.iter();
-        let acknowledged = acknowledged.map(|(entity, seen)| (entity.clone(), *seen));
-        part::emit(acknowledged, part::plain, Part::Acknowledged, visit)
-    }
-
-    /// Takes back a part.
-    ///
-    /// # Errors
-    /// When an entity stands in it twice.
-    pub fn restore_differing(
-        &mut self,
-        differing: Vec<(EntityId, Option<Divergence>)>,
-    ) -> Result<(), Unfit> {
-        for (entity, _) in &differing {
-            self.differing_words.add(entity);
-        }
-        let differing = differing.into_iter().map(|(entity, divergence)| {
-            let difference = divergence.map_or(Difference::Acknowledged, Difference::Diverged);
-            (entity, difference)
-        });
-        part::fill(&mut self.differing, differing, "an entity differs twice")
-    }
-
-    /// Takes back a part.
-    ///
-    /// # Errors
-    /// When an entity stands in it twice.
-    pub fn restore_acknowledged(
-        &mut self,
-        acknowledged: Vec<(EntityId, OnDisk)>,
-    ) -> Result<(), Unfit> {
-        part::fill(
-            &mut self.acknowledged,
-            acknowledged,
-            "an entity is acknowledged twice",
-        )
-    }
-
-    /// All rows, by key.
+    /// All rows of `stale`, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.differing
             .iter()
             .map(|(entity, difference)| row(entity, *difference))
             .for_each(visit);
+    }
+
+    /// All rows of `acknowledged`, by key.
+    pub fn acknowledged_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        self.acknowledged
+            .iter()
+            .map(|(entity, seen)| acknowledged_row(entity, *seen))
+            .for_each(visit);
+    }
+
+    /// Takes back a row of `stale`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let entity = cells.entity()?;
+        let difference = cells.word(Difference::ALL, Difference::code)?;
+        self.differing_words.add(&entity);
+        self.differing.insert(entity, difference);
+        Ok(())
+    }
+
+    /// Takes back a row of `acknowledged`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_acknowledged(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        self.acknowledged.insert(cells.entity()?, cells.next()?);
+        Ok(())
     }
 }
 
@@ -249,12 +264,25 @@ fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
     }
 }
 
+fn acknowledged_row(entity: &EntityId, seen: OnDisk) -> Vec<Value> {
+    let [path, symbol] = table::entity_key(entity);
+    let seen = seen.as_ref().map(|slice| &slice.0);
+    Vec::from([path, symbol, Value::from(seen)])
+}
+
 fn row(entity: &EntityId, difference: Difference) -> Vec<Value> {
     let [path, symbol] = table::entity_key(entity);
     Vec::from([path, symbol, Value::from(difference.code())])
 }
 
 impl Difference {
+    const ALL: &[Self] = &[
+        Self::Acknowledged,
+        Self::Diverged(Divergence::Unknown),
+        Self::Diverged(Divergence::Superseded),
+        Self::Diverged(Divergence::Unreadable),
+    ];
+
     const fn divergence(self) -> Option<Divergence> {
         match self {
             Self::Acknowledged => None,

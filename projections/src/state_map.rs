@@ -20,14 +20,12 @@ use tslp_core::slice::{Figures, Span};
 use tslp_core::text_facts::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::view::{Current, FormerVersion};
 
-mod parts;
-
-pub use parts::{FileTruths, Truth};
-
 use crate::proposals::{Proposals, Proposed};
 use crate::sources::Sources;
 use crate::symbol_words::SymbolWords;
-use crate::table::{self, Changes, Column, ColumnType, Keep, Late, Table, Value, column};
+use crate::table::{
+    self, Cells, Changes, Column, ColumnType, Keep, Late, Table, Unfit, Value, column,
+};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -42,14 +40,35 @@ const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
     column("seq", ColumnType::Integer),
     column("updated_at_ms", ColumnType::Integer),
+    column("proof", ColumnType::Text),
 ];
 
 /// `state_map`: one row for each entity; the symbol is empty for a whole file.
 pub const TABLE: Table = Table {
     name: "state_map",
-    version: 1,
+    version: 2,
     columns: COLUMNS,
     key: 2,
+    keep: Keep::Latest,
+};
+
+const FORMER_COLUMNS: &[Column] = &[
+    column("path", ColumnType::Text),
+    column("symbol", ColumnType::Text),
+    column("position", ColumnType::Integer),
+    column("artifact", ColumnType::Hash),
+    column("source", ColumnType::Hash),
+    column("spans", ColumnType::Text),
+    column("origin", ColumnType::Text),
+    column("episode", ColumnType::Integer),
+];
+
+/// `former_versions`: the last versions of each entity that were true and no longer are, the latest last.
+pub const FORMER_TABLE: Table = Table {
+    name: "former_versions",
+    version: 1,
+    columns: FORMER_COLUMNS,
+    key: 3,
     keep: Keep::Latest,
 };
 
@@ -154,7 +173,7 @@ impl StateMap {
     ) -> bool {
         let entity = &proposed.version.entity;
         let file = self.file_id(&entity.path);
-        let source = self.sources.promote(proposed.source);
+        let source = self.sources.promote(proposed.source, changes);
         let entry = Entry {
             path: file,
             symbol: entity.symbol.clone(),
@@ -226,6 +245,7 @@ impl StateMap {
             origin: entry.origin,
             episode: entry.episode,
         };
+        changes.touch(|| Late::FormerVersions(entity.clone()), true);
         self.superseded_words.add(entity);
         let versions = self.superseded.entry(entity.clone()).or_default();
         versions.retain(|known| known.slice != former.slice);
@@ -639,6 +659,98 @@ impl StateMap {
         Some(self.row_of(entry))
     }
 
+    /// The rows of an entity's former versions, by key.
+    #[must_use]
+    pub fn former_rows_of(&self, entity: &EntityId) -> Vec<Vec<Value>> {
+        let versions = self.former_versions(entity).iter();
+        let rows = (0_u64..).zip(versions);
+        rows.map(|(position, former)| former_row(entity, position, former))
+            .collect()
+    }
+
+    /// All rows of `former_versions`, by key.
+    pub fn former_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        let entities = self.superseded.keys();
+        entities
+            .flat_map(|entity| self.former_rows_of(entity))
+            .for_each(visit);
+    }
+
+    /// Takes back a row of `state_map`; [`Self::restored`] has to follow the last one.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let entity = cells.entity()?;
+        if self.find(&entity).is_some() {
+            return Err(Unfit("an entity is true twice"));
+        }
+        let slice = cells.next()?;
+        let version = cells.next()?;
+        let source = cells.next()?;
+        let spans: Vec<Span> = cells.next()?;
+        let entry = Entry {
+            path: self.file_id(&entity.path),
+            symbol: entity.symbol,
+            slice,
+            source: self.sources.promote(source, &mut Changes::discarding()),
+            spans: Spans::new(&spans),
+            figures: Figures {
+                nodes: cells.next()?,
+                tokens: cells.next()?,
+            },
+            origin: cells.word(&crate::ORIGINS, crate::origin_code)?,
+            version,
+            episode: cells.next()?,
+            seq: cells.next()?,
+            at: cells.next()?,
+            proof: cells.word(&crate::PROOFS, crate::proof_code)?,
+            namesake: None,
+        };
+        self.insert(entry);
+        Ok(())
+    }
+
+    /// Takes back a row of `partly_true`, once all of `state_map` are there.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_source(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        self.sources.restore(row)
+    }
+
+    /// Takes back a row of `former_versions`, in the order of their keys.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_former(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let entity = cells.entity()?;
+        let _position: u64 = cells.next()?;
+        let former = FormerVersion {
+            slice: cells.next()?,
+            artifact: cells.next()?,
+            spans: cells.next()?,
+            origin: cells.word(&crate::ORIGINS, crate::origin_code)?,
+            episode: cells.next()?,
+        };
+        self.superseded_words.add(&entity);
+        self.superseded.entry(entity).or_default().push(former);
+        Ok(())
+    }
+
+    /// All rows were taken back.
+    pub fn restored(&mut self) {
+        let mut ids: Vec<u32> =
+            (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX)).collect();
+        // Oldest first: each goes to the front of its namesakes.
+        ids.sort_by_cached_key(|id| self.entry(*id).map(|entry| entry.seq));
+        for id in ids {
+            self.link_name(id);
+        }
+    }
+
     fn row_of(&self, entry: &Entry) -> Vec<Value> {
         let [path, symbol] = table::entity_key(&self.entity_of(entry));
         Vec::from([
@@ -654,8 +766,23 @@ impl StateMap {
             Value::from(entry.episode.0),
             Value::from(entry.seq.0),
             Value::from(entry.at.0),
+            Value::from(crate::proof_code(entry.proof)),
         ])
     }
+}
+
+fn former_row(entity: &EntityId, position: u64, former: &FormerVersion) -> Vec<Value> {
+    let [path, symbol] = table::entity_key(entity);
+    Vec::from([
+        path,
+        symbol,
+        Value::from(position),
+        Value::from(&former.slice.0),
+        Value::from(&former.artifact.0),
+        Value::text(&table::spans_text(&former.spans)),
+        Value::from(crate::origin_code(former.origin)),
+        Value::from(former.episode.0),
+    ])
 }
 
 impl File {

@@ -11,7 +11,8 @@ use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::ids::{EpisodeId, VersionId};
+use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
+use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::slice::Span;
 
@@ -145,6 +146,8 @@ pub enum Change {
     Put(Vec<Value>),
     /// Remove the row with this key; only the key's values are given.
     Remove(Vec<Value>),
+    /// All rows whose keys begin with these values are the ones given, each with its whole key; others go.
+    Replace(Vec<Value>, Vec<Vec<Value>>),
 }
 
 /// A change and the table that it belongs to.
@@ -165,20 +168,32 @@ impl RowChange {
                 let key = crate::TABLES.get(self.table).map_or(0, |table| table.key);
                 &row[..key.min(row.len())]
             }
-            Change::Remove(key) => key,
+            Change::Remove(key) | Change::Replace(key, _) => key,
         };
         (self.table, key)
     }
 }
 
-/// A row of a table whose rows change many times while a batch is folded, and often come and go in it: what it holds is
-/// asked of the state in the end.
+/// What changes many times while a batch is folded, and often comes and goes in it: what its rows are is asked of the state
+/// in the end. It is one row, or a group of them: a list whose places shift.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Late {
+    /// Of `counters`.
+    Counter(&'static str),
     /// Of `state_map`.
     Entity(EntityId),
+    /// Of `partly_true`.
+    Source(ArtifactHash),
+    /// Of `former_versions`: those of an entity.
+    FormerVersions(EntityId),
     /// Of `proposals`.
     Proposal(VersionId),
+    /// Of `sessions`.
+    Session(SessionId),
+    /// Of `recent_context`: those of a session.
+    RecentContext(SessionId),
+    /// Of `session_parts`: those of a session.
+    SessionParts(SessionId),
     /// Of `episodes`.
     Episode(EpisodeId),
     /// Of `episode_entries`, with its position.
@@ -188,8 +203,14 @@ pub enum Late {
 impl Late {
     const fn table(&self) -> usize {
         match self {
+            Self::Counter(_) => crate::COUNTERS,
             Self::Entity(_) => crate::STATE_MAP,
+            Self::Source(_) => crate::PARTLY_TRUE,
+            Self::FormerVersions(_) => crate::FORMER_VERSIONS,
             Self::Proposal(_) => crate::PROPOSALS,
+            Self::Session(_) => crate::SESSIONS,
+            Self::RecentContext(_) => crate::RECENT_CONTEXT,
+            Self::SessionParts(_) => crate::SESSION_PARTS,
             Self::Episode(_) => crate::EPISODES,
             Self::Entry(..) => crate::EPISODE_ENTRIES,
         }
@@ -197,10 +218,28 @@ impl Late {
 
     fn key(&self) -> Vec<Value> {
         match self {
-            Self::Entity(entity) => entity_key(entity).into(),
+            Self::Counter(name) => Vec::from([Value::from(*name)]),
+            Self::Entity(entity) | Self::FormerVersions(entity) => entity_key(entity).into(),
+            Self::Source(artifact) => Vec::from([Value::from(&artifact.0)]),
             Self::Proposal(version) => Vec::from([version.0.into()]),
+            Self::Session(session) | Self::RecentContext(session) | Self::SessionParts(session) => {
+                Vec::from([session.0.into()])
+            }
             Self::Episode(episode) => Vec::from([episode.0.into()]),
             Self::Entry(episode, position) => Vec::from([episode.0.into(), (*position).into()]),
+        }
+    }
+
+    /// What became of it, if anything did.
+    fn change(&self, stood: bool, mut rows: Vec<Vec<Value>>) -> Option<Change> {
+        let key = self.key();
+        if key.len() < crate::TABLES[self.table()].key {
+            return (stood || !rows.is_empty()).then_some(Change::Replace(key, rows));
+        }
+        debug_assert!(rows.len() <= 1, "{self:?} is one row");
+        match rows.pop() {
+            Some(row) => Some(Change::Put(row)),
+            None => stood.then_some(Change::Remove(key)),
         }
     }
 }
@@ -210,7 +249,7 @@ impl Late {
 pub struct Changes {
     wanted: Wanted,
     collected: Vec<RowChange>,
-    /// Rows to ask for in the end, and whether they stood before the first change.
+    /// Rows to ask for in the end, and whether any was there before the first change.
     late: BTreeMap<Late, bool>,
 }
 
@@ -249,7 +288,7 @@ impl Changes {
         }
     }
 
-    /// Notes that this row changes, comes or goes; `stood` says whether it stood in its table just before.
+    /// Notes that this changes, comes or goes; `stood` says whether it was in its table just before.
     pub fn touch(&mut self, row: impl FnOnce() -> Late, stood: bool) {
         if matches!(self.wanted, Wanted::All) {
             self.late.entry(row()).or_insert(stood);
@@ -289,16 +328,12 @@ impl Changes {
         self.collected.drain(..)
     }
 
-    /// All changes kept, in the order they were made; then those of late rows, which `row_of` gives as they stand now.
+    /// All changes kept, in the order they were made; then those of late rows, which `rows_of` gives as they are now.
     #[must_use]
-    pub fn finish(self, row_of: impl Fn(&Late) -> Option<Vec<Value>>) -> Vec<RowChange> {
+    pub fn finish(self, rows_of: impl Fn(&Late) -> Vec<Vec<Value>>) -> Vec<RowChange> {
         let mut changes = self.collected;
         changes.extend(self.late.into_iter().filter_map(|(late, stood)| {
-            let change = match row_of(&late) {
-                Some(row) => Change::Put(row),
-                None if stood => Change::Remove(late.key()),
-                None => return None,
-            };
+            let change = late.change(stood, rows_of(&late))?;
             let table = late.table();
             Some(RowChange { table, change })
         }));
@@ -400,18 +435,155 @@ impl Value {
     /// The number, if it is one that isn't negative.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
-        match self {
-            Self::Integer(number) => u64::try_from(*number).ok(),
-            _ => None,
-        }
+        u64::read(self)
     }
 
     /// The bytes, if they are a hash.
     #[must_use]
     pub fn as_hash(&self) -> Option<[u8; 32]> {
-        match self {
-            Self::Hash(hash) => Some(*hash),
+        <[u8; 32]>::read(self)
+    }
+}
+
+/// Rows that no fold writes. The text says what is wrong with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfit(pub &'static str);
+
+/// What a cell of a row is read as.
+pub(crate) trait Cell: Sized {
+    /// `None` if no fold writes such a cell.
+    fn read(value: &Value) -> Option<Self>;
+}
+
+/// Reads a row's cells one after the other, as a fold wrote them.
+#[derive(Clone)]
+pub(crate) struct Cells<'r>(core::slice::Iter<'r, Value>);
+
+impl<'r> Cells<'r> {
+    pub(crate) fn of(row: &'r [Value]) -> Self {
+        Self(row.iter())
+    }
+
+    pub(crate) fn next<T: Cell>(&mut self) -> Result<T, Unfit> {
+        let cell = self.0.next().and_then(T::read);
+        cell.ok_or(Unfit("a cell holds what no fold writes"))
+    }
+
+    /// The next cell is the word for one of these.
+    pub(crate) fn word<T: Copy>(
+        &mut self,
+        all: &[T],
+        word: impl Fn(T) -> &'static str,
+    ) -> Result<T, Unfit> {
+        let text: Text = self.next()?;
+        let mut all = all.iter().copied();
+        all.find(|known| word(*known) == &*text)
+            .ok_or(Unfit("a word isn't known"))
+    }
+
+    /// The next two cells are an entity's key.
+    pub(crate) fn entity(&mut self) -> Result<EntityId, Unfit> {
+        let path = self.next()?;
+        let symbol: Symbol = self.next()?;
+        Ok(EntityId {
+            path,
+            symbol: (!symbol.as_str().is_empty()).then_some(symbol),
+        })
+    }
+}
+
+impl<T: Cell> Cell for Option<T> {
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Null => Some(None),
+            value => T::read(value).map(Some),
+        }
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Cell for $number {
+            fn read(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Integer(number) => Self::try_from(*number).ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+numbers!(i64, u64, u32);
+
+macro_rules! newtypes {
+    ($($inner:ty: $($outer:ident),*;)*) => {$($(
+        impl Cell for $outer {
+            fn read(value: &Value) -> Option<Self> {
+                <$inner>::read(value).map(Self)
+            }
+        }
+    )*)*};
+}
+
+newtypes! {
+    u64: Seq, CaptureId, EpisodeId, SessionId, VersionId;
+    i64: UnixMillis;
+    [u8; 32]: ArtifactHash, SliceHash, MessageKey, TranscriptHash;
+}
+
+impl Cell for bool {
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(0) => Some(false),
+            Value::Integer(1) => Some(true),
             _ => None,
+        }
+    }
+}
+
+impl Cell for [u8; 32] {
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Hash(hash) => Some(*hash),
+            _ => None,
+        }
+    }
+}
+
+impl Cell for Text {
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Cell for String {
+    fn read(value: &Value) -> Option<Self> {
+        Text::read(value).map(|text| (*text).into())
+    }
+}
+
+impl Cell for RelPath {
+    fn read(value: &Value) -> Option<Self> {
+        Text::read(value).map(|text| Self::from_normalised(&text))
+    }
+}
+
+impl Cell for Symbol {
+    fn read(value: &Value) -> Option<Self> {
+        Text::read(value).map(|text| Self::new(&text))
+    }
+}
+
+impl Cell for Vec<Span> {
+    fn read(value: &Value) -> Option<Self> {
+        let text = Text::read(value)?;
+        match text.is_empty() {
+            true => Some(Self::new()),
+            false => spans_named(&text),
         }
     }
 }
@@ -426,51 +598,97 @@ pub fn entity_key(entity: &EntityId) -> [Value; 2] {
     ]
 }
 
-/// A hash of a table's rows: two tables with the same digest hold the same, value for value.
-#[derive(Debug)]
+/// How many rows a table has, and the sum of their hashes, whatever their order: two tables with the same digest hold the
+/// same, value for value, unless somebody searched for a collision. So it follows every change without a look at the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableDigest {
-    hasher: blake3::Hasher,
     rows: u64,
+    sum: [u64; 4],
 }
 
 impl TableDigest {
-    /// An empty table.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            hasher: blake3::Hasher::new(),
-            rows: 0,
-        }
-    }
-
-    /// Adds the next row, in key order.
+    /// A row has come.
     pub fn add(&mut self, row: &[Value]) {
-        self.rows += 1;
-        self.hasher.update(&(row.len() as u64).to_le_bytes());
-        for value in row {
-            let (tag, bytes): (u8, &[u8]) = match value {
-                Value::Null => (0, &[]),
-                Value::Integer(number) => (1, &number.to_le_bytes()),
-                Value::Text(text) => (2, text.as_bytes()),
-                Value::Hash(hash) => (3, hash),
-            };
-            self.hasher.update(&[tag]);
-            self.hasher.update(&(bytes.len() as u64).to_le_bytes());
-            self.hasher.update(bytes);
+        self.rows = self.rows.wrapping_add(1);
+        for (lane, hash) in self.sum.iter_mut().zip(lanes(row)) {
+            *lane = lane.wrapping_add(hash);
         }
     }
 
-    /// How many rows were added, and their hash.
+    /// A row has gone.
+    pub fn take(&mut self, row: &[Value]) {
+        self.rows = self.rows.wrapping_sub(1);
+        for (lane, hash) in self.sum.iter_mut().zip(lanes(row)) {
+            *lane = lane.wrapping_sub(hash);
+        }
+    }
+
+    /// How many rows there are.
     #[must_use]
-    pub fn finish(&self) -> (u64, [u8; 32]) {
-        (self.rows, *self.hasher.finalize().as_bytes())
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Takes it out of its bytes; `None` if they are none.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut numbers = [0; 5];
+        let (eights, []) = bytes.as_chunks::<8>() else {
+            return None;
+        };
+        if eights.len() != numbers.len() {
+            return None;
+        }
+        for (number, eight) in numbers.iter_mut().zip(eights) {
+            *number = u64::from_le_bytes(*eight);
+        }
+        let [rows, sum @ ..] = numbers;
+        Some(Self { rows, sum })
+    }
+
+    /// Its bytes, as a store keeps them.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 40] {
+        let mut bytes = [0; 40];
+        let numbers = core::iter::once(self.rows).chain(self.sum);
+        for (eight, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            eight.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
     }
 }
 
-impl Default for TableDigest {
-    fn default() -> Self {
-        Self::new()
+impl fmt::Display for TableDigest {
+    /// The sum, as hexadecimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lanes = self.sum.iter();
+        lanes.try_for_each(|lane| write!(f, "{lane:016x}"))
     }
+}
+
+/// The hash of one row.
+fn lanes(row: &[Value]) -> [u64; 4] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&(row.len() as u64).to_le_bytes());
+    for value in row {
+        let (tag, bytes): (u8, &[u8]) = match value {
+            Value::Null => (0, &[]),
+            Value::Integer(number) => (1, &number.to_le_bytes()),
+            Value::Text(text) => (2, text.as_bytes()),
+            Value::Hash(hash) => (3, hash),
+        };
+        hasher.update(&[tag]);
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    }
+    let hash = hasher.finalize();
+    let mut lanes = [0; 4];
+    for (lane, eight) in lanes.iter_mut().zip(hash.as_bytes().chunks_exact(8)) {
+        let mut number = [0; 8];
+        number.copy_from_slice(eight);
+        *lane = u64::from_le_bytes(number);
+    }
+    lanes
 }
 
 /// Pieces of a text as a cell holds them.
@@ -508,7 +726,7 @@ mod tests {
         changes.touch(|| PROPOSAL, true);
         changes.finish(|late| {
             assert_eq!(*late, PROPOSAL);
-            row.clone()
+            row.clone().into_iter().collect()
         })
     }
 

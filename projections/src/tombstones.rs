@@ -3,7 +3,6 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::ControlFlow;
 
 use tslp_core::artifact::Transition;
 use tslp_core::entity::EntityId;
@@ -12,8 +11,7 @@ use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::Policy;
 
-use crate::part::{self, Part, Unfit, Visit};
-use crate::table::{self, Changes, Column, ColumnType, Keep, Table, Value, column};
+use crate::table::{self, Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -95,33 +93,23 @@ impl Tombstones {
         self.removed.contains_key(entity)
     }
 
-    /// All of it as plain data.
-    pub fn parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        let removed = self.removed.iter();
-        let stones =
-            removed.map(|(entity, (version, episode))| (entity.clone(), *version, *episode));
-        part::emit(stones, part::plain, Part::Tombstones, visit)
-    }
-
-    /// Takes back a part.
-    ///
-    /// # Errors
-    /// When an entity stands in it twice.
-    pub fn restore(&mut self, stones: Vec<(EntityId, VersionId, EpisodeId)>) -> Result<(), Unfit> {
-        let stones = stones.into_iter();
-        part::fill(
-            &mut self.removed,
-            stones.map(|(entity, version, episode)| (entity, (version, episode))),
-            "an entity has two tombstones",
-        )
-    }
-
     /// All rows, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.removed
             .iter()
             .map(|(entity, stone)| row(entity, *stone))
             .for_each(visit);
+    }
+
+    /// Takes back a row.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let entity = cells.entity()?;
+        self.removed.insert(entity, (cells.next()?, cells.next()?));
+        Ok(())
     }
 }
 

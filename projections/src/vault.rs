@@ -10,7 +10,9 @@ use tslp_core::event::{ContentKind, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::table::{Changes, Column, ColumnType, Keep, Table, Value, column, nullable};
+use crate::table::{
+    Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column, nullable,
+};
 
 const COLUMNS: &[Column] = &[
     column("hash", ColumnType::Hash),
@@ -50,19 +52,18 @@ impl Location {
     /// Reads it from a row of [`TABLE`]; `None` if no fold writes such a row.
     #[must_use]
     pub fn of_row(row: &[Value]) -> Option<Self> {
-        let [_, Value::Text(kind), seq, container, start, end] = row else {
-            return None;
-        };
-        let position = |value: &Value| u32::try_from(value.as_u64()?).ok();
-        Some(Self {
-            kind: kind_of(kind)?,
-            seq: Seq(seq.as_u64()?),
-            container: match container {
-                Value::Null => None,
-                hash => Some(ArtifactHash(hash.as_hash()?)),
-            },
-            start: position(start)?,
-            end: position(end)?,
+        Self::read(row).ok()
+    }
+
+    fn read(row: &[Value]) -> Result<Self, Unfit> {
+        let mut cells = Cells::of(row);
+        let _hash: ArtifactHash = cells.next()?;
+        Ok(Self {
+            kind: cells.word(&KINDS, kind_code)?,
+            seq: cells.next()?,
+            container: cells.next()?,
+            start: cells.next()?,
+            end: cells.next()?,
         })
     }
 }
@@ -153,17 +154,14 @@ fn row(hash: ArtifactHash, location: &Location) -> Vec<Value> {
     ])
 }
 
-fn kind_of(code: &str) -> Option<ContentKind> {
-    let kinds = [
-        ContentKind::Message,
-        ContentKind::Reply,
-        ContentKind::Code,
-        ContentKind::ToolArguments,
-        ContentKind::Injection,
-        ContentKind::PromptPiece,
-    ];
-    kinds.into_iter().find(|kind| kind_code(*kind) == code)
-}
+const KINDS: [ContentKind; 6] = [
+    ContentKind::Message,
+    ContentKind::Reply,
+    ContentKind::Code,
+    ContentKind::ToolArguments,
+    ContentKind::Injection,
+    ContentKind::PromptPiece,
+];
 
 const fn kind_code(kind: ContentKind) -> &'static str {
     match kind {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::{ControlFlow, Range};
+use core::ops::Range;
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
@@ -17,18 +17,19 @@ use tslp_core::view::{
     Amendments, Current, Divergence, Exchange, FormerVersion, LastPrompt, OpenPrompt,
     PendingNotice, Proposal, SessionPoint, Turn, View,
 };
+use tslp_projections::EventAt;
 use tslp_projections::anomalies::Anomalies;
 use tslp_projections::audits::Audits;
+use tslp_projections::counters::Counters;
 use tslp_projections::disk::Disk;
 use tslp_projections::edits::Edits;
 use tslp_projections::episodes::Episodes;
-use tslp_projections::part::{Part, Unfit, Unsettled, Visit};
 use tslp_projections::proposals::{Proposals, Proposed};
 use tslp_projections::rules::Rules;
 use tslp_projections::sessions::Sessions;
 use tslp_projections::stale::Stale;
 use tslp_projections::state_map::StateMap;
-use tslp_projections::table::{Changes, Late, RowChange, TableDigest, Value};
+use tslp_projections::table::{Changes, Late, RowChange, TableDigest, Unfit, Value};
 use tslp_projections::tombstones::Tombstones;
 use tslp_projections::vault::{Location, Vault};
 
@@ -41,6 +42,7 @@ pub struct State {
     head: Seq,
     /// The last event since the start that changed what is true, or what disk holds.
     code_changed: Seq,
+    counters: Counters,
     vault: Vault,
     edits: Edits,
     disk: Disk,
@@ -66,6 +68,7 @@ impl State {
         ) {
             self.code_changed = recorded.seq;
         }
+        self.counters.apply(recorded, changes);
         self.vault.apply(recorded, changes);
         self.edits.apply(recorded, changes);
         self.disk.apply(recorded, changes);
@@ -87,11 +90,18 @@ impl State {
     /// What became of the tables' rows while `changes` were collected; nothing was folded since.
     #[must_use]
     pub fn rows_changed(&self, changes: Changes) -> Vec<RowChange> {
+        let one = |row: Option<Vec<Value>>| row.into_iter().collect();
         changes.finish(|late| match late {
-            Late::Entity(entity) => self.state_map.row(entity),
-            Late::Proposal(version) => self.proposals.row(*version),
-            Late::Episode(episode) => self.episodes.row(*episode),
-            Late::Entry(episode, position) => self.episodes.entry_row(*episode, *position),
+            Late::Counter(name) => one(self.counters.row(name)),
+            Late::Entity(entity) => one(self.state_map.row(entity)),
+            Late::Source(artifact) => one(self.state_map.sources().partly_true_row(*artifact)),
+            Late::FormerVersions(entity) => self.state_map.former_rows_of(entity),
+            Late::Proposal(version) => one(self.proposals.row(*version)),
+            Late::Session(session) => one(self.sessions.row(*session)),
+            Late::RecentContext(session) => self.sessions.recent_rows_of(*session),
+            Late::SessionParts(session) => self.sessions.part_rows_of(*session),
+            Late::Episode(episode) => one(self.episodes.row(*episode)),
+            Late::Entry(episode, position) => one(self.episodes.entry_row(*episode, *position)),
         })
     }
 
@@ -107,30 +117,6 @@ impl State {
     #[must_use]
     pub const fn head(&self) -> Seq {
         self.head
-    }
-
-    /// The whole state as plain data, part by part, until `visit` breaks; but for its head, and for the archives' rows.
-    ///
-    /// # Errors
-    /// In the middle of a batch.
-    pub fn parts(&self, visit: Visit<'_>) -> Result<ControlFlow<()>, Unsettled> {
-        if !(self.proposals.is_settled() && self.episodes.is_settled()) {
-            return Err(Unsettled);
-        }
-        Ok(self.settled_parts(visit))
-    }
-
-    fn settled_parts(&self, visit: Visit<'_>) -> ControlFlow<()> {
-        self.state_map.parts(visit)?;
-        self.proposals.parts(visit)?;
-        self.tombstones.parts(visit)?;
-        self.disk.parts(visit)?;
-        self.stale.parts(visit)?;
-        self.sessions.parts(visit)?;
-        self.episodes.parts(visit)?;
-        self.audits.parts(visit)?;
-        self.anomalies.parts(visit)?;
-        self.rules.parts(visit)
     }
 
     /// Current truth.
@@ -172,10 +158,10 @@ impl State {
     /// The digest of one table's rows; `table` is an index into [`tslp_projections::TABLES`]. An archive's is that of its
     /// table only if nothing was ever settled.
     #[must_use]
-    pub fn digest(&self, table: usize) -> (u64, [u8; 32]) {
-        let mut digest = TableDigest::new();
+    pub fn digest(&self, table: usize) -> TableDigest {
+        let mut digest = TableDigest::default();
         self.rows(table, &mut |row| digest.add(&row));
-        digest.finish()
+        digest
     }
 
     /// All rows of one table, by key, of an archive those that aren't settled; `table` is an index into
@@ -183,13 +169,21 @@ impl State {
     pub fn rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
         match table {
             tslp_projections::VAULT => self.vault.rows(visit),
+            tslp_projections::COUNTERS => self.counters.rows(visit),
             tslp_projections::STATE_MAP => self.state_map.rows(visit),
+            tslp_projections::PARTLY_TRUE => self.state_map.sources().partly_true_rows(visit),
+            tslp_projections::FORMER_VERSIONS => self.state_map.former_rows(visit),
             tslp_projections::PROPOSALS => self.proposals.rows(visit),
             tslp_projections::TOMBSTONES => self.tombstones.rows(visit),
             tslp_projections::DISK => self.disk.rows(visit),
             tslp_projections::STALE => self.stale.rows(visit),
+            tslp_projections::ACKNOWLEDGED => self.stale.acknowledged_rows(visit),
             tslp_projections::SESSIONS => self.sessions.rows(visit),
             tslp_projections::RECENT_CONTEXT => self.sessions.recent_rows(visit),
+            tslp_projections::SESSION_PARTS => self.sessions.part_rows(visit),
+            tslp_projections::SESSION_INDEX => self.sessions.index_rows(visit),
+            tslp_projections::SESSION_EPISODES => self.sessions.episode_rows(visit),
+            tslp_projections::UNDER_WAY => self.sessions.under_way_rows(visit),
             tslp_projections::EPISODES => self.episodes.rows(visit),
             tslp_projections::EPISODE_ENTRIES => self.episodes.entry_rows(visit),
             tslp_projections::AUDITS => self.audits.rows(visit),
@@ -202,59 +196,71 @@ impl State {
     }
 }
 
-/// A state that is made again from its parts.
+/// A state that is made again from its rows.
 #[derive(Default)]
 pub struct Restoring {
     state: State,
 }
 
 impl Restoring {
-    /// Takes back the next part, in the order in which [`State::parts`] gave them.
+    /// Takes back the next row: those of a table in the order of their keys, and the tables in the order of
+    /// [`tslp_projections::TABLES`]. The archives' rows stay in the store.
     ///
     /// # Errors
-    /// When it doesn't fit the others.
-    pub fn take(&mut self, part: Part) -> Result<(), Unfit> {
+    /// When no fold writes it.
+    pub fn take(&mut self, table: usize, row: &[Value], event: EventAt<'_>) -> Result<(), Unfit> {
         let state = &mut self.state;
-        let Some(part) = state.sessions.restore(part)? else {
-            return Ok(());
-        };
-        match part {
-            Part::Sources(sources) => state.state_map.restore_sources(sources),
-            Part::Truths(truths) => state.state_map.restore_truths(truths),
-            Part::Superseded(superseded) => state.state_map.restore_superseded(superseded),
-            Part::Proposals(proposals) => state.proposals.restore(proposals),
-            Part::ProposalOrder(order) => state.proposals.restore_order(order),
-            Part::ProposalIds(capture, version) => {
-                state.proposals.restore_ids(capture, version);
-                Ok(())
-            }
-            Part::Tombstones(stones) => state.tombstones.restore(stones),
-            Part::Disk(findings) => state.disk.restore(findings),
-            Part::Differing(differing) => state.stale.restore_differing(differing),
-            Part::Acknowledged(seen) => state.stale.restore_acknowledged(seen),
-            Part::Episodes(episodes) => state.episodes.restore(episodes),
-            Part::Audits(audits) => state.audits.restore(audits),
-            Part::Anomalies(events) => {
-                state.anomalies.restore(events);
-                Ok(())
-            }
-            Part::Rules(rules) => {
-                state.tombstones.obey(&rules.policy);
-                state.rules.restore(*rules);
-                Ok(())
-            }
-            _ => Err(Unfit("a part that belongs to nothing")),
+        match table {
+            tslp_projections::COUNTERS => state.counters.restore(row),
+            tslp_projections::STATE_MAP => state.state_map.restore(row),
+            tslp_projections::PARTLY_TRUE => state.state_map.restore_source(row),
+            tslp_projections::FORMER_VERSIONS => state.state_map.restore_former(row),
+            tslp_projections::PROPOSALS => state.proposals.restore(row, event),
+            tslp_projections::TOMBSTONES => state.tombstones.restore(row),
+            tslp_projections::DISK => state.disk.restore(row, event),
+            tslp_projections::STALE => state.stale.restore(row),
+            tslp_projections::ACKNOWLEDGED => state.stale.restore_acknowledged(row),
+            tslp_projections::SESSIONS => state.sessions.restore(row),
+            tslp_projections::RECENT_CONTEXT => state.sessions.restore_recent(row),
+            tslp_projections::SESSION_PARTS => state.sessions.restore_part(row),
+            tslp_projections::SESSION_INDEX => state.sessions.restore_index(row),
+            tslp_projections::SESSION_EPISODES => state.sessions.restore_episode(row),
+            tslp_projections::UNDER_WAY => state.sessions.restore_under_way(row),
+            tslp_projections::EPISODES => state.episodes.restore(row),
+            tslp_projections::EPISODE_ENTRIES => state.episodes.restore_entry(row),
+            tslp_projections::AUDITS => state.audits.restore(row),
+            tslp_projections::ANOMALIES => state.anomalies.restore(row),
+            tslp_projections::RULES => state.rules.restore(row, event),
+            _ => Err(Unfit("a row belongs to no table of a state")),
         }
     }
 
-    /// All parts are there: the state after the event at `head`.
+    /// All rows were taken back: the state after the event at `head`.
     ///
     /// # Errors
-    /// When they aren't.
-    pub fn finish(mut self, head: Seq) -> Result<State, Unfit> {
-        self.state.state_map.restored()?;
-        self.state.head = head;
-        Ok(self.state)
+    /// When they can't be those of one state.
+    pub fn finish(self, head: Seq, event: EventAt<'_>) -> Result<State, Unfit> {
+        let mut state = self.state;
+        state.state_map.restored();
+        if let Some(rules) = state.rules.in_force() {
+            state.tombstones.obey(&rules.policy);
+        }
+        // What was captured and isn't resolved: nobody has a row for that, since it doesn't outlive a batch.
+        if let Some(seq) = state.counters.unresolved() {
+            let captured = event(seq).ok_or(Unfit("a block was captured by no event"))?;
+            let State {
+                sessions,
+                proposals,
+                episodes,
+                ..
+            } = &mut state;
+            let changes = &mut Changes::discarding();
+            sessions.apply(&captured, changes);
+            proposals.apply(&captured, sessions, changes);
+            episodes.apply(&captured, changes);
+        }
+        state.head = head;
+        Ok(state)
     }
 }
 
@@ -296,19 +302,19 @@ pub struct StateView<'s> {
 
 impl View for StateView<'_> {
     fn next_episode(&self) -> EpisodeId {
-        self.state.sessions.last_episode().next()
+        self.state.counters.last_episode().next()
     }
 
     fn next_session(&self) -> SessionId {
-        self.state.sessions.last_session().next()
+        self.state.counters.last_session().next()
     }
 
     fn next_capture(&self) -> CaptureId {
-        self.state.proposals.last_capture().next()
+        self.state.counters.last_capture().next()
     }
 
     fn next_version(&self) -> VersionId {
-        self.state.proposals.last_version().next()
+        self.state.counters.last_version().next()
     }
 
     fn session_named(&self, name: &str) -> Option<SessionId> {

@@ -1,14 +1,11 @@
 //! Replays a ledger by every road there is and compares what comes out with the live state.
 
-use std::ops::ControlFlow;
-
 use tslp_core::event::Recorded;
+use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_migrations::checkpoint;
 use tslp_projections::TABLES;
-use tslp_projections::part::{Part, Unfit};
-use tslp_projections::table::{Changes, Value};
+use tslp_projections::table::{Changes, Unfit, Value};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::deep::Deep;
 use tslp_replay::fold::Replay;
@@ -50,64 +47,56 @@ pub fn check(ledger: &[Recorded], live: &State, tables: &Tables) {
             assert_eq!(live, archives.rows(index), "settled fold of {}", table.name);
         }
     }
-    check_parts(ledger, live, &folded);
+    check_restored(ledger, live, &folded);
 }
 
-/// Compares the live state with two others, part by part and in what look-ups give: the same events folded anew, and the
-/// same events with the state taken apart and put together again in the middle of them.
-fn check_parts(ledger: &[Recorded], live: &State, folded: &State) {
-    let expected = parts(live);
-    assert_eq!(expected, parts(folded), "parts of a fold");
-    for divisor in [3, 2, 1] {
+/// Compares the live state with others, table by table and in what look-ups give: the same events folded anew, and the same
+/// events with the state put away as rows and taken back from them after each of some of the events.
+fn check_restored(ledger: &[Recorded], live: &State, folded: &State) {
+    check_names(live, folded);
+    for apart in [ledger.len() / 3, ledger.len() / 2, ledger.len()] {
         let mut state = State::default();
-        let mut apart = ledger.len() / divisor;
-        for (number, recorded) in ledger.iter().enumerate() {
-            if number >= apart && state.parts(&mut |_| ControlFlow::Break(())).is_ok() {
-                state = again(&state);
-                apart = usize::MAX;
-            }
+        for (number, recorded) in (1..).zip(ledger) {
             state.apply(recorded, &mut Changes::discarding());
+            if number == apart {
+                state = again(&state, ledger);
+            }
         }
-        if divisor == 1 {
-            state = again(&state);
+        for (index, table) in TABLES.iter().enumerate() {
+            if !table.is_archive() {
+                let (live, restored) = (rows(live, index), rows(&state, index));
+                assert_eq!(
+                    live, restored,
+                    "{} restored after {apart} events",
+                    table.name
+                );
+            }
         }
-        assert_eq!(expected, parts(&state), "parts after 1/{divisor}");
         check_names(live, &state);
-        check_names(live, folded);
     }
 }
 
-/// All of a state, as its parts.
+/// A state that was put away as rows and taken back from them.
 ///
 /// # Panics
-/// In the middle of a batch.
+/// When a row can't be taken back.
 #[must_use]
-pub fn parts(state: &State) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let visited = state.parts(&mut |part| {
-        parts.push(part);
-        ControlFlow::Continue(())
-    });
-    assert_eq!(visited, Ok(ControlFlow::Continue(())));
-    parts
-}
-
-/// A state that was stored and read back.
-///
-/// # Panics
-/// When a part doesn't come back from its stored bytes as it was, or doesn't fit the others.
-#[must_use]
-pub fn again(state: &State) -> State {
+pub fn again(state: &State, ledger: &[Recorded]) -> State {
+    let event = |seq: Seq| {
+        let mut events = ledger.iter();
+        events.find(|recorded| recorded.seq == seq).cloned()
+    };
     let mut restoring = Restoring::default();
-    for part in parts(state) {
-        let bytes = checkpoint::encode(&part).unwrap_or_else(|error| panic!("{error}"));
-        let decoded = checkpoint::decode(&bytes).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(decoded, part);
-        restoring
-            .take(decoded)
-            .unwrap_or_else(|Unfit(what)| panic!("{what}"));
+    for (index, table) in TABLES.iter().enumerate() {
+        if table.is_archive() {
+            continue;
+        }
+        for row in rows(state, index) {
+            let taken = restoring.take(index, &row, &event);
+            taken.unwrap_or_else(|Unfit(what)| panic!("{}: {what}: {row:?}", table.name));
+        }
     }
-    let restored = restoring.finish(state.head());
+    let restored = restoring.finish(state.head(), &event);
     restored.unwrap_or_else(|Unfit(what)| panic!("{what}"))
 }
 

@@ -24,21 +24,13 @@ impl Tables {
         for RowChange { table, change } in changes {
             let description = &TABLES[table];
             match change {
-                Change::Put(row) => {
-                    assert_eq!(row.len(), description.columns.len(), "{}", description.name);
-                    for (value, column) in row.iter().zip(description.columns) {
-                        assert!(
-                            *value != Value::Null || column.nullable,
-                            "{}.{}",
-                            description.name,
-                            column.name
-                        );
-                    }
-                    let key = row[..description.key].to_vec();
-                    if description.is_archive() {
-                        self.0[table].entry(key).or_insert(row);
-                    } else {
-                        self.0[table].insert(key, row);
+                Change::Put(row) => self.put(table, row),
+                Change::Replace(prefix, rows) => {
+                    assert!(prefix.len() < description.key, "{}", description.name);
+                    self.0[table].retain(|key, _| !key.starts_with(&prefix));
+                    for row in rows {
+                        assert!(row.starts_with(&prefix), "{}", description.name);
+                        self.put(table, row);
                     }
                 }
                 Change::Remove(key) => {
@@ -47,6 +39,25 @@ impl Tables {
                     self.0[table].remove(&key);
                 }
             }
+        }
+    }
+
+    fn put(&mut self, table: usize, row: Vec<Value>) {
+        let description = &TABLES[table];
+        assert_eq!(row.len(), description.columns.len(), "{}", description.name);
+        for (value, column) in row.iter().zip(description.columns) {
+            assert!(
+                *value != Value::Null || column.nullable,
+                "{}.{}",
+                description.name,
+                column.name
+            );
+        }
+        let key = row[..description.key].to_vec();
+        if description.is_archive() {
+            self.0[table].entry(key).or_insert(row);
+        } else {
+            self.0[table].insert(key, row);
         }
     }
 

@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use tslp_migrations::PAYLOAD_BYTES_MAX;
 use tslp_replay::fold::ChainCheck;
-use tslp_replay::log::{Head, Log as _, Stored};
+use tslp_replay::log::{Head, Stored};
 
 use super::line::{self, Header};
 use super::workshop::{self, Work};
-use crate::checkpoint;
 use crate::data_dir::{self, DataDirError};
-use crate::ledger::disk::{FileSystem, sync_parent};
+use crate::ledger::disk::sync_parent;
 use crate::ledger::lock::DataDirLock;
-use crate::ledger::{self, Checkpoint, DataFiles, LedgerError, SqliteLog};
+use crate::ledger::{self, Checkpoint, LedgerError, SqliteLog};
 use crate::progress::Progress;
 use crate::startup::{self, StartError};
 
@@ -158,10 +157,8 @@ fn fill(
             header.head.chain.to_string()
         )));
     }
-    let state = startup::rebuild(&mut opened.log, Progress::of)?;
+    startup::rebuild(&mut opened.log, Progress::of)?;
     opened.log.checkpoint(Checkpoint::Truncate)?;
-    let file = DataFiles::of(dir).checkpoint;
-    checkpoint::keep(&FileSystem, &file, opened.log.head()?, &state);
     Ok(opened.lock)
 }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
+use tslp_core::event::Recorded;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_replay::chain::ChainHash;
+use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Stored};
 
 use super::disk::Disk;
@@ -185,6 +187,26 @@ pub(crate) fn chain_at(connection: &Connection, at: Seq) -> rusqlite::Result<Opt
             |row| row.get(0).map(ChainHash),
         )
         .optional()
+}
+
+/// The event at a position, if there is one, it can be decoded, and its link holds: nobody has verified those before it.
+pub(crate) fn event_at(connection: &Connection, at: Seq) -> Option<Recorded> {
+    let before = Seq(at.0.checked_sub(1)?);
+    let head = Head {
+        seq: before,
+        chain: chain_at(connection, before).ok()??,
+    };
+    let mut found = None;
+    let read = stream(connection, at, &mut |stored| {
+        let event = ChainCheck::from(head).step_decoded(&stored, tslp_migrations::decode);
+        found = event.ok().map(|event| Recorded {
+            seq: stored.seq,
+            at: stored.at,
+            event,
+        });
+        ControlFlow::Break(())
+    });
+    read.ok().and(found)
 }
 
 /// When an event was recorded.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
 use tslp_migrations::schema::{APPLICATION_ID, FORMAT, LADDER, Ladder};
-use tslp_projections::table::Table;
+use tslp_projections::table::{Table, TableDigest};
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, Reading};
@@ -26,8 +26,11 @@ use super::tables::{Tables, TablesState};
 /// First SQLite without the WAL-reset bug.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
-/// The checkpoint's name, beside the database's.
-pub(super) const CHECKPOINT_FILE: &str = "ledger.checkpoint";
+/// The name of the file that says why the tables are to be held against all events before they are believed.
+pub(super) const DOUBT_FILE: &str = "ledger.doubt";
+
+/// What tslp up to version 0.1.0 kept beside a ledger and nobody reads any more.
+const LEFT_OVER: [&str; 2] = ["ledger.checkpoint", "ledger.checkpoint.new"];
 
 /// The files of a data directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +41,8 @@ pub struct DataFiles {
     pub database: PathBuf,
     /// The head anchor.
     pub anchor: PathBuf,
-    /// The state at one of its events.
-    pub checkpoint: PathBuf,
+    /// Why the next start holds the tables against all events; missing as a rule.
+    pub doubt: PathBuf,
     /// The lock.
     pub lock: PathBuf,
 }
@@ -52,7 +55,7 @@ impl DataFiles {
             dir: dir.to_owned(),
             database: dir.join("ledger.db"),
             anchor: dir.join("ledger.anchor"),
-            checkpoint: dir.join(CHECKPOINT_FILE),
+            doubt: dir.join(DOUBT_FILE),
             lock: dir.join("lock"),
         }
     }
@@ -145,7 +148,13 @@ impl OpenOptions {
         let tables = Tables::new(self.tables);
         let log = connect(database, tables, anchor, head, Arc::clone(&lock));
         let mut log = log.map_err(damage)?;
-        let tables = prepare_tables(&mut log)?;
+        let tables = prepare_tables(&mut log, &files)?;
+        for file in LEFT_OVER.map(|name| files.dir.join(name)) {
+            let is_there = disk.bytes(&file).is_ok_and(|bytes| bytes.is_some());
+            if is_there && let Err(error) = disk.remove(&file) {
+                tracing::warn!(%error, file = %file.display(), "a file of an older tslp can't be removed; nothing reads it");
+            }
+        }
         Ok(OpenLedger {
             log,
             readers: ReaderFactory::new(&files, self),
@@ -331,7 +340,8 @@ fn connect(
         anchor,
         head,
         soundness: Soundness::default(),
-        unverified: None,
+        is_unverified: false,
+        digests: Vec::new(),
         applied: None,
         poisoned: None,
         _lock: lock,
@@ -339,17 +349,32 @@ fn connect(
 }
 
 /// An empty ledger gets its empty tables at once; others are rebuilt by whoever can fold.
-fn prepare_tables(log: &mut SqliteLog) -> Result<TablesState, LedgerError> {
+fn prepare_tables(log: &mut SqliteLog, files: &DataFiles) -> Result<TablesState, LedgerError> {
     let state = log.tables_state()?;
-    if state == TablesState::Current {
-        log.applied = Some(log.head.seq);
+    let digests = (log.tables.digests(&log.connection))
+        .map_err(|error| log.database.table_failed("use the tables of", error))?;
+    let is_kept = digests.is_some();
+    log.digests =
+        digests.unwrap_or_else(|| vec![TableDigest::default(); log.tables.descriptions().count()]);
+    if log.head.seq == Seq(0) && state != TablesState::Current {
+        log.rebuild()?.commit(Seq(0))?;
+        return Ok(TablesState::Current);
+    }
+    if let TablesState::Rebuild { .. } = state {
         return Ok(state);
     }
-    if log.head.seq != Seq(0) {
-        return Ok(state);
+    if !is_kept {
+        let reason = "a table has no digest".to_owned();
+        return Ok(TablesState::Rebuild { reason });
     }
-    log.rebuild()?.commit(Seq(0))?;
-    Ok(TablesState::Current)
+    log.applied = Some(log.head.seq);
+    let doubt = log.database.disk.bytes(&files.doubt);
+    match doubt.map_err(|source| file_failed("read", &files.doubt, source))? {
+        Some(_) => Ok(TablesState::Doubtful {
+            reason: format!("{} says so", files.doubt.display()),
+        }),
+        None => Ok(state),
+    }
 }
 
 pub(super) fn file_failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {

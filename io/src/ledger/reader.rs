@@ -5,18 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
+use tslp_core::event::Recorded;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::schema::Ladder;
 use tslp_migrations::{ContentRef, content};
 use tslp_projections::VAULT;
-use tslp_projections::table::Value;
+use tslp_projections::table::{TableDigest, Value};
 use tslp_projections::vault::Location;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
-
-use crate::checkpoint::Vouch;
 
 use super::connection::{self, Access, Database, pragma, to_sql};
 use super::error::LedgerError;
@@ -65,16 +64,6 @@ impl ReaderFactory {
             database: self.database.clone(),
             tables: self.tables.clone(),
         })
-    }
-}
-
-impl Vouch for LedgerReader {
-    fn head(&self) -> Result<Head, LedgerError> {
-        Self::head(self)
-    }
-
-    fn chain_at(&self, seq: Seq) -> Result<Option<ChainHash>, LedgerError> {
-        Self::chain_at(self, seq)
     }
 }
 
@@ -250,6 +239,21 @@ impl LedgerReader {
     /// When the database can't be read.
     pub fn chain_at(&self, seq: Seq) -> Result<Option<ChainHash>, LedgerError> {
         connection::chain_at(&self.connection, seq).map_err(self.database.failed("read"))
+    }
+
+    /// An event that a row names, if its link holds.
+    pub(crate) fn event_at(&self, seq: Seq) -> Option<Recorded> {
+        connection::event_at(&self.connection, seq)
+    }
+
+    /// The digest that was kept of each table; an archive's is that of no rows. `None` where one is missing.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn digests(&self) -> Result<Option<Vec<TableDigest>>, LedgerError> {
+        self.tables
+            .digests(&self.connection)
+            .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 
     /// When an event was recorded, if there is such an event.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use tslp_core::ids::Seq;
-use tslp_projections::table::{Change, RowChange, Value};
+use tslp_projections::table::{Change, RowChange, TableDigest, Value};
 use tslp_replay::log::Stored;
 
 use super::connection;
@@ -26,6 +26,7 @@ pub struct Rebuild<'a> {
 impl<'a> Rebuild<'a> {
     pub(super) fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
         let mut batch = log.begin()?;
+        batch.digests.fill(TableDigest::default());
         let begun = make_anew(batch.log);
         begun.map_err(|error| batch.fail(error))?;
         Ok(Self {
@@ -53,7 +54,7 @@ impl<'a> Rebuild<'a> {
                 return ControlFlow::Break(());
             }
             if waiting.len() >= ROWS_WAITING {
-                failed = write(batch.log, waiting);
+                failed = write(batch.log, &mut batch.digests, waiting);
             }
             match failed {
                 Ok(()) => ControlFlow::Continue(()),
@@ -65,7 +66,7 @@ impl<'a> Rebuild<'a> {
         }
         read.map_err(TableError::from)
             .and(failed)
-            .and_then(|()| write(batch.log, waiting))
+            .and_then(|()| write(batch.log, &mut batch.digests, waiting))
             .map_err(|error| batch.fail(error).into())
     }
 
@@ -78,13 +79,13 @@ impl<'a> Rebuild<'a> {
         table: usize,
         visit_all: impl FnOnce(&mut dyn FnMut(Vec<Value>)),
     ) -> Result<(), LedgerError> {
-        let log = &*self.batch.log;
+        let Batch { log, digests, .. } = &mut self.batch;
         let mut filled = Ok(());
         visit_all(&mut |row| {
             if filled.is_ok() {
                 let change = Change::Put(row);
                 let change = RowChange { table, change };
-                filled = log.tables.apply(&log.connection, &[change]);
+                filled = log.tables.apply(&log.connection, &[change], digests);
             }
         });
         filled.map_err(|error| self.batch.fail(error))
@@ -97,7 +98,12 @@ impl<'a> Rebuild<'a> {
     pub fn commit(mut self, applied: Seq) -> Result<(), LedgerError> {
         let log = &*self.batch.log;
         let count = log.tables.descriptions().count();
-        let sealed = (0..count).try_for_each(|table| log.tables.seal(&log.connection, table));
+        let sealed = (0..count)
+            .try_for_each(|table| log.tables.seal(&log.connection, table))
+            .and_then(|()| {
+                let digests = &self.batch.digests;
+                log.tables.keep_digests(&log.connection, digests, None)
+            });
         sealed.map_err(|error| self.batch.fail(error))?;
         self.batch.set_applied(applied)?;
         self.batch.finish().map(drop)
@@ -130,9 +136,13 @@ fn make_anew(log: &SqliteLog) -> Result<(), TableError> {
 }
 
 /// Writes the rows in the order of their keys. The sort is stable, so of rows with one key the first comes first.
-fn write(log: &SqliteLog, waiting: &mut Vec<RowChange>) -> Result<(), TableError> {
+fn write(
+    log: &SqliteLog,
+    digests: &mut [TableDigest],
+    waiting: &mut Vec<RowChange>,
+) -> Result<(), TableError> {
     waiting.sort_by(|one, other| one.place().cmp(&other.place()));
-    let written = log.tables.apply(&log.connection, waiting);
+    let written = log.tables.apply(&log.connection, waiting, digests);
     waiting.clear();
     written
 }

@@ -13,7 +13,7 @@ use super::error::LedgerError;
 pub struct Soundness {
     /// Of its file's pages.
     pub pages: Arc<Gate>,
-    /// Of the events that a checkpoint covers.
+    /// Of the events, where the state was taken from the tables.
     pub events: Arc<Gate>,
 }
 

@@ -7,21 +7,19 @@ use rusqlite::{CachedStatement, Connection, ToSql, params};
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
-use tslp_projections::table::{RowChange, Value};
-use tslp_replay::chain::ChainHash;
+use tslp_projections::table::{RowChange, TableDigest, Value};
 use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;
-use super::connection::{self, Database, set_meta, to_sql};
+use super::connection::{self, Database, to_sql};
 use super::error::LedgerError;
 use super::lock::DataDirLock;
 use super::mover::Moved;
-use super::open::CHECKPOINT_FILE;
+use super::open::{DOUBT_FILE, file_failed};
 use super::rebuild::Rebuild;
 use super::recognise::check_pages;
 use super::soundness::Soundness;
-use super::tables::{APPLIED_SEQ, ArchiveRows, TableError, Tables, TablesState};
-use crate::checkpoint::{Mark, Vouch};
+use super::tables::{ArchiveRows, TableError, Tables, TablesState};
 use crate::scrub::Course;
 use crate::scrub::history::{self, Visit};
 
@@ -37,8 +35,10 @@ pub struct SqliteLog {
     pub(super) head: Head,
     /// Whether it may be written to.
     pub(super) soundness: Soundness,
-    /// The checkpoint that the state was taken from: nothing up to there is verified by the start.
-    pub(super) unverified: Option<Mark>,
+    /// Whether the state was taken from the tables: no event is verified by the start.
+    pub(super) is_unverified: bool,
+    /// What the tables hold, as their digests.
+    pub(super) digests: Vec<TableDigest>,
     /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
     pub(super) poisoned: Option<String>,
@@ -123,6 +123,7 @@ impl SqliteLog {
         let found = begun.map_err(|error| self.poison(error))?;
         let head = self.head;
         let batch = Batch {
+            digests: self.digests.clone(),
             log: self,
             head,
             payload_bytes: 0,
@@ -267,35 +268,56 @@ impl SqliteLog {
             .map_err(self.database.failed("checkpoint"))
     }
 
-    /// Nothing follows events that nobody has verified: who started from a checkpoint knows its hashes alone.
+    /// Nothing follows events that nobody has verified: who took the state from the tables knows their digests alone.
     fn check_events(&mut self) -> Result<(), LedgerError> {
-        let Some(mark) = self.unverified else {
+        if !self.is_unverified {
             return Ok(());
-        };
-        let checked = (self.soundness.events).ensure(|| self.verify_events(mark));
+        }
+        let checked = (self.soundness.events).ensure(|| self.verify_events());
         checked.map_err(|unsound| self.poison(unsound.into()))
     }
 
-    fn verify_events(&self, mark: Mark) -> Result<(), LedgerError> {
+    fn verify_events(&self) -> Result<(), LedgerError> {
         let read = |from, visit: &mut Visit<'_>| Log::read(self, from, visit);
-        let verified = history::verify(&read, self, mark, self.head, |_| Course::On);
+        let verified = history::verify(&read, self, &self.digests, self.head, |_| Course::On);
         verified.map(drop).map_err(|flaw| {
             let detail = flaw.to_string();
-            let checkpoint = self.database.path.with_file_name(CHECKPOINT_FILE);
-            history::condemn(&self.soundness, &*self.database.disk, &checkpoint, &detail);
+            let doubt = self.database.path.with_file_name(DOUBT_FILE);
+            history::condemn(&self.soundness, &*self.database.disk, &doubt, &detail);
             LedgerError::Condemned { detail }
         })
     }
 
-    /// The state that goes with this log was taken from a checkpoint: what it covers is verified before anything follows.
-    pub(crate) const fn goes_on_from(&mut self, checkpoint: Mark) {
-        self.unverified = Some(checkpoint);
+    /// The state that goes with this log was taken from the tables: the events are verified before anything follows.
+    pub(crate) const fn goes_on_from_tables(&mut self) {
+        self.is_unverified = true;
     }
 
-    /// The checkpoint that the state was taken from, if it was.
+    /// Whether the state was taken from the tables.
     #[must_use]
-    pub const fn unverified(&self) -> Option<Mark> {
-        self.unverified
+    pub const fn is_unverified(&self) -> bool {
+        self.is_unverified
+    }
+
+    /// What the tables hold; an archive's digest is that of no rows.
+    #[must_use]
+    pub fn digests(&self) -> &[TableDigest] {
+        &self.digests
+    }
+
+    /// An event that a row names, if its link holds.
+    pub(crate) fn event_at(&self, seq: Seq) -> Option<Recorded> {
+        connection::event_at(&self.connection, seq)
+    }
+
+    /// Every event was verified, and the tables are what they say: the next start may believe them.
+    ///
+    /// # Errors
+    /// When the disk keeps what says otherwise.
+    pub(crate) fn trust_tables(&self) -> Result<(), LedgerError> {
+        let doubt = self.database.path.with_file_name(DOUBT_FILE);
+        let removed = self.database.disk.remove(&doubt);
+        removed.map_err(|source| file_failed("remove", &doubt, source))
     }
 
     /// Whether it may be written to: for who looks meanwhile.
@@ -342,16 +364,6 @@ impl SqliteLog {
     }
 }
 
-impl Vouch for SqliteLog {
-    fn head(&self) -> Result<Head, LedgerError> {
-        Log::head(self)
-    }
-
-    fn chain_at(&self, seq: Seq) -> Result<Option<ChainHash>, LedgerError> {
-        connection::chain_at(&self.connection, seq).map_err(self.database.failed("read"))
-    }
-}
-
 impl ArchiveRows for SqliteLog {
     fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
         self.tables
@@ -393,6 +405,7 @@ impl Log for SqliteLog {
 /// Any error in it poisons the log; only an event out of order, or one that is too large, does not.
 pub struct Batch<'a> {
     pub(super) log: &'a mut SqliteLog,
+    pub(super) digests: Vec<TableDigest>,
     head: Head,
     payload_bytes: u64,
     open: bool,
@@ -511,7 +524,8 @@ impl Batch<'_> {
     /// # Errors
     /// When one doesn't fit its table, or SQLite fails.
     pub fn change_all(&mut self, changes: &[RowChange]) -> Result<(), LedgerError> {
-        let applied = self.log.tables.apply(&self.log.connection, changes);
+        let Self { log, digests, .. } = self;
+        let applied = log.tables.apply(&log.connection, changes, digests);
         applied.map_err(|error| self.fail(error))
     }
 
@@ -524,6 +538,9 @@ impl Batch<'_> {
         if folded {
             self.set_applied(self.head.seq)?;
         }
+        let log = &*self.log;
+        let kept = (log.tables).keep_digests(&log.connection, &self.digests, Some(&log.digests));
+        kept.map_err(|error| self.fail(error))?;
         self.finish()
     }
 
@@ -532,8 +549,8 @@ impl Batch<'_> {
     }
 
     pub(super) fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
-        let set = set_meta(&self.log.connection, APPLIED_SEQ, to_sql(applied));
-        set.map_err(|error| self.fail(error.into()))?;
+        let set = self.log.tables.set_applied(&self.log.connection, applied);
+        set.map_err(|error| self.fail(error))?;
         self.log.applied = Some(applied);
         Ok(())
     }
@@ -542,6 +559,7 @@ impl Batch<'_> {
         let committed = self.log.connection.execute_batch("COMMIT");
         committed.map_err(|error| self.fail(error.into()))?;
         self.open = false;
+        self.log.digests = std::mem::take(&mut self.digests);
         let moved = self.head != self.log.head;
         self.log.head = self.head;
         if moved {

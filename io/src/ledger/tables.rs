@@ -1,21 +1,30 @@
 //! Projection tables in SQLite, made from their descriptions: created, filled, changed and read, all generically.
 //!
-//! They are plain tables for anyone with a `sqlite3` shell. Each table's version stands in `meta` as `table:NAME`,
-//! the last folded position as `applied_seq`; the log writes both in the transaction of the rows.
+//! They are plain tables for anyone with a `sqlite3` shell. `meta` has each table's version as `table:NAME`, its digest as
+//! `digest:NAME`, the last folded position as `applied_seq`, and the version of tslp that folded them as `folded_by`; the log
+//! writes them in the transaction of the rows. An archive has no digest: it grows with history, so no start reads it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, ToSql, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 use tslp_core::ids::Seq;
-use tslp_projections::table::{Change, ColumnType, Keep, RowChange, Table, Value};
+use tslp_projections::table::{Change, ColumnType, Keep, RowChange, Table, TableDigest, Value};
 
 use super::connection::{meta, set_meta, to_sql};
 use super::error::LedgerError;
+use crate::VERSION;
 
 /// The `meta` key of the last folded position.
 pub(crate) const APPLIED_SEQ: &str = "applied_seq";
+
+/// The `meta` key of the program that folded the tables last.
+const FOLDED_BY: &str = "folded_by";
+
+/// What stands before a table's name in the `meta` key of its digest.
+const DIGEST_PREFIX: &str = "digest:";
 
 /// What stands before a table's name in the `meta` key of its version.
 pub(super) const VERSION_PREFIX: &str = "table:";
@@ -41,6 +50,11 @@ pub enum TableError {
 pub enum TablesState {
     /// All of them are of today's version and hold everything up to the ledger's head.
     Current,
+    /// As [`Current`](Self::Current), and they are to be held against all events before they are believed.
+    Doubtful {
+        /// Why, for the log.
+        reason: String,
+    },
     /// They must be rebuilt from the ledger.
     Rebuild {
         /// Why, for the log.
@@ -79,8 +93,8 @@ struct Statements {
     refusals: Vec<String>,
     put: String,
     remove: String,
-    read: String,
-    row: String,
+    /// The rows whose keys begin with so many values; with none of them all.
+    read: Vec<String>,
     row_until: String,
     /// Of an archive.
     count: Option<String>,
@@ -129,7 +143,18 @@ impl Tables {
         }
         let applied: Option<i64> = meta(connection, APPLIED_SEQ)?;
         match applied {
-            Some(applied) if applied == to_sql(head) => Ok(TablesState::Current),
+            Some(applied) if applied == to_sql(head) => {
+                let by: Option<String> = meta(connection, FOLDED_BY)?;
+                Ok(match by.as_deref() {
+                    Some(VERSION) => TablesState::Current,
+                    by => TablesState::Doubtful {
+                        reason: format!(
+                            "tslp {} folded the tables, and this is {VERSION}",
+                            by.unwrap_or("of an unknown version")
+                        ),
+                    },
+                })
+            }
             Some(applied) => rebuild(format!("tables stand at #{applied}, the ledger at {head}")),
             None => rebuild("tables were never filled".to_owned()),
         }
@@ -174,34 +199,84 @@ impl Tables {
             if self.descriptions().all(|table| table.name != name) {
                 let quoted = name.replace('"', "\"\"");
                 connection.execute_batch(&format!("DROP TABLE IF EXISTS \"{quoted}\""))?;
-                connection.execute("DELETE FROM meta WHERE key = ?1", [version_key(&name)])?;
+                for key in [version_key(&name), digest_key(&name)] {
+                    connection.execute("DELETE FROM meta WHERE key = ?1", [key])?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Makes changes one after the other. A statement stays at hand as long as the next change takes the same.
+    /// The digest that was kept of each table; an archive's is that of no rows. `None` where one is missing.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn digests(&self, connection: &Connection) -> Result<Option<Vec<TableDigest>>, TableError> {
+        let mut digests = Vec::new();
+        for table in self.descriptions() {
+            let kept = match table.is_archive() {
+                true => Some(TableDigest::default()),
+                false => {
+                    let bytes: Option<Vec<u8>> = meta(connection, &digest_key(table.name))?;
+                    bytes.and_then(|bytes| TableDigest::from_bytes(&bytes))
+                }
+            };
+            digests.extend(kept);
+        }
+        Ok((digests.len() == self.tables.len()).then_some(digests))
+    }
+
+    /// Keeps the digests that aren't those of before.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn keep_digests(
+        &self,
+        connection: &Connection,
+        digests: &[TableDigest],
+        before: Option<&[TableDigest]>,
+    ) -> Result<(), TableError> {
+        for (index, (table, digest)) in self.descriptions().zip(digests).enumerate() {
+            let is_kept = before.is_some_and(|before| before[index] == *digest);
+            if !table.is_archive() && !is_kept {
+                set_meta(connection, &digest_key(table.name), digest.to_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that this program has folded the tables, up to this position.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn set_applied(&self, connection: &Connection, applied: Seq) -> Result<(), TableError> {
+        set_meta(connection, APPLIED_SEQ, to_sql(applied))?;
+        let by: Option<String> = meta(connection, FOLDED_BY)?;
+        if by.as_deref() != Some(VERSION) {
+            set_meta(connection, FOLDED_BY, VERSION)?;
+        }
+        Ok(())
+    }
+
+    /// Makes changes one after the other, and has the tables' digests follow them.
     ///
     /// # Errors
     /// When a row doesn't fit, it is to be taken out of an archive, or SQLite fails.
-    pub fn apply(&self, connection: &Connection, changes: &[RowChange]) -> Result<(), TableError> {
-        let mut at_hand: Option<(&str, CachedStatement<'_>)> = None;
+    pub fn apply(
+        &self,
+        connection: &Connection,
+        changes: &[RowChange],
+        digests: &mut [TableDigest],
+    ) -> Result<(), TableError> {
         for change in changes {
             let statements = self.statements(change.table)?;
-            let (sql, values, expected) = match &change.change {
-                Change::Put(row) => (&statements.put, row, statements.table.columns.len()),
-                Change::Remove(key) => (&statements.remove, key, statements.table.key),
-            };
-            statements.check(values, expected)?;
-            let statement = match at_hand.take() {
-                Some((known, statement)) if core::ptr::eq(known, sql.as_str()) => statement,
-                _ => connection.prepare_cached(sql)?,
-            };
-            let (_, statement) = at_hand.insert((sql, statement));
-            match statement.execute(params_from_iter(values.iter().map(Sql))) {
-                Ok(_) => {}
-                Err(error) if is_refused_put(statements.table, change, &error) => {}
-                Err(error) => return Err(error.into()),
+            let digest = &mut digests[change.table];
+            match &change.change {
+                Change::Put(row) => statements.put(connection, row, digest)?,
+                Change::Remove(key) => statements.remove(connection, key, digest)?,
+                Change::Replace(prefix, rows) => {
+                    statements.replace(connection, prefix, rows, digest)?;
+                }
             }
         }
         Ok(())
@@ -217,15 +292,7 @@ impl Tables {
         table: usize,
         visit: &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>,
     ) -> Result<(), TableError> {
-        let statements = self.statements(table)?;
-        let mut prepared = connection.prepare_cached(&statements.read)?;
-        let mut rows = prepared.query([])?;
-        while let Some(row) = rows.next()? {
-            if visit(statements.row(row)?).is_break() {
-                break;
-            }
-        }
-        Ok(())
+        self.statements(table)?.read(connection, &[], visit)
     }
 
     /// The row with this key.
@@ -239,7 +306,7 @@ impl Tables {
         key: &[Value],
     ) -> Result<Option<Vec<Value>>, TableError> {
         let statements = self.statements(table)?;
-        statements.find(connection, &statements.row, key)
+        statements.find(connection, key)
     }
 
     /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
@@ -253,7 +320,8 @@ impl Tables {
         key: &[Value],
     ) -> Result<Option<Vec<Value>>, TableError> {
         let statements = self.statements(table)?;
-        statements.find(connection, &statements.row_until, key)
+        statements.check(key, statements.table.key)?;
+        statements.first(connection, &statements.row_until, key)
     }
 
     /// How many rows of an archive were put by events up to `until`.
@@ -314,10 +382,17 @@ impl Statements {
                 Keep::Latest => Vec::new(),
                 Keep::First { .. } => refusals(table),
             },
-            put: put(table, &names),
+            put: put_statement(table, &names),
             remove: format!("DELETE FROM {name} WHERE {is_key}"),
-            read: format!("SELECT {all} FROM {name} ORDER BY {keys}"),
-            row: format!("SELECT {all} FROM {name} WHERE {is_key}"),
+            read: (0..=table.key)
+                .map(|shared| {
+                    let conditions = match shared {
+                        0 => "true".to_owned(),
+                        shared => compared(&key[..shared], "="),
+                    };
+                    format!("SELECT {all} FROM {name} WHERE {conditions} ORDER BY {keys}")
+                })
+                .collect(),
             row_until: format!(
                 "SELECT {all} FROM {name} WHERE {is_until} ORDER BY {keys} DESC LIMIT 1",
                 keys = key.join(" DESC, "),
@@ -332,13 +407,118 @@ impl Statements {
         }
     }
 
+    /// Puts a row. One that is there as it is costs no write.
+    fn put(
+        &self,
+        connection: &Connection,
+        row: &[Value],
+        digest: &mut TableDigest,
+    ) -> Result<(), TableError> {
+        self.check(row, self.table.columns.len())?;
+        if self.table.is_archive() {
+            return match self.execute(connection, &self.put, row) {
+                Err(TableError::Sqlite(error)) if is_refused_put(&error) => Ok(()),
+                put => put,
+            };
+        }
+        let known = self.find(connection, &row[..self.table.key])?;
+        if known.as_deref() == Some(row) {
+            return Ok(());
+        }
+        self.execute(connection, &self.put, row)?;
+        known.iter().for_each(|known| digest.take(known));
+        digest.add(row);
+        Ok(())
+    }
+
+    fn remove(
+        &self,
+        connection: &Connection,
+        key: &[Value],
+        digest: &mut TableDigest,
+    ) -> Result<(), TableError> {
+        let known = self.find(connection, key)?;
+        self.execute(connection, &self.remove, key)?;
+        known.iter().for_each(|known| digest.take(known));
+        Ok(())
+    }
+
+    /// Writes what differs from the rows that are there.
+    fn replace(
+        &self,
+        connection: &Connection,
+        prefix: &[Value],
+        rows: &[Vec<Value>],
+        digest: &mut TableDigest,
+    ) -> Result<(), TableError> {
+        let mut gone: BTreeMap<Vec<Value>, Vec<Value>> = BTreeMap::new();
+        self.read(connection, prefix, &mut |row| {
+            gone.insert(row[..self.table.key].to_vec(), row);
+            ControlFlow::Continue(())
+        })?;
+        for row in rows {
+            self.check(row, self.table.columns.len())?;
+            let known = gone.remove(&row[..self.table.key]);
+            if known.as_ref() != Some(row) {
+                self.execute(connection, &self.put, row)?;
+                known.iter().for_each(|known| digest.take(known));
+                digest.add(row);
+            }
+        }
+        for (key, row) in gone {
+            self.execute(connection, &self.remove, &key)?;
+            digest.take(&row);
+        }
+        Ok(())
+    }
+
+    fn execute(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        values: &[Value],
+    ) -> Result<(), TableError> {
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.execute(params_from_iter(values.iter().map(Sql)))?;
+        Ok(())
+    }
+
+    /// Hands the rows whose keys begin with these values to `visit`, in the order of their keys.
+    fn read(
+        &self,
+        connection: &Connection,
+        prefix: &[Value],
+        visit: &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>,
+    ) -> Result<(), TableError> {
+        self.check(prefix, prefix.len())?;
+        let Some(sql) = self.read.get(prefix.len()) else {
+            return Err(self.shape(format!("{} values are no part of a key", prefix.len())));
+        };
+        let mut prepared = connection.prepare_cached(sql)?;
+        let mut rows = prepared.query(params_from_iter(prefix.iter().map(Sql)))?;
+        while let Some(row) = rows.next()? {
+            if visit(self.row(row)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn find(
+        &self,
+        connection: &Connection,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, TableError> {
+        self.check(key, self.table.key)?;
+        self.first(connection, &self.read[self.table.key], key)
+    }
+
+    fn first(
         &self,
         connection: &Connection,
         sql: &str,
         key: &[Value],
     ) -> Result<Option<Vec<Value>>, TableError> {
-        self.check(key, self.table.key)?;
         connection
             .prepare_cached(sql)?
             .query_row(params_from_iter(key.iter().map(Sql)), |row| {
@@ -414,15 +594,13 @@ fn compared(columns: &[String], operator: &str) -> String {
 
 /// Whether an archive's trigger has said that the key is taken: the row that is there stays, as it should. It says so
 /// before there is a conflict, and asking first would cost every new row a look-up.
-fn is_refused_put(table: &Table, change: &RowChange, error: &rusqlite::Error) -> bool {
-    let refused = error
-        .sqlite_error()
-        .is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER);
-    refused && table.is_archive() && matches!(change.change, Change::Put(_))
+fn is_refused_put(error: &rusqlite::Error) -> bool {
+    let error = error.sqlite_error();
+    error.is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER)
 }
 
 /// The statement that puts a row.
-fn put(table: &Table, names: &[String]) -> String {
+fn put_statement(table: &Table, names: &[String]) -> String {
     let name = format!("\"{}\"", table.name);
     let (key, rest) = names.split_at(table.key);
     let places = (1..=names.len())
@@ -430,7 +608,7 @@ fn put(table: &Table, names: &[String]) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     let (all, keys) = (names.join(", "), key.join(", "));
-    // In an archive the first row stays; in others one that is put as it is costs no write.
+    // In an archive the first row stays.
     let on_conflict = if rest.is_empty() || table.is_archive() {
         "DO NOTHING".to_owned()
     } else {
@@ -439,12 +617,7 @@ fn put(table: &Table, names: &[String]) -> String {
             .map(|column| format!("{column} = excluded.{column}"))
             .collect::<Vec<_>>()
             .join(", ");
-        let differs = rest
-            .iter()
-            .map(|column| format!("{name}.{column} IS NOT excluded.{column}"))
-            .collect::<Vec<_>>()
-            .join(" OR ");
-        format!("DO UPDATE SET {set} WHERE {differs}")
+        format!("DO UPDATE SET {set}")
     };
     format!("INSERT INTO {name} ({all}) VALUES ({places}) ON CONFLICT ({keys}) {on_conflict}")
 }
@@ -501,6 +674,10 @@ fn refusals(table: &Table) -> Vec<String> {
 
 fn version_key(name: &str) -> String {
     format!("{VERSION_PREFIX}{name}")
+}
+
+fn digest_key(name: &str) -> String {
+    format!("{DIGEST_PREFIX}{name}")
 }
 
 /// A value as SQLite takes it, without a copy.

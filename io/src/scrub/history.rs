@@ -1,21 +1,22 @@
-//! Verifies all events of a ledger whose state was taken from a checkpoint: each link, each event's bytes, the archives'
-//! rows, and whether the checkpoint is the state that its events make.
+//! Verifies all events of a ledger whose state was taken from its tables: each link, each event's bytes, the archives' rows,
+//! and whether the other tables are what the events make of them.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_projections::table::Changes;
+use tslp_projections::table::{Changes, TableDigest};
 use tslp_replay::fold::{Replay, ReplayError};
 use tslp_replay::log::{Head, Stored};
 
 use super::{Course, Flaw};
 use crate::archive_check::ArchiveCheck;
-use crate::checkpoint::{self as state_file, Mark};
 use crate::ledger::disk::Disk;
 use crate::ledger::soundness::Soundness;
 use crate::ledger::{ArchiveRows, LedgerError};
+use crate::startup::StartError;
 
 /// Takes one stored event after the other.
 pub type Visit<'v> = dyn FnMut(Stored) -> ControlFlow<()> + 'v;
@@ -29,14 +30,14 @@ const PAGE_EVENTS: usize = 512;
 /// Bytes after which a page ends early.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// Verifies everything up to `end`; `course` is told before each page how far that is.
+/// Verifies everything up to `end`, where the tables have these digests; `course` is told before each page how far that is.
 ///
 /// # Errors
 /// The flaw.
 pub fn verify(
     read: &Read<'_>,
     archives: &impl ArchiveRows,
-    checkpoint: Mark,
+    tables: &[TableDigest],
     end: Head,
     mut course: impl FnMut(Seq) -> Course,
 ) -> Result<Course, Flaw> {
@@ -44,46 +45,49 @@ pub fn verify(
     let mut check = ArchiveCheck::default();
     while replay.head().seq < end.seq {
         let done = replay.head().seq;
-        if done == checkpoint.head.seq {
-            compare(&replay, checkpoint)?;
-        }
         if course(done) == Course::Over {
             return Ok(Course::Over);
         }
-        let border = if done < checkpoint.head.seq {
-            checkpoint.head
-        } else {
-            end
-        };
-        let mut changes = fold_page(read, &mut replay, border.seq)?;
+        let mut changes = fold_page(read, &mut replay, end.seq)?;
         check.take(changes.drain(), archives);
         replay.settle();
-    }
-    if checkpoint.head.seq == end.seq {
-        compare(&replay, checkpoint)?;
     }
     if replay.head() != end {
         return Err(ReplayError::ChainBroken(end.seq.0).into());
     }
     for archive in check.finish(end.seq, archives) {
-        archive.rows.map_err(|flaw| Flaw::Archive {
+        archive.rows.map_err(|flaw| Flaw::Table {
             table: TABLES[archive.table].name,
             flaw,
         })?;
+    }
+    let state = replay.state();
+    for (index, table) in TABLES.iter().enumerate() {
+        if !table.is_archive() && state.digest(index) != tables[index] {
+            return Err(Flaw::Table {
+                table: table.name,
+                flaw: "doesn't hold what the ledger says, though its digest fits".to_owned(),
+            });
+        }
     }
     Ok(Course::On)
 }
 
 /// Nothing more is written, and the next start looks at everything itself.
-pub fn condemn(soundness: &Soundness, disk: &dyn Disk, checkpoint: &Path, reason: &str) {
+pub fn condemn(soundness: &Soundness, disk: &dyn Disk, doubt: &Path, reason: &str) {
     tracing::error!(
         reason,
         "the ledger was found to be damaged: nothing more is written"
     );
-    // In this order: whoever writes a checkpoint looks at the verdict afterwards.
     soundness.condemn(reason);
-    if let Err(error) = disk.remove(checkpoint) {
-        tracing::error!(%error, file = %checkpoint.display(), "the checkpoint can't be removed: remove it before the next start");
+    let write = || -> io::Result<()> {
+        let mut file = disk.create(doubt)?;
+        file.write_at(0, reason.as_bytes())?;
+        file.sync()?;
+        disk.sync_name(doubt)
+    };
+    if let Err(error) = write() {
+        tracing::error!(%error, file = %doubt.display(), "the next start can't be told; run `tslp rebuild` before it");
     }
 }
 
@@ -97,7 +101,7 @@ fn fold_page(read: &Read<'_>, replay: &mut Replay, until: Seq) -> Result<Changes
             return ControlFlow::Break(());
         }
         if let Err(error) = replay.step_with(&stored, tslp_migrations::decode, &mut changes) {
-            flaw = Some(error);
+            flaw = Some(StartError::of(error, &stored));
             return ControlFlow::Break(());
         }
         events += 1;
@@ -118,13 +122,4 @@ fn fold_page(read: &Read<'_>, replay: &mut Replay, until: Seq) -> Result<Changes
         .into());
     }
     Ok(changes)
-}
-
-/// Both roads lead to the same state.
-fn compare(replay: &Replay, checkpoint: Mark) -> Result<(), Flaw> {
-    let folded = state_file::mark(replay.state(), replay.head().chain);
-    match folded {
-        Ok(folded) if folded == checkpoint => Ok(()),
-        Ok(_) | Err(_) => Err(Flaw::Checkpoint(checkpoint.head.seq)),
-    }
 }

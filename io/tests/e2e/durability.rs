@@ -92,7 +92,8 @@ fn rows_that_contradict_the_ledger_are_found_and_rebuilt() {
     let tslp = Tslp::start(&places, &upstream);
     assert_eq!(tslp.state(), state);
     assert!(
-        tslp.log().contains("doesn't hold what the ledger says"),
+        tslp.log()
+            .contains("table state_map was changed since it was written"),
         "{}",
         tslp.log()
     );
@@ -131,8 +132,8 @@ fn rows_of_archives_that_contradict_the_ledger_are_found_and_rebuilt() {
         let (_, report) = places.cli_json(&["verify", "--deep"]);
         assert_eq!(report["deep"]["differences"], json!([]), "{forgery}");
         assert_ne!(report["deep"]["decisions"], 0, "{forgery}");
-        // A start from a checkpoint leaves the archives to the scrub.
-        std::fs::remove_file(places.data.join("ledger.checkpoint")).unwrap();
+        // A start from the tables leaves the archives to the scrub.
+        ledger_file::doubt(&places.data);
         let tslp = Tslp::start(&places, &upstream);
         assert_eq!(tslp.state(), state, "{forgery}");
         assert!(tslp.log().contains(said), "{forgery}: {}", tslp.log());
@@ -240,7 +241,7 @@ fn a_flipped_byte_in_the_ledger_means_safe_mode_and_nothing_is_written() {
     upstream.next();
     tslp.stop();
     damage(&places.data, "a text that stands in the ledger once");
-    std::fs::remove_file(places.data.join("ledger.checkpoint")).unwrap();
+    ledger_file::doubt(&places.data);
     check_safe_mode(&places, &upstream);
 }
 

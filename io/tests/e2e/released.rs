@@ -187,7 +187,7 @@ fn with_a_newer_schema() -> Places {
     places
 }
 
-/// All bytes of evidence, and the checkpoint. Any reader makes an empty WAL where there is none.
+/// All bytes of evidence. Any reader makes an empty WAL where there is none.
 fn bytes(places: &Places) -> BTreeMap<String, Vec<u8>> {
     let mut files = ledger_file::files(&places.data);
     files.retain(|name, bytes| name != "lock" && !name.ends_with("-shm") && !bytes.is_empty());

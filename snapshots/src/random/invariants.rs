@@ -1,7 +1,6 @@
 //! What must hold whatever happens, checked against a naive model that knows only the events.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arbitrary::Unstructured;
@@ -54,24 +53,33 @@ pub fn nonsense_folds(data: &[u8]) {
     taken_apart(&ledger, &state);
 }
 
-/// A state without sense is taken apart in the middle, put together again, and goes on as if nothing had been.
+/// A state without sense is put away as rows in the middle, taken back from them, and goes on as if nothing had been.
 fn taken_apart(ledger: &[Recorded], state: &State) {
-    let is_settled = |state: &State| state.parts(&mut |_| ControlFlow::Break(())).is_ok();
+    let all_rows = |state: &State| -> Vec<_> {
+        let held = (0..TABLES.len()).filter(|table| !TABLES[*table].is_archive());
+        held.map(|table| rows(state, table)).collect()
+    };
+    let is_clamped = |state: &State| {
+        let tables = all_rows(state);
+        tables
+            .iter()
+            .flatten()
+            .flatten()
+            .any(|value| *value == CLAMPED)
+    };
     let mut other = State::default();
     let (first, rest) = ledger.split_at(ledger.len() / 2);
     for recorded in first {
         other.apply(recorded, &mut Changes::discarding());
     }
-    if is_settled(&other) {
-        other = replay_check::again(&other);
+    if is_clamped(&other) {
+        return;
     }
+    other = replay_check::again(&other, ledger);
     for recorded in rest {
         other.apply(recorded, &mut Changes::discarding());
     }
-    assert_eq!(is_settled(&other), is_settled(state));
-    if is_settled(state) {
-        assert_eq!(replay_check::parts(&other), replay_check::parts(state));
-    }
+    assert_eq!(all_rows(&other), all_rows(state));
 }
 
 /// A naive model of the law, fed with a story's events.

@@ -11,8 +11,6 @@ use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::auditor::queue::{Audit, AuditQueue, Task};
 use tslp_io::channel::{ToEngine, ToLoop};
-use tslp_io::checkpoint;
-use tslp_io::checkpoint::keeper::Keeper;
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::contents::{Archives, StoredContents};
@@ -24,6 +22,7 @@ use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop, Turn};
 use tslp_io::observer::Direct;
 use tslp_io::scrub::{self, Flaw, Scrub};
 use tslp_io::startup::{self, StartError};
+use tslp_projections::table::TableDigest;
 use tslp_replay::state::State;
 
 use super::chance::Chance;
@@ -86,7 +85,7 @@ impl Process {
         let options = around.disk.open_options();
         let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
         let folded = Started {
-            from_checkpoint: opened.log.unverified().is_some(),
+            from_tables: opened.log.is_unverified(),
             ..Started::of(&state)
         };
         let scrub = Scrub::of(&opened, &options, Path::new(DATA_DIR))?;
@@ -137,7 +136,6 @@ impl Process {
             commits: to_writer,
             durable: Arc::clone(&durable),
             audits: audits.clone(),
-            keeper: Keeper::off(),
             clock: Arc::new(around.clock.clone()),
         };
         let look = Direct::new(
@@ -319,12 +317,10 @@ fn answer(audit: &Audit, chance: &mut Chance) -> Option<String> {
 pub(super) struct Started {
     /// The last event.
     pub(super) head: Seq,
-    /// Whether it went on from a checkpoint.
-    pub(super) from_checkpoint: bool,
-    /// The whole state.
-    pub(super) kinds: Vec<(&'static str, [u8; 32])>,
-    /// Rows and digest of each table that the state holds, folded.
-    pub(super) digests: Vec<(u64, [u8; 32])>,
+    /// Whether the state was taken from the tables.
+    pub(super) from_tables: bool,
+    /// The whole state: the digest of each table's rows but for the archives'.
+    pub(super) digests: Vec<TableDigest>,
 }
 
 impl Started {
@@ -333,8 +329,7 @@ impl Started {
     pub(super) fn of(state: &State) -> Self {
         Self {
             head: state.head(),
-            from_checkpoint: false,
-            kinds: checkpoint::kinds(state).unwrap_or_else(|error| panic!("{error}")),
+            from_tables: false,
             digests: tslp_projections::TABLES
                 .iter()
                 .enumerate()

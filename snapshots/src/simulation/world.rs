@@ -163,7 +163,9 @@ type TruthTimes = BTreeMap<(&'static str, &'static str), Option<Seq>>;
 /// The ledger grows with what is new, not with what is repeated.
 #[derive(Default)]
 struct Growth {
-    stored_bytes: u64,
+    stored_bytes: BTreeMap<Seq, u64>,
+    /// Where each content is.
+    contents: BTreeMap<ArtifactHash, Seq>,
     new_bytes: u64,
     occasions: u64,
 }
@@ -251,7 +253,6 @@ impl<'t> World<'t> {
             920..=939 => self.auditor(),
             940..=959 => self.editor(),
             960..=990 => self.time(),
-            991..=994 => self.keep_at_times(),
             _ => self.check_tables(),
         }
     }
@@ -324,7 +325,12 @@ impl<'t> World<'t> {
         for recorded in &commit.recorded {
             let encoded = tslp_migrations::encode(&recorded.event)
                 .unwrap_or_else(|error| panic!("{}: {error}", recorded.seq));
-            self.growth.stored_bytes += encoded.payload.len() as u64;
+            if let Event::Content(content) = &recorded.event {
+                let known = self.growth.contents.insert(content.hash, recorded.seq);
+                assert_eq!(known, None, "a content is stored twice");
+            }
+            let bytes = encoded.payload.len() as u64;
+            self.growth.stored_bytes.insert(recorded.seq, bytes);
             let hash = ArtifactHash::of(&encoded.payload);
             line.push_str(&format!(
                 " {}@{}:{}:{}",

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
-use tslp_io::checkpoint;
 use tslp_io::ledger::disk::Disk;
 use tslp_io::ledger::{Checkpoint, OpenLedger};
 use tslp_io::scrub::Flaw;
@@ -18,7 +17,7 @@ use tslp_snapshots::storage::{DATA_DIR, Dice, Image, SimDisk};
 
 use super::pages::{self, Parts};
 use super::seeds;
-use super::workload::{append, check_exact, check_tables, groups, keep, last, open, scrub};
+use super::workload::{append, check_exact, check_tables, groups, last, open, scrub};
 
 /// Groups that are appended after the flip, to see that the file still takes them.
 const KEPT_BACK: usize = 3;
@@ -47,8 +46,6 @@ enum Layout {
     FreePages,
     /// Some pages free, and the last commits in a WAL.
     Wal,
-    /// All in the database, and a checkpoint of the first half.
-    Checkpoint,
 }
 
 fn image(layout: Layout) -> Image {
@@ -57,10 +54,7 @@ fn image(layout: Layout) -> Image {
     let written = &groups()[..groups().len() - KEPT_BACK];
     let in_wal = if layout == Layout::Wal { 3 } else { 0 };
     for (number, group) in written.iter().enumerate() {
-        let head = append(&mut opened.log, group).unwrap();
-        if layout == Layout::Checkpoint && number == written.len() / 2 {
-            keep(&disk, head);
-        }
+        append(&mut opened.log, group).unwrap();
         if number + 1 == written.len() - in_wal {
             if matches!(layout, Layout::FreePages | Layout::Wal) {
                 leave_free_pages(&disk);
@@ -174,7 +168,7 @@ fn found_behind(
     }
     match flaw {
         Flaw::Ledger(_) => Outcome::SafeMode,
-        Flaw::Archive { .. } | Flaw::Checkpoint(_) => {
+        Flaw::Table { .. } => {
             let (opened, state) = open(disk).unwrap_or_else(|error| panic!("{story}: {error}"));
             check_exact(&opened.log, state.head(), story);
             check_tables(&opened.log, &state, story);
@@ -303,46 +297,6 @@ fn in_the_database_below_a_wal() {
         pages::of_database,
         &DATABASE_PARTS[..6],
     );
-}
-
-#[test]
-fn in_the_database_beside_a_checkpoint() {
-    let parts: Vec<&str> = DATABASE_PARTS
-        .iter()
-        .copied()
-        .filter(|part| !part.starts_with("free"))
-        .collect();
-    check(Layout::Checkpoint, "ledger.db", pages::of_database, &parts);
-}
-
-#[test]
-fn in_the_checkpoint() {
-    let image = image(Layout::Checkpoint);
-    let name = file("ledger.checkpoint");
-    let bytes = image.bytes(&name).len();
-    let is_read = |image: &Image| checkpoint::read(&SimDisk::with(0, image), &name).is_ok();
-    assert!(is_read(&image));
-    let only = Image(
-        image
-            .0
-            .iter()
-            .filter(|(path, _)| **path == name)
-            .map(|(path, bytes)| (path.clone(), bytes.clone()))
-            .collect(),
-    );
-    for bit in 0..bytes * 8 {
-        let mut damaged = only.clone();
-        damaged.flip_bit(&name, bit / 8, (bit % 8) as u8);
-        assert!(!is_read(&damaged), "bit {bit} of {bytes} bytes");
-    }
-    for byte in (0..bytes).step_by(bytes / 40) {
-        let mut damaged = image.clone();
-        damaged.flip_bit(&name, byte, (byte % 8) as u8);
-        assert_eq!(
-            outcome(&damaged, &format!("checkpoint, byte {byte}")),
-            Outcome::Intact
-        );
-    }
 }
 
 #[test]

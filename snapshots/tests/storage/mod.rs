@@ -10,7 +10,6 @@ mod clock;
 mod errors;
 mod hostile_events;
 mod interrupted;
-mod keeper;
 mod migrating;
 mod moving;
 mod pages;

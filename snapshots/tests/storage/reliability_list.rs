@@ -13,7 +13,7 @@ const SOURCES: &[&str] = &[
     include_str!("power_loss.rs"),
     include_str!("rollback.rs"),
     include_str!("simulated_disk.rs"),
-    include_str!("../../../io/tests/e2e/checkpoints.rs"),
+    include_str!("../../../io/tests/e2e/starts.rs"),
     include_str!("../../../io/tests/e2e/durability.rs"),
     include_str!("../../../io/tests/e2e/full_disk.rs"),
     include_str!("../../../io/tests/e2e/kills.rs"),

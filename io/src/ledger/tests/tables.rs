@@ -32,7 +32,7 @@ fn change(log: &mut SqliteLog, changes: &[RowChange]) -> Result<Head, String> {
 fn check_rebuild(fixture: &Fixture, word: &str) {
     match fixture.open().tables {
         TablesState::Rebuild { reason } => assert!(reason.contains(word), "{reason}"),
-        TablesState::Current => panic!("tables were taken for current"),
+        other => panic!("the tables are {other:?}"),
     }
 }
 

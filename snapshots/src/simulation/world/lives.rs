@@ -3,8 +3,8 @@
 use tslp_io::engine_thread::Course;
 use tslp_io::main_loop::Turn;
 
-use super::World;
 use super::around::made;
+use super::{Growth, World};
 use crate::simulation::chance::Chance;
 use crate::simulation::client::Window;
 use crate::simulation::process::{Process, Surroundings};
@@ -90,10 +90,17 @@ impl World<'_> {
         };
         let (mut process, started) = Process::start(&around, &mut self.chance)
             .unwrap_or_else(|error| panic!("the proxy doesn't start: {error}"));
-        if started.from_checkpoint {
-            self.count("starts from a checkpoint");
+        if started.from_tables {
+            self.count("starts from the tables");
         }
         let lost = self.witness.restart(&started);
+        let Growth {
+            contents,
+            stored_bytes,
+            ..
+        } = &mut self.growth;
+        contents.retain(|_, seq| *seq <= started.head);
+        stored_bytes.retain(|seq, _| *seq <= started.head);
         if lost > 0 {
             self.count("restarts that lost what nobody was promised");
         }
@@ -161,10 +168,6 @@ impl World<'_> {
             "a graceful end leaves something unwritten"
         );
         self.count("graceful ends");
-        self.keep();
-        if self.disk.is_off() {
-            self.disk.reboot();
-        }
         self.restart("graceful end");
     }
 

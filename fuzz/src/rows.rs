@@ -1,0 +1,87 @@
+//! Rows of the projections' tables.
+
+use tslp_core::ids::Seq;
+use tslp_projections::TABLES;
+use tslp_projections::table::{ColumnType, Value};
+use tslp_replay::state::{Restoring, State};
+
+/// Any rows make a state or an error, however their digests come out; the rows of a state make it again.
+pub fn restore_rows(data: &[u8]) {
+    let mut bytes = data.iter().copied();
+    let mut restoring = Restoring::default();
+    while let Some(table) = bytes.next() {
+        let table = usize::from(table) % TABLES.len();
+        let row = row(table, &mut bytes);
+        if restoring.take(table, &row, &|_| None).is_err() {
+            return;
+        }
+    }
+    let Ok(state) = restoring.finish(Seq(7), &|_| None) else {
+        return;
+    };
+    let _ = format!("{state}");
+    let mut again = Restoring::default();
+    for (table, rows) in all_rows(&state).iter().enumerate() {
+        for row in rows {
+            if let Err(error) = again.take(table, row, &|_| None) {
+                panic!("{row:?} of a state isn't taken back: {error:?}");
+            }
+        }
+    }
+    match again.finish(state.head(), &|_| None) {
+        Ok(again) => assert_eq!(all_rows(&again), all_rows(&state)),
+        Err(error) => panic!("the rows of a state make none: {error:?}"),
+    }
+}
+
+fn all_rows(state: &State) -> Vec<Vec<Vec<Value>>> {
+    let rows = |table| {
+        let mut rows = Vec::new();
+        state.rows(table, &mut |row| rows.push(row));
+        rows
+    };
+    (0..TABLES.len()).map(rows).collect()
+}
+
+/// The words and numbers are few, so that rows often belong together.
+const WORDS: [&str; 24] = [
+    "a.c",
+    "f",
+    "",
+    "model",
+    "user",
+    "ast",
+    "pattern",
+    "CONFIRMED",
+    "0..4",
+    "point",
+    "notice",
+    "notice_other",
+    "notice_shown",
+    "open_user",
+    "last_shown",
+    "refused",
+    "injected",
+    "before",
+    "exchange",
+    "assistant",
+    "completed",
+    "awaited",
+    "episode",
+    "ast_match",
+];
+
+fn row(table: usize, bytes: &mut impl Iterator<Item = u8>) -> Vec<Value> {
+    let columns = TABLES[table].columns.iter();
+    let value = |column: &tslp_projections::table::Column| {
+        let byte = bytes.next().unwrap_or(0);
+        match column.kind {
+            _ if column.nullable && byte.is_multiple_of(3) => Value::Null,
+            ColumnType::Integer if byte > 250 => Value::from(i64::MAX),
+            ColumnType::Integer => Value::from(u64::from(byte % 4)),
+            ColumnType::Text => Value::from(WORDS[usize::from(byte) % WORDS.len()]),
+            ColumnType::Hash => Value::from(&[byte % 4; 32]),
+        }
+    };
+    columns.map(value).collect()
+}

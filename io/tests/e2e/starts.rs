@@ -1,0 +1,235 @@
+//! Starts from the projections' tables: what is believed, what isn't, and what is found behind the start.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tslp_io::ledger::{DataFiles, OpenOptions, ReaderFactory};
+use tslp_projections::TABLES;
+use tslp_projections::table::TableDigest;
+
+use crate::durability::past_the_triggers;
+use crate::harness::{CHAT, JSON, Places, RING, RING_BETTER, Tslp, fenced, prompt};
+use crate::ledger_file::{self, damage, doubt};
+use crate::upstream::Upstream;
+
+const ONCE: &str = "a text that stands in the ledger once";
+const FROM_TABLES: &str = "the state was taken from the projections' tables";
+const REBUILT: &str = "the projections are rebuilt";
+
+fn doubt_file(places: &Places) -> PathBuf {
+    DataFiles::of(&places.data).doubt
+}
+
+/// A ledger whose proxy ended in order; what `/state` and `/recent` said before.
+fn with_history(places: &Places, upstream: &Upstream) -> (Value, Value) {
+    let tslp = Tslp::start(places, upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("improve `ring_put`");
+    tslp.say(ONCE);
+    tslp.at_rest();
+    let pages = (tslp.state(), tslp.page("/recent"));
+    tslp.stop();
+    pages
+}
+
+fn check_start(places: &Places, upstream: &Upstream, pages: &(Value, Value), logged: &str) {
+    let tslp = Tslp::start(places, upstream);
+    assert!(tslp.log().contains(logged), "{logged}: {}", tslp.log());
+    assert_eq!((&tslp.state(), &tslp.page("/recent")), (&pages.0, &pages.1));
+    tslp.at_rest();
+    assert_eq!(tslp.page("/doctor")["ok"], true);
+    tslp.kill();
+}
+
+#[test]
+fn a_start_goes_on_from_the_tables_however_the_last_process_ended() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let pages = with_history(&places, &upstream);
+    check_start(&places, &upstream, &pages, FROM_TABLES);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say("hello");
+    tslp.at_rest();
+    let pages = (tslp.state(), tslp.page("/recent"));
+    tslp.kill();
+    check_start(&places, &upstream, &pages, FROM_TABLES);
+    assert_eq!(places.cli_json(&["verify"]).0, 0);
+}
+
+#[test]
+fn a_damaged_row_of_any_table_is_noticed_and_the_tables_are_folded_anew() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let pages = with_history(&places, &upstream);
+    let mut damaged = 0;
+    for table in TABLES.iter().filter(|table| !table.is_archive()) {
+        let (name, last) = (table.name, table.columns[table.columns.len() - 1].name);
+        let some = format!("rowid = (SELECT min(rowid) FROM {name})");
+        let key = table.columns[0].name;
+        let first = match table.key {
+            1 if key == "episode" || key == "session" || key == "version" || key == "seq" => some,
+            _ => format!("{key} = (SELECT min({key}) FROM {name})"),
+        };
+        for forgery in [
+            format!("DELETE FROM {name} WHERE {first}"),
+            format!(
+                "UPDATE {name} SET \"{last}\" = \"{last}\" + 1 WHERE {first} AND typeof(\"{last}\") = 'integer'"
+            ),
+            format!(
+                "UPDATE {name} SET \"{last}\" = \"{last}\" || 'x' WHERE {first} AND typeof(\"{last}\") = 'text'"
+            ),
+        ] {
+            let changed = ledger_file::open(&places.data).execute(&forgery, []);
+            if changed.unwrap() == 0 {
+                continue;
+            }
+            damaged += 1;
+            let (code, report) = places.cli_json(&["verify"]);
+            assert_ne!(code, 0, "{forgery}: {report}");
+            check_start(&places, &upstream, &pages, REBUILT);
+            check_start(&places, &upstream, &pages, FROM_TABLES);
+        }
+    }
+    assert!(damaged > 12, "{damaged}");
+}
+
+#[test]
+fn what_another_version_folded_is_held_against_all_events_before_it_is_believed() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let pages = with_history(&places, &upstream);
+    let older = "UPDATE meta SET value = '0.0.1' WHERE key = 'folded_by'";
+    ledger_file::open(&places.data)
+        .execute_batch(older)
+        .unwrap();
+    let held = "holding the projections' tables against all events";
+    check_start(&places, &upstream, &pages, held);
+}
+
+#[test]
+fn what_an_older_tslp_kept_beside_the_ledger_is_removed() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let pages = with_history(&places, &upstream);
+    let left_over = places.data.join("ledger.checkpoint");
+    std::fs::write(&left_over, "a state").unwrap();
+    check_start(&places, &upstream, &pages, FROM_TABLES);
+    assert!(!left_over.exists());
+}
+
+/// Deletes rows, and has the table's digest say that they never were.
+fn forge(places: &Places, table: &str, rows: &str) {
+    let shell = ledger_file::open(&places.data);
+    let deleted = shell.execute(&format!("DELETE FROM {table} WHERE {rows}"), []);
+    assert!(deleted.unwrap() > 0, "there are no such rows");
+    let readers = ReaderFactory::new(&DataFiles::of(&places.data), &OpenOptions::default());
+    let mut digest = TableDigest::default();
+    let index = TABLES.iter().position(|known| known.name == table).unwrap();
+    let read = readers.open().unwrap().read_table(index, &mut |row| {
+        digest.add(&row);
+        ControlFlow::Continue(())
+    });
+    read.unwrap();
+    let key = format!("digest:{table}");
+    let set = shell.execute(
+        "UPDATE meta SET value = ?2 WHERE key = ?1",
+        rusqlite::params![key, digest.to_bytes()],
+    );
+    assert_eq!(set, Ok(1));
+}
+
+/// Starts on a ledger whose flaw no start from its tables meets: it is found behind it, and nothing is written.
+fn check_found_behind(places: &Places, upstream: &Upstream, flaw: &str) {
+    let database = || std::fs::read(places.data.join("ledger.db")).unwrap();
+    let (before, events) = (database(), ledger_file::events(&places.data));
+    let tslp = Tslp::start(places, upstream);
+    assert!(tslp.log().contains(FROM_TABLES), "{}", tslp.log());
+    // The first prompt waits for the look at everything, however soon it comes.
+    let body = prompt("hello").to_string();
+    let refused = tslp.request("POST", CHAT, &[JSON], body.as_bytes());
+    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.json()["error"]["code"], "ledger_failed");
+    let message = refused.json()["error"]["message"].to_string();
+    assert!(message.contains(flaw), "{message}");
+    let doctor = tslp.page("/doctor");
+    assert_eq!(doctor["checks"][0]["check"], "safe mode");
+    let detail = doctor["checks"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains(flaw), "{detail}");
+    assert!(tslp.page("/state")["unverified"].is_string());
+    tslp.kill();
+    assert!(database() == before, "evidence was written to");
+    assert_eq!(ledger_file::events(&places.data), events);
+    assert!(
+        doubt_file(places).exists(),
+        "the next start must look at everything"
+    );
+}
+
+#[test]
+fn an_event_that_was_changed_before_it_is_found_behind_the_start() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    with_history(&places, &upstream);
+    damage(&places.data, ONCE);
+    check_found_behind(&places, &upstream, "doesn't fit the hash chain");
+    let tslp = Tslp::start(&places, &upstream);
+    assert_eq!(tslp.page("/doctor")["checks"][0]["check"], "safe mode");
+}
+
+#[test]
+fn nothing_is_appended_on_the_command_line_before_every_event_was_verified() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    with_history(&places, &upstream);
+    damage(&places.data, ONCE);
+    let database = || std::fs::read(places.data.join("ledger.db")).unwrap();
+    let before = database();
+    places.write("src/ring.c", RING);
+    for (command, code) in [(["accept", "src/ring.c"], 3), (["adopt", "."], 1)] {
+        let refused = places.in_workspace(&command).output().unwrap();
+        assert_eq!(refused.status.code(), Some(code), "{refused:?}");
+        let words = String::from_utf8_lossy(&refused.stderr);
+        assert!(words.contains("doesn't fit the hash chain"), "{words}");
+        assert!(database() == before, "evidence was written to");
+        std::fs::remove_file(doubt_file(&places)).unwrap();
+    }
+}
+
+#[test]
+fn an_archive_that_was_changed_is_found_behind_the_start_and_rebuilt_by_the_next() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let pages = with_history(&places, &upstream);
+    let forgery = "UPDATE vault SET \"end\" = \"end\" - 1 WHERE container IS NULL";
+    past_the_triggers(&places, forgery);
+    check_found_behind(
+        &places,
+        &upstream,
+        "table vault doesn't hold what the ledger says",
+    );
+    check_start(&places, &upstream, &pages, REBUILT);
+}
+
+#[test]
+fn a_table_whose_digest_fits_and_that_is_wrong_is_found_behind_the_start() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let pages = with_history(&places, &upstream);
+    forge(&places, "session_index", "sign = 'point'");
+    let (code, report) = places.cli_json(&["verify"]);
+    assert_ne!(code, 0);
+    let text = report.to_string();
+    let said = "wrong about session_index. Stop the proxy and run `tslp rebuild`";
+    assert!(text.contains(said), "{text}");
+    check_found_behind(&places, &upstream, "though its digest fits");
+    check_start(&places, &upstream, &pages, REBUILT);
+    assert!(!doubt_file(&places).exists(), "it was looked at");
+    check_start(&places, &upstream, &pages, FROM_TABLES);
+}
+
+#[test]
+fn a_doubt_about_sound_tables_costs_a_fold_and_nothing_else() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let pages = with_history(&places, &upstream);
+    let database = || std::fs::read(places.data.join("ledger.db")).unwrap();
+    let before = database();
+    doubt(&places.data);
+    let held = "holding the projections' tables against all events";
+    check_start(&places, &upstream, &pages, held);
+    assert!(database() == before, "nothing was to be written");
+    check_start(&places, &upstream, &pages, FROM_TABLES);
+}

@@ -1,0 +1,594 @@
+//! Sessions as rows and back.
+
+use alloc::vec::Vec;
+
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Injected, NoticeIssued, Side, Withheld};
+use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
+use tslp_core::ids::{EpisodeId, SessionId, VersionId};
+use tslp_core::reason::Reason;
+use tslp_core::view::{Exchange, PendingNotice};
+
+use super::{Open, Point, Session, Sessions, Sign, SignHash};
+use crate::table::{
+    self, Cells, Column, ColumnType, Keep, Table, Text, Unfit, Value, column, nullable,
+};
+
+const COLUMNS: &[Column] = &[
+    column("session", ColumnType::Integer),
+    nullable("name", ColumnType::Text),
+    column("messages", ColumnType::Integer),
+    column("last_episode", ColumnType::Integer),
+    column("before_last", ColumnType::Integer),
+    column("plain", ColumnType::Integer),
+    nullable("head", ColumnType::Hash),
+    nullable("tail", ColumnType::Hash),
+    nullable("reply", ColumnType::Hash),
+    nullable("prompt", ColumnType::Hash),
+    nullable("prompt_messages", ColumnType::Integer),
+    nullable("open", ColumnType::Integer),
+    nullable("open_transcript", ColumnType::Hash),
+    nullable("open_messages", ColumnType::Integer),
+    nullable("open_user", ColumnType::Hash),
+    nullable("in_flight", ColumnType::Integer),
+    nullable("in_tool_chain", ColumnType::Integer),
+];
+
+/// `sessions`: conversations that can be continued. `prompt` is the conversation up to the last prompt; `open` the episode
+/// of a prompt that has no complete reply.
+pub const TABLE: Table = latest("sessions", 2, COLUMNS, 1);
+
+const RECENT_COLUMNS: &[Column] = &[
+    column("session", ColumnType::Integer),
+    column("position", ColumnType::Integer),
+    column("speaker", ColumnType::Text),
+    nullable("content", ColumnType::Hash),
+    nullable("messages", ColumnType::Integer),
+];
+
+/// `recent_context`: the Vault addresses of each session's last exchanges, oldest first. A row with the speaker `exchange`
+/// begins each of them, with how many messages there are after it.
+pub const RECENT_TABLE: Table = latest("recent_context", 2, RECENT_COLUMNS, 2);
+
+const PARTS_COLUMNS: &[Column] = &[
+    column("session", ColumnType::Integer),
+    column("part", ColumnType::Text),
+    column("position", ColumnType::Integer),
+    column("path", ColumnType::Text),
+    column("symbol", ColumnType::Text),
+    nullable("hash", ColumnType::Hash),
+    nullable("text", ColumnType::Hash),
+    nullable("number", ColumnType::Integer),
+    nullable("until", ColumnType::Integer),
+    nullable("word", ColumnType::Text),
+];
+
+/// `session_parts`: the lists of a session, one row for each item; its path and symbol are empty where it is about no
+/// entity.
+///
+/// | part | position | hash | text | number | word |
+/// |---|---|---|---|---|---|
+/// | `ancestor`: a session whose history it shares, `until` an episode | in the list | | | the session | |
+/// | `hydrated`: entities in the order in which they were first shown | in the list | | | | |
+/// | `injected`: what was put into its messages | its number | the message | in the Vault | messages up to it | the side |
+/// | `last_shown`: the version of each entity that was shown last | | | | the version | |
+/// | `notice`: what the model is still to be told | in the list | | | the episode | the reason |
+/// | `notice_other`: the other entity of a notice | the notice's | | | | |
+/// | `notice_shown`: a notice that the open prompt shows | the notice's | | | | |
+/// | `open_user`: the texts of the open prompt | in the list | | in the Vault | | |
+/// | `point`: where it was after its last replies | the episode | the conversation | | messages | |
+/// | `refused`: a file that a reply was refused for last | | | | the episode | |
+/// | `shown`: what the last prompt showed | in the list | | | the version | |
+/// | `withheld`: what is withheld in its messages | its number | the slice | | messages up to it | |
+pub const PARTS_TABLE: Table = latest("session_parts", 1, PARTS_COLUMNS, 5);
+
+const INDEX_COLUMNS: &[Column] = &[
+    column("sign", ColumnType::Text),
+    column("hash", ColumnType::Hash),
+    column("session", ColumnType::Integer),
+    column("messages", ColumnType::Integer),
+];
+
+/// `session_index`: what sessions are recognised by.
+pub const INDEX_TABLE: Table = latest("session_index", 1, INDEX_COLUMNS, 2);
+
+const EPISODES_COLUMNS: &[Column] = &[
+    column("episode", ColumnType::Integer),
+    column("session", ColumnType::Integer),
+];
+
+/// `session_episodes`: the session of each episode whose reply may still come.
+pub const EPISODES_TABLE: Table = latest("session_episodes", 1, EPISODES_COLUMNS, 1);
+
+const UNDER_WAY_COLUMNS: &[Column] = &[
+    column("episode", ColumnType::Integer),
+    column("attempts", ColumnType::Integer),
+];
+
+/// `replies_under_way`: prompts that went out and whose reply hasn't ended, with how many attempts.
+pub const UNDER_WAY_TABLE: Table = latest("replies_under_way", 1, UNDER_WAY_COLUMNS, 1);
+
+const fn latest(name: &'static str, version: u32, columns: &'static [Column], key: usize) -> Table {
+    Table {
+        name,
+        version,
+        columns,
+        key,
+        keep: Keep::Latest,
+    }
+}
+
+/// In the order of their words.
+const SIGNS: [Sign; 5] = [
+    Sign::Name,
+    Sign::Point,
+    Sign::Prompt,
+    Sign::Reply,
+    Sign::Tail,
+];
+
+const fn sign_word(sign: Sign) -> &'static str {
+    match sign {
+        Sign::Name => "name",
+        Sign::Point => "point",
+        Sign::Prompt => "prompt",
+        Sign::Reply => "reply",
+        Sign::Tail => "tail",
+    }
+}
+
+const fn side_word(side: Side) -> &'static str {
+    match side {
+        Side::Before => "before",
+        Side::After => "after",
+    }
+}
+
+impl Sessions {
+    /// The row of a session in `sessions`.
+    #[must_use]
+    pub fn row(&self, id: SessionId) -> Option<Vec<Value>> {
+        self.sessions.get(&id).map(|session| row(id, session))
+    }
+
+    /// The rows of a session in `recent_context`, by key.
+    #[must_use]
+    pub fn recent_rows_of(&self, id: SessionId) -> Vec<Vec<Value>> {
+        let session = self.sessions.get(&id);
+        session.map_or_else(Vec::new, |session| recent_rows(id, session))
+    }
+
+    /// The rows of a session in `session_parts`, by key.
+    #[must_use]
+    pub fn part_rows_of(&self, id: SessionId) -> Vec<Vec<Value>> {
+        let session = self.sessions.get(&id);
+        session.map_or_else(Vec::new, |session| part_rows(id, session))
+    }
+
+    /// All rows of `sessions`, by key.
+    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        let sessions = self.sessions.iter();
+        let rows = sessions.map(|(id, session)| row(*id, session));
+        rows.for_each(visit);
+    }
+
+    /// All rows of `recent_context`, by key.
+    pub fn recent_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        let sessions = self.sessions.iter();
+        let rows = sessions.flat_map(|(id, session)| recent_rows(*id, session));
+        rows.for_each(visit);
+    }
+
+    /// All rows of `session_parts`, by key.
+    pub fn part_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        let sessions = self.sessions.iter();
+        let rows = sessions.flat_map(|(id, session)| part_rows(*id, session));
+        rows.for_each(visit);
+    }
+
+    /// All rows of `session_index`, by key.
+    pub fn index_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        let rows = self.index.iter();
+        rows.map(|(sign, owner)| index(*sign, *owner))
+            .for_each(visit);
+    }
+
+    /// All rows of `session_episodes`, by key.
+    pub fn episode_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        let rows = self.episodes.iter();
+        rows.map(|(id, session)| episode(*id, *session))
+            .for_each(visit);
+    }
+
+    /// All rows of `replies_under_way`, by key.
+    pub fn under_way_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        let rows = self.under_way.iter();
+        rows.map(|(episode, count)| attempts(*episode, *count))
+            .for_each(visit);
+    }
+
+    /// Takes back a row of `sessions`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let id = cells.next()?;
+        let mut session = Session {
+            name: cells.next()?,
+            length: cells.next()?,
+            last_episode: cells.next()?,
+            before_last: cells.next()?,
+            plain: cells.next()?,
+            head: cells.next()?,
+            tail: cells.next()?,
+            reply: cells.next()?,
+            ..Session::default()
+        };
+        let (prompt, messages) = (cells.next::<Option<_>>()?, cells.next::<Option<_>>()?);
+        session.last_prompt = prompt.zip(messages);
+        if let Some(episode) = cells.next()? {
+            session.open = Some(Open {
+                episode,
+                transcript: cells.next()?,
+                length: cells.next()?,
+                user_key: cells.next()?,
+                user: Vec::new(),
+                in_flight: cells.next()?,
+                in_tool_chain: cells.next()?,
+            });
+        }
+        self.sessions.insert(id, session);
+        Ok(())
+    }
+
+    /// Takes back a row of `recent_context`, in the order of their keys, once all of `sessions` are there.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_recent(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let session = self.restored(&mut cells)?;
+        let _position: u64 = cells.next()?;
+        let speaker: Text = cells.next()?;
+        let content: Option<ArtifactHash> = cells.next()?;
+        let exchange = session.exchanges.back_mut().map(|(exchange, _)| exchange);
+        match (&*speaker, content, exchange) {
+            ("exchange", None, _) => {
+                let exchange = Exchange {
+                    user: Vec::new(),
+                    assistant: Vec::new(),
+                };
+                session.exchanges.push_back((exchange, cells.next()?));
+            }
+            ("user", Some(content), Some(exchange)) => exchange.user.push(content),
+            ("assistant", Some(content), Some(exchange)) => exchange.assistant.push(content),
+            _ => return Err(Unfit("a text belongs to no exchange")),
+        }
+        Ok(())
+    }
+
+    /// Takes back a row of `session_parts`, in the order of their keys, once all of `sessions` are there.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_part(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let id = Cells::of(row).next()?;
+        let session = self.restored(&mut cells)?;
+        let part: Text = cells.next()?;
+        let position: u64 = cells.next()?;
+        let has_entity = !cells.clone().next::<Text>()?.is_empty();
+        let entity = cells.entity()?;
+        let entity = has_entity
+            .then_some(entity)
+            .ok_or(Unfit("a part has no entity"));
+        let hash = cells.next::<Option<[u8; 32]>>()?;
+        let hash = hash.ok_or(Unfit("a part has no hash"));
+        let text = cells.next::<Option<ArtifactHash>>()?;
+        let text = text.ok_or(Unfit("a part has no text"));
+        let number = cells.next::<Option<u64>>()?;
+        let number = number.ok_or(Unfit("a part has no number"));
+        let until = cells.next::<Option<EpisodeId>>()?;
+        let messages = || u32::try_from(number?).map_err(|_| Unfit("a part's number is too large"));
+        match &*part {
+            "ancestor" => {
+                let until = until.ok_or(Unfit("an ancestor has no end"))?;
+                session.ancestors.push((SessionId(number?), until));
+            }
+            "hydrated" => session.hydration_order.push(entity?),
+            "injected" => {
+                let injected = Injected {
+                    message: hash.map(MessageKey)?,
+                    position: messages()?,
+                    side: cells.word(&[Side::Before, Side::After], side_word)?,
+                    text: text?,
+                };
+                session.injected.push_back((position, injected));
+            }
+            "last_shown" => {
+                session.last_shown.insert(entity?, VersionId(number?));
+            }
+            "notice" => {
+                let word: Text = cells.next()?;
+                let notice = NoticeIssued {
+                    episode: EpisodeId(number?),
+                    session: id,
+                    reason: Reason::from_code(&word).ok_or(Unfit("a reason isn't known"))?,
+                    entity: entity.ok(),
+                    other: None,
+                };
+                session.notices.push_back(PendingNotice {
+                    notice,
+                    was_shown: false,
+                });
+            }
+            "notice_other" => session.notice_at(position)?.notice.other = Some(entity?),
+            "notice_shown" => session.notice_at(position)?.was_shown = true,
+            "open_user" => match &mut session.open {
+                Some(open) => open.user.push(text?),
+                None => return Err(Unfit("a text belongs to no open prompt")),
+            },
+            "point" => {
+                let point = Point {
+                    transcript: hash.map(TranscriptHash)?,
+                    length: messages()?,
+                };
+                session.points.insert(EpisodeId(position), point);
+            }
+            "refused" => {
+                let refused = EpisodeId(number?);
+                session.refused.insert(entity?.path, refused);
+            }
+            "shown" => session.shown.push((entity?, VersionId(number?))),
+            "withheld" => {
+                let withheld = Withheld {
+                    entity: entity?,
+                    slice: SliceHash(hash?),
+                    position: messages()?,
+                };
+                session.withheld.push_back((position, withheld));
+            }
+            _ => return Err(Unfit("a session has another part")),
+        }
+        Ok(())
+    }
+
+    /// Takes back a row of `session_index`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_index(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let sign = cells.word(&SIGNS, sign_word)?;
+        let sign = (sign, cells.next()?);
+        self.index.insert(sign, (cells.next()?, cells.next()?));
+        Ok(())
+    }
+
+    /// Takes back a row of `session_episodes`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_episode(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let (episode, session) = (cells.next()?, cells.next()?);
+        self.episodes.insert(episode, session);
+        self.episodes_of.insert((session, episode));
+        Ok(())
+    }
+
+    /// Takes back a row of `replies_under_way`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_under_way(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let (episode, attempts) = (cells.next()?, cells.next()?);
+        if attempts == 0 {
+            return Err(Unfit("a reply is under way without an attempt"));
+        }
+        self.under_way.insert(episode, attempts);
+        Ok(())
+    }
+
+    /// The restored session that the next cell names.
+    fn restored(&mut self, cells: &mut Cells<'_>) -> Result<&mut Session, Unfit> {
+        let session = self.sessions.get_mut(&cells.next()?);
+        session.ok_or(Unfit("a row belongs to no session"))
+    }
+}
+
+impl Session {
+    fn notice_at(&mut self, position: u64) -> Result<&mut PendingNotice, Unfit> {
+        let at = usize::try_from(position).ok();
+        let notice = at.and_then(|at| self.notices.get_mut(at));
+        notice.ok_or(Unfit("what is said of a notice has none"))
+    }
+}
+
+/// An item of a session's lists.
+#[derive(Default)]
+struct Item<'i> {
+    part: &'static str,
+    position: u64,
+    entity: Option<&'i EntityId>,
+    hash: Option<[u8; 32]>,
+    text: Option<ArtifactHash>,
+    number: Option<u64>,
+    until: Option<EpisodeId>,
+    word: Option<&'static str>,
+}
+
+impl Item<'_> {
+    fn row(self, id: SessionId) -> Vec<Value> {
+        let empty = || [Value::from(""), Value::from("")];
+        let [path, symbol] = self.entity.map_or_else(empty, table::entity_key);
+        Vec::from([
+            Value::from(id.0),
+            Value::from(self.part),
+            Value::from(self.position),
+            path,
+            symbol,
+            Value::from(self.hash.as_ref()),
+            Value::from(self.text.as_ref().map(|text| &text.0)),
+            Value::from(self.number),
+            Value::from(self.until.map(|until| until.0)),
+            Value::from(self.word),
+        ])
+    }
+}
+
+fn row(id: SessionId, session: &Session) -> Vec<Value> {
+    let hash = |hash: Option<TranscriptHash>| Value::from(hash.as_ref().map(|hash| &hash.0));
+    let key = |key: Option<MessageKey>| Value::from(key.as_ref().map(|key| &key.0));
+    let (prompt, prompt_messages) = session.last_prompt.unzip();
+    let open = session.open.as_ref();
+    Vec::from([
+        Value::from(id.0),
+        Value::from(session.name.as_deref().map(Value::text)),
+        Value::from(session.length),
+        Value::from(session.last_episode.0),
+        Value::from(session.before_last.0),
+        Value::from(session.plain),
+        hash(session.head),
+        hash(session.tail),
+        key(session.reply),
+        hash(prompt),
+        Value::from(prompt_messages),
+        Value::from(open.map(|open| open.episode.0)),
+        hash(open.map(|open| open.transcript)),
+        Value::from(open.map(|open| open.length)),
+        key(open.and_then(|open| open.user_key)),
+        Value::from(open.map(|open| open.in_flight)),
+        Value::from(open.map(|open| open.in_tool_chain)),
+    ])
+}
+
+fn recent_rows(id: SessionId, session: &Session) -> Vec<Vec<Value>> {
+    let mut rows: Vec<Vec<Value>> = Vec::new();
+    let mut add = |speaker: &'static str, content: Option<&ArtifactHash>, messages: Option<u32>| {
+        rows.push(Vec::from([
+            Value::from(id.0),
+            Value::from(rows.len() as u64),
+            Value::from(speaker),
+            Value::from(content.map(|content| &content.0)),
+            Value::from(messages),
+        ]));
+    };
+    for (exchange, messages) in &session.exchanges {
+        add("exchange", None, Some(*messages));
+        let user = exchange.user.iter();
+        user.for_each(|content| add("user", Some(content), None));
+        let assistant = exchange.assistant.iter();
+        assistant.for_each(|content| add("assistant", Some(content), None));
+    }
+    rows
+}
+
+/// By key: the parts in the order of their names.
+fn part_rows(id: SessionId, session: &Session) -> Vec<Vec<Value>> {
+    let part = |part| Item {
+        part,
+        ..Item::default()
+    };
+    let mut items: Vec<Item<'_>> = Vec::new();
+    items.extend((0..).zip(&session.ancestors).map(|(position, it)| Item {
+        position,
+        number: Some(it.0.0),
+        until: Some(it.1),
+        ..part("ancestor")
+    }));
+    let hydrated = (0..).zip(&session.hydration_order);
+    items.extend(hydrated.map(|(position, entity)| Item {
+        position,
+        entity: Some(entity),
+        ..part("hydrated")
+    }));
+    items.extend(session.injected.iter().map(|(position, it)| Item {
+        position: *position,
+        hash: Some(it.message.0),
+        text: Some(it.text),
+        number: Some(it.position.into()),
+        word: Some(side_word(it.side)),
+        ..part("injected")
+    }));
+    items.extend(session.last_shown.iter().map(|(entity, version)| Item {
+        entity: Some(entity),
+        number: Some(version.0),
+        ..part("last_shown")
+    }));
+    for (position, PendingNotice { notice, was_shown }) in (0..).zip(&session.notices) {
+        items.push(Item {
+            position,
+            entity: notice.entity.as_ref(),
+            number: Some(notice.episode.0),
+            word: Some(notice.reason.code()),
+            ..part("notice")
+        });
+        items.extend(notice.other.as_ref().map(|other| Item {
+            position,
+            entity: Some(other),
+            ..part("notice_other")
+        }));
+        items.extend(was_shown.then(|| Item {
+            position,
+            ..part("notice_shown")
+        }));
+    }
+    let user = session.open.iter().flat_map(|open| (0..).zip(&open.user));
+    items.extend(user.map(|(position, text)| Item {
+        position,
+        text: Some(*text),
+        ..part("open_user")
+    }));
+    items.extend(session.points.iter().map(|(episode, point)| Item {
+        position: episode.0,
+        hash: Some(point.transcript.0),
+        number: Some(point.length.into()),
+        ..part("point")
+    }));
+    let refused = session.refused.iter();
+    let refused: Vec<_> = refused
+        .map(|(path, episode)| (EntityId::file(path.clone()), episode))
+        .collect();
+    items.extend(refused.iter().map(|(file, episode)| Item {
+        entity: Some(file),
+        number: Some(episode.0),
+        ..part("refused")
+    }));
+    items.extend((0..).zip(&session.shown).map(|(position, it)| Item {
+        position,
+        entity: Some(&it.0),
+        number: Some(it.1.0),
+        ..part("shown")
+    }));
+    items.extend(session.withheld.iter().map(|(position, it)| Item {
+        position: *position,
+        entity: Some(&it.entity),
+        hash: Some(it.slice.0),
+        number: Some(it.position.into()),
+        ..part("withheld")
+    }));
+    let mut rows: Vec<_> = items.into_iter().map(|item| item.row(id)).collect();
+    rows.sort_unstable();
+    rows
+}
+
+pub(super) fn index_key((sign, hash): SignHash) -> Vec<Value> {
+    Vec::from([Value::from(sign_word(sign)), Value::from(&hash)])
+}
+
+pub(super) fn index(sign: SignHash, (session, messages): (SessionId, u32)) -> Vec<Value> {
+    let mut row = index_key(sign);
+    row.extend([Value::from(session.0), Value::from(messages)]);
+    row
+}
+
+pub(super) fn episode(episode: EpisodeId, session: SessionId) -> Vec<Value> {
+    Vec::from([Value::from(episode.0), Value::from(session.0)])
+}
+
+pub(super) fn attempts(episode: EpisodeId, attempts: u32) -> Vec<Value> {
+    Vec::from([Value::from(episode.0), Value::from(attempts)])
+}
