@@ -52,7 +52,7 @@ impl World<'_> {
             ..
         } = &self.growth;
         let stored_bytes: u64 = stored_bytes.values().sum();
-        let bound = 12_000 + 2 * new_bytes + 1000 * occasions;
+        let bound = 10_000 + 3 * new_bytes + 1500 * occasions;
         assert!(
             stored_bytes <= bound,
             "the ledger has grown by {stored_bytes} bytes, for {new_bytes} new ones on {occasions} occasions"
