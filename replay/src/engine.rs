@@ -405,7 +405,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         seen: &Seen,
         work: &mut Work,
     ) {
-        let asked = self.words_around_code(&self.asked(session));
+        // Only where something is judged: each prompt of an agent comes by here.
+        let mut asked = None;
         for (path, text) in files {
             let Some(Ok(text)) = text else { continue };
             let mut found = found_code::of_file(&self.grammars, path.clone(), &text);
@@ -414,13 +415,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             if self.stale_in(&path) == 0 || propose::was_judged(&self.view(), &found) {
                 continue;
             }
+            let asked = asked.get_or_insert_with(|| self.words_around_code(&self.asked(session)));
             self.decide(at, work, |engine, policy| {
                 let judging = Judging {
                     view: &engine.view(),
                     policy,
                     episode,
                     session,
-                    asked: &asked,
+                    asked,
                     gained: &BTreeSet::new(),
                     grammars: &engine.grammars,
                     written: Written::OnDisk,
