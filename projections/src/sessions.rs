@@ -27,7 +27,10 @@ use tslp_core::view::{
 
 mod rows;
 
-pub use rows::{EPISODES_TABLE, INDEX_TABLE, PARTS_TABLE, RECENT_TABLE, TABLE, UNDER_WAY_TABLE};
+use rows::Item;
+pub use rows::{
+    EPISODES_TABLE, INDEX_TABLE, PARTS_TABLE, Part, RECENT_TABLE, TABLE, UNDER_WAY_TABLE,
+};
 
 use crate::table::{Changes, Late};
 
@@ -180,8 +183,8 @@ impl Sessions {
                 self.refuse(refused.episode, refused.entity.path.clone(), changes);
             }
             Event::PromptAmended(amended) => {
-                if let Some(session) = self.session_mut(amended.episode, changes) {
-                    session.amend(amended);
+                if let Some((id, session)) = self.session_mut(amended.episode) {
+                    session.amend(id, amended, changes);
                 }
             }
             Event::PromptComposed(composed) => {
@@ -190,8 +193,8 @@ impl Sessions {
                 changes.put(crate::UNDER_WAY, || {
                     rows::attempts(composed.episode, *attempts)
                 });
-                if let Some(session) = self.session_mut(composed.episode, changes) {
-                    session.compose(composed);
+                if let Some((id, session)) = self.session_mut(composed.episode) {
+                    session.compose(id, composed, changes);
                 }
             }
             _ => {}
@@ -204,10 +207,15 @@ impl Sessions {
             let session = self.started(prompt);
             self.adopt(prompt.session, session, changes);
         }
-        touch(prompt.session, changes);
         let Some(session) = self.sessions.get_mut(&prompt.session) else {
             return;
         };
+        changes.touch(|| Late::Session(prompt.session), true);
+        let had_texts = session
+            .open
+            .as_ref()
+            .is_some_and(|open| !open.user.is_empty());
+        touch_part(prompt.session, Part::OpenUser, had_texts, changes);
         let last = session
             .last_prompt
             .replace((prompt.transcript, prompt.length));
@@ -326,6 +334,7 @@ impl Sessions {
         }
         changes.touch(|| Late::Session(id), false);
         changes.touch(|| Late::RecentContext(id), false);
+        changes.touch(|| Late::SessionParts(id), false);
         self.sessions.insert(id, session);
     }
 
@@ -344,7 +353,7 @@ impl Sessions {
         else {
             return;
         };
-        touch(id, changes);
+        changes.touch(|| Late::Session(id), true);
         open.in_flight = false;
         if ended.outcome != ReplyOutcome::Completed {
             return;
@@ -352,7 +361,11 @@ impl Sessions {
         let Some(open) = session.open.take() else {
             return;
         };
-        session.notices.retain(|notice| !notice.was_shown);
+        touch_part(id, Part::OpenUser, !open.user.is_empty(), changes);
+        if session.notices.iter().any(|notice| notice.was_shown) {
+            session.notices.retain(|notice| !notice.was_shown);
+            touch_notices(id, changes);
+        }
         let head = open.transcript.extended(ended.key);
         session.length = open.length.saturating_add(1);
         session.head = Some(head);
@@ -361,6 +374,7 @@ impl Sessions {
             length: session.length,
         };
         session.points.insert(open.episode, point);
+        put_part(id, changes, || rows::point(open.episode, point));
         let surplus = session.points.len() > POINTS_PER_SESSION;
         let oldest = surplus.then(|| session.points.pop_first()).flatten();
         let tail = open.user_key.map(|user_key| tail_of(user_key, ended.key));
@@ -376,7 +390,8 @@ impl Sessions {
             session.exchanges.pop_front();
         }
         self.lead((Sign::Point, head.0), (id, point.length), changes);
-        if let Some((_, oldest)) = oldest {
+        if let Some((episode, oldest)) = oldest {
+            remove_part(id, changes, || rows::point(episode, oldest));
             self.forget((Sign::Point, oldest.transcript.0), changes);
         }
         if let Some(old) = old_tail {
@@ -393,7 +408,8 @@ impl Sessions {
 
     /// A reply's change of a file was refused.
     fn refuse(&mut self, episode: EpisodeId, path: RelPath, changes: &mut Changes) {
-        if let Some(session) = self.session_mut(episode, changes) {
+        if let Some((id, session)) = self.session_mut(episode) {
+            touch_part(id, Part::Refused, !session.refused.is_empty(), changes);
             session.refused.retain(|_, refused| *refused == episode);
             session.refused.insert(path, episode);
         }
@@ -417,7 +433,7 @@ impl Sessions {
         let Some(session) = self.sessions.get_mut(&notice.session) else {
             return;
         };
-        touch(notice.session, changes);
+        touch_notices(notice.session, changes);
         session.notices.push_back(PendingNotice {
             notice: notice.clone(),
             was_shown: false,
@@ -443,8 +459,9 @@ impl Sessions {
             return;
         };
         self.forget_look_ups(id, &session, changes);
-        touch(id, changes);
+        changes.touch(|| Late::Session(id), true);
         changes.touch(|| Late::RecentContext(id), true);
+        changes.touch(|| Late::SessionParts(id), true);
     }
 
     /// Takes out what led to this session and not by now to another.
@@ -484,11 +501,9 @@ impl Sessions {
         self.index.get(&sign).map(|(session, _)| *session)
     }
 
-    fn session_mut(&mut self, episode: EpisodeId, changes: &mut Changes) -> Option<&mut Session> {
+    fn session_mut(&mut self, episode: EpisodeId) -> Option<(SessionId, &mut Session)> {
         let id = *self.episodes.get(&episode)?;
-        let session = self.sessions.get_mut(&id)?;
-        touch(id, changes);
-        Some(session)
+        Some((id, self.sessions.get_mut(&id)?))
     }
 
     /// The session with this name.
@@ -734,57 +749,94 @@ impl Sessions {
 }
 
 impl Session {
-    fn amend(&mut self, amended: &PromptAmended) {
-        let injected = amended.injected.iter().cloned();
-        injected.for_each(|it| number(&mut self.injected, it, INJECTIONS_PER_SESSION_MAX));
-        let withheld = amended.withheld.iter().cloned();
-        withheld.for_each(|it| number(&mut self.withheld, it, WITHHELD_PER_SESSION_MAX));
+    fn amend(&mut self, id: SessionId, amended: &PromptAmended, changes: &mut Changes) {
+        if let Some(injected) = &amended.injected {
+            let injected = injected.clone();
+            let gone = add_numbered(&mut self.injected, injected, INJECTIONS_PER_SESSION_MAX);
+            if let Some((number, gone)) = gone {
+                remove_part(id, changes, || rows::injected(number, &gone));
+            }
+            if let Some((number, added)) = self.injected.back() {
+                put_part(id, changes, || rows::injected(*number, added));
+            }
+        }
+        for withheld in &amended.withheld {
+            let withheld = withheld.clone();
+            let gone = add_numbered(&mut self.withheld, withheld, WITHHELD_PER_SESSION_MAX);
+            if let Some((number, gone)) = gone {
+                remove_part(id, changes, || rows::withheld(number, &gone));
+            }
+            if let Some((number, added)) = self.withheld.back() {
+                put_part(id, changes, || rows::withheld(*number, added));
+            }
+        }
     }
 
-    fn compose(&mut self, composed: &PromptComposed) {
+    fn compose(&mut self, id: SessionId, composed: &PromptComposed, changes: &mut Changes) {
         let in_tool_chain = self.open.as_ref().is_some_and(|open| open.in_tool_chain);
+        if !self.notices.is_empty() {
+            touch_notices(id, changes);
+        }
         for pending in &mut self.notices {
             pending.was_shown = composed.history == History::Window
                 || !in_tool_chain
                 || notice::concerns_next_step(pending.notice.reason);
         }
+        touch_part(id, Part::Shown, !self.shown.is_empty(), changes);
         let shown = composed.hydrated.iter();
         self.shown = shown
             .map(|hydrated| (hydrated.entity.clone(), hydrated.version))
             .collect();
         for hydrated in &composed.hydrated {
+            let entity = &hydrated.entity;
             if self.hydration_order.len() < HYDRATION_ORDER_KEPT
-                && !self.hydration_order.contains(&hydrated.entity)
+                && !self.hydration_order.contains(entity)
             {
-                self.hydration_order.push(hydrated.entity.clone());
+                let position = self.hydration_order.len() as u64;
+                self.hydration_order.push(entity.clone());
+                put_part(id, changes, || rows::hydrated(position, entity));
             }
-            if self.last_shown.len() < LAST_SHOWN_KEPT
-                || self.last_shown.contains_key(&hydrated.entity)
-            {
-                self.last_shown
-                    .insert(hydrated.entity.clone(), hydrated.version);
+            if self.last_shown.len() < LAST_SHOWN_KEPT || self.last_shown.contains_key(entity) {
+                let version = hydrated.version;
+                self.last_shown.insert(entity.clone(), version);
+                put_part(id, changes, || rows::last_shown(entity, version));
             }
         }
     }
 }
 
-/// This session's rows change.
-fn touch(id: SessionId, changes: &mut Changes) {
-    changes.touch(|| Late::Session(id), true);
-    changes.touch(|| Late::SessionParts(id), true);
+/// This list of the session changes as a whole: its places shift.
+fn touch_part(id: SessionId, part: Part, stood: bool, changes: &mut Changes) {
+    changes.touch(|| Late::SessionPart(id, part), stood);
+}
+
+fn touch_notices(id: SessionId, changes: &mut Changes) {
+    for part in [Part::Notice, Part::NoticeOther, Part::NoticeShown] {
+        touch_part(id, part, true, changes);
+    }
+}
+
+/// One row of the session's parts is put. A list that grows with the conversation isn't written anew for each item.
+fn put_part<'i>(id: SessionId, changes: &mut Changes, item: impl FnOnce() -> Item<'i>) {
+    changes.put(crate::SESSION_PARTS, || item().row(id));
+}
+
+/// One row of the session's parts is gone.
+fn remove_part<'i>(id: SessionId, changes: &mut Changes, item: impl FnOnce() -> Item<'i>) {
+    changes.remove(crate::SESSION_PARTS, || item().key(id));
 }
 
 fn name_sign(name: &str) -> SignHash {
     (Sign::Name, ArtifactHash::of(name.as_bytes()).0)
 }
 
-/// Adds the next item to a list of bounded length. The others keep their numbers, so that one row comes and one goes.
-fn number<T>(list: &mut VecDeque<(u64, T)>, item: T, max: usize) {
+/// Adds the next item to a list of bounded length, and gives the one that had to go. The others keep their numbers, so that
+/// one row comes and one goes.
+fn add_numbered<T>(list: &mut VecDeque<(u64, T)>, item: T, max: usize) -> Option<(u64, T)> {
     let next = list.back().map_or(0, |(last, _)| last + 1);
     list.push_back((next, item));
-    if list.len() > max {
-        list.pop_front();
-    }
+    let is_surplus = list.len() > max;
+    is_surplus.then(|| list.pop_front()).flatten()
 }
 
 fn unnumbered<T: Clone>(list: &VecDeque<(u64, T)>) -> Vec<T> {

@@ -16,6 +16,8 @@ use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId
 use tslp_core::path::RelPath;
 use tslp_core::slice::Span;
 
+use crate::sessions::Part;
+
 /// A text of a row. What the state shares with it, or what is part of the program, isn't copied.
 #[derive(Clone)]
 pub enum Text {
@@ -194,6 +196,8 @@ pub enum Late {
     RecentContext(SessionId),
     /// Of `session_parts`: those of a session.
     SessionParts(SessionId),
+    /// Of `session_parts`: one list of a session.
+    SessionPart(SessionId, Part),
     /// Of `episodes`.
     Episode(EpisodeId),
     /// Of `episode_entries`, with its position.
@@ -210,7 +214,7 @@ impl Late {
             Self::Proposal(_) => crate::PROPOSALS,
             Self::Session(_) => crate::SESSIONS,
             Self::RecentContext(_) => crate::RECENT_CONTEXT,
-            Self::SessionParts(_) => crate::SESSION_PARTS,
+            Self::SessionParts(_) | Self::SessionPart(..) => crate::SESSION_PARTS,
             Self::Episode(_) => crate::EPISODES,
             Self::Entry(..) => crate::EPISODE_ENTRIES,
         }
@@ -225,6 +229,7 @@ impl Late {
             Self::Session(session) | Self::RecentContext(session) | Self::SessionParts(session) => {
                 Vec::from([session.0.into()])
             }
+            Self::SessionPart(session, part) => Vec::from([session.0.into(), part.word().into()]),
             Self::Episode(episode) => Vec::from([episode.0.into()]),
             Self::Entry(episode, position) => Vec::from([episode.0.into(), (*position).into()]),
         }

@@ -100,6 +100,7 @@ impl State {
             Late::Session(session) => one(self.sessions.row(*session)),
             Late::RecentContext(session) => self.sessions.recent_rows_of(*session),
             Late::SessionParts(session) => self.sessions.part_rows_of(*session),
+            Late::SessionPart(session, part) => self.sessions.rows_of_part(*session, *part),
             Late::Episode(episode) => one(self.episodes.row(*episode)),
             Late::Entry(episode, position) => one(self.episodes.entry_row(*episode, *position)),
         })

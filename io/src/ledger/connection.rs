@@ -19,8 +19,8 @@ use super::tables::TableError;
 /// Page cache of one connection in KiB: the working set is the end of the ledger and a few projection pages.
 pub(super) const CACHE_KIB: i64 = 512;
 
-/// Statements kept prepared: three for each projection's table and those of the ledger.
-const STATEMENTS: usize = 64;
+/// Statements kept prepared: four for each projection's table and those of the ledger.
+const STATEMENTS: usize = 128;
 
 /// What a connection is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -125,12 +125,17 @@ fn not_synced(path: &Path, source: std::io::Error) -> LedgerError {
     }
 }
 
+/// Runs a statement without parameters that is run again and again, such as the beginning of a transaction.
+pub(super) fn run_cached(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}
+
 /// Runs a checkpoint: whether another one kept it from that, the pages in the WAL, and those of them that are moved.
 pub(super) fn run_checkpoint(
     connection: &Connection,
     pragma: &str,
 ) -> rusqlite::Result<(bool, u64, u64)> {
-    connection.query_row(pragma, [], |row| {
+    connection.prepare_cached(pragma)?.query_row([], |row| {
         let count = |column| -> rusqlite::Result<u64> {
             Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
         };

@@ -115,9 +115,7 @@ impl SqliteLog {
     pub fn begin(&mut self) -> Result<Batch<'_>, LedgerError> {
         self.check_movable()?;
         self.check_events()?;
-        let begun = self
-            .connection
-            .execute_batch("BEGIN IMMEDIATE")
+        let begun = connection::run_cached(&self.connection, "BEGIN IMMEDIATE")
             .and_then(|()| connection::head(&self.connection))
             .map_err(self.database.failed("begin a transaction in"));
         let found = begun.map_err(|error| self.poison(error))?;
@@ -556,7 +554,7 @@ impl Batch<'_> {
     }
 
     pub(super) fn finish(mut self) -> Result<Head, LedgerError> {
-        let committed = self.log.connection.execute_batch("COMMIT");
+        let committed = connection::run_cached(&self.log.connection, "COMMIT");
         committed.map_err(|error| self.fail(error.into()))?;
         self.open = false;
         self.log.digests = std::mem::take(&mut self.digests);

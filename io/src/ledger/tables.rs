@@ -91,6 +91,8 @@ struct Statements {
     create: String,
     /// An archive's triggers, likewise.
     refusals: Vec<String>,
+    /// Inserts a row whose key is new, and does nothing if it isn't.
+    insert: String,
     put: String,
     remove: String,
     /// The rows whose keys begin with so many values; with none of them all.
@@ -364,7 +366,7 @@ impl Statements {
             .collect();
         let (key, _) = names.split_at(table.key);
         let name = format!("\"{}\"", table.name);
-        let (all, keys) = (names.join(", "), key.join(", "));
+        let all = names.join(", ");
         let is_key = compared(key, "=");
         let is_until = match key.split_last() {
             Some((last, before)) => {
@@ -382,7 +384,8 @@ impl Statements {
                 Keep::Latest => Vec::new(),
                 Keep::First { .. } => refusals(table),
             },
-            put: put_statement(table, &names),
+            insert: put_statement(table, &names, OnConflict::Keep),
+            put: put_statement(table, &names, OnConflict::Replace),
             remove: format!("DELETE FROM {name} WHERE {is_key}"),
             read: (0..=table.key)
                 .map(|shared| {
@@ -390,7 +393,13 @@ impl Statements {
                         0 => "true".to_owned(),
                         shared => compared(&key[..shared], "="),
                     };
-                    format!("SELECT {all} FROM {name} WHERE {conditions} ORDER BY {keys}")
+                    // A column that a condition fixes isn't named in the order: SQLite would compile the statement anew for
+                    // each value.
+                    let order = match key[shared..].join(", ") {
+                        rest if rest.is_empty() => rest,
+                        rest => format!(" ORDER BY {rest}"),
+                    };
+                    format!("SELECT {all} FROM {name} WHERE {conditions}{order}")
                 })
                 .collect(),
             row_until: format!(
@@ -415,19 +424,23 @@ impl Statements {
         digest: &mut TableDigest,
     ) -> Result<(), TableError> {
         self.check(row, self.table.columns.len())?;
-        if self.table.is_archive() {
-            return match self.execute(connection, &self.put, row) {
-                Err(TableError::Sqlite(error)) if is_refused_put(&error) => Ok(()),
-                put => put,
-            };
-        }
+        let is_archive = self.table.is_archive();
+        // Most rows are new, so that a look-up before would find nothing.
+        match self.execute(connection, &self.insert, row) {
+            Err(TableError::Sqlite(error)) if is_archive && is_refused_put(&error) => return Ok(()),
+            Ok(_) if is_archive => return Ok(()),
+            Ok(1) => {
+                digest.add(row);
+                return Ok(());
+            }
+            inserted => inserted?,
+        };
         let known = self.find(connection, &row[..self.table.key])?;
-        if known.as_deref() == Some(row) {
-            return Ok(());
+        if known.as_deref() != Some(row) {
+            self.execute(connection, &self.put, row)?;
+            known.iter().for_each(|known| digest.take(known));
+            digest.add(row);
         }
-        self.execute(connection, &self.put, row)?;
-        known.iter().for_each(|known| digest.take(known));
-        digest.add(row);
         Ok(())
     }
 
@@ -477,10 +490,9 @@ impl Statements {
         connection: &Connection,
         sql: &str,
         values: &[Value],
-    ) -> Result<(), TableError> {
+    ) -> Result<usize, TableError> {
         let mut statement = connection.prepare_cached(sql)?;
-        statement.execute(params_from_iter(values.iter().map(Sql)))?;
-        Ok(())
+        Ok(statement.execute(params_from_iter(values.iter().map(Sql)))?)
     }
 
     /// Hands the rows whose keys begin with these values to `visit`, in the order of their keys.
@@ -599,8 +611,15 @@ fn is_refused_put(error: &rusqlite::Error) -> bool {
     error.is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER)
 }
 
+/// What becomes of a row whose key is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnConflict {
+    Keep,
+    Replace,
+}
+
 /// The statement that puts a row.
-fn put_statement(table: &Table, names: &[String]) -> String {
+fn put_statement(table: &Table, names: &[String], on_conflict: OnConflict) -> String {
     let name = format!("\"{}\"", table.name);
     let (key, rest) = names.split_at(table.key);
     let places = (1..=names.len())
@@ -608,8 +627,7 @@ fn put_statement(table: &Table, names: &[String]) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     let (all, keys) = (names.join(", "), key.join(", "));
-    // In an archive the first row stays.
-    let on_conflict = if rest.is_empty() || table.is_archive() {
+    let on_conflict = if rest.is_empty() || on_conflict == OnConflict::Keep {
         "DO NOTHING".to_owned()
     } else {
         let set = rest

@@ -1,11 +1,13 @@
 //! Sessions as rows and back.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Injected, NoticeIssued, Side, Withheld};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{EpisodeId, SessionId, VersionId};
+use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::view::{Exchange, PendingNotice};
 
@@ -163,6 +165,14 @@ impl Sessions {
     pub fn part_rows_of(&self, id: SessionId) -> Vec<Vec<Value>> {
         let session = self.sessions.get(&id);
         session.map_or_else(Vec::new, |session| part_rows(id, session))
+    }
+
+    /// The rows of one list of a session in `session_parts`, by key.
+    #[must_use]
+    pub fn rows_of_part(&self, id: SessionId, part: Part) -> Vec<Vec<Value>> {
+        let session = self.sessions.get(&id);
+        let items = session.map_or_else(Vec::new, |session| part_items(session, part));
+        items.into_iter().map(|item| item.row(id)).collect()
     }
 
     /// All rows of `sessions`, by key.
@@ -407,12 +417,67 @@ impl Session {
     }
 }
 
+/// The lists of a session in `session_parts`, in the order of their words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the table's description says what each is")]
+pub enum Part {
+    #[default]
+    Ancestor,
+    Hydrated,
+    Injected,
+    LastShown,
+    Notice,
+    NoticeOther,
+    NoticeShown,
+    OpenUser,
+    Point,
+    Refused,
+    Shown,
+    Withheld,
+}
+
+impl Part {
+    const ALL: [Self; 12] = [
+        Self::Ancestor,
+        Self::Hydrated,
+        Self::Injected,
+        Self::LastShown,
+        Self::Notice,
+        Self::NoticeOther,
+        Self::NoticeShown,
+        Self::OpenUser,
+        Self::Point,
+        Self::Refused,
+        Self::Shown,
+        Self::Withheld,
+    ];
+
+    /// Its word in the table.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Ancestor => "ancestor",
+            Self::Hydrated => "hydrated",
+            Self::Injected => "injected",
+            Self::LastShown => "last_shown",
+            Self::Notice => "notice",
+            Self::NoticeOther => "notice_other",
+            Self::NoticeShown => "notice_shown",
+            Self::OpenUser => "open_user",
+            Self::Point => "point",
+            Self::Refused => "refused",
+            Self::Shown => "shown",
+            Self::Withheld => "withheld",
+        }
+    }
+}
+
 /// An item of a session's lists.
 #[derive(Default)]
-struct Item<'i> {
-    part: &'static str,
+pub(super) struct Item<'i> {
+    part: Part,
     position: u64,
-    entity: Option<&'i EntityId>,
+    entity: Option<Cow<'i, EntityId>>,
     hash: Option<[u8; 32]>,
     text: Option<ArtifactHash>,
     number: Option<u64>,
@@ -421,21 +486,79 @@ struct Item<'i> {
 }
 
 impl Item<'_> {
-    fn row(self, id: SessionId) -> Vec<Value> {
+    pub(super) fn key(&self, id: SessionId) -> Vec<Value> {
         let empty = || [Value::from(""), Value::from("")];
-        let [path, symbol] = self.entity.map_or_else(empty, table::entity_key);
+        let [path, symbol] = self.entity.as_deref().map_or_else(empty, table::entity_key);
         Vec::from([
             Value::from(id.0),
-            Value::from(self.part),
+            Value::from(self.part.word()),
             Value::from(self.position),
             path,
             symbol,
+        ])
+    }
+
+    pub(super) fn row(&self, id: SessionId) -> Vec<Value> {
+        let mut row = self.key(id);
+        row.extend([
             Value::from(self.hash.as_ref()),
             Value::from(self.text.as_ref().map(|text| &text.0)),
             Value::from(self.number),
             Value::from(self.until.map(|until| until.0)),
             Value::from(self.word),
-        ])
+        ]);
+        row
+    }
+}
+
+pub(super) fn hydrated(position: u64, entity: &EntityId) -> Item<'_> {
+    Item {
+        part: Part::Hydrated,
+        position,
+        entity: Some(Cow::Borrowed(entity)),
+        ..Item::default()
+    }
+}
+
+pub(super) fn injected(number: u64, injected: &Injected) -> Item<'static> {
+    Item {
+        part: Part::Injected,
+        position: number,
+        hash: Some(injected.message.0),
+        text: Some(injected.text),
+        number: Some(injected.position.into()),
+        word: Some(side_word(injected.side)),
+        ..Item::default()
+    }
+}
+
+pub(super) fn last_shown(entity: &EntityId, version: VersionId) -> Item<'_> {
+    Item {
+        part: Part::LastShown,
+        entity: Some(Cow::Borrowed(entity)),
+        number: Some(version.0),
+        ..Item::default()
+    }
+}
+
+pub(super) fn point(episode: EpisodeId, point: Point) -> Item<'static> {
+    Item {
+        part: Part::Point,
+        position: episode.0,
+        hash: Some(point.transcript.0),
+        number: Some(point.length.into()),
+        ..Item::default()
+    }
+}
+
+pub(super) fn withheld(number: u64, withheld: &Withheld) -> Item<'_> {
+    Item {
+        part: Part::Withheld,
+        position: number,
+        entity: Some(Cow::Borrowed(&withheld.entity)),
+        hash: Some(withheld.slice.0),
+        number: Some(withheld.position.into()),
+        ..Item::default()
     }
 }
 
@@ -486,93 +609,105 @@ fn recent_rows(id: SessionId, session: &Session) -> Vec<Vec<Value>> {
     rows
 }
 
-/// By key: the parts in the order of their names.
+/// By key.
 fn part_rows(id: SessionId, session: &Session) -> Vec<Vec<Value>> {
-    let part = |part| Item {
+    let items = Part::ALL
+        .into_iter()
+        .flat_map(|part| part_items(session, part));
+    items.map(|item| item.row(id)).collect()
+}
+
+/// A list of a session, by key.
+fn part_items<'s>(session: &'s Session, part: Part) -> Vec<Item<'s>> {
+    let at = |position| Item {
         part,
+        position,
         ..Item::default()
     };
-    let mut items: Vec<Item<'_>> = Vec::new();
-    items.extend((0..).zip(&session.ancestors).map(|(position, it)| Item {
-        position,
-        number: Some(it.0.0),
-        until: Some(it.1),
-        ..part("ancestor")
-    }));
-    let hydrated = (0..).zip(&session.hydration_order);
-    items.extend(hydrated.map(|(position, entity)| Item {
-        position,
-        entity: Some(entity),
-        ..part("hydrated")
-    }));
-    items.extend(session.injected.iter().map(|(position, it)| Item {
-        position: *position,
-        hash: Some(it.message.0),
-        text: Some(it.text),
-        number: Some(it.position.into()),
-        word: Some(side_word(it.side)),
-        ..part("injected")
-    }));
-    items.extend(session.last_shown.iter().map(|(entity, version)| Item {
-        entity: Some(entity),
-        number: Some(version.0),
-        ..part("last_shown")
-    }));
-    for (position, PendingNotice { notice, was_shown }) in (0..).zip(&session.notices) {
-        items.push(Item {
-            position,
-            entity: notice.entity.as_ref(),
-            number: Some(notice.episode.0),
-            word: Some(notice.reason.code()),
-            ..part("notice")
-        });
-        items.extend(notice.other.as_ref().map(|other| Item {
-            position,
-            entity: Some(other),
-            ..part("notice_other")
-        }));
-        items.extend(was_shown.then(|| Item {
-            position,
-            ..part("notice_shown")
-        }));
+    let notices = (0..).zip(&session.notices);
+    match part {
+        Part::Ancestor => {
+            let ancestors = (0..).zip(&session.ancestors);
+            let item = |(position, it): (u64, &(SessionId, EpisodeId))| Item {
+                number: Some(it.0.0),
+                until: Some(it.1),
+                ..at(position)
+            };
+            ancestors.map(item).collect()
+        }
+        Part::Hydrated => {
+            let order = (0..).zip(&session.hydration_order);
+            order
+                .map(|(position, entity)| hydrated(position, entity))
+                .collect()
+        }
+        Part::Injected => {
+            let items = session.injected.iter();
+            items.map(|(number, it)| injected(*number, it)).collect()
+        }
+        Part::LastShown => {
+            let items = session.last_shown.iter();
+            items
+                .map(|(entity, version)| last_shown(entity, *version))
+                .collect()
+        }
+        Part::Notice => {
+            let item = |(position, PendingNotice { notice, .. }): (u64, &'s _)| Item {
+                entity: notice.entity.as_ref().map(Cow::Borrowed),
+                number: Some(notice.episode.0),
+                word: Some(notice.reason.code()),
+                ..at(position)
+            };
+            notices.map(item).collect()
+        }
+        Part::NoticeOther => {
+            let item = |(position, pending): (u64, &'s PendingNotice)| {
+                let other = pending.notice.other.as_ref()?;
+                Some(Item {
+                    entity: Some(Cow::Borrowed(other)),
+                    ..at(position)
+                })
+            };
+            notices.filter_map(item).collect()
+        }
+        Part::NoticeShown => {
+            let shown = notices.filter(|(_, pending)| pending.was_shown);
+            shown.map(|(position, _)| at(position)).collect()
+        }
+        Part::OpenUser => {
+            let texts = session.open.iter().flat_map(|open| (0..).zip(&open.user));
+            let item = |(position, text): (u64, &ArtifactHash)| Item {
+                text: Some(*text),
+                ..at(position)
+            };
+            texts.map(item).collect()
+        }
+        Part::Point => {
+            let points = session.points.iter();
+            points.map(|(episode, it)| point(*episode, *it)).collect()
+        }
+        Part::Refused => {
+            let item = |(path, episode): (&RelPath, &EpisodeId)| Item {
+                entity: Some(Cow::Owned(EntityId::file(path.clone()))),
+                number: Some(episode.0),
+                ..at(0)
+            };
+            session.refused.iter().map(item).collect()
+        }
+        Part::Shown => {
+            let shown = (0..).zip(&session.shown);
+            let item = |(position, it): (u64, &'s (EntityId, VersionId))| Item {
+                entity: Some(Cow::Borrowed(&it.0)),
+                number: Some(it.1.0),
+                ..at(position)
+            };
+            shown.map(item).collect()
+        }
+        Part::Withheld => {
+            let items = session.withheld.iter();
+            items.map(|(number, it)| withheld(*number, it)).collect()
+        }
     }
-    let user = session.open.iter().flat_map(|open| (0..).zip(&open.user));
-    items.extend(user.map(|(position, text)| Item {
-        position,
-        text: Some(*text),
-        ..part("open_user")
-    }));
-    items.extend(session.points.iter().map(|(episode, point)| Item {
-        position: episode.0,
-        hash: Some(point.transcript.0),
-        number: Some(point.length.into()),
-        ..part("point")
-    }));
-    let refused = session.refused.iter();
-    let refused: Vec<_> = refused
-        .map(|(path, episode)| (EntityId::file(path.clone()), episode))
-        .collect();
-    items.extend(refused.iter().map(|(file, episode)| Item {
-        entity: Some(file),
-        number: Some(episode.0),
-        ..part("refused")
-    }));
-    items.extend((0..).zip(&session.shown).map(|(position, it)| Item {
-        position,
-        entity: Some(&it.0),
-        number: Some(it.1.0),
-        ..part("shown")
-    }));
-    items.extend(session.withheld.iter().map(|(position, it)| Item {
-        position: *position,
-        entity: Some(&it.entity),
-        hash: Some(it.slice.0),
-        number: Some(it.position.into()),
-        ..part("withheld")
-    }));
-    let mut rows: Vec<_> = items.into_iter().map(|item| item.row(id)).collect();
-    rows.sort_unstable();
-    rows
 }
 
 pub(super) fn index_key((sign, hash): SignHash) -> Vec<Value> {
