@@ -3,19 +3,42 @@
 use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
 use tslp_core::decide::receive;
 use tslp_core::message::{Request, Role, ToolCall};
+use tslp_io::chat::dialect::Dialect;
 use tslp_io::chat::reply::ReplyDecoder;
-use tslp_io::chat::request::{self, Envelope, KnownMessages};
+use tslp_io::chat::request::{self, Body, Envelope, KnownMessages, Reading};
 use tslp_io::chat::rewrite::RewrittenMessages;
 
-/// A body that is read can be written with the same messages, and means the same when it is read again.
+/// A body that is read can be written with the same messages, and means the same when it is read again, whatever dialect it
+/// is taken for.
 pub fn chat_request(data: &[u8]) {
+    for dialect in Dialect::ALL {
+        request_in(dialect, data);
+    }
+}
+
+fn read<'d>(
+    dialect: Dialect,
+    data: &'d [u8],
+    known: &mut KnownMessages,
+) -> Option<(Body<'d>, Request)> {
+    let envelope = Envelope {
+        dialect,
+        ..Envelope::default()
+    };
+    match request::read(data, envelope, known).ok()? {
+        Reading::Prompt(body, request) => Some((body, request)),
+        Reading::LeftAlone => None,
+    }
+}
+
+fn request_in(dialect: Dialect, data: &[u8]) {
     let mut known = KnownMessages::default();
-    let Ok((body, request)) = request::read(data, Envelope::default(), &mut known) else {
+    let Some((body, request)) = read(dialect, data, &mut known) else {
         return;
     };
     assert!(!request.messages.is_empty());
-    let (_, known_request) = request::read(data, Envelope::default(), &mut known)
-        .expect("what was read before is read again");
+    let (_, known_request) =
+        read(dialect, data, &mut known).expect("what was read before is read again");
     assert_eq!(request, known_request);
     let spoken = spoken(&request);
     let outgoing = Outgoing {
@@ -34,9 +57,8 @@ pub fn chat_request(data: &[u8]) {
     if spoken.is_empty() && outgoing.system.is_none_or(|system| system.is_empty()) {
         return;
     }
-    let again = match request::read(&written, Envelope::default(), &mut KnownMessages::default()) {
-        Ok((_, again)) => again,
-        Err(error) => panic!("{error}: {}", String::from_utf8_lossy(&written)),
+    let Some((_, again)) = read(dialect, &written, &mut KnownMessages::default()) else {
+        panic!("{dialect:?}: {}", String::from_utf8_lossy(&written));
     };
     assert_eq!(again.model, request.model);
     assert_eq!(again.tools, request.tools);
@@ -61,18 +83,20 @@ fn spoken(request: &Request) -> Vec<usize> {
 /// A reply that comes to its end says the same, however its bytes are cut. One that is flawed counts for nothing, and
 /// where it stops being read depends on the cuts.
 pub fn reply_stream(data: &[u8]) {
-    let whole = decode([data]);
-    let bytes = decode(data.chunks(1));
-    let pieces = decode(data.chunks(7));
-    assert_eq!(whole, bytes);
-    assert_eq!(whole, pieces);
+    for dialect in Dialect::ALL {
+        let whole = decode(dialect, [data]);
+        let bytes = decode(dialect, data.chunks(1));
+        let pieces = decode(dialect, data.chunks(7));
+        assert_eq!(whole, bytes, "{dialect:?}");
+        assert_eq!(whole, pieces, "{dialect:?}");
+    }
 }
 
 /// Text, tool calls and finish reason of a reply that came to its end.
 type Decoded = Option<(String, Vec<ToolCall>, Option<String>)>;
 
-fn decode<'d>(pieces: impl IntoIterator<Item = &'d [u8]>) -> Decoded {
-    let mut decoder = ReplyDecoder::default();
+fn decode<'d>(dialect: Dialect, pieces: impl IntoIterator<Item = &'d [u8]>) -> Decoded {
+    let mut decoder = ReplyDecoder::new(dialect);
     let mut text = String::new();
     for piece in pieces {
         text.push_str(&decoder.push(piece).text);

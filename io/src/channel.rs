@@ -6,6 +6,7 @@ use tslp_core::event::AuditOutcome;
 use tslp_core::ids::{EpisodeId, Seq};
 
 use crate::auditor::queue::Mark;
+use crate::chat::dialect::Dialect;
 use crate::config::secret::Secret;
 use crate::diagnostics::recent;
 use crate::diagnostics::state::Wanted;
@@ -17,8 +18,10 @@ pub struct ExchangeId(pub u64);
 /// To the engine: from the network loop in the order in which things happened on the sockets, and from the auditor.
 #[derive(Debug)]
 pub enum ToEngine {
-    /// A whole `POST /v1/chat/completions` body has arrived.
+    /// The whole body of a chat request has arrived.
     Prompt {
+        /// How it is written.
+        dialect: Dialect,
         /// Where the answer goes.
         exchange: ExchangeId,
         /// The `x-tslp-session` header.
@@ -103,6 +106,13 @@ pub enum ToLoop {
         durable_at: Seq,
         /// Told to the client in the `x-tslp-episode` response header.
         episode: EpisodeId,
+    },
+    /// Relay the exchange with this body, which is no prompt.
+    LeaveAlone {
+        /// Which.
+        exchange: ExchangeId,
+        /// The client's own body.
+        body: Arc<Vec<u8>>,
     },
     /// Answer the client at once; nothing goes upstream.
     Answer {

@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 
 use self::disk_now::{Changed, DiskNow};
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ToLoop};
+use crate::chat::dialect::ErrorShape;
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
 use crate::evidence::sent::{NotShown, last_sent};
@@ -181,7 +182,7 @@ fn refusal(status: u16, code: &'static str, message: &str) -> Answer {
     let refusal = Refusal::new(status, code, message.to_owned());
     Answer {
         status,
-        body: refusal.body(),
+        body: refusal.body(ErrorShape::OpenAi),
     }
 }
 

@@ -27,8 +27,9 @@ use tslp_replay::state::State;
 
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
 use crate::channel::{Answer, Ending, ExchangeId, Handover, ToEngine, ToLoop};
+use crate::chat::dialect::Dialect;
 use crate::chat::reply::{ReplyDecoder, Said};
-use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlaces};
+use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlaces, Reading};
 use crate::chat::rewrite::RewrittenMessages;
 use crate::chat::sent::{SentMessage, SentPrompts};
 use crate::chat::template::KnownText;
@@ -120,8 +121,17 @@ impl Running {
 /// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
 type Touched = BTreeMap<RelPath, Option<String>>;
 
+/// What becomes of a request.
+enum Composition {
+    /// It goes to the model as a prompt.
+    Prompt(Box<(ToLoop, Batch, Sent)>),
+    /// It is relayed with this body.
+    LeftAlone(Vec<u8>),
+}
+
 /// A prompt that goes to the model.
 struct Sent {
+    dialect: Dialect,
     episode: EpisodeId,
     request: Request,
     outgoing: Outgoing,
@@ -201,6 +211,7 @@ impl EngineThread {
         self.engine.settled(self.wiring.durable.reached());
         match message {
             ToEngine::Prompt {
+                dialect,
                 exchange,
                 session_name,
                 retry,
@@ -208,6 +219,7 @@ impl EngineThread {
                 body,
             } => {
                 let envelope = Envelope {
+                    dialect,
                     session_name,
                     attempt: if retry {
                         Attempt::Retry
@@ -261,10 +273,16 @@ impl EngineThread {
         authorization: Option<Secret>,
         body: Vec<u8>,
     ) {
+        let dialect = envelope.dialect;
         match self.compose(exchange, envelope, authorization, body) {
+            Ok(Composition::LeftAlone(body)) => self.wiring.to_loop.send(ToLoop::LeaveAlone {
+                exchange,
+                body: Arc::new(body),
+            }),
             // The prompt goes first: its way upstream counts, all else has until the reply comes. The writer is woken last,
             // since both it and this thread use the disk and the second core.
-            Ok((forward, batch, sent)) => {
+            Ok(Composition::Prompt(prompt)) => {
+                let (forward, batch, sent) = *prompt;
                 self.wiring.to_loop.send(forward);
                 let batch = match self.record_sent(&sent) {
                     Some(recorded) => batch.and(recorded),
@@ -275,7 +293,7 @@ impl EngineThread {
             }
             Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
                 exchange,
-                answer: refused.answer(),
+                answer: refused.answer(dialect),
             }),
         }
     }
@@ -286,9 +304,13 @@ impl EngineThread {
         envelope: Envelope,
         authorization: Option<Secret>,
         body: Vec<u8>,
-    ) -> Result<(ToLoop, Batch, Sent), Refused> {
-        let (wire, request) =
-            request::read(&body, envelope, &mut self.known_messages).map_err(Refused::Request)?;
+    ) -> Result<Composition, Refused> {
+        let dialect = envelope.dialect;
+        let reading = request::read(&body, envelope, &mut self.known_messages);
+        let (wire, request) = match reading.map_err(Refused::Request)? {
+            Reading::Prompt(wire, request) => (wire, request),
+            Reading::LeftAlone => return Ok(Composition::LeftAlone(body)),
+        };
         self.wiring
             .durable
             .wait_for(self.last_transition)
@@ -329,6 +351,7 @@ impl EngineThread {
             episode: composed.episode,
         };
         let sent = Sent {
+            dialect,
             episode: composed.episode,
             request: composed.request,
             outgoing: composed.outgoing,
@@ -343,7 +366,11 @@ impl EngineThread {
             messages,
             texts: texts_named(&composed.batch),
         };
-        Ok((forward, composed.batch, sent))
+        Ok(Composition::Prompt(Box::new((
+            forward,
+            composed.batch,
+            sent,
+        ))))
     }
 
     /// A reply to the prompt may come from now on.
@@ -358,7 +385,7 @@ impl EngineThread {
         );
         let running = Running {
             episode: sent.episode,
-            decoder: ReplyDecoder::default(),
+            decoder: ReplyDecoder::new(sent.dialect),
             reply: Reply::default(),
             addressee: sent.addressee,
             costs,
@@ -388,8 +415,8 @@ impl EngineThread {
         let prompt =
             self.sent_prompts
                 .record(session, sent.episode, body, &sent.messages, |message| {
-                    let own = message.map(|index| &sent.request.messages[index]);
-                    let own = own.into_iter().flat_map(|message| recorded_texts(message));
+                    let own = sent.request.messages[message].iter();
+                    let own = own.flat_map(|message| recorded_texts(message));
                     let named = named.iter().map(|(hash, text)| KnownText {
                         hash: *hash,
                         text: Cow::Borrowed(text.as_str()),
@@ -596,14 +623,14 @@ impl EngineThread {
 }
 
 impl Refused {
-    fn answer(self) -> Answer {
+    fn answer(self, dialect: Dialect) -> Answer {
         let refusal = match self {
             Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
             Self::Ledger(Stopped(message)) => Refusal::new(503, "ledger_failed", message),
         };
         Answer {
             status: refusal.status,
-            body: refusal.body(),
+            body: refusal.body(dialect.error_shape()),
         }
     }
 }

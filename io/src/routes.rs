@@ -1,6 +1,7 @@
 //! The routes table: which request goes where, and nothing else.
 
 use crate::channel::DiagnosticPage;
+use crate::chat::dialect::Dialect;
 use crate::diagnostics::recent::{self, MissingLines};
 use crate::diagnostics::state::Wanted;
 use crate::http::error::Refusal;
@@ -11,7 +12,7 @@ use crate::loop_config::DebugPages;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// The whole body to the engine.
-    Chat,
+    Chat(Dialect),
     /// To the upstream as it is, streamed both ways.
     Relay,
     /// Answered on the loop.
@@ -23,9 +24,13 @@ pub enum Route {
 /// The table.
 pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
     let method = head.method.as_str();
+    let mut dialects = Dialect::ALL.into_iter();
+    if let Some(dialect) = dialects.find(|dialect| dialect.path() == head.path()) {
+        return only(method, &["POST"], "POST", Route::Chat(dialect));
+    }
     match (head.path(), debug) {
-        ("/v1/chat/completions", _) => only(method, &["POST"], "POST", Route::Chat),
-        ("/health", _) => readable(method, Route::Health),
+        // Ollama's clients ask for the root to see whether somebody is there.
+        ("/health" | "/", _) => readable(method, Route::Health),
         ("/doctor", _) => readable(method, Route::Diagnostic(DiagnosticPage::Doctor)),
         ("/recent", _) => {
             let wanted = recent_wanted(head.query())?;
@@ -38,17 +43,20 @@ pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
         ("/debug/last-prompt", DebugPages::Shown) => {
             readable(method, Route::Diagnostic(DiagnosticPage::LastPrompt))
         }
-        (path, _) if is_chat_otherwise_spelt(path) => Err(Refusal::new(
-            404,
-            "unknown_route",
-            "chat goes to /v1/chat/completions, spelt exactly so",
-        )),
-        (path, _) if path.starts_with("/v1/") => relay(path),
-        _ => Err(Refusal::new(
-            404,
-            "unknown_route",
-            "no such route; chat goes to /v1/chat/completions, and other /v1/ routes are the upstream's",
-        )),
+        (path, _) => match chat_otherwise_spelt(path) {
+            Some(dialect) => Err(Refusal::new(
+                404,
+                "unknown_route",
+                format!("this goes to {}, spelt exactly so", dialect.path()),
+            )),
+            None if path.starts_with("/v1/") || path.starts_with("/api/") => relay(path),
+            None => Err(Refusal::new(
+                404,
+                "unknown_route",
+                "no such route; chat goes to /v1/chat/completions, /v1/responses, /v1/messages or /api/chat, and other routes under \
+                 /v1/ and /api/ are the model server's",
+            )),
+        },
     }
 }
 
@@ -69,11 +77,12 @@ fn only(
     Err(Refusal::new(405, "method_not_allowed", message).with_header("allow", allow))
 }
 
-/// Servers take such paths for the chat route, too; relayed, a prompt would go by the ledger.
-fn is_chat_otherwise_spelt(path: &str) -> bool {
+/// Servers take such paths for a chat route, too; relayed, a prompt would go by the ledger.
+fn chat_otherwise_spelt(path: &str) -> Option<Dialect> {
     let decoded: String = percent_decoded(path).to_ascii_lowercase();
-    let parts: Vec<&str> = decoded.split('/').filter(|part| !part.is_empty()).collect();
-    parts == ["v1", "chat", "completions"]
+    let parts = || decoded.split('/').filter(|part| !part.is_empty());
+    let mut dialects = Dialect::ALL.into_iter();
+    dialects.find(|dialect| dialect.path().split('/').skip(1).eq(parts()))
 }
 
 fn percent_decoded(path: &str) -> String {

@@ -8,14 +8,26 @@ use serde::Deserialize;
 use serde::de::{Error as _, IgnoredAny};
 use serde_json::value::RawValue;
 
+use super::dialect::{Dialect, openai_responses};
 use super::request::BadRequest;
 
 /// The hash of a message's JSON text.
 pub(super) type MessageHash = [u8; 32];
 
+/// How the messages stand in a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum MessagesForm {
+    /// An array.
+    #[default]
+    Array,
+    /// One text.
+    Text,
+}
+
 /// Fields and messages of a body, untouched.
 #[derive(Default)]
 pub(super) struct WalkedBody<'b> {
+    pub(super) form: MessagesForm,
     /// All fields but the messages, in their order.
     pub(super) fields: Vec<(String, &'b str)>,
     /// How many of the fields come before the messages.
@@ -43,6 +55,7 @@ pub(super) struct KnownBeginnings {
 
 /// A body up to the end of its last message.
 struct Beginning {
+    dialect: Dialect,
     hash: blake3::Hash,
     len: usize,
     /// Those before the messages.
@@ -60,23 +73,32 @@ struct BegunWalk<'b> {
 
 impl KnownBeginnings {
     /// Walks through a body.
-    pub(super) fn walk<'b>(&mut self, bytes: &'b [u8]) -> Result<WalkedBody<'b>, BadRequest> {
+    pub(super) fn walk<'b>(
+        &mut self,
+        dialect: Dialect,
+        bytes: &'b [u8],
+    ) -> Result<WalkedBody<'b>, BadRequest> {
         let json = std::str::from_utf8(bytes)
             .map_err(|error| BadRequest::Json(serde_json::Error::custom(error)))?;
-        let begun = self.begun(json);
+        let begun = self.begun(dialect, json);
         let mut hasher = begun.hasher;
         let hashed = begun.at;
-        let body = Walk::go(json, begun.body, begun.at)?;
-        if let Some((_, last)) = body.messages.last() {
+        let mut body = Walk::go(dialect, json, begun.body, begun.at)?;
+        if body.form == MessagesForm::Array
+            && let Some((_, last)) = body.messages.last()
+        {
             let end = range_in(bytes, last.as_bytes()).end;
             hasher.update(&bytes[hashed..end]);
-            self.remember(json, &body, end, hasher.finalize());
+            self.remember(dialect, json, &body, end, hasher.finalize());
+        }
+        if dialect == Dialect::Responses && body.form == MessagesForm::Array {
+            body.messages = turns(json, body.messages);
         }
         Ok(body)
     }
 
     /// The longest beginning that is known of a body. What the bytes begin with says all about the walk up to there.
-    fn begun<'b>(&mut self, json: &'b str) -> BegunWalk<'b> {
+    fn begun<'b>(&mut self, dialect: Dialect, json: &'b str) -> BegunWalk<'b> {
         let is_last_message = |(hash, range): &(MessageHash, Range<usize>)| {
             let message = json.as_bytes().get(range.clone());
             message.is_some_and(|message| *hash == message_hash(message))
@@ -85,7 +107,7 @@ impl KnownBeginnings {
         let fits = |beginning: &Beginning| beginning.messages.last().is_some_and(is_last_message);
         let known = self.kept.iter().enumerate();
         let longest = known
-            .filter(|(_, beginning)| fits(beginning))
+            .filter(|(_, beginning)| beginning.dialect == dialect && fits(beginning))
             .max_by_key(|(_, beginning)| beginning.len);
         let mut hasher = blake3::Hasher::new();
         if let Some((index, beginning)) = longest
@@ -95,6 +117,7 @@ impl KnownBeginnings {
             let fields = known.fields.into_iter();
             let messages = known.messages.into_iter();
             let body = WalkedBody {
+                form: MessagesForm::Array,
                 fields_before_messages: fields.len(),
                 fields: fields.map(|(name, at)| (name, &json[at])).collect(),
                 messages: messages.map(|(hash, at)| (hash, &json[at])).collect(),
@@ -112,10 +135,18 @@ impl KnownBeginnings {
         }
     }
 
-    fn remember(&mut self, json: &str, body: &WalkedBody<'_>, len: usize, hash: blake3::Hash) {
+    fn remember(
+        &mut self,
+        dialect: Dialect,
+        json: &str,
+        body: &WalkedBody<'_>,
+        len: usize,
+        hash: blake3::Hash,
+    ) {
         let place = |part: &str| range_in(json.as_bytes(), part.as_bytes());
         let fields = &body.fields[..body.fields_before_messages];
         let beginning = Beginning {
+            dialect,
             hash,
             len,
             fields: fields
@@ -128,12 +159,32 @@ impl KnownBeginnings {
                 .map(|(hash, message)| (*hash, place(message)))
                 .collect(),
         };
-        self.kept.retain(|known| known.hash != hash);
+        self.kept
+            .retain(|known| (known.dialect, known.hash) != (dialect, hash));
         if self.kept.len() == BEGINNINGS_KEPT {
             self.kept.pop_front();
         }
         self.kept.push_back(beginning);
     }
+}
+
+/// Items with those that are of one turn of the model's put together.
+fn turns<'b>(json: &'b str, items: Vec<(MessageHash, &'b str)>) -> Vec<(MessageHash, &'b str)> {
+    let mut turns: Vec<(MessageHash, &'b str)> = Vec::with_capacity(items.len());
+    let mut is_in_turn = false;
+    for (hash, item) in items {
+        let is_of_model = openai_responses::is_of_model(item);
+        match turns.last_mut() {
+            Some((turn_hash, turn)) if is_in_turn && is_of_model => {
+                let start = range_in(json.as_bytes(), turn.as_bytes()).start;
+                *turn = &json[start..range_in(json.as_bytes(), item.as_bytes()).end];
+                *turn_hash = message_hash(turn.as_bytes());
+            }
+            _ => turns.push((hash, item)),
+        }
+        is_in_turn = is_of_model;
+    }
+    turns
 }
 
 /// Where a part of some bytes is in them.
@@ -155,6 +206,7 @@ enum Stop {
 }
 
 struct Walk<'b> {
+    dialect: Dialect,
     json: &'b str,
     at: usize,
     body: WalkedBody<'b>,
@@ -162,8 +214,18 @@ struct Walk<'b> {
 
 impl<'b> Walk<'b> {
     /// Goes on at `at`: the text's beginning, or the end of the last message in `body`.
-    fn go(json: &'b str, body: WalkedBody<'b>, at: usize) -> Result<WalkedBody<'b>, BadRequest> {
-        let mut walk = Self { json, at, body };
+    fn go(
+        dialect: Dialect,
+        json: &'b str,
+        body: WalkedBody<'b>,
+        at: usize,
+    ) -> Result<WalkedBody<'b>, BadRequest> {
+        let mut walk = Self {
+            dialect,
+            json,
+            at,
+            body,
+        };
         match walk.rest_of_body() {
             Ok(()) => Ok(walk.body),
             Err(Stop::Flaw(flaw)) => Err(flaw),
@@ -194,14 +256,18 @@ impl<'b> Walk<'b> {
         if has_messages {
             Ok(())
         } else {
-            Err(Stop::Flaw(BadRequest::NoMessages))
+            Err(self.no_messages())
         }
+    }
+
+    const fn no_messages(&self) -> Stop {
+        Stop::Flaw(BadRequest::NoMessages(self.dialect.messages_field()))
     }
 
     fn field(&mut self, has_messages: &mut bool) -> Result<(), Stop> {
         let name: String = serde_json::from_str(self.value()?).map_err(|_| Stop::Syntax)?;
         self.expect(b':')?;
-        let is_messages = name == "messages";
+        let is_messages = name == self.dialect.messages_field();
         let body = &mut self.body;
         if (is_messages && *has_messages) || body.fields.iter().any(|(known, _)| *known == name) {
             return Err(Stop::Flaw(BadRequest::Twice(name)));
@@ -214,11 +280,17 @@ impl<'b> Walk<'b> {
         *has_messages = true;
         body.fields_before_messages = body.fields.len();
         if !self.takes(b'[') {
-            self.value()?;
-            return Err(Stop::Flaw(BadRequest::NoMessages));
+            let value = self.value()?;
+            if !self.dialect.takes_text() || !value.starts_with('"') {
+                return Err(self.no_messages());
+            }
+            let hash = message_hash(value.as_bytes());
+            self.body.form = MessagesForm::Text;
+            self.body.messages.push((hash, value));
+            return Ok(());
         }
         if self.takes(b']') {
-            return Err(Stop::Flaw(BadRequest::NoMessages));
+            return Err(self.no_messages());
         }
         self.message()?;
         self.messages()
@@ -281,6 +353,8 @@ fn syntax_error(json: &str) -> serde_json::Error {
 mod tests {
     use super::*;
 
+    const CHAT: Dialect = Dialect::ChatCompletions;
+
     /// What a walk finds, or why it stops.
     fn found(walked: Result<WalkedBody<'_>, BadRequest>) -> Result<String, String> {
         let body = walked.map_err(|error| error.to_string())?;
@@ -295,7 +369,7 @@ mod tests {
         let mut known = KnownBeginnings::default();
         let begun = r#" {"model": "m" ,"messages":[ {"role":"user","content":"a]"} , {"b":[{}]}"#;
         known
-            .walk(format!(r#"{begun}], "x": 1}}"#).as_bytes())
+            .walk(CHAT, format!(r#"{begun}], "x": 1}}"#).as_bytes())
             .expect("a body");
         for rest in [
             r#"], "x": 1}"#,
@@ -311,14 +385,14 @@ mod tests {
             r#"1]}"#,
         ] {
             let body = format!("{begun}{rest}");
-            let anew = found(KnownBeginnings::default().walk(body.as_bytes()));
+            let anew = found(KnownBeginnings::default().walk(CHAT, body.as_bytes()));
             for _ in 0..2 {
-                assert_eq!(found(known.walk(body.as_bytes())), anew, "{body}");
+                assert_eq!(found(known.walk(CHAT, body.as_bytes())), anew, "{body}");
             }
         }
         let other = format!(r#"{}],"x":1}}"#, begun.replace("a]", "b]"));
-        let anew = found(KnownBeginnings::default().walk(other.as_bytes()));
-        assert_eq!(found(known.walk(other.as_bytes())), anew);
+        let anew = found(KnownBeginnings::default().walk(CHAT, other.as_bytes()));
+        assert_eq!(found(known.walk(CHAT, other.as_bytes())), anew);
     }
 
     #[test]
@@ -328,9 +402,11 @@ mod tests {
             format!(r#"{{"messages":[{{"role":"user","content":"{number}"}}{last}]}}"#)
         };
         for number in 0..BEGINNINGS_KEPT + 1 {
-            known.walk(body(number, "").as_bytes()).expect("a body");
+            known
+                .walk(CHAT, body(number, "").as_bytes())
+                .expect("a body");
         }
-        let mut is_known = |number| known.begun(&body(number, ",{}")).at > 0;
+        let mut is_known = |number| known.begun(CHAT, &body(number, ",{}")).at > 0;
         assert!(is_known(BEGINNINGS_KEPT));
         assert!(is_known(1));
         assert!(!is_known(0));

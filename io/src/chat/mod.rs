@@ -1,8 +1,10 @@
-//! The dialect of `POST /v1/chat/completions`: request bodies in and out, replies decoded from their stream.
+//! Chat requests and replies: request bodies in and out, replies decoded from their stream, in each dialect.
 
 mod body_walk;
+pub mod dialect;
 pub mod reply;
 pub mod request;
 pub mod rewrite;
 pub mod sent;
 pub mod template;
+mod wire_message;

@@ -1,14 +1,16 @@
-//! Replies as they come from the upstream: server-sent events or one JSON body, decoded from a side copy in pieces of
+//! Replies as they come from the upstream: server-sent events, JSON lines or one JSON body, decoded from a side copy in pieces of
 //! any size. Never changes what the client gets.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tslp_core::capture;
 use tslp_core::event::{PartKind, ServerUsage};
 use tslp_core::limits::ERROR_BYTES_MAX;
 use tslp_core::message::ToolCall;
+
+use super::dialect::{Dialect, ErrorShape, anthropic, ollama, openai_chat, openai_responses};
+use super::wire_message::canonical;
 
 /// Longest line of an event stream that is read; a longer one ends the decoding.
 const LINE_BYTES_MAX: usize = 1 << 20;
@@ -23,6 +25,9 @@ const PATH_BYTES_AHEAD: usize = 1024;
 /// Tool calls of one reply that are kept.
 const TOOL_CALLS_MAX: usize = 128;
 
+/// Blocks of text of one reply that are told apart.
+const TEXT_BLOCKS_MAX: usize = 256;
+
 /// What a piece of a reply said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
@@ -35,6 +40,7 @@ pub struct Said {
 /// Decodes one reply.
 #[derive(Debug, Default)]
 pub struct ReplyDecoder {
+    dialect: Dialect,
     buffer: Vec<u8>,
     /// The first bytes, in case they turn out to be no reply.
     beginning: Vec<u8>,
@@ -43,6 +49,11 @@ pub struct ReplyDecoder {
     read_bytes: usize,
     form: Form,
     tool_calls: Vec<ToolCall>,
+    /// The number that each call's fragments come under.
+    call_numbers: Vec<usize>,
+    /// The blocks that there was text of, in the order of their first text, where texts come in blocks.
+    text_blocks: Vec<u64>,
+    has_thoughts: bool,
     finish_reason: Option<String>,
     usage: ServerUsage,
     flaw: Option<Flaw>,
@@ -55,6 +66,8 @@ enum Form {
     #[default]
     Unknown,
     Events,
+    /// A value in each line.
+    JsonLines,
     Json,
 }
 
@@ -67,7 +80,33 @@ pub enum Flaw {
     Unreadable,
 }
 
+impl Said {
+    /// Adds text of a choice.
+    pub(super) fn add_text(&mut self, choice: u32, text: &str) {
+        match choice {
+            0 => self.text.push_str(text),
+            other => self.add_part(PartKind::OtherText, other, text),
+        }
+    }
+
+    /// Adds what there is besides, if it is anything.
+    pub(super) fn add_part(&mut self, kind: PartKind, choice: u32, text: &str) {
+        if !text.is_empty() {
+            self.parts.push((kind, choice, text.to_owned()));
+        }
+    }
+}
+
 impl ReplyDecoder {
+    /// A decoder of replies in this dialect.
+    #[must_use]
+    pub fn new(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            ..Self::default()
+        }
+    }
+
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) -> Said {
         let mut said = Said::default();
@@ -80,11 +119,11 @@ impl ReplyDecoder {
         }
         self.buffer.extend_from_slice(bytes);
         if self.form == Form::Unknown {
-            self.form = form_of(&self.buffer);
+            self.form = form_of(self.dialect, &self.buffer);
         }
         match self.form {
             Form::Unknown | Form::Json => {}
-            Form::Events => self.lines(&mut said),
+            Form::Events | Form::JsonLines => self.lines(&mut said),
         }
         said
     }
@@ -115,7 +154,7 @@ impl ReplyDecoder {
         let mut said = Said::default();
         let rest = std::mem::take(&mut self.buffer);
         match self.form {
-            Form::Events => self.line(&rest, &mut said),
+            Form::Events | Form::JsonLines => self.line(&rest, &mut said),
             Form::Json => self.json(&rest, &mut said),
             Form::Unknown => {}
         }
@@ -148,7 +187,16 @@ impl ReplyDecoder {
 
     /// What the reply carried besides text.
     #[must_use]
-    pub fn into_parts(self) -> (Vec<ToolCall>, Option<String>) {
+    pub fn into_parts(mut self) -> (Vec<ToolCall>, Option<String>) {
+        // These clients read the arguments and write them anew.
+        if self.dialect == Dialect::Messages {
+            for call in &mut self.tool_calls {
+                call.arguments = match call.arguments.as_str() {
+                    "" => "{}".to_owned(),
+                    arguments => canonical(arguments),
+                };
+            }
+        }
         (self.tool_calls, self.finish_reason)
     }
 
@@ -199,6 +247,13 @@ impl ReplyDecoder {
 
     fn line(&mut self, line: &[u8], said: &mut Said) {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        if self.form == Form::JsonLines {
+            let value = line.trim_ascii();
+            if !value.is_empty() {
+                self.json(value, said);
+            }
+            return;
+        }
         let Some(data) = line.strip_prefix(b"data:") else {
             // Ollama ends a broken stream with a bare JSON error line.
             if line.starts_with(b"{\"error\"") {
@@ -217,91 +272,114 @@ impl ReplyDecoder {
     }
 
     fn json(&mut self, json: &[u8], said: &mut Said) {
-        let Ok(chunk) = serde_json::from_slice::<Chunk>(json) else {
-            self.flaw = Some(Flaw::Unreadable);
-            return;
+        let taken = match self.dialect {
+            Dialect::ChatCompletions | Dialect::Completions => {
+                openai_chat::take_reply(self, json, said)
+            }
+            Dialect::Responses => openai_responses::take_reply(self, json, said),
+            Dialect::Messages => anthropic::take_reply(self, json, said),
+            Dialect::OllamaChat | Dialect::OllamaGenerate => ollama::take_reply(self, json, said),
         };
-        if let Some(reported) = reported(json) {
+        if taken.is_err() {
+            self.flaw = Some(Flaw::Unreadable);
+        } else if let Some(reported) = reported(json) {
             reported.add_to(&mut self.usage);
-        }
-        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            self.flaw = Some(Flaw::Error);
-            said.parts.push((PartKind::Error, 0, error.to_string()));
-        }
-        let choices = chunk.choices.unwrap_or_default();
-        let mut is_read = false;
-        for choice in choices {
-            let index = choice.index.unwrap_or(0);
-            if index == 0 && choice.finish_reason.is_some() {
-                self.finish_reason = choice.finish_reason;
-            }
-            if let Some(delta) = choice.delta.or(choice.message) {
-                self.delta(index, delta, said);
-                is_read = true;
-            }
-        }
-        if is_read {
-            self.count(json.len());
         }
     }
 
-    fn delta(&mut self, choice: u32, delta: Delta, said: &mut Said) {
-        let mut thoughts = String::new();
-        let fields = [delta.reasoning_content, delta.reasoning, delta.thinking];
-        // Some servers say the same under two names.
-        if let Some(thought) = fields.into_iter().flatten().next() {
-            thought.push_to(&mut thoughts, &mut String::new());
+    /// The reply is done, for this reason.
+    pub(super) fn finish(&mut self, reason: String) {
+        self.finish_reason = Some(reason);
+    }
+
+    /// The reply said that nothing follows.
+    pub(super) const fn end_was_said(&mut self) {
+        self.done = true;
+    }
+
+    /// The reply carried an error.
+    pub(super) fn fail(&mut self, error: &Value, said: &mut Said) {
+        self.flaw = Some(Flaw::Error);
+        said.add_part(PartKind::Error, 0, &error.to_string());
+    }
+
+    pub(super) const fn usage_mut(&mut self) -> &mut ServerUsage {
+        &mut self.usage
+    }
+
+    /// Text of one of the reply's blocks. They are put together as the blocks of a message are that the client sends back.
+    pub(super) fn add_block_text(&mut self, block: u64, text: &str, said: &mut Said) {
+        if text.is_empty() {
+            return;
         }
-        let mut text = String::new();
-        if let Some(content) = delta.content {
-            content.push_to(&mut text, &mut thoughts);
-        }
-        let mut calls = String::new();
-        for (position, fragment) in delta.tool_calls.unwrap_or_default().into_iter().enumerate() {
-            if choice == 0 {
-                self.tool_call(fragment.index.unwrap_or(position), fragment.function);
-            } else {
-                if let Some(name) = fragment.function.name {
-                    calls.push_str(&format!("\n{name} "));
-                }
-                calls.push_str(&fragment.function.arguments.unwrap_or_default());
+        if !self.has_block_text(block) {
+            if !self.text_blocks.is_empty() {
+                said.add_text(0, "\n");
+            }
+            if self.text_blocks.len() < TEXT_BLOCKS_MAX {
+                self.text_blocks.push(block);
             }
         }
-        if choice == 0 {
-            said.text.push_str(&text);
-            text.clear();
-        }
-        let parts = [
-            (PartKind::Reasoning, thoughts),
-            (PartKind::Refusal, delta.refusal.unwrap_or_default()),
-            (PartKind::OtherText, text),
-            (PartKind::OtherToolCalls, calls),
-        ];
-        let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
-        said.parts
-            .extend(parts.map(|(kind, text)| (kind, choice, text)));
+        said.add_text(0, text);
+    }
+
+    /// Whether there was text of this block.
+    pub(super) fn has_block_text(&self, block: u64) -> bool {
+        self.text_blocks.contains(&block)
+    }
+
+    /// Thoughts came piece by piece.
+    pub(super) const fn thoughts_came(&mut self) {
+        self.has_thoughts = true;
+    }
+
+    /// Whether thoughts came piece by piece.
+    pub(super) const fn has_thoughts(&self) -> bool {
+        self.has_thoughts
     }
 
     /// A reply that never ends is relayed, but no longer read.
-    fn count(&mut self, bytes: usize) {
+    pub(super) fn count(&mut self, bytes: usize) {
         self.read_bytes += bytes;
         if self.read_bytes > READ_BYTES_MAX {
             self.give_up();
         }
     }
 
-    /// Fragments of one call come under its index; only the first names the tool.
-    fn tool_call(&mut self, index: usize, fragment: Function) {
-        if index >= TOOL_CALLS_MAX {
-            return;
+    /// A fragment of a tool call. Those of one call come under one number; only the first names the tool.
+    pub(super) fn add_call_piece(&mut self, number: usize, name: &str, arguments: &str) {
+        if let Some(call) = self.call(number) {
+            call.name.push_str(name);
+            call.arguments.push_str(arguments);
         }
-        if self.tool_calls.len() <= index {
-            self.tool_calls.resize_with(index + 1, ToolCall::default);
+    }
+
+    /// A tool call that came whole, whatever came of it before.
+    pub(super) fn set_call(&mut self, number: usize, name: &str, arguments: String) {
+        if let Some(call) = self.call(number) {
+            name.clone_into(&mut call.name);
+            call.arguments = arguments;
         }
-        let call = &mut self.tool_calls[index];
-        call.name.push_str(&fragment.name.unwrap_or_default());
-        call.arguments
-            .push_str(&fragment.arguments.unwrap_or_default());
+    }
+
+    /// How many tool calls there are.
+    pub(super) const fn call_count(&self) -> usize {
+        self.tool_calls.len()
+    }
+
+    /// `None` if there are too many.
+    fn call(&mut self, number: usize) -> Option<&mut ToolCall> {
+        let known = self.call_numbers.iter().position(|known| *known == number);
+        let at = match known {
+            Some(at) => at,
+            None if self.tool_calls.len() >= TOOL_CALLS_MAX => return None,
+            None => {
+                self.call_numbers.push(number);
+                self.tool_calls.push(ToolCall::default());
+                self.tool_calls.len() - 1
+            }
+        };
+        self.tool_calls.get_mut(at)
     }
 }
 
@@ -344,100 +422,13 @@ impl Reported<'_> {
 }
 
 /// A stream of events never begins with a brace.
-fn form_of(bytes: &[u8]) -> Form {
+fn form_of(dialect: Dialect, bytes: &[u8]) -> Form {
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         None => Form::Unknown,
+        Some(b'{') if dialect.error_shape() == ErrorShape::Ollama => Form::JsonLines,
         Some(b'{') => Form::Json,
         Some(_) => Form::Events,
     }
-}
-
-#[derive(Deserialize)]
-struct Chunk {
-    #[serde(default)]
-    choices: Option<Vec<Choice>>,
-    #[serde(default)]
-    error: Option<serde_json::Value>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    #[serde(default)]
-    index: Option<u32>,
-    #[serde(default)]
-    delta: Option<Delta>,
-    #[serde(default)]
-    message: Option<Delta>,
-    #[serde(default)]
-    finish_reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Delta {
-    #[serde(default)]
-    content: Option<Content>,
-    #[serde(default)]
-    tool_calls: Option<Vec<Fragment>>,
-    #[serde(default)]
-    reasoning_content: Option<Content>,
-    #[serde(default)]
-    reasoning: Option<Content>,
-    #[serde(default)]
-    thinking: Option<Content>,
-    #[serde(default)]
-    refusal: Option<String>,
-}
-
-/// Reasoning models of some servers answer in parts, as clients may ask.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Text(String),
-    Parts(Vec<Part>),
-    Other(IgnoredAny),
-}
-
-#[derive(Deserialize)]
-struct Part {
-    #[serde(default)]
-    text: Option<String>,
-    #[serde(default)]
-    thinking: Option<Content>,
-}
-
-impl Content {
-    fn push_to(self, said: &mut String, thoughts: &mut String) {
-        match self {
-            Self::Text(text) => said.push_str(&text),
-            Self::Parts(parts) => {
-                for part in parts {
-                    said.push_str(&part.text.unwrap_or_default());
-                    if let Some(thinking) = part.thinking {
-                        let mut thought = String::new();
-                        thinking.push_to(&mut thought, &mut String::new());
-                        thoughts.push_str(&thought);
-                    }
-                }
-            }
-            Self::Other(_) => {}
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct Fragment {
-    #[serde(default)]
-    index: Option<usize>,
-    #[serde(default)]
-    function: Function,
-}
-
-#[derive(Default, Deserialize)]
-struct Function {
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    arguments: Option<String>,
 }
 
 #[cfg(test)]

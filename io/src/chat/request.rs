@@ -3,29 +3,31 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
+use tslp_core::message::{Attempt, Request, Role, Tools};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::recent_map::RecentMap;
 use tslp_core::redact;
 
-use super::body_walk::{KnownBeginnings, MessageHash, WalkedBody, range_in};
+use super::body_walk::{KnownBeginnings, MessageHash, MessagesForm, WalkedBody, range_in};
+use super::dialect::{Dialect, anthropic, openai_chat, openai_responses, prompt_text};
 use super::sent::SentMessage;
+use super::wire_message::{Slots, WireMessage, read_content};
 
 /// Why a body is no chat request. The text is for the person whose client sent it.
 #[derive(Debug, thiserror::Error)]
 pub enum BadRequest {
     /// Not JSON, or not an object.
-    #[error("the request body is not a JSON object of a chat completion: {0}")]
+    #[error("the request body is not a JSON object of a chat request: {0}")]
     Json(serde_json::Error),
     /// No messages.
-    #[error("`messages` must be a non-empty array")]
-    NoMessages,
+    #[error("`{0}` must be a non-empty array")]
+    NoMessages(&'static str),
     /// A message that isn't one.
-    #[error("`messages[{index}]` is not a chat message: {error}")]
+    #[error("`{field}[{index}]` is not a chat message: {error}")]
     Message {
-        /// Which.
+        /// The field that holds the messages.
+        field: &'static str,
+        /// Which of them.
         index: usize,
         /// What is wrong.
         error: serde_json::Error,
@@ -46,17 +48,45 @@ const PIECES_MAX: usize = 8192;
 /// What stands around the body.
 #[derive(Clone, Debug, Default)]
 pub struct Envelope {
+    /// How the body is written.
+    pub dialect: Dialect,
     /// The `x-tslp-session` header.
     pub session_name: Option<String>,
     /// Whether the client marks the request as a retry.
     pub attempt: Attempt,
 }
 
+/// What a request body is.
+pub enum Reading<'b> {
+    /// A prompt for the engine.
+    Prompt(Body<'b>, Request),
+    /// A request that is left alone, such as the completion at a cursor, or one that only loads a model.
+    LeftAlone,
+}
+
 /// A request body, read but not copied.
 pub struct Body<'b> {
+    pub(super) dialect: Dialect,
     pub(super) walked: WalkedBody<'b>,
+    /// Where each message of the request is.
+    pub(super) places: Vec<MessagePlace>,
     /// How the client calls the role of system messages.
     pub(super) system_role: String,
+}
+
+/// Where a message of a request is in its body.
+pub(super) struct MessagePlace {
+    pub(super) container: Container,
+    pub(super) slots: Arc<Slots>,
+}
+
+/// What a message is read from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Container {
+    /// The field with the system message.
+    SystemField,
+    /// One of the messages as they were walked.
+    Unit(usize),
 }
 
 /// The fields in which clients offer tools.
@@ -66,13 +96,14 @@ const TOOLS: [&str; 2] = ["tools", "functions"];
 pub struct KnownMessages {
     beginnings: KnownBeginnings,
     /// By the hash of their JSON text.
-    messages: RecentMap<MessageHash, KnownMessage>,
+    units: RecentMap<(Dialect, MessageHash), KnownUnit>,
 }
 
-struct KnownMessage {
-    /// As the client wrote it.
-    role: Box<str>,
-    message: Arc<ReadMessage>,
+/// What some JSON holds.
+struct KnownUnit {
+    messages: Vec<(Arc<ReadMessage>, Arc<Slots>)>,
+    /// How the client calls the role of the system message that it is.
+    system_role: Option<Box<str>>,
 }
 
 /// Memory for messages, twice: in the generation that is filling and in the one before.
@@ -82,21 +113,52 @@ impl Default for KnownMessages {
     fn default() -> Self {
         Self {
             beginnings: KnownBeginnings::default(),
-            messages: RecentMap::new(KNOWN_MESSAGES_BYTES),
+            units: RecentMap::new(KNOWN_MESSAGES_BYTES),
         }
     }
 }
 
 impl KnownMessages {
-    fn read(&mut self, hash: &MessageHash, json: &str) -> Result<&KnownMessage, serde_json::Error> {
-        let known = self.messages.get_or_try_insert_with(hash, || {
-            let (role, message) = read_message(json)?;
-            let message: Arc<ReadMessage> = message.into();
-            let weight = message.weight() + role.len();
-            let role = role.into();
-            Ok((KnownMessage { role, message }, weight))
+    fn read(
+        &mut self,
+        (dialect, form): (Dialect, MessagesForm),
+        hash: MessageHash,
+        json: &str,
+    ) -> Result<&KnownUnit, serde_json::Error> {
+        let known = self.units.get_or_try_insert_with(&(dialect, hash), || {
+            let (messages, role) = match (dialect, form) {
+                (_, MessagesForm::Text) => (prompt_text::read_text(json, Role::User)?, None),
+                (Dialect::Messages, _) => (anthropic::read_item(json)?, None),
+                (Dialect::Responses, _) => (openai_responses::read_items(json)?, None),
+                _ => {
+                    let (messages, role) = openai_chat::read_item(json)?;
+                    (messages, Some(role))
+                }
+            };
+            let is_system = |read: &WireMessage| read.message.role == Role::System;
+            let system_role = role.filter(|_| messages.iter().any(is_system));
+            Ok(KnownUnit::of(messages, system_role))
         })?;
         Ok(known)
+    }
+}
+
+impl KnownUnit {
+    /// With its weight.
+    fn of(messages: Vec<WireMessage>, system_role: Option<String>) -> (Self, usize) {
+        let messages = messages.into_iter().map(|WireMessage { message, slots }| {
+            let message: Arc<ReadMessage> = message.into();
+            (message, Arc::new(slots))
+        });
+        let unit = Self {
+            messages: messages.collect(),
+            system_role: system_role.map(String::into_boxed_str),
+        };
+        let messages = unit.messages.iter();
+        let weight = messages
+            .map(|(message, _)| message.weight() + size_of::<Slots>())
+            .sum();
+        (unit, weight)
     }
 }
 
@@ -108,27 +170,67 @@ pub fn read<'b>(
     bytes: &'b [u8],
     envelope: Envelope,
     known: &mut KnownMessages,
-) -> Result<(Body<'b>, Request), BadRequest> {
-    let walked = known.beginnings.walk(bytes)?;
-    let mut pieces = walked.messages.len();
+) -> Result<Reading<'b>, BadRequest> {
+    let dialect = envelope.dialect;
+    let walked = match known.beginnings.walk(dialect, bytes) {
+        // Ollama loads a model at a request without a prompt; and a prompt may be a list of tokens.
+        Err(BadRequest::NoMessages(_))
+            if !matches!(dialect, Dialect::ChatCompletions | Dialect::Messages) =>
+        {
+            return Ok(Reading::LeftAlone);
+        }
+        walked => walked?,
+    };
+    if is_left_alone(dialect, &walked) {
+        return Ok(Reading::LeftAlone);
+    }
+    let mut body = Body {
+        dialect,
+        places: Vec::with_capacity(walked.messages.len()),
+        system_role: String::new(),
+        walked,
+    };
+    let mut messages = Vec::with_capacity(body.walked.messages.len());
+    let mut pieces = body.walked.messages.len();
     if pieces > PIECES_MAX {
         return Err(BadRequest::TooMany);
     }
-    let mut system_role = None;
-    let mut read = Vec::with_capacity(walked.messages.len());
-    for (index, (hash, json)) in walked.messages.iter().enumerate() {
-        let known = known
-            .read(hash, json)
-            .map_err(|error| BadRequest::Message { index, error })?;
-        pieces += known.message.parts.len() + known.message.tool_calls.len();
+    if let Some(system) = read_system_field(&body)? {
+        pieces += system.message.parts.len();
+        body.places.push(MessagePlace {
+            container: Container::SystemField,
+            slots: Arc::new(system.slots),
+        });
+        messages.push(system.message.into());
+    }
+    for (index, (hash, json)) in body.walked.messages.iter().enumerate() {
+        let unit = known.read((dialect, body.walked.form), *hash, json);
+        let unit = unit.map_err(|error| BadRequest::Message {
+            field: dialect.messages_field(),
+            index,
+            error,
+        })?;
+        if let Some(role) = &unit.system_role
+            && body.system_role.is_empty()
+        {
+            body.system_role = role.clone().into_string();
+        }
+        for (message, slots) in &unit.messages {
+            pieces += message.parts.len() + message.tool_calls.len();
+            messages.push(Arc::clone(message));
+            body.places.push(MessagePlace {
+                container: Container::Unit(index),
+                slots: Arc::clone(slots),
+            });
+        }
         if pieces > PIECES_MAX {
             return Err(BadRequest::TooMany);
         }
-        if known.message.role == Role::System {
-            system_role.get_or_insert_with(|| known.role.clone().into_string());
-        }
-        read.push(Arc::clone(&known.message));
     }
+    if body.system_role.is_empty() {
+        body.system_role.push_str("system");
+    }
+    let walked = &body.walked;
     let model: Option<String> = walked
         .field("model")
         .and_then(|json| serde_json::from_str(json).ok());
@@ -139,7 +241,7 @@ pub fn read<'b>(
     };
     let request = Request {
         model: redact::redacted(&model.unwrap_or_default()).into_owned(),
-        messages: read,
+        messages,
         session_name: envelope.session_name,
         attempt: envelope.attempt,
         tools: if TOOLS.into_iter().any(offers) {
@@ -148,112 +250,44 @@ pub fn read<'b>(
             Tools::None
         },
     };
-    let body = Body {
-        system_role: system_role.unwrap_or_else(|| "system".into()),
-        walked,
-    };
-    Ok((body, request))
+    Ok(Reading::Prompt(body, request))
 }
 
-#[derive(Deserialize)]
-struct WireMessage<'b> {
-    role: String,
-    #[serde(borrow, default)]
-    content: Option<&'b RawValue>,
-    #[serde(default)]
-    tool_calls: Option<Vec<WireToolCall>>,
-    #[serde(borrow, default)]
-    reasoning_content: Option<&'b RawValue>,
-    #[serde(borrow, default)]
-    reasoning: Option<&'b RawValue>,
-    #[serde(borrow, default)]
-    thinking: Option<&'b RawValue>,
-}
-
-/// The fields in which clients send back what a model thought, where it is a string.
-pub(super) const THOUGHTS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
-
-impl WireMessage<'_> {
-    /// What the model thought, in the order of [`THOUGHTS`].
-    fn thoughts(&self) -> Vec<String> {
-        let fields = [self.reasoning_content, self.reasoning, self.thinking];
-        let thoughts = fields.into_iter().flatten();
-        thoughts.filter_map(|json| thought(json.get())).collect()
+/// Whether the request is no prompt whose words are somebody's: what a client fills in at a cursor, or has put into a
+/// template itself.
+fn is_left_alone(dialect: Dialect, walked: &WalkedBody<'_>) -> bool {
+    if !matches!(dialect, Dialect::Completions | Dialect::OllamaGenerate) {
+        return false;
     }
-}
-
-pub(super) fn thought(json: &str) -> Option<String> {
-    serde_json::from_str(json).ok()
-}
-
-#[derive(Deserialize)]
-struct WireToolCall {
-    #[serde(default)]
-    function: WireFunction,
-}
-
-#[derive(Default, Deserialize)]
-struct WireFunction {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    arguments: String,
-}
-
-#[derive(Deserialize)]
-struct WirePart {
-    #[serde(default)]
-    text: Option<String>,
-}
-
-fn read_message(json: &str) -> Result<(String, Message), serde_json::Error> {
-    let wire: WireMessage<'_> = object(json)?;
-    let thoughts = wire.thoughts();
-    let tool_calls = wire.tool_calls.unwrap_or_default();
-    let message = Message {
-        role: Role::parse(&wire.role),
-        parts: text_parts(wire.content)?,
-        tool_calls: tool_calls
-            .into_iter()
-            .map(|call| ToolCall {
-                name: call.function.name,
-                arguments: call.function.arguments,
-            })
-            .collect(),
-        thoughts,
+    let is_set = |name| {
+        let value = walked.field(name);
+        value.is_some_and(|json| !matches!(json, "null" | "false" | "\"\""))
     };
-    Ok((wire.role, message))
+    let text = walked
+        .messages
+        .first()
+        .map(|(_, json)| serde_json::from_str::<String>(json));
+    is_set("suffix")
+        || is_set("raw")
+        || walked.form == MessagesForm::Array
+        || !matches!(text, Some(Ok(text)) if !text.is_empty() && !prompt_text::is_templated(&text))
 }
 
-/// The text of a part that has one.
-pub(super) fn part_text(part: &str) -> Result<Option<String>, serde_json::Error> {
-    object::<WirePart>(part).map(|part| part.text)
-}
-
-/// An object; an array of the fields' values, which serde takes for one, is none.
-pub(super) fn object<'b, T: Deserialize<'b>>(json: &'b str) -> Result<T, serde_json::Error> {
-    if !json.starts_with('{') {
-        return Err(serde::de::Error::custom("not an object"));
-    }
-    serde_json::from_str(json)
-}
-
-/// A string, an array of parts, or null.
-fn text_parts(content: Option<&RawValue>) -> Result<Vec<String>, serde_json::Error> {
-    let Some(raw) = content.map(RawValue::get) else {
-        return Ok(Vec::new());
+/// The system message, where it has a field of its own that isn't empty.
+fn read_system_field(body: &Body<'_>) -> Result<Option<WireMessage>, BadRequest> {
+    let field = body.dialect.system_field();
+    let Some((name, json)) = field.and_then(|name| Some((name, body.walked.field(name)?))) else {
+        return Ok(None);
     };
-    match raw.as_bytes().first() {
-        Some(b'"') => Ok(vec![serde_json::from_str(raw)?]),
-        Some(b'[') => {
-            let parts: Vec<&RawValue> = serde_json::from_str(raw)?;
-            parts
-                .into_iter()
-                .filter_map(|part| part_text(part.get()).transpose())
-                .collect()
-        }
-        _ => serde_json::from_str::<()>(raw).map(|()| Vec::new()),
-    }
+    let mut system = WireMessage::new(Role::System);
+    let read = serde_json::from_str(json)
+        .and_then(|content| read_content(json, content, |_| false, &mut system, &mut Vec::new()));
+    read.map_err(|error| BadRequest::Message {
+        field: name,
+        index: 0,
+        error,
+    })?;
+    Ok(system.has_texts().then_some(system))
 }
 
 impl Body<'_> {
@@ -268,25 +302,39 @@ impl Body<'_> {
     pub fn prompt_in(&self, bytes: &[u8]) -> PromptPlaces {
         let place = |json: &str| range_in(bytes, json.as_bytes());
         let fields = self.walked.fields.iter();
-        let tools = fields.filter(|(name, _)| TOOLS.contains(&name.as_str()));
+        let system = self.dialect.system_field();
+        let is_prompt = |name: &str| TOOLS.contains(&name) || Some(name) == system;
+        let fields = fields.filter(|(name, _)| is_prompt(name));
         let messages = self.walked.messages.iter().enumerate();
         PromptPlaces {
-            tools: tools.map(|(_, json)| place(json)).collect(),
+            fields: fields.map(|(_, json)| place(json)).collect(),
             messages: messages
-                .map(|(index, (_, json))| SentMessage {
-                    index: Some(index),
+                .map(|(unit, (_, json))| SentMessage {
+                    messages: self.messages_of(unit),
                     bytes: place(json),
                 })
                 .collect(),
         }
+    }
+
+    /// The messages of the request that are read from a unit.
+    pub(super) fn messages_of(&self, unit: usize) -> Range<usize> {
+        let is_before = |place: &MessagePlace| match place.container {
+            Container::SystemField => true,
+            Container::Unit(of) => of < unit,
+        };
+        let start = self.places.partition_point(is_before);
+        let rest = self.places[start..].iter();
+        let count = rest.take_while(|place| place.container == Container::Unit(unit));
+        start..start + count.count()
     }
 }
 
 /// Where in a client's body that stands of which the model server makes the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptPlaces {
-    /// The fields in which it offers tools.
-    pub tools: Vec<Range<usize>>,
+    /// The fields before the messages: tools, and the system message where it is no message.
+    pub fields: Vec<Range<usize>>,
     /// Its messages.
     pub messages: Vec<SentMessage>,
 }
@@ -298,13 +346,13 @@ impl PromptPlaces {
         client_body: &'p [u8],
         (body, messages): (&'p [u8], &'p [SentMessage]),
     ) -> impl Iterator<Item = &'p [u8]> {
-        let tools = self.tools.iter().map(|at| &client_body[at.clone()]);
+        let fields = self.fields.iter().map(|at| &client_body[at.clone()]);
         let messages = messages.iter().enumerate();
         let messages = messages.flat_map(move |(index, message)| {
             let comma: &[u8] = if index > 0 { b"," } else { b"" };
             [comma, &body[message.bytes.clone()]]
         });
-        tools.chain(messages)
+        fields.chain(messages)
     }
 }
 

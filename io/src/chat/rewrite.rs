@@ -3,19 +3,18 @@
 //! Everything that the proxy doesn't change stays as the client wrote it, byte for byte: unknown fields, key order,
 //! number formats, whole messages.
 
-use std::borrow::Cow;
-use std::fmt;
+use std::ops::Range;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
-use tslp_core::message::{Message, Request, Role};
+use tslp_core::decide::receive;
+use tslp_core::message::{Request, Role};
 use tslp_core::recent_map::RecentMap;
 
-use super::body_walk::MessageHash;
-use super::request::{Body, THOUGHTS, object, part_text, thought};
+use super::body_walk::{MessageHash, MessagesForm};
+use super::dialect::Dialect;
+use super::request::{Body, Container};
 use super::sent::SentMessage;
+use super::wire_message::write_replaced;
 
 /// A body as it goes to the model server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,21 +37,24 @@ impl Default for RewrittenMessages {
     }
 }
 
-/// The hash of all that says how a message is rewritten.
-fn rewriting_key(message: &MessageHash, changes: &OutgoingMessage) -> [u8; 32] {
+/// The hash of all that says how a unit is rewritten; `first` is the index of its first message.
+fn rewriting_key(unit: &MessageHash, first: usize, changes: &[OutgoingMessage]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(message);
+    hasher.update(unit);
     let mut add = |text: &str| {
         hasher.update(&text.len().to_le_bytes());
         hasher.update(text.as_bytes());
     };
-    add(&changes.before);
-    add(&changes.after);
-    for texts in [&changes.rewritten, &changes.arguments, &changes.thoughts] {
-        add(&texts.len().to_string());
-        for (index, text) in texts {
-            add(&index.to_string());
-            add(text);
+    for changes in changes {
+        add(&(changes.index - first).to_string());
+        add(&changes.before);
+        add(&changes.after);
+        for texts in [&changes.rewritten, &changes.arguments, &changes.thoughts] {
+            add(&texts.len().to_string());
+            for (index, text) in texts {
+                add(&index.to_string());
+                add(text);
+            }
         }
     }
     *hasher.finalize().as_bytes()
@@ -72,23 +74,71 @@ impl Body<'_> {
         let messages = walked.messages.iter().map(|(_, json)| json.len());
         let bytes: usize = fields.chain(messages).map(|len| len + 32).sum();
         let mut out = Vec::with_capacity(bytes);
+        let system = self.system_field(request, outgoing);
         let (before, after) = walked.fields.split_at(walked.fields_before_messages);
+        let write_field_or_system = |name: &str, json: &str, out: &mut Vec<u8>| match &system {
+            Some((system, json)) if *system == name => write_field(name, json, out),
+            _ => write_field(name, json, out),
+        };
         out.push(b'{');
         for (name, json) in before {
+            write_field_or_system(name, json, &mut out);
+            out.push(b',');
+        }
+        if let Some((name, json)) = &system
+            && walked.field(name).is_none()
+        {
             write_field(name, json, &mut out);
             out.push(b',');
         }
-        out.extend_from_slice(b"\"messages\":[");
+        write_string(self.dialect.messages_field(), &mut out);
+        out.push(b':');
+        let brackets: &[u8] = match walked.form {
+            MessagesForm::Array => b"[]",
+            MessagesForm::Text => b"",
+        };
+        out.extend(brackets.first());
         let messages = self.write_messages(request, outgoing, known, &mut out);
-        out.push(b']');
+        out.extend(brackets.last());
         for (name, json) in after {
             out.push(b',');
-            write_field(name, json, &mut out);
+            write_field_or_system(name, json, &mut out);
         }
         out.push(b'}');
         Written {
             bytes: out,
             messages,
+        }
+    }
+
+    /// The field with the system message as it goes out, where there is one and it changes.
+    fn system_field(
+        &self,
+        request: &Request,
+        outgoing: &Outgoing,
+    ) -> Option<(&'static str, String)> {
+        let name = self.dialect.system_field()?;
+        let json = self.walked.field(name);
+        match &outgoing.system {
+            None => {
+                let index = self
+                    .places
+                    .iter()
+                    .position(|place| place.container == Container::SystemField)?;
+                let mut messages = outgoing.messages.iter();
+                let changes = messages.find(|message| message.index == index)?;
+                let read = &request.messages[index];
+                let replacements = self.places[index].slots.replacements(read, changes);
+                let mut written = Vec::new();
+                write_replaced(json?, &replacements, &mut written);
+                let written = String::from_utf8(written).expect("JSON in place of JSON");
+                Some((name, written))
+            }
+            Some(text) if text.is_empty() || *text == receive::system_text(request) => None,
+            Some(text) => {
+                let literal = serde_json::Value::from(text.as_str());
+                Some((name, literal.to_string()))
+            }
         }
     }
 
@@ -100,22 +150,44 @@ impl Body<'_> {
         out: &mut Vec<u8>,
     ) -> Vec<SentMessage> {
         let mut written = Vec::with_capacity(outgoing.messages.len() + 1);
-        if let Some(text) = outgoing.system.as_deref().filter(|text| !text.is_empty()) {
+        let system = outgoing.system.as_deref().filter(|text| !text.is_empty());
+        if let Some(text) = system.filter(|_| self.dialect.has_system_messages()) {
             let start = out.len();
-            let index = self.write_system_message(request, text, out);
+            let messages = self.write_system_message(request, text, out);
             written.push(SentMessage {
-                index,
+                messages,
                 bytes: start..out.len(),
             });
         }
-        for message in &outgoing.messages {
+        // A text has no place for a system message but before itself.
+        let has_no_place = self.dialect == Dialect::Completions;
+        let mut preface = system.filter(|_| has_no_place).map(str::to_owned);
+        let mut messages = outgoing.messages.iter().peekable();
+        while let Some(first) = messages.next() {
+            let Container::Unit(unit) = self.places[first.index].container else {
+                continue;
+            };
+            let mut changes = vec![first.clone()];
+            if let Some(preface) = preface.take() {
+                let message = &mut changes[0];
+                message.before = match message.before.as_str() {
+                    "" => preface,
+                    before => format!("{preface}\n\n{before}"),
+                };
+            }
+            let is_same_unit = |next: &&OutgoingMessage| {
+                self.places[next.index].container == Container::Unit(unit)
+            };
+            while let Some(next) = messages.next_if(is_same_unit) {
+                changes.push(next.clone());
+            }
             if !written.is_empty() {
                 out.push(b',');
             }
             let start = out.len();
-            self.write_message(request, message, known, out);
+            self.write_unit(request, unit, &changes, known, out);
             written.push(SentMessage {
-                index: Some(message.index),
+                messages: self.messages_of(unit),
                 bytes: start..out.len(),
             });
         }
@@ -128,7 +200,7 @@ impl Body<'_> {
         request: &Request,
         text: &str,
         out: &mut Vec<u8>,
-    ) -> Option<usize> {
+    ) -> Range<usize> {
         let mut systems = request
             .messages
             .iter()
@@ -136,199 +208,49 @@ impl Body<'_> {
             .filter(|(_, message)| message.role == Role::System);
         if let (Some((index, only)), None) = (systems.next(), systems.next())
             && matches!(only.parts.as_slice(), [part] if part == text)
+            && let Container::Unit(unit) = self.places[index].container
+            && self.messages_of(unit).len() == 1
         {
-            write_json(self.walked.messages[index].1, out);
-            return Some(index);
+            write_json(self.walked.messages[unit].1, out);
+            return index..index + 1;
         }
-        write_plain_message(&self.system_role, text, out);
-        None
+        out.extend_from_slice(b"{\"role\":");
+        write_string(&self.system_role, out);
+        out.extend_from_slice(b",\"content\":");
+        write_string(text, out);
+        out.push(b'}');
+        0..0
     }
 
-    fn write_message(
+    /// Writes what one or several messages are read from, with their changes.
+    fn write_unit(
         &self,
         request: &Request,
-        message: &OutgoingMessage,
+        unit: usize,
+        changes: &[OutgoingMessage],
         known: &mut RewrittenMessages,
         out: &mut Vec<u8>,
     ) {
-        let (hash, json) = &self.walked.messages[message.index];
-        if message.is_unchanged() {
+        let (hash, json) = &self.walked.messages[unit];
+        if changes.iter().all(OutgoingMessage::is_unchanged) {
             return write_json(json, out);
         }
-        let key = rewriting_key(hash, message);
+        let first = self.messages_of(unit).start;
+        let key = rewriting_key(hash, first, changes);
         let rewritten = known.0.get_or_insert_with(&key, || {
-            let rewritten = rewritten(json, &request.messages[message.index], message);
+            let replacements = changes.iter().flat_map(|changes| {
+                let slots = &self.places[changes.index].slots;
+                slots.replacements(&request.messages[changes.index], changes)
+            });
+            let mut replacements: Vec<_> = replacements.collect();
+            replacements.sort_by_key(|(place, _)| (place.start, place.end));
+            let mut rewritten = Vec::with_capacity(json.len());
+            write_replaced(json, &replacements, &mut rewritten);
             let weight = rewritten.len();
             (rewritten.into_boxed_slice(), weight)
         });
         out.extend_from_slice(rewritten);
     }
-}
-
-/// The JSON text of a message with its changes.
-fn rewritten(json: &str, read: &Message, message: &OutgoingMessage) -> Vec<u8> {
-    let mut parts: Vec<Cow<'_, str>> = read.parts.iter().map(Cow::from).collect();
-    for (index, text) in &message.rewritten {
-        parts[*index] = Cow::from(text);
-    }
-    if !message.before.is_empty() {
-        match parts.first_mut() {
-            Some(first) => *first = format!("{}\n\n{first}", message.before).into(),
-            None => parts.push(Cow::from(&message.before)),
-        }
-    }
-    if !message.after.is_empty() {
-        match parts.last_mut() {
-            Some(last) => *last = format!("{last}\n\n{}", message.after).into(),
-            None => parts.push(Cow::from(&message.after)),
-        }
-    }
-    let mut out = Vec::with_capacity(json.len() + message.before.len() + message.after.len());
-    if write_replaced(json, &parts, message, &mut out).is_err() {
-        out.clear();
-        write_plain_message(read.role.as_str(), &parts.join("\n"), &mut out);
-    }
-    out
-}
-
-fn write_plain_message(role: &str, text: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"role\":");
-    write_string(role, out);
-    out.extend_from_slice(b",\"content\":");
-    write_string(text, out);
-    out.push(b'}');
-}
-
-/// The message with other texts in its text parts, and other arguments and thoughts; everything else stays byte for byte. It
-/// can't fail for a message that was read: what is nested deeper than a parser goes is only passed over.
-fn write_replaced(
-    json: &str,
-    texts: &[Cow<'_, str>],
-    message: &OutgoingMessage,
-    out: &mut Vec<u8>,
-) -> Result<(), serde_json::Error> {
-    let ObjectFields(mut fields) = object(json)?;
-    if !texts.is_empty() && !fields.iter().any(|(name, _)| name == "content") {
-        fields.push(("content".into(), serde_json::from_str("null")?));
-    }
-    let is_thought = |name: &&str| {
-        let mut fields = fields.iter();
-        fields.any(|(field, value)| field == *name && thought(value.get()).is_some())
-    };
-    let thoughts: Vec<&str> = THOUGHTS.into_iter().filter(is_thought).collect();
-    let other_thought = |name: &str| {
-        let at = thoughts.iter().position(|thought| *thought == name)?;
-        let mut others = message.thoughts.iter();
-        others.find_map(|(index, text)| (*index == at).then_some(text))
-    };
-    write_object(&fields, out, |name, value, out| {
-        match name {
-            "content" => write_content(value, texts, out)?,
-            "tool_calls" if !message.arguments.is_empty() => {
-                write_tool_calls(value, &message.arguments, out)?;
-            }
-            name => match other_thought(name) {
-                Some(text) => write_string(text, out),
-                None => write_json(value.get(), out),
-            },
-        }
-        Ok(())
-    })
-}
-
-fn write_tool_calls(
-    raw: &RawValue,
-    arguments: &[(usize, String)],
-    out: &mut Vec<u8>,
-) -> Result<(), serde_json::Error> {
-    let calls: Vec<&RawValue> = serde_json::from_str(raw.get())?;
-    write_array(&calls, out, |index, call, out| {
-        let Some((_, text)) = arguments.iter().find(|(call, _)| *call == index) else {
-            write_json(call.get(), out);
-            return Ok(());
-        };
-        let ObjectFields(fields) = object(call.get())?;
-        write_object(&fields, out, |name, value, out| {
-            if name != "function" {
-                write_json(value.get(), out);
-                return Ok(());
-            }
-            let ObjectFields(fields) = object(value.get())?;
-            write_object(&fields, out, |name, value, out| {
-                match name {
-                    "arguments" => write_string(text, out),
-                    _ => write_json(value.get(), out),
-                }
-                Ok(())
-            })
-        })
-    })
-}
-
-fn write_content(
-    raw: &RawValue,
-    texts: &[Cow<'_, str>],
-    out: &mut Vec<u8>,
-) -> Result<(), serde_json::Error> {
-    let mut texts = texts.iter();
-    if !raw.get().starts_with('[') {
-        match texts.next() {
-            Some(text) => write_string(text, out),
-            None => write_json(raw.get(), out),
-        }
-        return Ok(());
-    }
-    let parts: Vec<&RawValue> = serde_json::from_str(raw.get())?;
-    write_array(&parts, out, |_, part, out| {
-        let Some(text) = part_text(part.get())?.and_then(|_| texts.next()) else {
-            write_json(part.get(), out);
-            return Ok(());
-        };
-        let ObjectFields(fields) = object(part.get())?;
-        write_object(&fields, out, |name, value, out| {
-            match name {
-                "text" => write_string(text, out),
-                _ => write_json(value.get(), out),
-            }
-            Ok(())
-        })
-    })
-}
-
-/// Writes an object whose values are `value`'s doing. Straight into the body, since a message can be most of it.
-fn write_object(
-    fields: &[(String, &RawValue)],
-    out: &mut Vec<u8>,
-    mut value: impl FnMut(&str, &RawValue, &mut Vec<u8>) -> Result<(), serde_json::Error>,
-) -> Result<(), serde_json::Error> {
-    out.push(b'{');
-    for (index, (name, raw)) in fields.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        write_string(name, out);
-        out.push(b':');
-        value(name, raw, out)?;
-    }
-    out.push(b'}');
-    Ok(())
-}
-
-/// Writes an array whose items are `item`'s doing.
-fn write_array(
-    items: &[&RawValue],
-    out: &mut Vec<u8>,
-    mut item: impl FnMut(usize, &RawValue, &mut Vec<u8>) -> Result<(), serde_json::Error>,
-) -> Result<(), serde_json::Error> {
-    out.push(b'[');
-    for (index, raw) in items.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        item(index, raw, out)?;
-    }
-    out.push(b']');
-    Ok(())
 }
 
 fn write_field(name: &str, json: &str, out: &mut Vec<u8>) {
@@ -345,46 +267,19 @@ fn write_string(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, text).expect("a string is JSON, and a Vec takes all of it");
 }
 
-/// An object's fields in their order, values untouched.
-struct ObjectFields<'b>(Vec<(String, &'b RawValue)>);
-
-impl<'de> Deserialize<'de> for ObjectFields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = ObjectFields<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(ObjectFields(fields))
-            }
-        }
-
-        deserializer.deserialize_map(InOrder)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::request::{Envelope, KnownMessages, PromptPlaces, read};
+    use crate::chat::request::{Envelope, KnownMessages, PromptPlaces, Reading, read};
 
     /// Reads a body; gives where its prompt is, and the body with other messages.
     fn rewrite(body: &str, outgoing: &Outgoing) -> (PromptPlaces, Written) {
-        let (read_body, request) = read(
-            body.as_bytes(),
-            Envelope::default(),
-            &mut KnownMessages::default(),
-        )
-        .expect("a chat request");
+        let mut known = KnownMessages::default();
+        let Ok(Reading::Prompt(read_body, request)) =
+            read(body.as_bytes(), Envelope::default(), &mut known)
+        else {
+            panic!("{body} is a chat request");
+        };
         let mut known = RewrittenMessages::default();
         let written = read_body.with(&request, outgoing, &mut known);
         let again = read_body.with(&request, outgoing, &mut known);

@@ -23,8 +23,8 @@ const MESSAGES: u8 = 0xfe;
 /// A message in a request body that went to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentMessage {
-    /// Which of the client's it is, if it is one.
-    pub index: Option<usize>,
+    /// Which of the client's messages it holds.
+    pub messages: Range<usize>,
     /// Where its JSON is in the body.
     pub bytes: Range<usize>,
 }
@@ -65,7 +65,7 @@ impl SentPrompts {
         episode: EpisodeId,
         body: &str,
         sent: &[SentMessage],
-        mut known: impl FnMut(Option<usize>) -> Vec<KnownText<'t>>,
+        mut known: impl FnMut(Range<usize>) -> Vec<KnownText<'t>>,
     ) -> SentPrompt {
         let last = self.take(session);
         let start = sent.first().map_or(0, |first| first.bytes.start);
@@ -74,12 +74,16 @@ impl SentPrompts {
         let mut messages = Vec::with_capacity(sent.len());
         let mut hashes = Vec::with_capacity(sent.len());
         let mut from = start;
-        for SentMessage { index, bytes } in sent {
+        for SentMessage {
+            messages: held,
+            bytes,
+        } in sent
+        {
             // With what separates it from the one before.
             let json = &body[from..bytes.end];
             from = bytes.end;
             let (hash, piece) = self.piece(key_of(&[json.as_bytes()]), || {
-                template(json, &known(*index))
+                template(json, &known(held.clone()))
             });
             hashes.push(hash);
             messages.push(piece);
@@ -193,7 +197,7 @@ mod tests {
                 body.push(',');
             }
             sent.push(SentMessage {
-                index: Some(index),
+                messages: index..index + 1,
                 bytes: body.len()..body.len() + json.len(),
             });
             body.push_str(json);
@@ -211,8 +215,8 @@ mod tests {
             let mut asked = Vec::new();
             let (body, ranges) = body(messages);
             let (session, episode) = (SessionId(session), EpisodeId(episode));
-            let prompt = sent.record(session, episode, &body, &ranges, |index| {
-                asked.extend(index.map(|index| messages[index]));
+            let prompt = sent.record(session, episode, &body, &ranges, |held| {
+                asked.extend(held.map(|index| messages[index]));
                 Vec::new()
             });
             assert_eq!(asked, made);

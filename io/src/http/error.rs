@@ -1,6 +1,10 @@
-//! Responses of our own that say no, with the OpenAI error body.
+//! Responses of our own that say no, with the error body that the client's dialect has.
 
 use std::borrow::Cow;
+
+use serde_json::json;
+
+use crate::chat::dialect::{Dialect, ErrorShape};
 
 /// A refusal: what the client is told instead of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,27 +42,46 @@ impl Refusal {
         Self::new(400, "malformed_request", message)
     }
 
-    /// `{"error":{"message","type","param","code"}}`.
+    /// The body, as clients of a dialect read it.
     #[must_use]
-    pub fn body(&self) -> Vec<u8> {
-        let mut text = String::with_capacity(96 + self.message.len());
-        text.push_str("{\"error\":{\"message\":\"");
-        escape_into(&mut text, &self.message);
-        text.push_str("\",\"type\":\"");
-        text.push_str(error_type(self.status));
-        text.push_str("\",\"param\":null,\"code\":\"");
-        text.push_str(self.code);
-        text.push_str("\"}}");
-        text.into_bytes()
+    pub fn body(&self, shape: ErrorShape) -> Vec<u8> {
+        let (message, kind) = (&self.message, error_type(self.status));
+        let error = match shape {
+            ErrorShape::OpenAi => json!({
+                "error": { "message": message, "type": kind, "param": null, "code": self.code }
+            }),
+            ErrorShape::Anthropic => json!({
+                "type": "error",
+                "error": { "type": kind, "message": message, "code": self.code }
+            }),
+            ErrorShape::Ollama => json!({ "error": message, "code": self.code }),
+        };
+        error.to_string().into_bytes()
     }
 
-    /// The same body as one server-sent event, for a stream that has already begun.
+    /// The end of a stream that has already begun: an event, or a line where the stream is one of lines.
     #[must_use]
-    pub fn event(&self) -> Vec<u8> {
-        let mut event = b"data: ".to_vec();
-        event.extend_from_slice(&self.body());
-        event.extend_from_slice(b"\n\n");
-        event
+    pub fn stream_end(&self, dialect: Dialect) -> Vec<u8> {
+        let shape = dialect.error_shape();
+        let (before, body, after): (&[u8], _, &[u8]) = match dialect {
+            Dialect::ChatCompletions | Dialect::Completions => {
+                (b"data: ", self.body(shape), b"\n\n")
+            }
+            Dialect::Messages => (b"event: error\ndata: ", self.body(shape), b"\n\n"),
+            Dialect::Responses => {
+                let error = json!({
+                    "type": "error",
+                    "code": self.code,
+                    "message": self.message,
+                    "param": null,
+                    "sequence_number": 0
+                });
+                let body = error.to_string().into_bytes();
+                (b"event: error\ndata: ", body, b"\n\n")
+            }
+            Dialect::OllamaChat | Dialect::OllamaGenerate => (b"", self.body(shape), b"\n"),
+        };
+        [before, &body, after].concat()
     }
 }
 
@@ -73,18 +96,6 @@ const fn error_type(status: u16) -> &'static str {
     }
 }
 
-fn escape_into(text: &mut String, message: &str) {
-    for character in message.chars() {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            control if (control as u32) < 0x20 => text.push(' '),
-            other => text.push(other),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,8 +103,9 @@ mod tests {
     #[test]
     fn the_body_is_json_whatever_the_message_holds() {
         let refusal = Refusal::malformed("say \"no\"\\\n\u{1}ü");
-        let value: serde_json::Value = serde_json::from_slice(&refusal.body()).unwrap();
-        assert_eq!(value["error"]["message"], "say \"no\"\\\n ü");
+        let value: serde_json::Value =
+            serde_json::from_slice(&refusal.body(ErrorShape::OpenAi)).unwrap();
+        assert_eq!(value["error"]["message"], "say \"no\"\\\n\u{1}ü");
         assert_eq!(value["error"]["type"], "invalid_request_error");
         assert_eq!(value["error"]["code"], "malformed_request");
         assert!(value["error"]["param"].is_null());

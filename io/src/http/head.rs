@@ -1,5 +1,7 @@
 //! Writes message heads and chunk framing; nothing here decides what to send.
 
+use crate::chat::dialect::ErrorShape;
+
 use super::error::Refusal;
 use super::headers::Headers;
 use super::request::{Persistence, Version};
@@ -105,6 +107,8 @@ pub struct ResponseTo {
     pub persistence: Persistence,
     /// Whether the body is sent or only measured (HEAD).
     pub content: Content,
+    /// How the client reads errors.
+    pub errors: ErrorShape,
 }
 
 /// Whether a response carries its body.
@@ -149,7 +153,7 @@ pub fn refusal(out: &mut Vec<u8>, to: ResponseTo, refusal: &Refusal, extra: &[(&
         // The SDKs repeat a 503 unless told not to.
         fields.push(("x-should-retry", "false"));
     }
-    own_response(out, to, refusal.status, &fields, &refusal.body());
+    own_response(out, to, refusal.status, &fields, &refusal.body(to.errors));
 }
 
 /// Appends the upstream's response head with framing of ours.

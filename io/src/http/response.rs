@@ -70,14 +70,14 @@ pub struct ResponseHead {
 }
 
 impl ResponseHead {
-    /// Whether the body is a stream of server-sent events.
+    /// Whether the body is of this media type.
     #[must_use]
-    pub fn is_event_stream(&self) -> bool {
+    pub fn is_of_type(&self, wanted: &str) -> bool {
         self.headers
             .first_text("content-type")
             .is_some_and(|value| {
                 let media_type = value.split(';').next().unwrap_or_default().trim();
-                media_type.eq_ignore_ascii_case("text/event-stream")
+                media_type.eq_ignore_ascii_case(wanted)
             })
     }
 }

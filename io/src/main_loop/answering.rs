@@ -11,6 +11,7 @@ use super::deadlines::WHOLE_BODY_IDLE_TIMES;
 use super::memory_budget::{MEMORY_PER_BODY_BYTE, Room};
 use super::{Course, MainLoop};
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ExchangeId, ToEngine};
+use crate::chat::dialect::ErrorShape;
 use crate::config::secret::Secret;
 use crate::guard::{Caller, check_chat_content};
 use crate::http::error::Refusal;
@@ -134,6 +135,7 @@ impl MainLoop {
             head,
             persistence,
             caller: Caller::Plain,
+            dialect: None,
             work: Work::Routing,
         });
         let checked = self.guard.check(&exchange.head);
@@ -162,7 +164,10 @@ impl MainLoop {
                 Ok(())
             }
             Ok(Some(Route::Diagnostic(page))) => self.diagnose(key, client, exchange, page),
-            Ok(Some(Route::Chat)) => self.collect(key, client, exchange),
+            Ok(Some(Route::Chat(dialect))) => {
+                exchange.dialect = Some(dialect);
+                self.collect(key, client, exchange)
+            }
             Ok(Some(Route::Relay)) => self.relay(key, client, exchange),
         };
         if let Err((exchange, refusal)) = begun {
@@ -368,6 +373,7 @@ impl MainLoop {
             .first_text("x-stainless-retry-count")
             .and_then(|count| count.parse::<u32>().ok());
         let prompt = ToEngine::Prompt {
+            dialect: exchange.dialect.unwrap_or_default(),
             exchange: exchange.id,
             session_name: headers
                 .first_text("x-tslp-session")
@@ -480,6 +486,7 @@ impl MainLoop {
                     version: crate::http::request::Version::Http11,
                     persistence: Persistence::Close,
                     content: head::Content::Whole,
+                    errors: ErrorShape::default(),
                 };
                 head::refusal(client.out.buffer(), to, refusal, &[]);
                 client.stage = Stage::Finishing;

@@ -8,10 +8,12 @@ use tslp_core::ids::{EpisodeId, Seq};
 use super::deadlines::Due;
 use super::memory_budget::Room;
 use crate::channel::ExchangeId;
+use crate::chat::dialect::Dialect;
 use crate::guard::Caller;
 use crate::http::head::{Content, ResponseFraming, ResponseTo};
 use crate::http::outgoing::Outgoing;
 use crate::http::request::{Expectation, Persistence, RequestHead};
+use crate::http::response::ResponseHead;
 use crate::http::server_connection::ServerConnection;
 use crate::http::socket::Socket;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
@@ -110,6 +112,8 @@ pub(super) struct Exchange {
     pub(super) head: RequestHead,
     pub(super) persistence: Persistence,
     pub(super) caller: Caller,
+    /// Of a chat request.
+    pub(super) dialect: Option<Dialect>,
     pub(super) work: Work,
 }
 
@@ -124,6 +128,7 @@ impl Exchange {
             version: self.head.version,
             persistence: self.persistence,
             content,
+            errors: self.dialect.map(Dialect::error_shape).unwrap_or_default(),
         }
     }
 
@@ -221,8 +226,11 @@ pub(super) enum Lane {
 /// What a chat response needs besides relaying.
 #[derive(Debug)]
 pub(super) struct ChatReply {
+    pub(super) dialect: Dialect,
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
+    /// A response that says 404, until it is known whether the model server lacks the route.
+    pub(super) not_found: Option<Box<NotFound>>,
     /// What the engine hasn't got yet.
     pub(super) side: Vec<u8>,
     /// When the engine has to record all that came until then; none if it has nothing to record.
@@ -231,6 +239,14 @@ pub(super) struct ChatReply {
     pub(super) said_done: bool,
     pub(super) told: Told,
     pub(super) gate: Gate,
+}
+
+/// A response that says 404.
+#[derive(Debug)]
+pub(super) struct NotFound {
+    pub(super) head: ResponseHead,
+    /// Its beginning.
+    pub(super) body: Vec<u8>,
 }
 
 /// Whether the engine knows that the reply is over.
@@ -274,6 +290,7 @@ pub(super) enum Downstream {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Media {
     EventStream,
+    JsonLines,
     Other,
 }
 

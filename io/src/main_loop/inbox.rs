@@ -41,6 +41,7 @@ impl MainLoop {
                 durable_at,
                 episode,
             } => self.forward(exchange, body, durable_at, episode),
+            ToLoop::LeaveAlone { exchange, body } => self.leave_alone(exchange, body),
             ToLoop::Answer { exchange, answer } => {
                 self.budget.refused(exchange);
                 if let Some(key) = self.exchanges.get(&exchange).copied() {
@@ -82,28 +83,43 @@ impl MainLoop {
                 at: self.channels.audits.mark(),
             });
         };
+        let exchange = self
+            .clients
+            .get(&key)
+            .and_then(|client| client.exchange.as_deref());
         let reply = ChatReply {
+            dialect: exchange
+                .and_then(|exchange| exchange.dialect)
+                .unwrap_or_default(),
             durable_at,
             episode,
             side: Vec::new(),
             handover_at: None,
+            not_found: None,
             said_done: false,
             told: Told::NotYet,
             gate: Gate::Closed,
         };
         self.gated.push(key);
         self.with_client(key, |main_loop, client| {
-            main_loop.begin_chat_call(key, client, body, reply)
+            main_loop.begin_chat_call(key, client, body, Lane::Chat(reply))
         });
     }
 
-    fn begin_chat_call(
-        &mut self,
-        key: usize,
-        client: &mut Client,
-        body: Arc<Vec<u8>>,
-        reply: ChatReply,
-    ) {
+    /// A body that was read as a chat request, and is none that concerns the ledger.
+    fn leave_alone(&mut self, id: ExchangeId, body: Arc<Vec<u8>>) {
+        let request_bytes = body.len() as u64;
+        self.budget
+            .forwarded(id, request_bytes, self.durable, self.durable);
+        match self.exchanges.get(&id).copied() {
+            None => self.budget.request_gone(id),
+            Some(key) => self.with_client(key, |main_loop, client| {
+                main_loop.begin_chat_call(key, client, body, Lane::Relay)
+            }),
+        }
+    }
+
+    fn begin_chat_call(&mut self, key: usize, client: &mut Client, body: Arc<Vec<u8>>, lane: Lane) {
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
@@ -111,7 +127,8 @@ impl MainLoop {
             matches!(exchange.work, Work::Composing),
             "one Forward for each prompt"
         );
-        let target = format!("{}/v1/chat/completions", self.config.upstream.url.prefix);
+        let prefix = &self.config.upstream.url.prefix;
+        let target = format!("{prefix}{}", exchange.head.target);
         let framing = RequestFraming::Length(body.len() as u64);
         // A body that may have to be sent again is kept until the response comes, which can take minutes.
         let retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
@@ -120,17 +137,20 @@ impl MainLoop {
             Retry::Never
         };
         let head = self.request_head(&exchange.head, &target, framing, Coding::Identity);
+        let is_gated = matches!(lane, Lane::Chat(_));
         exchange.work = Work::Upstream(Box::new(Call {
             request: RequestBytes::new(head, body),
             upload: Upload::Complete,
             line: Line::Off,
             retry,
             reader: ResponseReader::new(Asked::WithBody),
-            lane: Lane::Chat(reply),
+            lane,
             downstream: Downstream::Waiting,
         }));
-        client.out.hold_from_here();
-        if self.ledger_failure.is_some() {
+        if is_gated {
+            client.out.hold_from_here();
+        }
+        if is_gated && self.ledger_failure.is_some() {
             return self.withdraw(client);
         }
         self.start_call(key, client);

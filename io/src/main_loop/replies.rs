@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::MainLoop;
 use super::client::{
-    Call, ChatReply, Client, Downstream, Exchange, Gate, Lane, Line, LinkStage, Media, Retry,
-    Stage, Told, Upload, Work,
+    Call, ChatReply, Client, Downstream, Exchange, Gate, Lane, Line, LinkStage, Media, NotFound,
+    Retry, Stage, Told, Upload, Work,
 };
 use super::inbox::is_gated;
 use crate::channel::{Ending, Handover, ToEngine};
@@ -25,8 +25,8 @@ const SIDE_BYTES: usize = 16 * 1024;
 /// How long a piece of a reply may be under way before its text is recorded.
 const HANDOVER: Duration = Duration::from_millis(250);
 
-/// What the last event of a stream holds.
-const DONE: &[u8] = b"[DONE]";
+/// Bytes that are kept of a response that says 404.
+const NOT_FOUND_BYTES_MAX: usize = 16 << 10;
 
 /// Whether the upstream's connection can carry another request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +118,18 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
+        if let Work::Upstream(call) = &mut exchange.work
+            && let Lane::Chat(reply) = &mut call.lane
+            && response.status == 404
+            && reply.not_found.is_none()
+        {
+            call.retry = Retry::Never;
+            reply.not_found = Some(Box::new(NotFound {
+                head: response.clone(),
+                body: Vec::new(),
+            }));
+            return;
+        }
         let framing = match (response.body, exchange.head.version) {
             (ResponseBody::Absent, _) => ResponseFraming::Bodiless,
             (ResponseBody::Known(bytes), _) => ResponseFraming::Length(bytes),
@@ -141,8 +153,10 @@ impl MainLoop {
             }
             call.downstream = Downstream::Streaming {
                 framing,
-                media: if response.is_event_stream() {
+                media: if response.is_of_type("text/event-stream") {
                     Media::EventStream
+                } else if response.is_of_type("application/x-ndjson") {
+                    Media::JsonLines
                 } else {
                     Media::Other
                 },
@@ -177,6 +191,14 @@ impl MainLoop {
         let Work::Upstream(call) = &mut exchange.work else {
             return;
         };
+        if let Lane::Chat(reply) = &mut call.lane
+            && let Some(not_found) = &mut reply.not_found
+        {
+            let room = NOT_FOUND_BYTES_MAX - not_found.body.len();
+            let kept = &data[..room.min(data.len())];
+            not_found.body.extend_from_slice(kept);
+            return;
+        }
         let Downstream::Streaming { framing, media, .. } = call.downstream else {
             return;
         };
@@ -187,11 +209,13 @@ impl MainLoop {
                 self.next_handover
                     .map_or(handover_at, |next| next.min(handover_at)),
             );
-            let ends = media == Media::EventStream
-                && data.windows(DONE.len()).any(|window| window == DONE);
+            let mark = reply.dialect.end_mark();
+            let ends = media != Media::Other && data.windows(mark.len()).any(|bytes| bytes == mark);
             reply.said_done |= ends;
             match (media, reply.gate) {
-                (Media::EventStream, Gate::Open) if ends => hold_last_piece(reply, out),
+                (Media::EventStream | Media::JsonLines, Gate::Open) if ends => {
+                    hold_last_piece(reply, out);
+                }
                 // Any piece may be the last: the one before it goes.
                 (Media::Other, Gate::Open | Gate::LastPiece) => hold_last_piece(reply, out),
                 _ => {}
@@ -278,6 +302,11 @@ impl MainLoop {
         else {
             return;
         };
+        if let Lane::Chat(reply) = &mut call.lane
+            && let Some(not_found) = reply.not_found.take()
+        {
+            return self.answer_not_found(client, *not_found);
+        }
         let Downstream::Streaming {
             framing,
             status,
@@ -314,6 +343,47 @@ impl MainLoop {
         call.line = Line::Off;
         call.downstream = Downstream::Done;
         client.moves += 1;
+    }
+
+    /// Passes 404 on where the model server lacks the model, and says what to do where it lacks the route.
+    fn answer_not_found(&mut self, client: &mut Client, not_found: NotFound) {
+        let NotFound { head, body } = not_found;
+        let text = String::from_utf8_lossy(&body).to_lowercase();
+        let Some(exchange) = client.exchange.as_deref_mut() else {
+            return;
+        };
+        let dialect = exchange.dialect.unwrap_or_default();
+        if let Work::Upstream(call) = &mut exchange.work
+            && let Lane::Chat(reply) = &mut call.lane
+        {
+            reply.side.extend_from_slice(&body);
+        }
+        let ending = Ending::Complete {
+            status: head.status,
+        };
+        if !text.contains("model") {
+            let message = format!(
+                "the model server at {} doesn't speak {}: it answers 404 to {}. Use a server that does, a newer version of it, or a \
+                 client that speaks /v1/chat/completions, which every model server takes",
+                self.config.upstream.url,
+                dialect.name(),
+                dialect.path(),
+            );
+            let refusal = Refusal::new(404, "upstream_lacks_route", message);
+            tracing::warn!(message = %refusal.message, "upstream");
+            return self.replace_response(client, &refusal, ending);
+        }
+        let framing = ResponseFraming::Length(body.len() as u64);
+        let to = exchange.response_to();
+        head::relayed_response(
+            client.out.buffer(),
+            to,
+            &head,
+            framing,
+            &exchange.caller_fields(),
+        );
+        client.out.buffer().extend_from_slice(&body);
+        self.end_call(client, ending);
     }
 
     fn keep_link(&mut self, key: usize) {
@@ -447,6 +517,14 @@ impl MainLoop {
         }
         let to = exchange.response_to();
         head::refusal(out.buffer(), to, refusal, &exchange.caller_fields());
+        self.end_call(client, ending);
+    }
+
+    /// The whole response is in the output buffer; the upstream's connection isn't used again.
+    fn end_call(&mut self, client: &mut Client, ending: Ending) {
+        let Some(exchange) = client.exchange.as_deref_mut() else {
+            return;
+        };
         let id = exchange.id;
         if let Work::Upstream(call) = &mut exchange.work {
             if let Line::Linked(link) = call.line {
@@ -473,14 +551,15 @@ impl MainLoop {
         };
         if let Downstream::Streaming {
             framing,
-            media: Media::EventStream,
+            media: Media::EventStream | Media::JsonLines,
             ..
         } = call.downstream
             && whole
         {
             // The blank line ends whatever the upstream left half-said.
             let mut event = b"\n\n".to_vec();
-            event.extend_from_slice(&refusal.event());
+            let dialect = exchange.dialect.unwrap_or_default();
+            event.extend_from_slice(&refusal.stream_end(dialect));
             match framing {
                 // Without the last chunk: the message stays visibly incomplete.
                 ResponseFraming::Chunked => head::chunk(out.buffer(), &event),

@@ -132,8 +132,8 @@ fn routes_that_the_law_forbids_and_unknown_ones_are_404() {
         "/rewrite",
     ];
     let unknown = [
-        "/",
         "/v1",
+        "/api",
         "/v2/models",
         "/chat/completions",
         "/state/x",

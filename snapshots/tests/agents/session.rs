@@ -9,7 +9,7 @@ use tslp_core::event::{Event, Recorded, ReplyOutcome};
 use tslp_core::ids::EpisodeId;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
-use tslp_io::chat::request::{self, Envelope, KnownMessages};
+use tslp_io::chat::request::{self, Envelope, KnownMessages, Reading};
 use tslp_io::chat::rewrite::RewrittenMessages;
 use tslp_snapshots::disk::Place;
 use tslp_snapshots::recording::{self, Edit, Step};
@@ -157,12 +157,12 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
             None => stage.disk_mut().delete(&path),
         }
     }
-    let (body, request) = request::read(
-        &step.body,
-        Envelope::default(),
-        &mut KnownMessages::default(),
-    )
-    .expect("a request");
+    let mut known = KnownMessages::default();
+    let Ok(Reading::Prompt(body, request)) =
+        request::read(&step.body, Envelope::default(), &mut known)
+    else {
+        panic!("a request");
+    };
     let episode = stage.receive(request);
     let went_out = stage.sent().expect("it went out");
     let sent = match went_out.outgoing.is_unchanged(&went_out.request) {

@@ -1,0 +1,138 @@
+//! The dialects that clients and model servers speak. Each has a module that turns a request's items into messages and a
+//! reply's pieces into text; everything else is the same for all.
+//!
+//! | dialect | route | messages | system message | reply |
+//! |---|---|---|---|---|
+//! | OpenAI chat completions | `/v1/chat/completions` | `messages` | among them | server-sent events |
+//! | OpenAI completions | `/v1/completions` | `prompt` | none | server-sent events |
+//! | OpenAI responses | `/v1/responses` | `input` | `instructions` | server-sent events |
+//! | Anthropic messages | `/v1/messages` | `messages` | `system` | server-sent events |
+//! | Ollama chat | `/api/chat` | `messages` | among them | JSON lines |
+//! | Ollama generate | `/api/generate` | `prompt` | `system` | JSON lines |
+
+pub(super) mod anthropic;
+pub(super) mod ollama;
+pub(super) mod openai_chat;
+pub(super) mod openai_responses;
+pub(super) mod prompt_text;
+
+/// How a chat request and its reply are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dialect {
+    /// OpenAI's chat completions, which every model server speaks.
+    #[default]
+    ChatCompletions,
+    /// OpenAI's completions: a text that the model goes on with.
+    Completions,
+    /// OpenAI's responses.
+    Responses,
+    /// Anthropic's messages.
+    Messages,
+    /// Ollama's chat.
+    OllamaChat,
+    /// Ollama's generate.
+    OllamaGenerate,
+}
+
+/// How an error is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorShape {
+    /// `{"error":{"message","type","param","code"}}`.
+    #[default]
+    OpenAi,
+    /// `{"type":"error","error":{"type","message"}}`.
+    Anthropic,
+    /// `{"error":"message"}`.
+    Ollama,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::ChatCompletions,
+        Self::Completions,
+        Self::Responses,
+        Self::Messages,
+        Self::OllamaChat,
+        Self::OllamaGenerate,
+    ];
+
+    /// The route, at the proxy and at the model server.
+    #[must_use]
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "/v1/chat/completions",
+            Self::Completions => "/v1/completions",
+            Self::Responses => "/v1/responses",
+            Self::Messages => "/v1/messages",
+            Self::OllamaChat => "/api/chat",
+            Self::OllamaGenerate => "/api/generate",
+        }
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "OpenAI's chat completions",
+            Self::Completions => "OpenAI's completions",
+            Self::Responses => "OpenAI's responses",
+            Self::Messages => "Anthropic's messages",
+            Self::OllamaChat => "Ollama's chat",
+            Self::OllamaGenerate => "Ollama's generate",
+        }
+    }
+
+    /// How its clients read errors.
+    #[must_use]
+    pub const fn error_shape(self) -> ErrorShape {
+        match self {
+            Self::ChatCompletions | Self::Completions | Self::Responses => ErrorShape::OpenAi,
+            Self::Messages => ErrorShape::Anthropic,
+            Self::OllamaChat | Self::OllamaGenerate => ErrorShape::Ollama,
+        }
+    }
+
+    /// Bytes that only the last piece of a streamed reply holds. A model that writes them in its text, where it can, has the
+    /// rest of its reply wait for the end.
+    #[must_use]
+    pub const fn end_mark(self) -> &'static [u8] {
+        match self {
+            Self::ChatCompletions | Self::Completions => b"[DONE]",
+            Self::Responses => b"event: response.completed",
+            Self::Messages => b"event: message_stop",
+            Self::OllamaChat | Self::OllamaGenerate => b"\"done\":true",
+        }
+    }
+
+    /// The field of a request that holds the messages.
+    pub(super) const fn messages_field(self) -> &'static str {
+        match self {
+            Self::ChatCompletions | Self::Messages | Self::OllamaChat => "messages",
+            Self::Responses => "input",
+            Self::Completions | Self::OllamaGenerate => "prompt",
+        }
+    }
+
+    /// The field of a request that holds the system message, where that isn't one of the messages.
+    pub(super) const fn system_field(self) -> Option<&'static str> {
+        match self {
+            Self::ChatCompletions | Self::OllamaChat | Self::Completions => None,
+            Self::Messages | Self::OllamaGenerate => Some("system"),
+            Self::Responses => Some("instructions"),
+        }
+    }
+
+    /// Whether system messages are among the messages.
+    pub(super) const fn has_system_messages(self) -> bool {
+        matches!(self, Self::ChatCompletions | Self::OllamaChat)
+    }
+
+    /// Whether the messages may be a single text.
+    pub(super) const fn takes_text(self) -> bool {
+        matches!(
+            self,
+            Self::Responses | Self::Completions | Self::OllamaGenerate
+        )
+    }
+}

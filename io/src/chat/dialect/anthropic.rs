@@ -1,0 +1,193 @@
+//! Anthropic's messages, as Claude Code speaks them.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tslp_core::event::PartKind;
+use tslp_core::message::Role;
+
+use crate::chat::reply::{ReplyDecoder, Said};
+use crate::chat::wire_message::{WireMessage, canonical, object, own_last, present, read_content};
+
+/// Elements in which a client wraps what it says in the user's name. A text that is one of them is the client's.
+const CLIENT_ELEMENTS: [&str; 5] = [
+    "system-reminder",
+    "environment_context",
+    "user_instructions",
+    "turn_aborted",
+    "user_shell_command",
+];
+
+/// Whether a text in a user's message is a client's own.
+pub(in crate::chat) fn is_clients_text(text: &str) -> bool {
+    let text = text.trim();
+    CLIENT_ELEMENTS.iter().any(|name| {
+        let inner = text
+            .strip_prefix('<')
+            .and_then(|rest| rest.strip_prefix(*name));
+        let inner = inner.and_then(|rest| {
+            rest.strip_suffix('>')?
+                .strip_suffix(*name)?
+                .strip_suffix("</")
+        });
+        inner.is_some_and(|inner| inner.starts_with('>'))
+    })
+}
+
+#[derive(Deserialize)]
+struct AnthropicMessage<'b> {
+    role: String,
+    #[serde(borrow, default, deserialize_with = "present")]
+    content: Option<&'b RawValue>,
+}
+
+/// Reads a message. Its tool results are messages of their own.
+pub(in crate::chat) fn read_item(item: &str) -> Result<Vec<WireMessage>, serde_json::Error> {
+    let wire: AnthropicMessage<'_> = object(item)?;
+    let mut own = WireMessage::new(Role::parse(&wire.role));
+    let mut others = Vec::new();
+    if let Some(content) = wire.content {
+        read_content(item, content, is_clients_text, &mut own, &mut others)?;
+    }
+    Ok(own_last(own, others))
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    index: Option<u32>,
+    #[serde(default)]
+    content_block: Option<Block>,
+    #[serde(default)]
+    delta: Option<Delta>,
+    /// Of a message that has begun.
+    #[serde(default)]
+    message: Option<Value>,
+    /// Of a whole message.
+    #[serde(default)]
+    content: Option<Vec<Block>>,
+    #[serde(default)]
+    stop_reason: Option<String>,
+    #[serde(default)]
+    usage: Option<Value>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    thinking: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    input: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    thinking: Option<String>,
+    #[serde(default)]
+    partial_json: Option<String>,
+    #[serde(default)]
+    stop_reason: Option<String>,
+}
+
+/// Takes an event of a reply, or a whole one.
+pub(in crate::chat) fn take_reply(
+    decoder: &mut ReplyDecoder,
+    json: &[u8],
+    said: &mut Said,
+) -> Result<(), serde_json::Error> {
+    let event: Event = serde_json::from_slice(json)?;
+    decoder.count(json.len());
+    let index = event.index.unwrap_or(0);
+    if let Some(error) = event.error.filter(|error| !error.is_null()) {
+        decoder.fail(&error, said);
+    }
+    if let Some(block) = event.content_block {
+        take_block(decoder, index, block, Wholeness::Begun, said);
+    }
+    for (index, block) in (0..).zip(event.content.unwrap_or_default()) {
+        take_block(decoder, index, block, Wholeness::Whole, said);
+    }
+    if let Some(delta) = event.delta {
+        decoder.add_block_text(index.into(), &delta.text.unwrap_or_default(), said);
+        said.add_part(PartKind::Reasoning, 0, &delta.thinking.unwrap_or_default());
+        if let Some(json) = delta.partial_json {
+            decoder.add_call_piece(index as usize, "", &json);
+        }
+        if let Some(reason) = delta.stop_reason {
+            decoder.finish(reason);
+        }
+    }
+    if let Some(reason) = event.stop_reason {
+        decoder.finish(reason);
+    }
+    let begun = event
+        .message
+        .as_ref()
+        .and_then(|message| message.get("usage"));
+    for usage in [begun, event.usage.as_ref()].into_iter().flatten() {
+        take_usage(decoder, usage);
+    }
+    if event.kind == "message_stop" {
+        decoder.end_was_said();
+    }
+    Ok(())
+}
+
+/// Whether more of a block follows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wholeness {
+    Begun,
+    Whole,
+}
+
+fn take_block(
+    decoder: &mut ReplyDecoder,
+    index: u32,
+    block: Block,
+    wholeness: Wholeness,
+    said: &mut Said,
+) {
+    match block.kind.as_str() {
+        "tool_use" => {
+            let arguments = match (wholeness, &block.input) {
+                (Wholeness::Whole, Some(input)) => canonical(input.get()),
+                // What a block begins with is a place holder.
+                _ => String::new(),
+            };
+            let name = block.name.unwrap_or_default();
+            decoder.add_call_piece(index as usize, &name, &arguments);
+        }
+        "thinking" => {
+            let thought = block.thinking.unwrap_or_default();
+            said.add_part(PartKind::Reasoning, 0, &thought);
+        }
+        _ => decoder.add_block_text(index.into(), &block.text.unwrap_or_default(), said),
+    }
+}
+
+/// The prompt's tokens are told in three sums.
+fn take_usage(decoder: &mut ReplyDecoder, usage: &Value) {
+    let figure = |name: &str| u32::try_from(usage.get(name)?.as_u64()?).ok();
+    let fresh = figure("input_tokens");
+    let cached = figure("cache_read_input_tokens");
+    let stored = figure("cache_creation_input_tokens");
+    let known = decoder.usage_mut();
+    if let Some(fresh) = fresh.filter(|fresh| *fresh > 0) {
+        let sums = [cached, stored].into_iter().flatten();
+        known.prompt_tokens = Some(sums.fold(fresh, u32::saturating_add));
+    }
+    known.cached_tokens = cached.or(known.cached_tokens);
+}

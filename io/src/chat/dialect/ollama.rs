@@ -1,0 +1,89 @@
+//! Replies of Ollama's own routes: a JSON value in each line. Its requests are those of chat completions, or a text.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tslp_core::event::PartKind;
+
+use crate::chat::reply::{ReplyDecoder, Said};
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(default)]
+    message: Option<LineMessage>,
+    /// Of generate.
+    #[serde(default)]
+    response: Option<String>,
+    #[serde(default)]
+    thinking: Option<String>,
+    #[serde(default)]
+    done: bool,
+    #[serde(default)]
+    done_reason: Option<String>,
+    #[serde(default)]
+    prompt_eval_count: Option<u32>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct LineMessage {
+    #[serde(default)]
+    content: Option<String>,
+    #[serde(default)]
+    thinking: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<LineCall>>,
+}
+
+#[derive(Deserialize)]
+struct LineCall {
+    #[serde(default)]
+    function: LineFunction,
+}
+
+#[derive(Default, Deserialize)]
+struct LineFunction {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    arguments: Option<Box<RawValue>>,
+}
+
+/// Takes a line of a reply, or a whole one.
+pub(in crate::chat) fn take_reply(
+    decoder: &mut ReplyDecoder,
+    json: &[u8],
+    said: &mut Said,
+) -> Result<(), serde_json::Error> {
+    let line: Line = serde_json::from_slice(json)?;
+    decoder.count(json.len());
+    if let Some(error) = line.error.filter(|error| !error.is_null()) {
+        decoder.fail(&error, said);
+    }
+    said.add_text(0, &line.response.unwrap_or_default());
+    said.add_part(PartKind::Reasoning, 0, &line.thinking.unwrap_or_default());
+    if let Some(message) = line.message {
+        said.add_text(0, &message.content.unwrap_or_default());
+        said.add_part(
+            PartKind::Reasoning,
+            0,
+            &message.thinking.unwrap_or_default(),
+        );
+        // Each call comes whole.
+        for LineCall { function } in message.tool_calls.into_iter().flatten() {
+            let arguments = function.arguments.map_or("{}".to_owned(), |arguments| {
+                super::super::wire_message::canonical(arguments.get())
+            });
+            let number = decoder.call_count();
+            decoder.add_call_piece(number, &function.name, &arguments);
+        }
+    }
+    if line.done {
+        let reason = line.done_reason.unwrap_or_else(|| "stop".to_owned());
+        decoder.finish(reason);
+        let usage = decoder.usage_mut();
+        usage.prompt_tokens = line.prompt_eval_count.or(usage.prompt_tokens);
+    }
+    Ok(())
+}

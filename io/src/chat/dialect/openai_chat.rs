@@ -1,0 +1,232 @@
+//! Chat completions: requests, as Ollama's chat writes them, too, and replies.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use tslp_core::event::PartKind;
+use tslp_core::message::Role;
+
+use crate::chat::reply::{ReplyDecoder, Said};
+use crate::chat::wire_message::{
+    ArgumentsForm, Insertion, WireMessage, object, own_last, present, read_content,
+};
+
+#[derive(Deserialize)]
+struct ChatMessage<'b> {
+    role: String,
+    #[serde(borrow, default, deserialize_with = "present")]
+    content: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    tool_calls: Option<Vec<ChatCall<'b>>>,
+    #[serde(borrow, default)]
+    reasoning_content: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    reasoning: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    thinking: Option<&'b RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ChatCall<'b> {
+    #[serde(borrow, default)]
+    function: ChatFunction<'b>,
+}
+
+#[derive(Default, Deserialize)]
+struct ChatFunction<'b> {
+    #[serde(default)]
+    name: String,
+    #[serde(borrow, default)]
+    arguments: Option<&'b RawValue>,
+}
+
+/// Reads a message; and how the client calls its role.
+pub(in crate::chat) fn read_item(
+    item: &str,
+) -> Result<(Vec<WireMessage>, String), serde_json::Error> {
+    let wire: ChatMessage<'_> = object(item)?;
+    let mut own = WireMessage::new(Role::parse(&wire.role));
+    let mut others = Vec::new();
+    match wire.content {
+        Some(content) => read_content(item, content, |_| false, &mut own, &mut others)?,
+        None => own.set_new_text(Insertion {
+            at: item.len() - 1..item.len() - 1,
+            before: ",\"content\":",
+            after: "",
+        }),
+    }
+    for call in wire.tool_calls.into_iter().flatten() {
+        let ChatFunction { name, arguments } = call.function;
+        match arguments {
+            // Ollama's clients write them as they are.
+            Some(arguments) if arguments.get().starts_with('{') => {
+                own.add_call(item, name, arguments, ArgumentsForm::Json)?;
+            }
+            Some(arguments) => own.add_call(item, name, arguments, ArgumentsForm::JsonInString)?,
+            None => own.add_bare_call(name),
+        }
+    }
+    let thoughts = [wire.reasoning_content, wire.reasoning, wire.thinking];
+    for thought in thoughts.into_iter().flatten() {
+        own.add_thought(item, thought);
+    }
+    Ok((own_last(own, others), wire.role))
+}
+
+/// Takes a chunk of a reply, or a whole one.
+pub(in crate::chat) fn take_reply(
+    decoder: &mut ReplyDecoder,
+    json: &[u8],
+    said: &mut Said,
+) -> Result<(), serde_json::Error> {
+    let chunk: Chunk = serde_json::from_slice(json)?;
+    if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
+        decoder.fail(&error, said);
+    }
+    let mut is_read = false;
+    for choice in chunk.choices.unwrap_or_default() {
+        let index = choice.index.unwrap_or(0);
+        if index == 0
+            && let Some(reason) = choice.finish_reason
+        {
+            decoder.finish(reason);
+        }
+        if let Some(text) = choice.text {
+            said.add_text(index, &text);
+            is_read = true;
+        }
+        if let Some(delta) = choice.delta.or(choice.message) {
+            take_delta(decoder, index, delta, said);
+            is_read = true;
+        }
+    }
+    if is_read {
+        decoder.count(json.len());
+    }
+    Ok(())
+}
+
+fn take_delta(decoder: &mut ReplyDecoder, choice: u32, delta: Delta, said: &mut Said) {
+    let mut thoughts = String::new();
+    let fields = [delta.reasoning_content, delta.reasoning, delta.thinking];
+    // Some servers say the same under two names.
+    if let Some(thought) = fields.into_iter().flatten().next() {
+        thought.push_to(&mut thoughts, &mut String::new());
+    }
+    let mut text = String::new();
+    if let Some(content) = delta.content {
+        content.push_to(&mut text, &mut thoughts);
+    }
+    let mut calls = String::new();
+    for (position, fragment) in delta.tool_calls.unwrap_or_default().into_iter().enumerate() {
+        let Function { name, arguments } = fragment.function;
+        let (name, arguments) = (name.unwrap_or_default(), arguments.unwrap_or_default());
+        if choice == 0 {
+            decoder.add_call_piece(fragment.index.unwrap_or(position), &name, &arguments);
+        } else {
+            if !name.is_empty() {
+                calls.push_str(&format!("\n{name} "));
+            }
+            calls.push_str(&arguments);
+        }
+    }
+    said.add_part(PartKind::Reasoning, choice, &thoughts);
+    said.add_part(
+        PartKind::Refusal,
+        choice,
+        &delta.refusal.unwrap_or_default(),
+    );
+    said.add_text(choice, &text);
+    said.add_part(PartKind::OtherToolCalls, choice, &calls);
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    #[serde(default)]
+    choices: Option<Vec<Choice>>,
+    #[serde(default)]
+    error: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    #[serde(default)]
+    index: Option<u32>,
+    #[serde(default)]
+    delta: Option<Delta>,
+    #[serde(default)]
+    message: Option<Delta>,
+    /// Of completions.
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    #[serde(default)]
+    content: Option<Content>,
+    #[serde(default)]
+    tool_calls: Option<Vec<Fragment>>,
+    #[serde(default)]
+    reasoning_content: Option<Content>,
+    #[serde(default)]
+    reasoning: Option<Content>,
+    #[serde(default)]
+    thinking: Option<Content>,
+    #[serde(default)]
+    refusal: Option<String>,
+}
+
+/// Reasoning models of some servers answer in parts, as clients may ask.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+    Other(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    thinking: Option<Content>,
+}
+
+impl Content {
+    fn push_to(self, said: &mut String, thoughts: &mut String) {
+        match self {
+            Self::Text(text) => said.push_str(&text),
+            Self::Parts(parts) => {
+                for part in parts {
+                    said.push_str(&part.text.unwrap_or_default());
+                    if let Some(thinking) = part.thinking {
+                        let mut thought = String::new();
+                        thinking.push_to(&mut thought, &mut String::new());
+                        thoughts.push_str(&thought);
+                    }
+                }
+            }
+            Self::Other(_) => {}
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Fragment {
+    #[serde(default)]
+    index: Option<usize>,
+    #[serde(default)]
+    function: Function,
+}
+
+#[derive(Default, Deserialize)]
+struct Function {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    arguments: Option<String>,
+}

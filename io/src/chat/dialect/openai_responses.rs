@@ -1,0 +1,323 @@
+//! OpenAI's responses, as Codex speaks them: a conversation is a list of items, and one turn of the model's is several.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tslp_core::event::PartKind;
+use tslp_core::message::Role;
+
+use super::anthropic::is_clients_text;
+use crate::chat::reply::{ReplyDecoder, Said};
+use crate::chat::wire_message::{
+    ArgumentsForm, WireMessage, input_arguments, object, own_last, present, read_content,
+};
+
+#[derive(Deserialize)]
+struct InputItem<'b> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Option<Cow<'b, str>>,
+    #[serde(borrow, default)]
+    role: Option<Cow<'b, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    content: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    name: Option<Cow<'b, str>>,
+    #[serde(borrow, default)]
+    arguments: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    input: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    output: Option<&'b RawValue>,
+}
+
+impl InputItem<'_> {
+    fn is_of_model(&self) -> bool {
+        match self.kind.as_deref() {
+            None | Some("message") => self.role.as_deref() == Some("assistant"),
+            Some(kind) => matches!(
+                kind,
+                "reasoning" | "function_call" | "custom_tool_call" | "local_shell_call"
+            ),
+        }
+    }
+}
+
+/// Whether an item is part of a turn of the model's: neighbours of that kind are one message.
+pub(in crate::chat) fn is_of_model(item: &str) -> bool {
+    object::<InputItem<'_>>(item).is_ok_and(|item| item.is_of_model())
+}
+
+/// Reads one item, or several of one turn of the model's, with commas between them. Reasoning goes back as it came: it may be
+/// encrypted, and servers check it.
+pub(in crate::chat) fn read_items(unit: &str) -> Result<Vec<WireMessage>, serde_json::Error> {
+    let mut items = serde_json::Deserializer::from_str(unit).into_iter::<&RawValue>();
+    let mut turn: Option<WireMessage> = None;
+    let mut messages = Vec::new();
+    let mut rest = 0;
+    while let Some(item) = items.next() {
+        let json = item?.get();
+        let item: InputItem<'_> = object(json)?;
+        if item.is_of_model() {
+            let turn = turn.get_or_insert_with(|| WireMessage::new(Role::Assistant));
+            add_to_turn(unit, item, turn)?;
+        } else {
+            messages.extend(read_other(unit, item)?);
+        }
+        rest += items.byte_offset();
+        let after = unit[rest..].trim_start();
+        let Some(next) = after.strip_prefix(',') else {
+            break;
+        };
+        rest = unit.len() - next.len();
+        items = serde_json::Deserializer::from_str(next).into_iter();
+    }
+    messages.extend(turn);
+    Ok(messages)
+}
+
+fn add_to_turn(
+    unit: &str,
+    item: InputItem<'_>,
+    turn: &mut WireMessage,
+) -> Result<(), serde_json::Error> {
+    let name = || item.name.as_deref().unwrap_or_default().to_owned();
+    match item.kind.as_deref() {
+        Some("function_call") => match item.arguments {
+            Some(arguments) => {
+                turn.add_call(unit, name(), arguments, ArgumentsForm::JsonInString)?
+            }
+            None => turn.add_bare_call(name()),
+        },
+        Some("custom_tool_call") => match item.input {
+            Some(input) => turn.add_call(unit, name(), input, ArgumentsForm::InputAlone)?,
+            None => turn.add_bare_call(name()),
+        },
+        Some("local_shell_call") => turn.add_bare_call("local_shell".to_owned()),
+        Some("reasoning") => {}
+        _ => {
+            if let Some(content) = item.content {
+                read_content(unit, content, |_| false, turn, &mut Vec::new())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_other(unit: &str, item: InputItem<'_>) -> Result<Vec<WireMessage>, serde_json::Error> {
+    let is_output = item
+        .kind
+        .as_deref()
+        .is_some_and(|kind| kind.ends_with("_output"));
+    let (role, content) = match item.kind.as_deref() {
+        _ if is_output => (Role::Tool, item.output),
+        None | Some("message") => {
+            let role = item.role.as_deref().unwrap_or_default();
+            (Role::parse(role), item.content)
+        }
+        Some(_) => (Role::Other, None),
+    };
+    let mut own = WireMessage::new(role);
+    let mut others = Vec::new();
+    if let Some(content) = content {
+        // A tool may return any JSON, such as a screenshot's.
+        let is_text = content.get().starts_with(['"', '[', 'n']);
+        if is_text || !is_output {
+            read_content(unit, content, is_clients_text, &mut own, &mut others)?;
+        }
+    }
+    Ok(own_last(own, others))
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    output_index: Option<u32>,
+    #[serde(default)]
+    content_index: Option<u32>,
+    #[serde(default)]
+    delta: Option<Value>,
+    #[serde(default)]
+    item: Option<OutputItem>,
+    #[serde(default)]
+    response: Option<Response>,
+    #[serde(default)]
+    error: Option<Value>,
+    /// Of an error that isn't wrapped.
+    #[serde(default)]
+    message: Option<String>,
+    /// These four are of a whole response.
+    #[serde(default)]
+    output: Option<Vec<OutputItem>>,
+    #[serde(default)]
+    status: Option<String>,
+    #[serde(default)]
+    incomplete_details: Option<Value>,
+    #[serde(default)]
+    usage: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    #[serde(default)]
+    status: Option<String>,
+    #[serde(default)]
+    incomplete_details: Option<Value>,
+    #[serde(default)]
+    usage: Option<Value>,
+    #[serde(default)]
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct OutputItem {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    content: Option<Vec<OutputPart>>,
+    #[serde(default)]
+    summary: Option<Vec<OutputPart>>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    arguments: Option<String>,
+    #[serde(default)]
+    input: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct OutputPart {
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    refusal: Option<String>,
+}
+
+/// Takes an event of a reply, or a whole one.
+pub(in crate::chat) fn take_reply(
+    decoder: &mut ReplyDecoder,
+    json: &[u8],
+    said: &mut Said,
+) -> Result<(), serde_json::Error> {
+    let event: Event = serde_json::from_slice(json)?;
+    decoder.count(json.len());
+    let item = event.output_index.unwrap_or(0);
+    let block = block_number(item, event.content_index.unwrap_or(0));
+    let delta = event
+        .delta
+        .as_ref()
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    match event.kind.as_str() {
+        "response.output_text.delta" => decoder.add_block_text(block, delta, said),
+        "response.refusal.delta" => said.add_part(PartKind::Refusal, 0, delta),
+        "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
+            decoder.thoughts_came();
+            said.add_part(PartKind::Reasoning, 0, delta);
+        }
+        "response.function_call_arguments.delta" => {
+            decoder.add_call_piece(item as usize, "", delta);
+        }
+        "response.output_item.added" => {
+            if let Some(OutputItem {
+                kind,
+                name: Some(name),
+                ..
+            }) = event.item
+                && kind == "function_call"
+            {
+                decoder.add_call_piece(item as usize, &name, "");
+            }
+        }
+        "response.output_item.done" => {
+            if let Some(done) = event.item {
+                take_item(decoder, item, done, said);
+            }
+        }
+        "response.completed" | "response.incomplete" | "response.failed" => {
+            if let Some(response) = event.response {
+                take_end(decoder, response, said);
+            }
+            decoder.end_was_said();
+        }
+        "error" => {
+            let message = || event.message.map(Value::from).unwrap_or_default();
+            let error = event.error.filter(|error| !error.is_null());
+            decoder.fail(&error.unwrap_or_else(message), said);
+        }
+        // Whatever else the stream says.
+        kind if kind.starts_with("response.") => {}
+        _ => {
+            for (index, item) in (0..).zip(event.output.into_iter().flatten()) {
+                take_item(decoder, index, item, said);
+            }
+            let whole = Response {
+                status: event.status,
+                incomplete_details: event.incomplete_details,
+                usage: event.usage,
+                error: event.error,
+            };
+            take_end(decoder, whole, said);
+        }
+    }
+    Ok(())
+}
+
+fn block_number(item: u32, part: u32) -> u64 {
+    u64::from(item) << 32 | u64::from(part)
+}
+
+/// An item that is whole. Its text may have come piece by piece before.
+fn take_item(decoder: &mut ReplyDecoder, index: u32, item: OutputItem, said: &mut Said) {
+    match item.kind.as_str() {
+        "function_call" => {
+            let arguments = item.arguments.unwrap_or_default();
+            decoder.set_call(index as usize, &item.name.unwrap_or_default(), arguments);
+        }
+        "custom_tool_call" => {
+            let arguments = input_arguments(&item.input.unwrap_or_default());
+            decoder.set_call(index as usize, &item.name.unwrap_or_default(), arguments);
+        }
+        "local_shell_call" => {
+            decoder.set_call(index as usize, "local_shell", String::new());
+        }
+        "message" => {
+            for (part, content) in (0..).zip(item.content.unwrap_or_default()) {
+                let block = block_number(index, part);
+                if !decoder.has_block_text(block) {
+                    decoder.add_block_text(block, &content.text.unwrap_or_default(), said);
+                    let refusal = content.refusal.unwrap_or_default();
+                    said.add_part(PartKind::Refusal, 0, &refusal);
+                }
+            }
+        }
+        "reasoning" if !decoder.has_thoughts() => {
+            let parts = item.content.into_iter().chain(item.summary).flatten();
+            for part in parts {
+                said.add_part(PartKind::Reasoning, 0, &part.text.unwrap_or_default());
+            }
+        }
+        _ => {}
+    }
+}
+
+fn take_end(decoder: &mut ReplyDecoder, response: Response, said: &mut Said) {
+    if let Some(error) = response.error.filter(|error| !error.is_null()) {
+        decoder.fail(&error, said);
+    }
+    let why = response.incomplete_details.as_ref();
+    let why = why.and_then(|details| details.get("reason")?.as_str());
+    if let Some(reason) = why.map(str::to_owned).or(response.status) {
+        decoder.finish(reason);
+    }
+    let usage = response.usage.unwrap_or_default();
+    let figure = |value: Option<&Value>| u32::try_from(value?.as_u64()?).ok();
+    let cached = usage.get("input_tokens_details");
+    let cached = figure(cached.and_then(|details| details.get("cached_tokens")));
+    let known = decoder.usage_mut();
+    known.prompt_tokens = figure(usage.get("input_tokens")).or(known.prompt_tokens);
+    known.cached_tokens = cached.or(known.cached_tokens);
+}

@@ -1,0 +1,379 @@
+//! Messages as they stand in a request body: what the engine reads of each, and where it stands, so that what changes is put
+//! in its place and all else stays byte for byte.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use tslp_core::decide::compose::OutgoingMessage;
+use tslp_core::message::{Message, Role, ToolCall};
+
+use super::body_walk::range_in;
+
+/// A message and the places of its texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WireMessage {
+    pub(super) message: Message,
+    pub(super) slots: Slots,
+}
+
+/// Where a message's texts are in the JSON that it was read from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Slots {
+    parts: Vec<Range<usize>>,
+    arguments: Vec<(Range<usize>, ArgumentsForm)>,
+    thoughts: Vec<Range<usize>>,
+    /// Where a text goes if the message has none.
+    new_text: Option<Insertion>,
+}
+
+/// How a tool call's arguments are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ArgumentsForm {
+    /// A JSON string that holds JSON.
+    JsonInString,
+    /// JSON as it is.
+    Json,
+    /// A JSON string that holds the argument `input`.
+    InputAlone,
+}
+
+/// Where a text may be put, and what goes around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Insertion {
+    pub(super) at: Range<usize>,
+    pub(super) before: &'static str,
+    pub(super) after: &'static str,
+}
+
+/// A replacement in some JSON.
+pub(super) type Replacement = (Range<usize>, Vec<u8>);
+
+impl WireMessage {
+    pub(super) const fn new(role: Role) -> Self {
+        Self {
+            message: Message {
+                role,
+                parts: Vec::new(),
+                tool_calls: Vec::new(),
+                thoughts: Vec::new(),
+            },
+            slots: Slots {
+                parts: Vec::new(),
+                arguments: Vec::new(),
+                thoughts: Vec::new(),
+                new_text: None,
+            },
+        }
+    }
+
+    /// Adds a text part, which is a JSON string in `unit`.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub(super) fn add_part(
+        &mut self,
+        unit: &str,
+        literal: &RawValue,
+    ) -> Result<(), serde_json::Error> {
+        let text = serde_json::from_str(literal.get())?;
+        self.message.parts.push(text);
+        self.slots.parts.push(place_in(unit, literal));
+        Ok(())
+    }
+
+    /// Adds what the model thought, if it is a JSON string.
+    pub(super) fn add_thought(&mut self, unit: &str, value: &RawValue) {
+        if let Ok(text) = serde_json::from_str(value.get()) {
+            self.message.thoughts.push(text);
+            self.slots.thoughts.push(place_in(unit, value));
+        }
+    }
+
+    /// Adds a tool call.
+    ///
+    /// # Errors
+    /// When the arguments aren't written like that.
+    pub(super) fn add_call(
+        &mut self,
+        unit: &str,
+        name: String,
+        value: &RawValue,
+        form: ArgumentsForm,
+    ) -> Result<(), serde_json::Error> {
+        let arguments = match form {
+            ArgumentsForm::JsonInString => serde_json::from_str(value.get())?,
+            ArgumentsForm::Json => canonical(value.get()),
+            ArgumentsForm::InputAlone => {
+                input_arguments(&serde_json::from_str::<String>(value.get())?)
+            }
+        };
+        self.message.tool_calls.push(ToolCall { name, arguments });
+        self.slots.arguments.push((place_in(unit, value), form));
+        Ok(())
+    }
+
+    /// A call without arguments, or whose arguments stand nowhere.
+    pub(super) fn add_bare_call(&mut self, name: String) {
+        let arguments = String::new();
+        self.message.tool_calls.push(ToolCall { name, arguments });
+        self.slots.arguments.push((0..0, ArgumentsForm::Json));
+    }
+
+    pub(super) const fn set_new_text(&mut self, insertion: Insertion) {
+        self.slots.new_text = Some(insertion);
+    }
+
+    pub(super) const fn has_texts(&self) -> bool {
+        !(self.message.parts.is_empty()
+            && self.message.tool_calls.is_empty()
+            && self.message.thoughts.is_empty())
+    }
+}
+
+/// Arguments that hold one text.
+pub(super) fn input_arguments(input: &str) -> String {
+    serde_json::json!({ "input": input }).to_string()
+}
+
+/// JSON as the same value is always written: a client reads a call's arguments and writes them anew.
+pub(super) fn canonical(json: &str) -> String {
+    match serde_json::from_str::<serde_json::Value>(json) {
+        Ok(value) => value.to_string(),
+        Err(_) => json.to_owned(),
+    }
+}
+
+/// Where a value is in the JSON that it was read from.
+pub(super) fn place_in(unit: &str, value: &RawValue) -> Range<usize> {
+    range_in(unit.as_bytes(), value.get().as_bytes())
+}
+
+impl Slots {
+    /// What a message's changes replace, in the order of their places.
+    pub(super) fn replacements(
+        &self,
+        read: &Message,
+        changes: &OutgoingMessage,
+    ) -> Vec<Replacement> {
+        let mut parts: Vec<Cow<'_, str>> = read.parts.iter().map(Cow::from).collect();
+        let mut changed: Vec<usize> = Vec::new();
+        for (index, text) in &changes.rewritten {
+            parts[*index] = Cow::from(text);
+            changed.push(*index);
+        }
+        if !changes.before.is_empty()
+            && let Some(first) = parts.first_mut()
+        {
+            *first = format!("{}\n\n{first}", changes.before).into();
+            changed.push(0);
+        }
+        if !changes.after.is_empty()
+            && let Some(last) = parts.last_mut()
+        {
+            *last = format!("{last}\n\n{}", changes.after).into();
+            changed.push(parts.len() - 1);
+        }
+        let mut replacements: Vec<Replacement> = Vec::new();
+        changed.sort_unstable();
+        changed.dedup();
+        for index in changed {
+            replacements.push((self.parts[index].clone(), json_string(&parts[index])));
+        }
+        if parts.is_empty()
+            && let Some(insertion) = &self.new_text
+        {
+            let texts = [&changes.before, &changes.after].into_iter();
+            let texts: Vec<&str> = texts
+                .map(String::as_str)
+                .filter(|text| !text.is_empty())
+                .collect();
+            if !texts.is_empty() {
+                let mut json = insertion.before.as_bytes().to_vec();
+                json.extend(json_string(&texts.join("\n\n")));
+                json.extend_from_slice(insertion.after.as_bytes());
+                replacements.push((insertion.at.clone(), json));
+            }
+        }
+        for (index, text) in &changes.arguments {
+            let (place, form) = &self.arguments[*index];
+            replacements.extend(arguments_as(*form, text).map(|json| (place.clone(), json)));
+        }
+        for (index, text) in &changes.thoughts {
+            replacements.push((self.thoughts[*index].clone(), json_string(text)));
+        }
+        replacements.sort_by_key(|(place, _)| (place.start, place.end));
+        replacements
+    }
+}
+
+fn arguments_as(form: ArgumentsForm, arguments: &str) -> Option<Vec<u8>> {
+    match form {
+        ArgumentsForm::JsonInString => Some(json_string(arguments)),
+        ArgumentsForm::Json => Some(arguments.as_bytes().to_vec()),
+        ArgumentsForm::InputAlone => {
+            let value: serde_json::Value = serde_json::from_str(arguments).ok()?;
+            Some(json_string(value.get("input")?.as_str()?))
+        }
+    }
+}
+
+/// A text as a JSON string.
+pub(super) fn json_string(text: &str) -> Vec<u8> {
+    serde_json::to_vec(text).expect("a string is JSON")
+}
+
+/// Writes JSON with other values in the places that are given in order.
+pub(super) fn write_replaced(json: &str, replacements: &[Replacement], out: &mut Vec<u8>) {
+    let mut copied = 0;
+    for (place, value) in replacements {
+        out.extend_from_slice(&json.as_bytes()[copied..place.start]);
+        out.extend_from_slice(value);
+        copied = place.end;
+    }
+    out.extend_from_slice(&json.as_bytes()[copied..]);
+}
+
+/// An object; an array of the fields' values, which serde takes for one, is none.
+///
+/// # Errors
+/// When it is something else, or isn't what `T` wants.
+pub(super) fn object<'b, T: Deserialize<'b>>(json: &'b str) -> Result<T, serde_json::Error> {
+    if !json.starts_with('{') {
+        return Err(serde::de::Error::custom("not an object"));
+    }
+    serde_json::from_str(json)
+}
+
+/// A field that is there, even if it is null.
+///
+/// # Errors
+/// When it is no JSON.
+pub(super) fn present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// A part of a message's content, as all dialects write it more or less.
+#[derive(Deserialize)]
+pub(super) struct WirePart<'b> {
+    #[serde(rename = "type", borrow, default)]
+    pub(super) kind: Option<Cow<'b, str>>,
+    #[serde(borrow, default)]
+    pub(super) text: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    pub(super) name: Option<Cow<'b, str>>,
+    #[serde(borrow, default)]
+    pub(super) input: Option<&'b RawValue>,
+    #[serde(borrow, default)]
+    pub(super) content: Option<&'b RawValue>,
+}
+
+/// Reads a message's content: a string, an array of parts, or null. What is no text of the one who speaks becomes a message
+/// of its own, before theirs: what a tool returned is a tool's, whatever role brings it, and a file or a quotation that a
+/// client attaches is nobody's. So none of it counts as the user's words.
+///
+/// # Errors
+/// When it is something else.
+pub(super) fn read_content(
+    unit: &str,
+    content: &RawValue,
+    is_clients_text: fn(&str) -> bool,
+    own: &mut WireMessage,
+    others: &mut Vec<WireMessage>,
+) -> Result<(), serde_json::Error> {
+    let json = content.get();
+    if json.starts_with('"') {
+        return own.add_part(unit, content);
+    }
+    if !json.starts_with('[') {
+        serde_json::from_str::<()>(json)?;
+        own.set_new_text(Insertion {
+            at: place_in(unit, content),
+            before: "",
+            after: "",
+        });
+        return Ok(());
+    }
+    let parts: Vec<&RawValue> = serde_json::from_str(json)?;
+    let end = place_in(unit, content).end - 1;
+    own.set_new_text(Insertion {
+        at: end..end,
+        before: if parts.is_empty() {
+            r#"{"type":"text","text":"#
+        } else {
+            r#",{"type":"text","text":"#
+        },
+        after: "}",
+    });
+    for part in parts {
+        let part: WirePart<'_> = object(part.get())?;
+        read_part(unit, &part, is_clients_text, own, others)?;
+    }
+    Ok(())
+}
+
+fn read_part(
+    unit: &str,
+    part: &WirePart<'_>,
+    is_clients_text: fn(&str) -> bool,
+    own: &mut WireMessage,
+    others: &mut Vec<WireMessage>,
+) -> Result<(), serde_json::Error> {
+    let is_text = |text: &&RawValue| text.get().starts_with('"');
+    match (part.kind.as_deref(), part.text.filter(is_text)) {
+        (None | Some("text" | "input_text" | "output_text"), Some(text)) => {
+            own.add_part(unit, text)?;
+            let is_clients = own.message.role == Role::User
+                && own
+                    .message
+                    .parts
+                    .last()
+                    .is_some_and(|text| is_clients_text(text));
+            if is_clients {
+                own.message.parts.pop();
+                own.slots.parts.pop();
+                let mut other = WireMessage::new(Role::Other);
+                other.add_part(unit, text)?;
+                others.push(other);
+            }
+        }
+        (Some("tool_use"), _) => {
+            let name = part.name.as_deref().unwrap_or_default().to_owned();
+            match part.input {
+                Some(input) => own.add_call(unit, name, input, ArgumentsForm::Json)?,
+                None => own.add_bare_call(name),
+            }
+        }
+        (Some("tool_result"), text) => {
+            let mut result = WireMessage::new(Role::Tool);
+            match (part.content, text) {
+                (Some(content), _) => {
+                    read_content(unit, content, |_| false, &mut result, &mut Vec::new())?;
+                }
+                (None, Some(text)) => result.add_part(unit, text)?,
+                (None, None) => {}
+            }
+            others.push(result);
+        }
+        // Thoughts are signed by some servers: they go back as they came.
+        (Some("thinking" | "redacted_thinking"), _) | (_, None) => {}
+        (Some(_), Some(text)) if own.message.role == Role::User => {
+            let mut other = WireMessage::new(Role::Other);
+            other.add_part(unit, text)?;
+            others.push(other);
+        }
+        (Some(_), Some(text)) => own.add_part(unit, text)?,
+    }
+    Ok(())
+}
+
+/// The messages of one item: those that aren't the speaker's, and the speaker's own unless only the others say anything.
+pub(super) fn own_last(own: WireMessage, mut others: Vec<WireMessage>) -> Vec<WireMessage> {
+    if own.has_texts() || others.is_empty() {
+        others.push(own);
+    }
+    others
+}
