@@ -1,0 +1,489 @@
+//! Credentials that their form gives away: the patterns of `formats.txt`, read when tslp is compiled.
+
+use core::ops::Range;
+
+use super::looks;
+use super::reading::Reading;
+
+/// A line of `formats.txt`.
+pub(super) struct Format {
+    name: &'static [u8],
+    /// The class and the bounds of the run in front of what is searched for.
+    before: Option<Run>,
+    pattern: &'static [u8],
+    any_case: bool,
+    needs_digit: bool,
+    needs_run: bool,
+    entropy_tenths_min: u32,
+}
+
+/// A run of a class's bytes.
+#[derive(Clone, Copy)]
+struct Run {
+    class: u8,
+    min: usize,
+    max: Option<usize>,
+}
+
+/// One position or run of a pattern.
+enum Part {
+    Byte(u8),
+    Set(&'static [u8]),
+    Run(Run),
+}
+
+/// Entropy of a credential if its line says nothing, in tenths of a bit a character.
+const ENTROPY_TENTHS_MIN: u32 = 25;
+
+/// A longer part of a credential isn't read before it is known to be one: each byte is looked at a bounded number of times.
+const RUN_BYTES_READ_MAX: usize = 256;
+
+pub(super) static FORMATS: [Format; FORMATS_COUNT] = formats();
+
+const LINES: &[u8] = include_bytes!("formats.txt");
+
+const FORMATS_COUNT: usize = {
+    let mut count = 0;
+    let mut rest = LINES;
+    while let (Some(_), after) = next_entry(rest) {
+        count += 1;
+        rest = after;
+    }
+    count
+};
+
+/// The bit of everything that is no format.
+const OTHERS: usize = 63;
+pub(super) const OTHERS_BIT: u64 = 1 << OTHERS;
+
+/// Sets of formats by the first three bytes of what they begin with: the only bytes of most text that are looked at.
+pub(super) static FIRST: [[u64; 256]; 3] = {
+    let mut sets = [[0; 256]; 3];
+    let mut at = 0;
+    while at < FORMATS_COUNT {
+        let format = &FORMATS[at];
+        let mut byte = 0;
+        while byte < 256 {
+            let mut position = 0;
+            while position < 3 {
+                if format.allows(position, byte as u8) {
+                    sets[position][byte] |= 1 << (at % OTHERS);
+                }
+                position += 1;
+            }
+            byte += 1;
+        }
+        at += 1;
+    }
+    let mut others = super::named::NAMES.as_slice();
+    while let [(_, name), after @ ..] = others {
+        add_start(&mut sets, name);
+        others = after;
+    }
+    add_start(&mut sets, super::block::BLOCKS[0].open);
+    add_start(&mut sets, super::block::BLOCKS[1].open);
+    add_start(&mut sets, super::block::BLOCKS[2].open);
+    add_start(&mut sets, super::named::URL);
+    sets
+};
+
+/// Formats with something in front of what is searched for.
+const MIDDLES: u64 = {
+    let mut bits = 0;
+    let mut at = 0;
+    while at < FORMATS_COUNT {
+        if FORMATS[at].before.is_some() {
+            bits |= 1 << (at % OTHERS);
+        }
+        at += 1;
+    }
+    bits
+};
+
+/// Adds what begins with these bytes, in any case.
+const fn add_start(sets: &mut [[u64; 256]; 3], start: &[u8]) {
+    let mut position = 0;
+    while position < 3 {
+        sets[position][start[position].to_ascii_lowercase() as usize] |= 1 << OTHERS;
+        sets[position][start[position].to_ascii_uppercase() as usize] |= 1 << OTHERS;
+        position += 1;
+    }
+}
+
+/// Which three bytes may begin something, by the lower five bits of each. Nearly all text is passed over by this alone.
+static TRIPLES: [u64; 1 << 9] = {
+    let mut triples = [0; 1 << 9];
+    let mut at = 0;
+    while at < FORMATS_COUNT {
+        let mut rows = [0; 3];
+        let mut byte = 0;
+        while byte < 256 {
+            let mut position = 0;
+            while position < 3 {
+                if FORMATS[at].allows(position, byte as u8) {
+                    rows[position] |= 1 << (byte & 31);
+                }
+                position += 1;
+            }
+            byte += 1;
+        }
+        add_triples(&mut triples, rows);
+        at += 1;
+    }
+    let mut others = super::named::NAMES.as_slice();
+    while let [(_, name), after @ ..] = others {
+        add_triples(&mut triples, rows_of(name));
+        others = after;
+    }
+    add_triples(&mut triples, rows_of(super::block::BLOCKS[0].open));
+    add_triples(&mut triples, rows_of(super::block::BLOCKS[2].open));
+    add_triples(&mut triples, rows_of(super::named::URL));
+    triples
+};
+
+const fn rows_of(start: &[u8]) -> [u32; 3] {
+    [
+        1 << (start[0] & 31),
+        1 << (start[1] & 31),
+        1 << (start[2] & 31),
+    ]
+}
+
+const fn add_triples(triples: &mut [u64; 1 << 9], rows: [u32; 3]) {
+    let mut pair = 0;
+    while pair < 1 << 10 {
+        if rows[0] >> (pair >> 5) & 1 == 0 {
+            pair += 1 << 5;
+            continue;
+        }
+        if rows[1] >> (pair & 31) & 1 == 1 {
+            triples[pair >> 1] |= (rows[2] as u64) << ((pair & 1) * 32);
+        }
+        pair += 1;
+    }
+}
+
+/// The next position from `at` whose three bytes may begin something.
+pub(super) fn next_start(text: &[u8], at: usize) -> Option<usize> {
+    let (one, two) = (text.get(at)?, text.get(at + 1)?);
+    let low = |byte: &u8| usize::from(*byte & 31);
+    let mut triple = low(one) << 5 | low(two);
+    let thirds = text.get(at + 2..)?.iter();
+    let mut found = thirds.map(|three| {
+        triple = (triple << 5 | low(three)) & 0x7fff;
+        TRIPLES[triple >> 6] >> (triple & 63) & 1 == 1
+    });
+    found.position(|found| found).map(|passed| at + passed)
+}
+
+/// The credential that begins at `at` by its form, of the formats whose first bytes are there.
+pub(super) fn credential_at(
+    reading: &mut Reading<'_>,
+    at: usize,
+    first: u64,
+) -> Option<Range<usize>> {
+    if !is_word_start(reading.text, at) && first & MIDDLES == 0 {
+        return None;
+    }
+    let mut left = first & !OTHERS_BIT;
+    let mut longest: Option<Range<usize>> = None;
+    while left != 0 {
+        let bit = left.trailing_zeros() as usize;
+        left &= left - 1;
+        for format in FORMATS[bit..].iter().step_by(OTHERS) {
+            let found = format.found_at(reading, at);
+            longest = found
+                .into_iter()
+                .chain(longest)
+                .max_by_key(|found| found.end);
+        }
+    }
+    longest
+}
+
+impl Format {
+    /// Whether the pattern can have this byte at one of its first three positions.
+    const fn allows(&self, position: usize, byte: u8) -> bool {
+        let mut rest = self.pattern;
+        let mut position = position;
+        loop {
+            let (part, after) = next_part(rest);
+            match part {
+                Part::Byte(expected) if position == 0 => return self.is_same(byte, expected),
+                Part::Set(set) if position == 0 => return contains(set, byte),
+                Part::Byte(_) | Part::Set(_) => position -= 1,
+                Part::Run(run) if position < run.min => return is_of_class(run.class, byte),
+                Part::Run(_) => panic!("the first three bytes have to be certain"),
+            }
+            rest = after;
+        }
+    }
+
+    /// Whether these three bytes can begin it.
+    #[cfg(test)]
+    pub(super) fn begins_with(&self, bytes: [u8; 3]) -> bool {
+        (0..3).all(|position| self.allows(position, bytes[position]))
+    }
+
+    const fn is_same(&self, byte: u8, expected: u8) -> bool {
+        byte == expected || self.any_case && byte.eq_ignore_ascii_case(&expected)
+    }
+
+    /// The credential whose certain bytes begin at `at`, if it is one.
+    pub(super) fn found_at(&self, reading: &mut Reading<'_>, at: usize) -> Option<Range<usize>> {
+        let mut start = at;
+        if let Some(run) = self.before {
+            let most = run.max.unwrap_or(RUN_BYTES_READ_MAX);
+            while start > reading.from
+                && at - start < most
+                && is_of_class(run.class, reading.text[start - 1])
+            {
+                start -= 1;
+            }
+            if at - start < run.min {
+                return None;
+            }
+        }
+        if !is_word_start(reading.text, start)
+            && !matches!(self.before, Some(Run { class: b'd', .. }))
+        {
+            return None;
+        }
+        let mut end = at;
+        let mut rest = self.pattern;
+        let mut body = None;
+        let mut endless = None;
+        while !rest.is_empty() {
+            let (part, after) = next_part(rest);
+            rest = after;
+            let next = reading.byte(end);
+            match part {
+                Part::Byte(expected) if !next.is_some_and(|next| self.is_same(next, expected)) => {
+                    return None;
+                }
+                Part::Set(set) if !next.is_some_and(|next| contains(set, next)) => return None,
+                Part::Byte(_) | Part::Set(_) => end += 1,
+                Part::Run(run) => {
+                    body.get_or_insert(end);
+                    let from = end;
+                    let most = match run.max {
+                        Some(max) => max,
+                        None if rest.is_empty() => RUN_BYTES_READ_MAX,
+                        // Such a run is read from the start of a word only, so no byte of it is read from two.
+                        None if is_strict_start(reading.text, start) => usize::MAX,
+                        None => return None,
+                    };
+                    end = reading.skip(end, most, |byte| is_of_class(run.class, byte));
+                    if end - from < run.min {
+                        return None;
+                    }
+                    if run.max.is_none() && end - from == most {
+                        endless = Some(run);
+                    }
+                }
+            }
+        }
+        if endless.is_none() && reading.byte(end).is_some_and(is_word_byte) {
+            return None;
+        }
+        let body = if self.before.is_some() { start } else { body? };
+        let shown = &reading.text[body..end.min(body + RUN_BYTES_READ_MAX)];
+        let is_key = (!self.needs_digit || shown.iter().any(u8::is_ascii_digit))
+            && (!self.needs_run || looks::is_no_words(shown))
+            && looks::entropy_tenths(shown) >= self.entropy_tenths_min;
+        if !is_key {
+            return None;
+        }
+        if let Some(run) = endless {
+            let goes_on = |byte| is_of_class(run.class, byte) || is_word_byte(byte);
+            end = reading.skip(end, usize::MAX, goes_on);
+        }
+        Some(start..end)
+    }
+}
+
+/// Whether nothing stands before that can be a part of a credential.
+fn is_strict_start(text: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| text[before]);
+    match before {
+        Some(b'-' | b'_' | b'.') => false,
+        _ => is_word_start(text, at),
+    }
+}
+
+/// Whether a credential may begin here: after no letter and no digit, unless they are an escape's.
+pub(super) fn is_word_start(text: &[u8], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).map(|at| text[at]);
+    match before(1) {
+        Some(byte) if byte.is_ascii_alphanumeric() => {
+            let escapes_line = matches!(byte, b'n' | b'r' | b't') && before(2) == Some(b'\\');
+            let is_hex = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_hexdigit());
+            escapes_line || is_hex(Some(byte)) && is_hex(before(2)) && before(3) == Some(b'%')
+        }
+        _ => true,
+    }
+}
+
+pub(super) const fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+const fn is_of_class(class: u8, byte: u8) -> bool {
+    match class {
+        b'a' => byte.is_ascii_alphanumeric(),
+        b'd' => byte.is_ascii_digit(),
+        b'u' => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+        b'U' => byte.is_ascii_uppercase(),
+        b'l' => byte.is_ascii_lowercase() || byte.is_ascii_digit(),
+        b'h' => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+        b'x' => byte.is_ascii_hexdigit(),
+        b'k' => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'),
+        b'b' => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
+        b'p' => byte.is_ascii_alphanumeric() || byte == b'/',
+        b'q' => byte.is_ascii_alphanumeric() || byte == b'%',
+        b'v' => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'@' | b'/'),
+        b't' => {
+            byte.is_ascii_alphanumeric()
+                || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'+' | b'/' | b'=')
+        }
+        _ => panic!("formats.txt says which classes there are"),
+    }
+}
+
+const fn contains(set: &[u8], byte: u8) -> bool {
+    let mut at = 0;
+    while at < set.len() {
+        if set[at] == byte {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn formats() -> [Format; FORMATS_COUNT] {
+    let mut formats = [const {
+        Format {
+            name: b"",
+            before: None,
+            pattern: b"",
+            any_case: false,
+            needs_digit: true,
+            needs_run: false,
+            entropy_tenths_min: ENTROPY_TENTHS_MIN,
+        }
+    }; FORMATS_COUNT];
+    let mut rest = LINES;
+    let mut at = 0;
+    while let (Some(entry), after) = next_entry(rest) {
+        let (name, fields) = next_word(entry);
+        let (pattern, mut options) = next_word(fields);
+        let format = &mut formats[at];
+        format.name = name;
+        format.pattern = pattern;
+        if let (Part::Run(run), after) = next_part(pattern)
+            && let [b'|', after @ ..] = after
+        {
+            format.before = Some(run);
+            format.pattern = after;
+        }
+        while !options.is_empty() {
+            let (option, after) = next_word(options);
+            match option {
+                b"i" => format.any_case = true,
+                b"letters" => format.needs_digit = false,
+                b"run" => format.needs_run = true,
+                [b'e', tenths @ ..] => format.entropy_tenths_min = number(tenths).0 as u32,
+                _ => panic!("formats.txt says which options there are"),
+            }
+            options = after;
+        }
+        at += 1;
+        rest = after;
+    }
+    formats
+}
+
+/// The first part of a pattern, and the rest.
+const fn next_part(pattern: &'static [u8]) -> (Part, &'static [u8]) {
+    match pattern {
+        [b'<', class, bounds @ ..] => {
+            let (min, after) = number(bounds);
+            let (max, after) = match after {
+                [b'-', b'>', after @ ..] => (None, after),
+                [b'-', bounds @ ..] => match number(bounds) {
+                    (max, [b'>', after @ ..]) => (Some(max), after),
+                    _ => panic!("a run ends with `>`"),
+                },
+                [b'>', after @ ..] => (Some(min), after),
+                _ => panic!("a run ends with `>`"),
+            };
+            let run = Run {
+                class: *class,
+                min,
+                max,
+            };
+            assert!(is_of_class(run.class, b'0') || is_of_class(run.class, b'A'));
+            (Part::Run(run), after)
+        }
+        [b'[', rest @ ..] => {
+            let mut length = 0;
+            while rest[length] != b']' {
+                length += 1;
+            }
+            let (set, after) = rest.split_at(length);
+            (Part::Set(set), after.split_at(1).1)
+        }
+        [byte, after @ ..] => (Part::Byte(*byte), after),
+        [] => panic!("a pattern begins with three certain bytes"),
+    }
+}
+
+const fn number(text: &'static [u8]) -> (usize, &'static [u8]) {
+    let mut value = 0;
+    let mut rest = text;
+    while let [digit @ b'0'..=b'9', after @ ..] = rest {
+        value = value * 10 + (*digit - b'0') as usize;
+        rest = after;
+    }
+    (value, rest)
+}
+
+/// The next line that is no remark, and what follows it.
+pub(super) const fn next_entry(text: &'static [u8]) -> (Option<&'static [u8]>, &'static [u8]) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let mut length = 0;
+        while length < rest.len() && rest[length] != b'\n' {
+            length += 1;
+        }
+        let (line, after) = rest.split_at(length);
+        rest = match after {
+            [b'\n', after @ ..] => after,
+            _ => after,
+        };
+        if !line.is_empty() && line[0] != b'#' {
+            return (Some(line), rest);
+        }
+    }
+    (None, rest)
+}
+
+/// The next word of a line, and what follows it.
+pub(super) const fn next_word(line: &'static [u8]) -> (&'static [u8], &'static [u8]) {
+    let mut length = 0;
+    while length < line.len() && line[length] != b' ' {
+        length += 1;
+    }
+    let (word, mut rest) = line.split_at(length);
+    while let [b' ', after @ ..] = rest {
+        rest = after;
+    }
+    (word, rest)
+}
+
+impl core::fmt::Debug for Format {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&alloc::string::String::from_utf8_lossy(self.name))
+    }
+}

@@ -1,0 +1,57 @@
+//! Whether characters look as if a machine had drawn them.
+
+/// Entropy in tenths of a bit a character, by Shannon.
+pub(super) fn entropy_tenths(bytes: &[u8]) -> u32 {
+    let mut counts = [0_u32; 256];
+    for byte in bytes {
+        counts[usize::from(*byte)] += 1;
+    }
+    let Ok(length) = u32::try_from(bytes.len()) else {
+        return 0;
+    };
+    if length == 0 {
+        return 0;
+    }
+    let weighted: u64 = counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| u64::from(*count) * u64::from(log2_in_256ths(*count)))
+        .sum();
+    let mean = weighted / u64::from(length);
+    let entropy = u64::from(log2_in_256ths(length)).saturating_sub(mean);
+    u32::try_from(entropy * 10 / 256).unwrap_or(u32::MAX)
+}
+
+/// The binary logarithm, straight between powers of two: it is off by less than a tenth.
+fn log2_in_256ths(value: u32) -> u32 {
+    let whole = value.ilog2();
+    let above = u64::from(value - (1 << whole));
+    whole * 256 + u32::try_from((above << 8) >> whole).unwrap_or(0)
+}
+
+/// Whether twelve letters and digits follow each other that are of both kinds.
+pub(super) fn has_mixed_run(bytes: &[u8]) -> bool {
+    let runs = bytes.split(|byte| !byte.is_ascii_alphanumeric());
+    let mut long = runs.filter(|run| run.len() >= 12);
+    long.any(|run| run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_alphabetic))
+}
+
+/// Whether this is more than words between hyphens with a number here and there.
+pub(super) fn is_no_words(bytes: &[u8]) -> bool {
+    has_mixed_run(bytes) || changes(bytes) >= 6
+}
+
+/// Whether the value is no word, no identifier and no sentence.
+pub(super) fn is_jumbled(bytes: &[u8]) -> bool {
+    has_mixed_run(bytes) && changes(bytes) >= 4 && entropy_tenths(bytes) >= 30
+}
+
+/// How often a digit follows a letter, which words don't have, and an upper-case letter a lower-case one, which counts half.
+fn changes(bytes: &[u8]) -> usize {
+    let pairs = bytes.windows(2).map(|pair| {
+        let to_digit = pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit();
+        let to_upper = pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+        usize::from(to_digit) * 2 + usize::from(to_upper)
+    });
+    pairs.sum()
+}

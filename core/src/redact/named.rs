@@ -1,0 +1,402 @@
+//! Credentials that their name gives away: `password = "…"`, `API_KEY=…`, `Bearer …`, and passwords in URLs.
+
+use core::ops::Range;
+
+use super::format::{is_word_byte, next_entry, next_word};
+use super::looks;
+use super::reading::Reading;
+
+/// What kind of value a name has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    Password,
+    Secret,
+    Bearer,
+    Basic,
+}
+
+const LINES: &[u8] = include_bytes!("names.txt");
+
+/// Names in lower case, with their families.
+pub(super) const NAMES: [(Family, &[u8]); count(false)] = {
+    let mut names = [(Family::Password, b"".as_slice()); count(false)];
+    let mut at = 0;
+    let mut rest = LINES;
+    while let (Some(entry), after) = next_entry(rest) {
+        let (family, name) = next_word(entry);
+        let family = match family {
+            b"password" => Some(Family::Password),
+            b"secret" => Some(Family::Secret),
+            b"bearer" => Some(Family::Bearer),
+            b"basic" => Some(Family::Basic),
+            b"harmless" => None,
+            _ => panic!("names.txt says which families there are"),
+        };
+        if let Some(family) = family {
+            names[at] = (family, name);
+            at += 1;
+        }
+        rest = after;
+    }
+    names
+};
+
+/// What a name ends with whose value is harmless.
+const HARMLESS: [&[u8]; count(true)] = {
+    let mut endings = [b"".as_slice(); count(true)];
+    let mut at = 0;
+    let mut rest = LINES;
+    while let (Some(entry), after) = next_entry(rest) {
+        if let (b"harmless", ending) = next_word(entry) {
+            endings[at] = ending;
+            at += 1;
+        }
+        rest = after;
+    }
+    endings
+};
+
+const fn count(harmless: bool) -> usize {
+    let mut count = 0;
+    let mut rest = LINES;
+    while let (Some(entry), after) = next_entry(rest) {
+        if matches!(next_word(entry).0, b"harmless") == harmless {
+            count += 1;
+        }
+        rest = after;
+    }
+    count
+}
+
+/// What stands before a URL's user and password.
+pub(super) const URL: &[u8] = b"://";
+
+/// What may follow a name's known part, spaces between a name and its value, and a value that is looked at. A longer value is
+/// read on once it is known to be a credential.
+const NAME_REST_MAX: usize = 32;
+const SPACES_MAX: usize = 40;
+const TYPE_MAX: usize = 48;
+const VALUE_BYTES_READ_MAX: usize = 512;
+
+/// The value of the name that begins at `at`, or the password of the URL whose `://` does, if it is a credential.
+pub(super) fn credential_at(reading: &mut Reading<'_>, at: usize) -> Option<Range<usize>> {
+    if reading.text[at] == b':' {
+        return url_password_at(reading, at);
+    }
+    let first = reading.text[at].to_ascii_lowercase();
+    let mut names = NAMES.iter().filter(|(_, name)| name[0] == first);
+    names.find_map(|(family, name)| {
+        let is_named = reading.has(at, name);
+        is_named.then(|| value_after(reading, *family, at + name.len()))?
+    })
+}
+
+/// What stands between a name and its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    /// `=`, `:=`, `=>`, `==`
+    Assigns,
+    Colon,
+    /// `(`, and `,` after a quoted name
+    Passes,
+    /// `>`, of an element
+    Tag,
+    Space,
+}
+
+fn value_after(reading: &mut Reading<'_>, family: Family, at: usize) -> Option<Range<usize>> {
+    if matches!(family, Family::Bearer | Family::Basic) {
+        let start = reading.skip(at, SPACES_MAX, is_space);
+        return (start > at).then(|| scheme_value(reading, family, start))?;
+    }
+    let is_name = |byte: u8| is_word_byte(byte) || byte == b'-';
+    let named = reading.skip(at, NAME_REST_MAX, is_name);
+    if named - at == NAME_REST_MAX || is_harmless(&reading.text[at..named]) {
+        return None;
+    }
+    let mut closed = reading.skip(named, 6, |byte| {
+        is_quote(byte) || matches!(byte, b'\\' | b']')
+    });
+    let is_quoted_name = closed > named;
+    if !is_quoted_name && reading.byte(closed) == Some(b'[') {
+        let inner = reading.skip(closed + 1, 8, |byte| byte.is_ascii_digit());
+        if reading.byte(inner) == Some(b']') {
+            closed = inner + 1;
+        }
+    }
+    let spaced = reading.skip(closed, SPACES_MAX, is_space);
+    let (sign, after) = sign_at(reading, spaced, is_quoted_name, spaced > closed)?;
+    let start = reading.skip(after, SPACES_MAX, is_space);
+    let is_tight = spaced == closed && start == after;
+    if let Some(found) = quoted_value(reading, family, start) {
+        let is_listed = |value: &Range<usize>| {
+            sign == Sign::Passes && is_identifier_like(&reading.text[value.clone()])
+        };
+        return found.filter(|value| !is_listed(value));
+    }
+    if sign == Sign::Colon {
+        let typed = reading.skip(start, TYPE_MAX, is_type_byte);
+        if reading.byte(typed) == Some(b'=') {
+            let start = reading.skip(typed + 1, SPACES_MAX, is_space);
+            return quoted_value(reading, family, start)?;
+        }
+    }
+    bare_value(reading, family, sign, is_tight, start)
+}
+
+fn sign_at(
+    reading: &mut Reading<'_>,
+    at: usize,
+    is_quoted_name: bool,
+    is_apart: bool,
+) -> Option<(Sign, usize)> {
+    let next = reading.byte(at)?;
+    Some(match next {
+        b'=' => (
+            Sign::Assigns,
+            reading.skip(at, 2, |byte| matches!(byte, b'=' | b'>')),
+        ),
+        b':' => match reading.byte(at + 1) {
+            Some(b':') => return None,
+            Some(b'=') => (Sign::Assigns, at + 2),
+            _ => (Sign::Colon, at + 1),
+        },
+        b'(' => (Sign::Passes, at + 1),
+        b',' if is_quoted_name => (Sign::Passes, at + 1),
+        b'>' => (Sign::Tag, at + 1),
+        _ if is_apart => (Sign::Space, at),
+        _ => return None,
+    })
+}
+
+/// The value between quotes; nothing if there are none, and no credential if it isn't one.
+fn quoted_value(
+    reading: &mut Reading<'_>,
+    family: Family,
+    at: usize,
+) -> Option<Option<Range<usize>>> {
+    let wrapper: &[u8] = if reading.has(at, b"String::from(") {
+        b"String::from("
+    } else if reading.has(at, b"Some(") {
+        b"Some("
+    } else {
+        b""
+    };
+    let prefixed = reading.skip(at + wrapper.len(), 2, |byte| b"bBrRuUfFL@#".contains(&byte));
+    let escaped = reading.skip(prefixed, 4, |byte| byte == b'\\');
+    let quote = reading.byte(escaped).filter(|byte| is_quote(*byte))?;
+    let start = reading.skip(escaped, 3, |byte| byte == quote);
+    let stops = |byte: u8| match family {
+        Family::Password => !is_password_byte(byte),
+        _ => !is_secret_byte(byte),
+    };
+    let end = reading.skip(start, VALUE_BYTES_READ_MAX, |byte| !stops(byte));
+    let closes = reading.skip(end, 4, |byte| byte == b'\\');
+    let is_long = end - start == VALUE_BYTES_READ_MAX;
+    if !is_long && reading.byte(closes) != Some(quote) {
+        return Some(None);
+    }
+    let value = &reading.text[start..end];
+    let is_credential = match family {
+        Family::Password => is_password(value),
+        _ => is_secret(value),
+    };
+    Some(is_credential.then(|| start..reading.skip(end, usize::MAX, |byte| !stops(byte))))
+}
+
+fn bare_value(
+    reading: &mut Reading<'_>,
+    family: Family,
+    sign: Sign,
+    is_tight: bool,
+    start: usize,
+) -> Option<Range<usize>> {
+    let is_part = |byte: u8| match family {
+        Family::Password => is_password_byte(byte) && !matches!(byte, b',' | b';' | b'&'),
+        _ => is_secret_byte(byte),
+    };
+    let end = reading.skip(start, VALUE_BYTES_READ_MAX, is_part);
+    let ends_well = match reading.byte(end) {
+        None => true,
+        Some(b'<') => sign == Sign::Tag,
+        Some(byte) => {
+            byte.is_ascii_whitespace()
+                || is_quote(byte)
+                || matches!(byte, b'&' | b';' | b'\\')
+                || end - start == VALUE_BYTES_READ_MAX
+        }
+    };
+    let value = &reading.text[start..end];
+    let is_credential = match (family, sign) {
+        (_, Sign::Passes) => false,
+        (Family::Password, Sign::Assigns | Sign::Tag) if is_tight => {
+            is_password(value) && !is_identifier_like(value)
+        }
+        (Family::Password, Sign::Assigns | Sign::Colon) => {
+            is_password(value)
+                && (looks::is_jumbled(value)
+                    || value.iter().any(|byte| b"!#$%^*+?~@".contains(byte))
+                        && value.iter().any(u8::is_ascii_digit))
+        }
+        (Family::Password, _) => false,
+        (_, Sign::Space) => value.len() >= 20 && is_secret(value),
+        _ => is_secret(value),
+    };
+    (ends_well && is_credential).then(|| start..reading.skip(end, usize::MAX, is_part))
+}
+
+/// What an `Authorization` field says after its scheme.
+fn scheme_value(reading: &mut Reading<'_>, family: Family, start: usize) -> Option<Range<usize>> {
+    let end = reading.skip(start, VALUE_BYTES_READ_MAX, is_secret_byte);
+    if reading
+        .byte(end)
+        .is_some_and(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<' | b':'))
+    {
+        return None;
+    }
+    let value = &reading.text[start..end];
+    let is_credential = match family {
+        Family::Basic => is_user_and_password(value),
+        _ => value.len() >= 16 && looks::has_mixed_run(value) && looks::entropy_tenths(value) >= 30,
+    };
+    is_credential.then(|| start..reading.skip(end, usize::MAX, is_secret_byte))
+}
+
+/// The password of `scheme://user:password@host`.
+fn url_password_at(reading: &mut Reading<'_>, at: usize) -> Option<Range<usize>> {
+    if !reading.has(at, URL) {
+        return None;
+    }
+    let is_part =
+        |byte: u8| !byte.is_ascii_whitespace() && !b"/?#\"'`<>{}()|\\@:,;".contains(&byte);
+    let user = reading.skip(at + URL.len(), 64, is_part);
+    if reading.byte(user) != Some(b':') {
+        return None;
+    }
+    let start = user + 1;
+    let end = reading.skip(start, 256, |byte| is_part(byte) || byte == b':');
+    if reading.byte(end) != Some(b'@') || !reading.byte(end + 1).is_some_and(is_host_start) {
+        return None;
+    }
+    let value = &reading.text[start..end];
+    let is_placeholder =
+        value.starts_with(b"$") || value.starts_with(b"%s") || value.starts_with(b"[");
+    let is_mixed = value.iter().any(|byte| !byte.is_ascii_lowercase()) || value.len() >= 12;
+    let is_mixed = is_mixed && value.iter().any(|byte| !byte.is_ascii_uppercase());
+    (value.len() >= 4 && is_mixed && !is_placeholder).then_some(start..end)
+}
+
+fn is_host_start(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'['
+}
+
+/// Letters with a digit or a sign, and nothing that programs put in a password's place.
+fn is_password(value: &[u8]) -> bool {
+    let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
+    let is_sign = |byte: &u8| b"!#$%^&*+?~".contains(byte);
+    value.len() >= 6
+        && has(u8::is_ascii_alphabetic)
+        && has(|byte| byte.is_ascii_digit() || b"!#$%^&*+?~".contains(byte))
+        && !matches!(
+            value[0],
+            b'/' | b'$' | b'%' | b'#' | b'.' | b'@' | b'&' | b'*' | b'-'
+        )
+        && !has_word(
+            value,
+            &[b"::", b"://", b"${", b"%s", b"%d", b"xxx", b"***", b"..."],
+        )
+        && value.iter().filter(|byte| is_sign(byte)).count() * 2 <= value.len()
+}
+
+/// At least sixteen characters of a machine's.
+fn is_secret(value: &[u8]) -> bool {
+    value.len() >= 16
+        && looks::is_jumbled(value)
+        && !matches!(value[0], b'/' | b'.' | b'-')
+        && !has_word(value, &[b"::", b"://", b"xxxx", b"...", b"your"])
+}
+
+/// `my.password2`, `password_2`: code rather than a password.
+fn is_identifier_like(value: &[u8]) -> bool {
+    let is_path = value
+        .iter()
+        .all(|byte| is_word_byte(*byte) || *byte == b'.');
+    is_path && has_word(value, &[b".", b"_", b"pass", b"pwd", b"secret", b"token"])
+}
+
+fn has_word(value: &[u8], words: &[&[u8]]) -> bool {
+    let same = |window: &[u8], word: &[u8]| window.eq_ignore_ascii_case(word);
+    let mut words = words.iter();
+    words.any(|word| value.windows(word.len()).any(|window| same(window, word)))
+}
+
+/// Whether what follows a name's known part says that the value is about the credential only.
+fn is_harmless(rest: &[u8]) -> bool {
+    let start = rest
+        .iter()
+        .take_while(|byte| matches!(byte, b'_' | b'-' | b'.'))
+        .count();
+    let rest = &rest[start..];
+    let is_part = |byte: u8| matches!(byte, b'_' | b'-' | b'.');
+    HARMLESS.iter().any(|harmless| {
+        let begins = rest
+            .get(..harmless.len())
+            .is_some_and(|part| part.eq_ignore_ascii_case(harmless));
+        let Some(before) = rest.len().checked_sub(harmless.len()) else {
+            return false;
+        };
+        let ends = rest[before..].eq_ignore_ascii_case(harmless)
+            && (before > 0 && is_part(rest[before - 1]) || rest[before].is_ascii_uppercase());
+        begins || ends
+    })
+}
+
+/// Whether this is Base64 of `user:password`.
+fn is_user_and_password(value: &[u8]) -> bool {
+    let body = value.iter().take_while(|byte| **byte != b'=').count();
+    let mut bits = 0_u32;
+    let mut bit_count = 0;
+    let mut has_colon = false;
+    for byte in &value[..body] {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return false,
+        };
+        bits = bits << 6 | u32::from(digit);
+        bit_count += 6;
+        if bit_count >= 8 {
+            bit_count -= 8;
+            let character = (bits >> bit_count & 0xff) as u8;
+            if !(b' '..0x7f).contains(&character) {
+                return false;
+            }
+            has_colon |= character == b':';
+        }
+    }
+    body >= 8 && has_colon
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`')
+}
+
+/// A byte of a type between a name and its value.
+fn is_type_byte(byte: u8) -> bool {
+    is_word_byte(byte) || is_space(byte) || b"&'<>[]?|.*".contains(&byte)
+}
+
+fn is_secret_byte(byte: u8) -> bool {
+    is_word_byte(byte) || matches!(byte, b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
+}
+
+fn is_password_byte(byte: u8) -> bool {
+    !byte.is_ascii_whitespace() && !byte.is_ascii_control() && !b"\"'`\\<>{}()[]|".contains(&byte)
+}
