@@ -23,6 +23,8 @@ mod audit;
 mod commands;
 #[path = "e2e/deep.rs"]
 mod deep;
+#[path = "e2e/dialects.rs"]
+mod dialects;
 #[path = "e2e/durability.rs"]
 mod durability;
 #[path = "e2e/evidence.rs"]

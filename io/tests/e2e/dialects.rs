@@ -1,0 +1,255 @@
+//! Every dialect goes through the ledger: a paste becomes true, what is true is shown, a tool's edit is judged, and errors are
+//! written as the dialect's clients read them.
+
+use serde_json::{Value, json};
+
+use crate::client::Response;
+use crate::harness::{JSON, Places, RING, RING_PUT, Tslp, fenced, state_block};
+use crate::upstream::{Reply, Upstream};
+
+/// One dialect: its route, a request with one text of the user's, and a whole reply with a text.
+struct Spoken {
+    path: &'static str,
+    request: fn(&str) -> Value,
+    reply: fn(&str) -> Value,
+}
+
+const SPOKEN: [Spoken; 5] = [
+    Spoken {
+        path: "/v1/messages",
+        request: |text| {
+            json!({"model": "m", "max_tokens": 9, "system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
+                "tools": [{"name": "Read", "input_schema": {}}],
+                "messages": [{"role": "user", "content": [{"type": "text", "text": text}]}]})
+        },
+        reply: |text| {
+            json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": text}],
+                "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 1}})
+        },
+    },
+    Spoken {
+        path: "/v1/responses",
+        request: |text| {
+            json!({"model": "m", "instructions": "Be brief.", "tools": [{"type": "function", "name": "shell"}],
+                "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}]})
+        },
+        reply: |text| {
+            json!({"object": "response", "status": "completed", "output": [
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}]})
+        },
+    },
+    Spoken {
+        path: "/v1/completions",
+        request: |text| json!({"model": "m", "prompt": text}),
+        reply: |text| json!({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]}),
+    },
+    Spoken {
+        path: "/api/chat",
+        request: |text| {
+            json!({"model": "m", "stream": false, "tools": [{"type": "function"}],
+                "messages": [{"role": "user", "content": text}]})
+        },
+        reply: |text| json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": true}),
+    },
+    Spoken {
+        path: "/api/generate",
+        request: |text| json!({"model": "m", "stream": false, "system": "Be brief.", "prompt": text}),
+        reply: |text| json!({"model": "m", "response": text, "done": true}),
+    },
+];
+
+fn ask(tslp: &Tslp<'_>, upstream: &Upstream, spoken: &Spoken, text: &str) -> Response {
+    let reply = (spoken.reply)("Fine.").to_string().into_bytes();
+    upstream.will(Reply::Plain(200, "application/json", reply));
+    let body = (spoken.request)(text).to_string();
+    tslp.request("POST", spoken.path, &[JSON], body.as_bytes())
+}
+
+#[test]
+fn a_paste_becomes_true_and_is_shown_in_every_dialect() {
+    for spoken in &SPOKEN {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let tslp = Tslp::start(&places, &upstream);
+        let paste = fenced("src/ring.c", RING);
+        let response = ask(&tslp, &upstream, spoken, &paste);
+        assert_eq!(response.status(), 200, "{}", spoken.path);
+        assert_eq!(response.header("x-tslp-episode"), Some("e1"));
+        let seen = upstream.next();
+        assert!(seen.line.contains(spoken.path), "{}", seen.line);
+        assert_eq!(seen.json(), (spoken.request)(&paste), "{}", spoken.path);
+        assert_eq!(tslp.state()[RING_PUT]["origin"], "user", "{}", spoken.path);
+
+        ask(&tslp, &upstream, spoken, "what does `ring_put` return?");
+        let seen = upstream.next().text();
+        let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
+        let block = json!(block).to_string();
+        let inner = &block[1..block.len() - 1];
+        assert!(seen.contains(inner), "{}: {seen}", spoken.path);
+        assert!(seen.contains("what does `ring_put` return?"), "{seen}");
+        assert_eq!(tslp.ended(2)["outcome"], "completed", "{}", spoken.path);
+    }
+}
+
+#[test]
+fn a_tools_result_is_nobodys_paste() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let code = fenced("src/ring.c", RING);
+    let request = json!({"model": "m", "max_tokens": 9, "tools": [{"name": "Read"}], "messages": [
+        {"role": "user", "content": "look around"},
+        {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "hm", "signature": "s1"},
+            {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": code}]},
+            {"type": "text", "text": format!("<system-reminder>\n{code}\n</system-reminder>")},
+            {"type": "document", "text": code}]},
+    ]});
+    let body = request.to_string();
+    tslp.request("POST", "/v1/messages", &[JSON], body.as_bytes());
+    assert_eq!(upstream.next().text(), body);
+    assert_eq!(tslp.state().get(RING_PUT), None);
+}
+
+/// An event of a stream that names its kind.
+fn event(kind: &str, mut data: Value) -> String {
+    data["type"] = kind.into();
+    format!("event: {kind}\ndata: {data}\n\n")
+}
+
+#[test]
+fn an_edit_by_a_streamed_tool_call_is_judged_and_the_session_goes_on() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let (old, new) = ("    return 0;\n", "    r->count += 1;\n    return 0;\n");
+    let input = json!({"file_path": "src/ring.c", "old_string": old, "new_string": new});
+    let mut messages = vec![
+        json!({"role": "user", "content": "make src/ring.c count"}),
+        json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "src/ring.c"}}]}),
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": RING}]}),
+    ];
+    let mut events = vec![
+        event(
+            "message_start",
+            json!({"message": {"role": "assistant", "content": [], "usage": {"input_tokens": 5}}}),
+        ),
+        event(
+            "content_block_start",
+            json!({"index": 0, "content_block": {"type": "text", "text": ""}}),
+        ),
+        event(
+            "content_block_delta",
+            json!({"index": 0, "delta": {"type": "text_delta", "text": "I do."}}),
+        ),
+        event(
+            "content_block_start",
+            json!({"index": 1, "content_block": {"type": "tool_use", "id": "t2", "name": "Edit", "input": {}}}),
+        ),
+    ];
+    for piece in input.to_string().as_bytes().chunks(16) {
+        let piece = String::from_utf8_lossy(piece);
+        let delta = json!({"type": "input_json_delta", "partial_json": piece});
+        events.push(event(
+            "content_block_delta",
+            json!({"index": 1, "delta": delta}),
+        ));
+    }
+    events.push(event(
+        "message_delta",
+        json!({"delta": {"stop_reason": "tool_use"}}),
+    ));
+    events.push(event("message_stop", json!({})));
+    let steps = events.into_iter().map(crate::upstream::Step::Chunk);
+    upstream.will(Reply::Steps(steps.collect()));
+    let request = |messages: &[Value]| {
+        json!({"model": "m", "stream": true, "max_tokens": 9, "tools": [{"name": "Edit"}], "messages": messages}).to_string()
+    };
+    let ask = |messages: &[Value]| {
+        tslp.request(
+            "POST",
+            "/v1/messages?beta=true",
+            &[JSON],
+            request(messages).as_bytes(),
+        )
+    };
+    assert!(ask(&messages).whole);
+    assert!(upstream.next().line.contains("/v1/messages?beta=true"));
+    places.write("src/ring.c", &RING.replace(old, new));
+    messages.push(json!({"role": "assistant", "content": [
+        {"type": "text", "text": "I do."},
+        {"type": "tool_use", "id": "t2", "name": "Edit", "input": input}]}));
+    messages.push(json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t2", "content": "Done."}]}));
+    ask(&messages);
+    let truth = &tslp.state()[RING_PUT];
+    assert_eq!(
+        (&truth["origin"], &truth["disk"]),
+        (&json!("model"), &json!("same"))
+    );
+    assert_eq!(tslp.last_episode()["session_id"], 1);
+}
+
+#[test]
+fn what_is_no_prompt_is_left_alone() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let code = fenced("src/ring.c", RING);
+    for (path, body) in [
+        ("/v1/completions", json!({"prompt": code, "suffix": "}"})),
+        ("/v1/completions", json!({"prompt": [1, 2, 3]})),
+        (
+            "/v1/completions",
+            json!({"prompt": format!("<|im_start|>user\n{code}<|im_end|>")}),
+        ),
+        ("/api/generate", json!({"model": "m"})),
+        ("/api/generate", json!({"prompt": code, "raw": true})),
+        ("/api/chat", json!({"model": "m", "messages": []})),
+        (
+            "/v1/messages/count_tokens",
+            json!({"messages": [{"role": "user", "content": code}]}),
+        ),
+        ("/api/show", json!({"model": "m"})),
+    ] {
+        let body = body.to_string();
+        let response = tslp.request("POST", path, &[JSON], body.as_bytes());
+        assert_eq!(response.status(), 200, "{path} {body}");
+        assert_eq!(response.header("x-tslp-episode"), None, "{path} {body}");
+        assert_eq!(upstream.next().text(), body);
+    }
+    assert_eq!(tslp.state().get(RING_PUT), None);
+}
+
+#[test]
+fn a_route_that_the_model_server_lacks_is_explained_in_the_clients_own_shape() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    for spoken in &SPOKEN {
+        upstream.will(Reply::Plain(
+            404,
+            "text/plain",
+            b"404 page not found".to_vec(),
+        ));
+        let body = (spoken.request)("hello").to_string();
+        let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
+        assert_eq!(response.status(), 404);
+        let error: Value = serde_json::from_slice(&response.body).unwrap();
+        let message = match spoken.path {
+            "/api/chat" | "/api/generate" => &error["error"],
+            _ => &error["error"]["message"],
+        };
+        let message = message.as_str().unwrap();
+        assert!(
+            message.contains(spoken.path) && message.contains("Use a server"),
+            "{message}"
+        );
+        assert_eq!(error["type"] == "error", spoken.path == "/v1/messages");
+
+        let missing = br#"{"error":"model 'm' not found"}"#;
+        upstream.will(Reply::Plain(404, "application/json", missing.to_vec()));
+        let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
+        assert_eq!(
+            (response.status(), response.body.as_slice()),
+            (404, &missing[..])
+        );
+    }
+}
