@@ -650,4 +650,151 @@ mod tests {
         );
         assert_eq!(reason.as_deref(), Some("tool_calls"));
     }
+
+    /// What a reply in some dialect says, the same in all splits: text, thoughts, and its tool calls.
+    fn check_dialect(
+        dialect: Dialect,
+        bytes: &str,
+        text: &str,
+        thoughts: &str,
+        calls: &[(&str, &str)],
+    ) {
+        for split in 0..=bytes.len() {
+            let mut decoder = ReplyDecoder::new(dialect);
+            let pieces = [
+                decoder.push(&bytes.as_bytes()[..split]),
+                decoder.push(&bytes.as_bytes()[split..]),
+                decoder.end(),
+            ];
+            let said: String = pieces.iter().map(|said| said.text.as_str()).collect();
+            assert_eq!(said, text, "{dialect:?} split at {split}");
+            let parts = pieces.iter().flat_map(|said| &said.parts);
+            let reasoning = parts.filter(|part| part.0 == PartKind::Reasoning);
+            let reasoning: String = reasoning.map(|part| part.2.as_str()).collect();
+            assert_eq!(reasoning, thoughts, "{dialect:?} split at {split}");
+            assert!(decoder.is_finished(), "{dialect:?} split at {split}");
+            assert_eq!(
+                decoder.usage().and_then(|usage| usage.prompt_tokens),
+                Some(9)
+            );
+            let (found, _) = decoder.into_parts();
+            let found: Vec<_> = found
+                .iter()
+                .map(|call| (call.name.as_str(), call.arguments.as_str()))
+                .collect();
+            assert_eq!(found, calls, "{dialect:?} split at {split}");
+        }
+    }
+
+    fn events(events: &[&str]) -> String {
+        let events = events.iter();
+        events
+            .map(|event| format!("event: x\ndata: {event}\n\n"))
+            .collect()
+    }
+
+    #[test]
+    fn every_dialect_is_read_streamed_and_whole() {
+        let calls = [("read", r#"{"path":"a"}"#)];
+        check_dialect(
+            Dialect::Messages,
+            &events(&[
+                r#"{"type":"message_start","message":{"usage":{"input_tokens":4,"cache_read_input_tokens":5}}}"#,
+                r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#,
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"x"}}"#,
+                r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}"#,
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hé"}}"#,
+                r#"{"type":"ping"}"#,
+                r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","name":"read","input":{}}}"#,
+                r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"path\": "}}"#,
+                r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"\"a\"}"}}"#,
+                r#"{"type":"content_block_start","index":3,"content_block":{"type":"text","text":"b"}}"#,
+                r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":3}}"#,
+                r#"{"type":"message_stop"}"#,
+            ]),
+            "hé\nb",
+            "hm",
+            &calls,
+        );
+        check_dialect(
+            Dialect::Messages,
+            r#"{"type":"message","content":[{"type":"text","text":"a"},{"type":"tool_use","name":"read","input":{"path": "a"}}],"stop_reason":"tool_use","usage":{"input_tokens":9}}"#,
+            "a",
+            "",
+            &calls,
+        );
+        let item = r#"{"type":"function_call","name":"read","arguments":"{\"path\":\"a\"}"}"#;
+        let patch = r#"{"type":"custom_tool_call","name":"apply_patch","input":"p"}"#;
+        let message = r#"{"type":"message","content":[{"type":"output_text","text":"hé"}]}"#;
+        let thought = r#"{"type":"reasoning","summary":[{"text":"hm"}]}"#;
+        let both = [calls[0], ("apply_patch", r#"{"input":"p"}"#)];
+        let end = r#""status":"completed","error":null,"usage":{"input_tokens":9}"#;
+        check_dialect(
+            Dialect::Responses,
+            &events(&[
+                r#"{"type":"response.created","response":{"status":"in_progress","error":null}}"#,
+                r#"{"type":"response.reasoning_summary_text.delta","output_index":0,"delta":"hm"}"#,
+                &format!(
+                    r#"{{"type":"response.output_item.done","output_index":0,"item":{thought}}}"#
+                ),
+                r#"{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"h"}"#,
+                r#"{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"é"}"#,
+                &format!(
+                    r#"{{"type":"response.output_item.done","output_index":1,"item":{message}}}"#
+                ),
+                r#"{"type":"response.output_item.added","output_index":2,"item":{"type":"function_call","name":"read","arguments":""}}"#,
+                r#"{"type":"response.function_call_arguments.delta","output_index":2,"delta":"{\"path\""}"#,
+                &format!(
+                    r#"{{"type":"response.output_item.done","output_index":2,"item":{item}}}"#
+                ),
+                &format!(
+                    r#"{{"type":"response.output_item.done","output_index":3,"item":{patch}}}"#
+                ),
+                &format!(
+                    r#"{{"type":"response.completed","response":{{"output":[{message}],{end}}}}}"#
+                ),
+            ]),
+            "hé",
+            "hm",
+            &both,
+        );
+        check_dialect(
+            Dialect::Responses,
+            &format!(
+                r#"{{"object":"response","output":[{thought},{message},{item},{patch}],{end}}}"#
+            ),
+            "hé",
+            "hm",
+            &both,
+        );
+        let last =
+            r#"{"message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":9}"#;
+        check_dialect(
+            Dialect::OllamaChat,
+            &format!(
+                "{}\n{}\n{}\n{last}\n",
+                r#"{"message":{"content":"","thinking":"hm"},"done":false}"#,
+                r#"{"message":{"content":"hé"},"done":false}"#,
+                r#"{"message":{"content":"","tool_calls":[{"function":{"name":"read","arguments":{"path": "a"}}}]},"done":false}"#,
+            ),
+            "hé",
+            "hm",
+            &calls,
+        );
+        check_dialect(
+            Dialect::OllamaGenerate,
+            "{\"response\":\"h\",\"done\":false}\n{\"response\":\"i\",\"done\":true,\"prompt_eval_count\":9}",
+            "hi",
+            "",
+            &[],
+        );
+        check_dialect(
+            Dialect::Completions,
+            "data: {\"choices\":[{\"text\":\"h\"}]}\n\ndata: {\"choices\":[{\"text\":\"i\",\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":9}}\n\ndata: [DONE]\n\n",
+            "hi",
+            "",
+            &[],
+        );
+    }
 }
