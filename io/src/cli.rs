@@ -18,6 +18,7 @@ pub use self::evidence::LogArgs;
 use crate::config::key::{Audience, Key, Kind};
 use crate::config::layers::Flags;
 use crate::config::table::KEYS;
+use crate::connect;
 use crate::exit::Exit;
 use crate::out::Out;
 
@@ -193,6 +194,15 @@ pub enum Command {
         /// The new data directory
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         to: PathBuf,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
+    /// Print how a client is pointed at the proxy, for the address and token in force; all of them if none is named
+    Connect {
+        /// The client
+        #[arg(value_name = "CLIENT", value_parser = PossibleValuesParser::new(connect::names()))]
+        client: Option<String>,
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
@@ -520,6 +530,10 @@ mod tests {
             Command::Rebuild { flags } => with("rebuild", &flags.0, None),
             Command::Salvage { to, flags } => {
                 with(&format!("salvage {}", to.display()), &flags.0, None)
+            }
+            Command::Connect { client, flags } => {
+                let client = client.as_deref().unwrap_or_default();
+                with(&format!("connect {client}"), &flags.0, None)
             }
             Command::Completions { shell } => format!("completions {shell}"),
         }

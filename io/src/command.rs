@@ -16,9 +16,11 @@ use tslp_core::path::RelPath;
 use crate::adopt::{AdoptError, Mode, Progress};
 use crate::cli::{self, Command, Output};
 use crate::config::layers::{Flags, Layers, Source};
+use crate::config::secret::Secret;
 use crate::config::surroundings::Surroundings;
 use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::config::{ServeConfig, page};
+use crate::connect;
 use crate::contents::Archives;
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
@@ -218,6 +220,13 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             let (config, _) = prepare(&flags.0)?;
             need_ledger(&config)?;
             salvage(&config, &to)
+        }
+        Command::Connect { client, flags } => {
+            let (config, _) = prepare(&flags.0)?;
+            let token = config.access.token.as_ref().map(Secret::reveal);
+            let lines = connect::lines(client.as_deref(), config.listen, token);
+            Out::stdout().lines(lines)?;
+            Ok(Exit::Ok)
         }
         Command::Completions { shell } => {
             cli::completions(shell, &mut Out::stdout())?;

@@ -19,6 +19,7 @@ pub mod auditor;
 pub mod engine_thread;
 
 pub mod chat;
+mod connect;
 pub mod contents;
 pub mod memory;
 pub mod observer;
