@@ -101,13 +101,13 @@ const ANY_KEY: &str = "local";
 
 /// The names that [`lines`] takes.
 #[must_use]
-pub fn names() -> Vec<&'static str> {
+pub(crate) fn names() -> Vec<&'static str> {
     CLIENTS.iter().map(|client| client.name).collect()
 }
 
 /// What to run or write for a client; for all of them if none is named. `token` is the proxy's own.
 #[must_use]
-pub fn lines(client: Option<&str>, listen: SocketAddr, token: Option<&str>) -> Vec<String> {
+pub(crate) fn lines(client: Option<&str>, listen: SocketAddr, token: Option<&str>) -> Vec<String> {
     let chosen = CLIENTS
         .iter()
         .filter(|known| client.is_none_or(|name| name == known.name));
