@@ -1,9 +1,13 @@
 //! The fixed delimiters of injected text: written on the way out, recognised and stripped on the way in.
 
+mod look_alike;
+
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+
+use look_alike::Seen;
 
 /// Opens hydrated code (spec §8.2).
 pub const STATE_OPEN: &str = "[CURRENT STATE: AUTHORITATIVE]";
@@ -42,7 +46,7 @@ pub fn strip_blocks(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Whether the text holds any delimiter anywhere, in any case and spacing.
+/// Whether the text holds any delimiter anywhere, or what looks like one.
 #[must_use]
 pub fn quoted_in(text: &str) -> bool {
     brackets(text).any(|at| delimiter_at(text, at).is_some())
@@ -51,20 +55,21 @@ pub fn quoted_in(text: &str) -> bool {
 /// The text with the brackets of every delimiter replaced by round ones, so that it can't open or close a block.
 #[must_use]
 pub fn defused(text: &str) -> Cow<'_, str> {
-    let found: Vec<Range<usize>> = brackets(text)
-        .filter_map(|at| Some(at..delimiter_at(text, at)?))
-        .collect();
-    if found.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
+    let mut out = String::new();
     let mut from = 0;
-    for range in found {
-        out.push_str(&text[from..range.start]);
+    for at in brackets(text) {
+        let Some(delimiter) = delimiter_at(text, at) else {
+            continue;
+        };
+        let opening = text[at..].chars().next().map_or(0, char::len_utf8);
+        out.push_str(&text[from..at]);
         out.push('(');
-        out.push_str(&text[range.start + 1..range.end - 1]);
+        out.push_str(&text[at + opening..delimiter.last]);
         out.push(')');
-        from = range.end;
+        from = delimiter.end;
+    }
+    if from == 0 {
+        return Cow::Borrowed(text);
     }
     out.push_str(&text[from..]);
     Cow::Owned(out)
@@ -97,34 +102,50 @@ fn injected_blocks(text: &str) -> Vec<Range<usize>> {
     blocks
 }
 
+/// Where something is that looks like an opening bracket.
 fn brackets(text: &str) -> impl Iterator<Item = usize> {
-    memchr::memchr_iter(b'[', text.as_bytes())
+    let is_plain = text.is_ascii();
+    let plain = is_plain.then(|| memchr::memchr_iter(b'[', text.as_bytes()));
+    let folded = (!is_plain).then(|| {
+        let characters = text.char_indices();
+        characters.filter_map(|(at, c)| look_alike::is_opening(c).then_some(at))
+    });
+    plain
+        .into_iter()
+        .flatten()
+        .chain(folded.into_iter().flatten())
 }
 
-/// The end of the delimiter that starts at `at`, if one does; letters' case and runs of blanks don't matter.
-fn delimiter_at(text: &str, at: usize) -> Option<usize> {
-    PAIRS
-        .iter()
-        .flat_map(|(open, close)| [*open, *close])
-        .find_map(|delimiter| {
-            match_loosely(&text.as_bytes()[at..], delimiter.as_bytes()).map(|len| at + len)
-        })
+/// Where the delimiter that starts at `at` ends, and where its last character begins, if one does. Letters' case, white
+/// space, what isn't seen at all, and which of several characters that look alike it is don't matter.
+fn delimiter_at(text: &str, at: usize) -> Option<Delimiter> {
+    let delimiters = PAIRS.iter().flat_map(|(open, close)| [*open, *close]);
+    let mut found = delimiters.filter_map(|delimiter| match_loosely(&text[at..], delimiter));
+    found.next().map(|found| Delimiter {
+        last: at + found.last,
+        end: at + found.end,
+    })
 }
 
-/// How many bytes of `text` match `pattern`, blanks and case aside.
-fn match_loosely(text: &[u8], pattern: &[u8]) -> Option<usize> {
-    const SPREAD_BYTES_MAX: usize = 96;
-    let mut at = 0;
-    for expected in pattern.iter().filter(|byte| **byte != b' ') {
-        while matches!(text.get(at), Some(b' ' | b'\t')) && at < SPREAD_BYTES_MAX {
-            at += 1;
-        }
-        if !text.get(at)?.eq_ignore_ascii_case(expected) {
+struct Delimiter {
+    last: usize,
+    end: usize,
+}
+
+fn match_loosely(text: &str, delimiter: &str) -> Option<Delimiter> {
+    let mut characters = text.char_indices();
+    let mut found = Delimiter { last: 0, end: 0 };
+    for expected in delimiter.bytes().filter(|byte| *byte != b' ') {
+        let (at, c) = characters.find(|(_, c)| look_alike::of(*c) != Seen::Nothing)?;
+        if look_alike::of(c) != Seen::As(expected) {
             return None;
         }
-        at += 1;
+        found = Delimiter {
+            last: at,
+            end: at + c.len_utf8(),
+        };
     }
-    Some(at)
+    Some(found)
 }
 
 #[cfg(test)]

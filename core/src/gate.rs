@@ -160,6 +160,9 @@ pub struct Facts {
     pub figures: Figures,
     /// The authoritative base's structure, if there is a base.
     pub base: Option<Figures>,
+    /// The structure of the last version that the user supplied or confirmed, if the change takes away more of it: many
+    /// small losses are a large one.
+    pub confirmed: Option<Figures>,
     /// Tracked top-level symbols of the base that the candidate lacks.
     pub symbols_missing: u32,
     /// Tracked top-level symbols of the base.
@@ -287,8 +290,9 @@ pub fn write_head(level: Level, completeness: Completeness) -> GateReport {
 
 fn gate_a(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
     let base = facts.base.unwrap_or_default();
-    let nodes_needed = share(base.nodes, thresholds.nodes_percent);
-    let tokens_needed = share(base.tokens, thresholds.tokens_percent);
+    let confirmed = facts.confirmed.unwrap_or_default();
+    let nodes_needed = share(base.nodes.max(confirmed.nodes), thresholds.nodes_percent);
+    let tokens_needed = share(base.tokens.max(confirmed.tokens), thresholds.tokens_percent);
     let kept = facts.symbols_of_base - facts.symbols_missing;
     let rules = [
         held(Reason::Confirmed, facts.level == Level::Confirmed),
@@ -447,6 +451,7 @@ mod tests {
             definitions_repeated: 0,
             figures,
             base: Some(figures),
+            confirmed: None,
             symbols_missing: 0,
             symbols_of_base: 3,
             comparison: Comparison::UNHARMED,

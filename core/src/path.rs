@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
 
+use crate::delimiter;
 use crate::limits::PATH_BYTES_MAX;
 use crate::reason::Reason;
 
@@ -26,11 +27,15 @@ impl RelPath {
     ///
     /// # Errors
     /// [`Reason::PathEscapesWorkspace`] for `..` beyond the root and absolute paths elsewhere,
-    /// [`Reason::PathNotUsable`] for empty, overlong, NUL-bearing, control- or bidi-bearing, device and UNC paths.
+    /// [`Reason::PathNotUsable`] for empty, overlong, NUL-bearing, control- or bidi-bearing, device and UNC paths,
+    /// and for those that hold a delimiter of ours.
     pub fn parse(written: &str, root: &str) -> Result<Self, Reason> {
         let trimmed = written.trim();
-        if trimmed.is_empty() || trimmed.len() > PATH_BYTES_MAX || trimmed.chars().any(is_unusable)
-        {
+        // A block that names such a path would open or close another one.
+        let is_usable = trimmed.len() <= PATH_BYTES_MAX
+            && !trimmed.chars().any(is_unusable)
+            && !delimiter::quoted_in(trimmed);
+        if trimmed.is_empty() || !is_usable {
             return Err(Reason::PathNotUsable);
         }
         let unified: String = trimmed
@@ -103,7 +108,7 @@ impl fmt::Display for RelPath {
 /// person should be able to check by eye.
 fn is_unusable(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 fn is_absolute(path: &str) -> bool {

@@ -165,7 +165,7 @@ pub fn delimiters(data: &[u8]) {
     assert!(stripped.len() <= text.len());
     let defused = delimiter::defused(&stripped);
     assert!(!delimiter::quoted_in(&defused), "{defused}");
-    assert_eq!(defused.len(), stripped.len());
+    assert!(defused.len() <= stripped.len());
     assert_eq!(delimiter::strip_blocks(&defused), defused);
     assert_eq!(
         delimiter::quoted_in(&stripped),

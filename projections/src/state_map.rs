@@ -66,7 +66,7 @@ const FORMER_COLUMNS: &[Column] = &[
 /// `former_versions`: the last versions of each entity that were true and no longer are, the latest last.
 pub const FORMER_TABLE: Table = Table {
     name: "former_versions",
-    version: 1,
+    version: 2,
     columns: FORMER_COLUMNS,
     key: 3,
     keep: Keep::Latest,
@@ -93,6 +93,15 @@ impl Spans {
             Self::Many(spans) => spans,
         }
     }
+}
+
+/// The oldest version but for the last one of the user's, which gate A holds the model's changes against, however many there
+/// were since.
+fn oldest_to_forget(versions: &[FormerVersion]) -> usize {
+    let last_of_user = versions
+        .iter()
+        .rposition(|version| version.origin == Origin::User);
+    usize::from(last_of_user == Some(0))
 }
 
 struct Entry {
@@ -238,7 +247,7 @@ impl StateMap {
         let Some(entry) = self.leave(seq, transitioned, changes) else {
             return false;
         };
-        let former = FormerVersion {
+        let mut former = FormerVersion {
             slice: entry.slice,
             artifact: self.sources.artifact(entry.source),
             spans: entry.spans.as_slice().to_vec(),
@@ -248,10 +257,16 @@ impl StateMap {
         changes.touch(|| Late::FormerVersions(entity.clone()), true);
         self.superseded_words.add(entity);
         let versions = self.superseded.entry(entity.clone()).or_default();
+        // What the user once supplied remains theirs when the model says it again.
+        let is_users =
+            |known: &FormerVersion| known.slice == former.slice && known.origin == Origin::User;
+        if versions.iter().any(is_users) {
+            former.origin = Origin::User;
+        }
         versions.retain(|known| known.slice != former.slice);
         versions.push(former);
         if versions.len() > SUPERSEDED_KEPT {
-            versions.remove(0);
+            versions.remove(oldest_to_forget(versions));
         }
         true
     }

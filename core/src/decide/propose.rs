@@ -449,6 +449,7 @@ impl<'v> Base<'v> {
             definitions_repeated: count(repeated(finding, candidate)),
             figures: comparison.figures,
             base: comparison.base,
+            confirmed: self.confirmed_figures(candidate, current.as_ref()),
             symbols_missing: count(missing),
             symbols_of_base: count(definitions),
             comparison: self.compared(finding, candidate, current.as_ref()),
@@ -463,6 +464,31 @@ impl<'v> Base<'v> {
             base_verdict: self.base_verdict(finding, candidate),
             disk: self.disk_verdict(candidate),
         }
+    }
+
+    /// The structure of the last version that the user supplied or confirmed, if the model changed it since, and the
+    /// candidate takes away more without being asked to.
+    fn confirmed_figures(
+        &self,
+        candidate: &Candidate,
+        current: Option<&Current>,
+    ) -> Option<Figures> {
+        let current = current.filter(|current| current.origin == Origin::Model)?;
+        let takes_away = candidate.figures.tokens < current.figures.tokens
+            || candidate.figures.nodes < current.figures.nodes;
+        if candidate.entity.symbol.is_none() || !takes_away || asks_for_removal(self.judging.asked)
+        {
+            return None;
+        }
+        let former = self.view.former_versions(&candidate.entity);
+        let confirmed = former
+            .iter()
+            .rfind(|former| former.origin == Origin::User)?;
+        let code = String::from_utf8(self.view.content(confirmed.artifact)?).ok()?;
+        let extraction = self.extraction(&candidate.entity.path, &code)?;
+        let definitions = extraction.definitions.iter();
+        let own = definitions.filter(|definition| confirmed.spans.contains(&definition.span));
+        Some(resolve::total(own.map(|definition| definition.figures)))
     }
 
     /// What the candidate takes out of what is true: of a definition its code, of a file its imports.

@@ -230,7 +230,7 @@ fn symbol_candidates(found: &FoundCode, symbols: &Symbols<'_>, path: &RelPath) -
     candidates
 }
 
-fn total(figures: impl Iterator<Item = Figures>) -> Figures {
+pub(super) fn total(figures: impl Iterator<Item = Figures>) -> Figures {
     figures.fold(Figures::default(), |sum, next| Figures {
         nodes: sum.nodes + next.nodes,
         tokens: sum.tokens + next.tokens,

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use super::error::LedgerError;
@@ -29,6 +29,14 @@ pub trait Disk: Debug + Send + Sync {
     /// # Errors
     /// When it can't be looked at.
     fn bytes(&self, file: &Path) -> io::Result<Option<u64>>;
+
+    /// Which file has this name, by which a file that took its place is told from it. The same for all where nothing can.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] when none has it, and others when it can't be looked at.
+    fn identity(&self, _file: &Path) -> io::Result<FileIdentity> {
+        Ok(FileIdentity::default())
+    }
 
     /// A file's first bytes.
     ///
@@ -91,6 +99,17 @@ pub trait Disk: Debug + Send + Sync {
     /// # Errors
     /// [`LedgerError::InUse`] when another process holds it.
     fn lock(&self, file: &Path) -> Result<DataDirLock, LedgerError>;
+}
+
+/// A file, whatever its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileIdentity {
+    /// The device that it is on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// How long it is.
+    pub bytes: u64,
 }
 
 /// A file that is read in pieces and written in place.
@@ -169,6 +188,15 @@ impl Disk for FileSystem {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn identity(&self, file: &Path) -> io::Result<FileIdentity> {
+        let metadata = std::fs::metadata(file)?;
+        Ok(FileIdentity {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            bytes: metadata.len(),
+        })
     }
 
     fn read(&self, file: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {

@@ -68,6 +68,16 @@ pub enum LedgerError {
         /// What is left of it.
         remnant: PathBuf,
     },
+    /// The file that is open hasn't its name any more.
+    #[error("{path} {change} while tslp had it open. Nothing more is written. {rescued}")]
+    TakenAway {
+        /// The database, or its WAL.
+        path: PathBuf,
+        /// What became of it.
+        change: &'static str,
+        /// Where a copy is and what to do with it, or why there is none.
+        rescued: String,
+    },
     /// The file was found to be damaged after it was opened.
     #[error("{detail}")]
     Condemned {
@@ -391,6 +401,7 @@ impl LedgerError {
                 | Self::Corrupt { .. }
                 | Self::Decode { .. }
                 | Self::DatabaseMissing { .. }
+                | Self::TakenAway { .. }
         )
     }
 }

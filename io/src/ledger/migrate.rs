@@ -158,7 +158,7 @@ fn keep_copy(
 }
 
 /// Another database on the same disk.
-fn at(database: &Database, path: &Path) -> Database {
+pub(super) fn at(database: &Database, path: &Path) -> Database {
     Database {
         path: path.to_owned(),
         disk: Arc::clone(&database.disk),
@@ -193,14 +193,24 @@ fn make_copy(
     copy: &Path,
     head: Head,
 ) -> Result<(), LedgerError> {
+    let source = database.connect(Access::Read)?;
+    copy_of_connection(&source, database, fresh, copy, head)
+}
+
+/// Copies what a connection sees, verifies it up to `head`, and gives it the copy's name.
+pub(super) fn copy_of_connection(
+    source: &Connection,
+    database: &Database,
+    fresh: &Database,
+    copy: &Path,
+    head: Head,
+) -> Result<(), LedgerError> {
     let disk = &*database.disk;
     remove(fresh)?;
     // SQLite would make a file that others can read, too.
     disk.create(&fresh.path)
         .map_err(|source| file_failed("create", &fresh.path, source))?;
-    let source = database.connect(Access::Read)?;
-    copy_pages(&source, fresh, Duration::ZERO, &mut |_, _| {}).map_err(fresh.failed("write"))?;
-    drop(source);
+    copy_pages(source, fresh, Duration::ZERO, &mut |_, _| {}).map_err(fresh.failed("write"))?;
     leave_wal_mode(fresh).map_err(fresh.failed("write"))?;
     verify(database, fresh, head)?;
     let durable = disk.open(&fresh.path).and_then(|mut file| file.sync());

@@ -13,6 +13,7 @@
 //! | `ledger.db` (`-wal`, `-shm`) | the ledger and the projections' tables; readable with the `sqlite3` shell |
 //! | `ledger.anchor` | position and chain hash of the last commit, to notice a lost tail or an older copy put back |
 //! | `ledger.db.before-vN` (`.anchor`) | a copy from before a migration to schema version N; may be deleted |
+//! | `ledger.db.rescued-N` (`.anchor`) | a copy up to event N, made when the database was taken away from a running proxy |
 //! | `ledger.doubt` | why the next start holds the tables against all events before it believes them; missing as a rule |
 //! | `lock` | held by the one process that writes; names its pid |
 
@@ -26,6 +27,7 @@ pub mod lock;
 mod migrate;
 mod mover;
 mod open;
+mod open_files;
 pub mod reader;
 mod rebuild;
 mod recognise;

@@ -15,6 +15,7 @@ use tslp_replay::log::{Head, Log};
 use super::durable::{DurableHead, WriterFigures};
 use super::error::LedgerError;
 use super::mover::{Moved, Mover};
+use super::open_files::OpenFiles;
 use super::sqlite_log::{Checkpoint, SqliteLog, WalState};
 
 /// Events and the rows that they change: durable together or not at all.
@@ -92,6 +93,8 @@ pub struct WriterLimits {
     pub truncate_bytes: u64,
     /// How long nothing must have come in for the writer to count as idle.
     pub idle: Duration,
+    /// How often a writer without anything to do looks whether its files are still there.
+    pub file_look: Duration,
 }
 
 impl Default for WriterLimits {
@@ -103,6 +106,7 @@ impl Default for WriterLimits {
             checkpoint_pages_busy: 4 * 1024,
             truncate_bytes: 16 << 20,
             idle: Duration::from_millis(50),
+            file_look: Duration::from_secs(5),
         }
     }
 }
@@ -205,6 +209,7 @@ pub struct Writer {
     figures: Arc<WriterFigures>,
     announcer: Announcer,
     groups_since_look: u64,
+    open_files: OpenFiles,
 }
 
 struct Announcer {
@@ -257,6 +262,7 @@ impl Writer {
         log.settle()?;
         let durable = Arc::new(DurableHead::new(log.head()?.seq));
         Ok(Self {
+            open_files: OpenFiles::of(&log.database),
             mover: None,
             log,
             commits,
@@ -337,16 +343,34 @@ impl Writer {
             self.end_move(moved)?;
         }
         if self.look_at_wal()?.pages_pending < self.limits.checkpoint_pages {
-            return Ok(self.commits.recv().ok());
+            return self.wait();
         }
         match self.commits.recv_timeout(self.limits.idle) {
             Ok(commit) => Ok(Some(commit)),
             Err(RecvTimeoutError::Disconnected) => Ok(None),
             Err(RecvTimeoutError::Timeout) => {
                 self.checkpoint_idle()?;
-                Ok(self.commits.recv().ok())
+                self.wait()
             }
         }
+    }
+
+    /// Waits for the next commit, with a look at the files now and then: a prompt that nothing follows is worth as much.
+    fn wait(&mut self) -> Result<Option<Commit>, LedgerError> {
+        loop {
+            match self.commits.recv_timeout(self.limits.file_look) {
+                Ok(commit) => return Ok(Some(commit)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => self.check_files()?,
+            }
+        }
+    }
+
+    /// Fails if what was written went to files that nobody finds again.
+    fn check_files(&mut self) -> Result<(), LedgerError> {
+        let head = self.log.head()?;
+        self.open_files
+            .check(&self.log.connection, &self.log.database, head)
     }
 
     /// Commits everything that is queued, up to the bounds, in one transaction.
@@ -369,6 +393,7 @@ impl Writer {
         }
         let bytes = batch.payload_bytes();
         let head = batch.commit()?;
+        self.check_files()?;
         let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.figures.commits.fetch_add(1, Relaxed);
         self.figures.events.fetch_add(events, Relaxed);

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Tslp, failure, fenced, prompt, serving,
+    CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, failure, fenced, prompt,
+    serving,
 };
 use crate::ledger_file::{self, damage, evidence, holds};
 use crate::upstream::{Reply, Step, Upstream, closing, event};
@@ -441,4 +442,83 @@ fn crashes_at_any_moment_lose_no_prompt_whose_reply_had_begun() {
         let state = tslp.state();
         assert!(state.as_object().unwrap().len() >= begun, "{state}");
     }
+}
+
+/// What was acknowledged before the files were taken away is in a copy that takes their place.
+fn check_taken_away(take_away: impl Fn(&Places), by_a_prompt: bool) {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    let state = tslp.state();
+    tslp.at_rest();
+    take_away(&places);
+    if by_a_prompt {
+        let refused = tslp.chat(&prompt("hello"));
+        assert_ne!(refused.status(), 200, "{}", refused.text());
+    }
+    eventually(|| (tslp.page("/health")["status"] == "ledger_failed").then_some(()));
+    let refused = tslp.chat(&prompt("hello again"));
+    assert_eq!(refused.status(), 503);
+    let said = refused.text();
+    assert!(said.contains("while tslp had it open"), "{said}");
+    assert!(said.contains(".rescued-"), "{said}");
+    tslp.kill();
+    let copies = std::fs::read_dir(&places.data).unwrap();
+    let mut copies = copies.map(|entry| entry.unwrap().path());
+    let copy = copies.find(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.contains(".rescued-") && !name.ends_with(".anchor")
+    });
+    let copy = copy.expect("a copy");
+    for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
+        let _ = std::fs::remove_file(places.data.join(name));
+    }
+    let anchor = format!("{}.anchor", copy.display());
+    std::fs::rename(&copy, places.data.join("ledger.db")).unwrap();
+    std::fs::rename(anchor, places.data.join("ledger.anchor")).unwrap();
+    let tslp = Tslp::start(&places, &upstream);
+    assert_eq!(tslp.state(), state);
+    assert_eq!(tslp.page("/doctor")["ok"], true);
+}
+
+fn remove(places: &Places, names: &[&str]) {
+    for name in names {
+        std::fs::remove_file(places.data.join(name)).unwrap();
+    }
+}
+
+#[test]
+fn files_deleted_under_the_proxy_stop_it_and_are_copied() {
+    check_taken_away(
+        |places| remove(places, &["ledger.db", "ledger.db-wal", "ledger.db-shm"]),
+        true,
+    );
+}
+
+#[test]
+fn deleted_files_are_noticed_without_a_prompt() {
+    check_taken_away(|places| remove(places, &["ledger.db"]), false);
+}
+
+#[test]
+fn a_deleted_wal_is_noticed() {
+    check_taken_away(|places| remove(places, &["ledger.db-wal"]), true);
+}
+
+#[test]
+fn a_deleted_data_directory_is_noticed() {
+    check_taken_away(
+        |places| std::fs::remove_dir_all(&places.data).unwrap(),
+        true,
+    );
+}
+
+#[test]
+fn a_database_in_the_place_of_the_open_one_is_noticed() {
+    let replace = |places: &Places| {
+        let (path, copy) = (places.data.join("ledger.db"), places.data.join("copy"));
+        std::fs::copy(&path, &copy).unwrap();
+        std::fs::rename(&copy, &path).unwrap();
+    };
+    check_taken_away(replace, true);
 }

@@ -1,5 +1,6 @@
 //! Much at once, through the whole proxy: what waits for memory gets it, and what is too long is passed on unjudged.
 
+use std::fs;
 use std::thread;
 
 use serde_json::json;
@@ -92,4 +93,52 @@ fn a_tool_call_without_end_is_passed_on_and_given_up() {
         "{}",
         tslp.log()
     );
+}
+
+/// The most memory that the proxy ever had, in KiB.
+fn peak_kib(tslp: &Tslp<'_>) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", tslp.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1));
+    kib.unwrap().parse().unwrap()
+}
+
+/// The law's 64 MB hold with settings as they come, whatever is sent at once: what is longer than the bound gets 413.
+#[cfg(target_os = "linux")]
+#[test]
+fn large_bodies_take_64_megabytes_at_most() {
+    let check = |count: usize, bytes: usize| {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let tslp = Tslp::start(&places, &upstream);
+        let statuses: Vec<u16> = thread::scope(|scope| {
+            let asked: Vec<_> = (0..count)
+                .map(|number| {
+                    let tslp = &tslp;
+                    scope.spawn(move || {
+                        let line = format!("{number} {}\n", "x".repeat(2_000));
+                        let text = line.repeat(bytes / line.len());
+                        tslp.chat(&prompt(&text)).status()
+                    })
+                })
+                .collect();
+            asked
+                .into_iter()
+                .map(|asked| asked.join().unwrap())
+                .collect()
+        });
+        let fits = bytes < 6 << 20;
+        let expected = if fits { 200 } else { 413 };
+        assert!(
+            statuses.iter().all(|status| *status == expected),
+            "{statuses:?}"
+        );
+        let peak = peak_kib(&tslp);
+        assert!(peak <= 64 << 10, "{count} of {bytes} bytes: {peak} KiB");
+        tslp.stop();
+    };
+    check(1, 5_900_000);
+    check(1, 15_000_000);
+    check(1, 29_000_000);
+    check(4, 7_000_000);
+    check(64, 512_000);
 }

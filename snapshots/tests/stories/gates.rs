@@ -184,6 +184,147 @@ fn collapse() {
 }
 
 #[test]
+fn collapse_in_small_steps() {
+    check(
+        "gates__collapse_in_small_steps",
+        "Each reply takes out one line, which a change may. What would leave less than half of what the user pasted is refused.",
+        "
+        user
+        | ```c:src/stats.c
+        | void stats(int *x, int n) {
+        |     int total = sum(x, n);
+        |     int low = least(x, n);
+        |     int high = most(x, n);
+        |     int span = high - low;
+        |     store(a, total, n);
+        |     store(b, low, n);
+        |     store(c, high, n);
+        |     store(d, span, n);
+        |     notify(a, b, c, d);
+        |     log_all(total, low, high);
+        |     count(calls, 1);
+        |     touch(clock, now);
+        | }
+        | ```
+        model
+        | ```c:src/stats.c
+        | void stats(int *x, int n) {
+        |     int total = sum(x, n);
+        |     int low = least(x, n);
+        |     int high = most(x, n);
+        |     int span = high - low;
+        |     store(a, total, n);
+        |     store(b, low, n);
+        |     store(c, high, n);
+        |     store(d, span, n);
+        |     notify(a, b, c, d);
+        |     log_all(total, low, high);
+        |     count(calls, 1);
+        | }
+        | ```
+        user
+        | Go on with stats().
+        model
+        | ```c:src/stats.c
+        | void stats(int *x, int n) {
+        |     int total = sum(x, n);
+        |     int low = least(x, n);
+        |     int high = most(x, n);
+        |     int span = high - low;
+        |     store(a, total, n);
+        |     store(b, low, n);
+        |     store(c, high, n);
+        |     store(d, span, n);
+        |     notify(a, b, c, d);
+        |     log_all(total, low, high);
+        | }
+        | ```
+        user
+        | Go on with stats().
+        model
+        | ```c:src/stats.c
+        | void stats(int *x, int n) {
+        |     int total = sum(x, n);
+        |     int low = least(x, n);
+        |     int high = most(x, n);
+        |     int span = high - low;
+        |     store(a, total, n);
+        |     store(b, low, n);
+        |     store(c, high, n);
+        |     store(d, span, n);
+        |     notify(a, b, c, d);
+        | }
+        | ```
+        user
+        | Go on with stats().
+        model
+        | ```c:src/stats.c
+        | void stats(int *x, int n) {
+        |     int total = sum(x, n);
+        |     int low = least(x, n);
+        |     int high = most(x, n);
+        |     int span = high - low;
+        |     store(a, total, n);
+        |     store(b, low, n);
+        |     store(c, high, n);
+        |     store(d, span, n);
+        | }
+        | ```
+        user
+        | Go on with stats().
+        model
+        | ```c:src/stats.c
+        | void stats(int *x, int n) {
+        |     int total = sum(x, n);
+        |     int low = least(x, n);
+        |     int high = most(x, n);
+        |     int span = high - low;
+        |     store(a, total, n);
+        |     store(b, low, n);
+        |     store(c, high, n);
+        | }
+        | ```
+        user
+        | Go on with stats().
+        model
+        | ```c:src/stats.c
+        | void stats(int *x, int n) {
+        |     int total = sum(x, n);
+        |     int low = least(x, n);
+        |     int high = most(x, n);
+        |     int span = high - low;
+        |     store(a, total, n);
+        |     store(b, low, n);
+        | }
+        | ```
+        user
+        | Go on with stats().
+        model
+        | ```c:src/stats.c
+        | void stats(int *x, int n) {
+        |     int total = sum(x, n);
+        |     int low = least(x, n);
+        |     int high = most(x, n);
+        |     int span = high - low;
+        |     store(a, total, n);
+        | }
+        | ```
+        user
+        | Go on with stats().
+        model
+        | ```c:src/stats.c
+        | void stats(int *x, int n) {
+        |     int total = sum(x, n);
+        |     int low = least(x, n);
+        |     int high = most(x, n);
+        |     int span = high - low;
+        | }
+        | ```
+        ",
+    );
+}
+
+#[test]
 fn renamed_function() {
     after_paste(
         "gates__renamed_function",

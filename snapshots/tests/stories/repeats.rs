@@ -794,3 +794,37 @@ fn summary_of_a_conversation() {
         ),
     );
 }
+
+#[test]
+fn a_subtasks_result() {
+    check(
+        "repeats__a_subtasks_result",
+        "A client hands a subtask's reply back in a message of the user's: the refused proposal in it isn't the user's word.",
+        "
+        user
+        | ```c:src/a.c
+        | int clamp(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        | ```
+        model
+        | Here it is:
+        | ```c:src/a.c
+        | int clamp(int x, int low, int high) {
+        |     return x;
+        | }
+        | ```
+        user
+        | [new_task completed] Result:
+        |
+        | Here it is:
+        | ```c:src/a.c
+        | int clamp(int x, int low, int high) {
+        |     return x;
+        | }
+        | ```
+        ",
+    );
+}

@@ -1,4 +1,4 @@
-//! What is redacted, and what looks like it and isn't: the lists in `credentials/`.
+//! What is redacted, and what looks like it and is not: the lists in `credentials/`.
 
 use std::borrow::Cow;
 

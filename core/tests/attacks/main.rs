@@ -1,0 +1,4 @@
+//! Attacks that were tried, as lists: the next one is one more line.
+
+mod credentials;
+mod delimiters;
