@@ -96,12 +96,12 @@ pub enum Ending {
 /// To the network loop; every sender wakes the loop's poll afterwards.
 #[derive(Debug)]
 pub enum ToLoop {
-    /// Send this body to the upstream in place of the client's.
+    /// Send this to the model server in place of the client's request.
     Forward {
         /// Which.
         exchange: ExchangeId,
-        /// The composed request body.
-        body: Arc<Vec<u8>>,
+        /// The composed request.
+        request: ModelRequest,
         /// Response bytes may reach the client once this position is durable.
         durable_at: Seq,
         /// Told to the client in the `x-tslp-episode` response header.
@@ -111,8 +111,8 @@ pub enum ToLoop {
     LeaveAlone {
         /// Which.
         exchange: ExchangeId,
-        /// The client's own body.
-        body: Arc<Vec<u8>>,
+        /// The client's own.
+        request: ModelRequest,
     },
     /// Answer the client at once; nothing goes upstream.
     Answer {
@@ -130,6 +130,15 @@ pub enum ToLoop {
         /// What happened and what to do.
         message: String,
     },
+}
+
+/// A request for a model server.
+#[derive(Debug)]
+pub struct ModelRequest {
+    /// The JSON text of its `model`, by which the server is chosen.
+    pub model: Option<String>,
+    /// All of it.
+    pub body: Arc<Vec<u8>>,
 }
 
 /// A complete response with a body.

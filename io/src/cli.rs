@@ -406,7 +406,7 @@ fn flag(key: &'static Key) -> Arg {
             .value_name("WORD")
             .value_parser(PossibleValuesParser::new(words())),
         Kind::Text(name) => arg.value_name(name),
-        Kind::List(name) => arg.value_name(name).action(ArgAction::Append),
+        Kind::List(name) | Kind::Servers(name) => arg.value_name(name).action(ArgAction::Append),
         Kind::Secret => arg.value_name("SECRET"),
         Kind::Folder => arg.value_name("DIR").value_hint(ValueHint::DirPath),
         Kind::File => arg.value_name("FILE").value_hint(ValueHint::FilePath),

@@ -26,7 +26,7 @@ use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding, PendingReply};
 use tslp_replay::state::State;
 
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
-use crate::channel::{Answer, Ending, ExchangeId, Handover, ToEngine, ToLoop};
+use crate::channel::{Answer, Ending, ExchangeId, Handover, ModelRequest, ToEngine, ToLoop};
 use crate::chat::dialect::Dialect;
 use crate::chat::reply::{ReplyDecoder, Said};
 use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlaces, Reading};
@@ -277,7 +277,10 @@ impl EngineThread {
         match self.compose(exchange, envelope, authorization, body) {
             Ok(Composition::LeftAlone(body)) => self.wiring.to_loop.send(ToLoop::LeaveAlone {
                 exchange,
-                body: Arc::new(body),
+                request: ModelRequest {
+                    model: request::model(&body),
+                    body: Arc::new(body),
+                },
             }),
             // The prompt goes first: its way upstream counts, all else has until the reply comes. The writer is woken last,
             // since both it and this thread use the disk and the second core.
@@ -346,7 +349,10 @@ impl EngineThread {
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {
             exchange,
-            body: Arc::clone(&body),
+            request: ModelRequest {
+                model: model.clone(),
+                body: Arc::clone(&body),
+            },
             durable_at,
             episode: composed.episode,
         };

@@ -25,8 +25,8 @@ use crate::channel::{DiagnosticQuery, ExchangeId, ToEngine, ToLoop};
 use crate::guard::{Guard, GuardError};
 use crate::http::socket::{Ready, Socket};
 use crate::loop_config::LoopConfig;
-use crate::upstream::pool::Pool;
-use crate::upstream::resolve::{Resolved, Resolver};
+use crate::upstream::resolve::Resolved;
+use crate::upstream::server::{Server, ServerNumber};
 use client::{Client, Link, Stage};
 use memory_budget::MemoryBudget;
 use net::{FIRST_KEY, Net, Rouse, System, Wake};
@@ -66,7 +66,7 @@ enum Inbox {
     /// By the engine, the ledger's writer, or the diagnostics.
     Message(ToLoop),
     /// By the resolver's thread.
-    Route(Resolved),
+    Route(ServerNumber, Resolved),
     /// By whoever ends the process.
     Shutdown,
 }
@@ -150,10 +150,8 @@ pub struct MainLoop {
     exchanges: BTreeMap<ExchangeId, usize>,
     /// Exchanges that need the model, or may come to need it.
     in_use: BTreeMap<ExchangeId, InUse>,
-    pool: Pool,
-    resolver: Resolver,
-    /// Clients whose request waits for the upstream's address.
-    unrouted: Vec<usize>,
+    /// The default server, then those for some models.
+    servers: Vec<Server>,
     /// Messages that found the engine's channel full, in order.
     engine_queue: VecDeque<ToEngine>,
     /// Clients whose upstream isn't read because of that.
@@ -211,6 +209,11 @@ impl MainLoop {
             rouse,
             woken: Arc::new(AtomicBool::new(false)),
         };
+        let others = config.model_upstreams.iter();
+        let servers = std::iter::once(&config.upstream)
+            .chain(others.map(|server| &server.upstream))
+            .map(|upstream| Server::new(upstream.clone()))
+            .collect();
         let main_loop = Self {
             now: net.now(),
             net,
@@ -224,13 +227,11 @@ impl MainLoop {
             links: BTreeMap::new(),
             exchanges: BTreeMap::new(),
             in_use: BTreeMap::new(),
-            pool: Pool::default(),
-            resolver: Resolver::new(config.upstream.clone()),
+            servers,
             budget: MemoryBudget::for_bodies_up_to(config.limits.chat_body_bytes_max),
             buffered_bytes: 0,
             room_waiters: Vec::new(),
             config,
-            unrouted: Vec::new(),
             engine_queue: VecDeque::new(),
             engine_waiters: Vec::new(),
             gated: Vec::new(),
@@ -396,9 +397,9 @@ impl MainLoop {
             self.accept_retry,
             self.next_deadline,
             self.next_handover,
-            self.pool.next_expiry(),
         ]
         .into_iter()
+        .chain(self.servers.iter().map(|server| server.pool.next_expiry()))
         .flatten()
         .min()
         .map(|at| at.saturating_duration_since(self.net.now()))

@@ -28,7 +28,7 @@ use crate::exit::Exit;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Durability, Failure, LedgerWriter, Remedy, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
-use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, UpstreamConfig};
+use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
 use crate::memory;
 use crate::observer::{Observer, SystemClock};
@@ -291,12 +291,17 @@ impl Server {
         let loop_config = loop_config(config, &chosen.url);
         let auditor = AuditorConfig {
             upstream: loop_config.upstream.clone(),
+            model_upstreams: loop_config.model_upstreams.clone(),
             placement: config.policy.placement,
             connect: loop_config.timeouts.connect,
             timeout: config.audit.timeout,
         };
         let (main_loop, address, handle) = MainLoop::bind(config.listen, loop_config, channels)?;
         let mut banner = vec![chosen.banner.clone()];
+        for server in &config.upstream.by_model {
+            let (url, models) = (&server.url, server.models.join(", "));
+            banner.push(format!("upstream {url} for models {models}"));
+        }
         banner.push(format!("workspace {}", config.workspace.display()));
         let safe_mode = started.as_ref().err().map(|(reason, _)| reason.clone());
         if let Some(reason) = &safe_mode {
@@ -481,6 +486,17 @@ fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
         api_key: config.upstream.api_key.clone(),
         extra_ca_file: config.upstream.ca_file.clone(),
     };
+    let others = config.upstream.by_model.iter();
+    loop_config.model_upstreams = others
+        .map(|server| ModelUpstream {
+            models: server.models.clone(),
+            // A key is for the one server that it was given for.
+            upstream: UpstreamConfig {
+                extra_ca_file: config.upstream.ca_file.clone(),
+                ..UpstreamConfig::new(server.url.clone())
+            },
+        })
+        .collect();
     loop_config.guard = GuardConfig {
         extra_hosts: config.access.hosts_allowed.clone(),
         origins: config.access.origins_allowed.clone(),

@@ -253,6 +253,17 @@ pub fn read<'b>(
     Ok(Reading::Prompt(body, request))
 }
 
+/// The JSON text of a body's `model`, of a request that is left alone.
+pub fn model(bytes: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Named<'b> {
+        #[serde(borrow)]
+        model: Option<&'b serde_json::value::RawValue>,
+    }
+    let named: Named<'_> = serde_json::from_slice(bytes).ok()?;
+    named.model.map(|model| model.get().to_owned())
+}
+
 /// Whether the request is no prompt whose words are somebody's: what a client fills in at a cursor, or has put into a
 /// template itself.
 fn is_left_alone(dialect: Dialect, walked: &WalkedBody<'_>) -> bool {

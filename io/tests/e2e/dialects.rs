@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::client::Response;
-use crate::harness::{JSON, Places, RING, RING_PUT, Tslp, fenced, state_block};
+use crate::harness::{JSON, Places, RING, RING_PUT, Tslp, fenced, prompt, state_block};
 use crate::upstream::{Reply, Upstream};
 
 /// One dialect: its route, a request with one text of the user's, and a whole reply with a text.
@@ -252,4 +252,48 @@ fn a_route_that_the_model_server_lacks_is_explained_in_the_clients_own_shape() {
             (404, &missing[..])
         );
     }
+}
+
+#[test]
+fn a_request_without_a_content_type_is_taken_as_json() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    for spoken in &SPOKEN {
+        upstream.will_say("yes");
+        let body = (spoken.request)("hello").to_string();
+        let response = tslp.request("POST", spoken.path, &[], body.as_bytes());
+        assert_eq!(response.status(), 200, "{}", response.text());
+    }
+}
+
+#[test]
+fn each_model_is_asked_at_the_server_that_is_named_for_it() {
+    let (places, other, qwen) = (Places::new(), Upstream::start(), Upstream::start());
+    let file = places.path("servers.toml");
+    let text = format!(
+        "listen = '127.0.0.1:0'\n[[upstream]]\nurl = '{}'\n[[upstream]]\nmodels = ['qwen*', 'phi4']\nurl = '{}/v1'\n",
+        other.url, qwen.url
+    );
+    std::fs::write(&file, text).unwrap();
+    let command = places.in_workspace(&["serve", "--config", file.to_str().unwrap()]);
+    let tslp = Tslp::spawn(&places, command);
+    for (model, server) in [
+        ("qwen3:4b", &qwen),
+        ("llama3", &other),
+        ("PHI4", &qwen),
+        ("phi4-mini", &other),
+        ("qwen3:4b", &qwen),
+    ] {
+        server.will_say("yes");
+        let mut body = prompt("hello");
+        body["model"] = model.into();
+        assert_eq!(tslp.chat(&body).status(), 200, "{model}");
+        assert_eq!(server.next().json()["model"], model);
+    }
+    let embeddings = json!({"model": "qwen3:4b", "input": "x"}).to_string();
+    other.will(Reply::Plain(200, "application/json", b"{}".to_vec()));
+    let response = tslp.request("POST", "/v1/embeddings", &[JSON], embeddings.as_bytes());
+    assert_eq!(response.status(), 200);
+    assert_eq!(other.next().text(), embeddings);
+    assert!(qwen.saw_nothing());
 }

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tslp_core::audit::Question;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_io::auditor::queue::{Addressee, Audit, AuditQueue, Mark};
-use tslp_io::channel::{Answer, DiagnosticQuery, ToEngine, ToLoop};
+use tslp_io::channel::{Answer, DiagnosticQuery, ModelRequest, ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
@@ -162,7 +162,10 @@ fn run_engine(
             let durable_at = Seq(seq);
             handle.send(ToLoop::Forward {
                 exchange: *exchange,
-                body: body.clone().into(),
+                request: ModelRequest {
+                    model: None,
+                    body: body.clone().into(),
+                },
                 durable_at,
                 episode: EpisodeId(seq),
             });
