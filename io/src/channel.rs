@@ -10,6 +10,7 @@ use crate::chat::dialect::Dialect;
 use crate::config::secret::Secret;
 use crate::diagnostics::recent;
 use crate::diagnostics::state::Wanted;
+pub use crate::http::head::Answer;
 
 /// One request and its response on one client connection; never used twice in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -141,15 +142,6 @@ pub struct ModelRequest {
     pub body: Arc<Vec<u8>>,
 }
 
-/// A complete response with a body.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// HTTP status.
-    pub status: u16,
-    /// JSON text.
-    pub body: Vec<u8>,
-}
-
 /// From the network loop to the diagnostics thread.
 #[derive(Debug)]
 pub struct DiagnosticQuery {
@@ -170,4 +162,6 @@ pub enum DiagnosticPage {
     State(Wanted),
     /// `GET /debug/last-prompt`.
     LastPrompt,
+    /// `GET /metrics`.
+    Metrics,
 }

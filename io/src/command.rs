@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -290,6 +291,7 @@ fn subject(config: &ServeConfig) -> Subject {
         scrub: None,
         recent_episodes: config.recent_episodes,
         disk_now: DiskNow::of(config),
+        metrics: Arc::default(),
     }
 }
 

@@ -40,6 +40,7 @@ use crate::ledger::writer::Commit;
 use crate::ledger::{DurableHead, Stopped};
 use crate::main_loop::LoopHandle;
 use crate::memory;
+use crate::metrics::Metrics;
 use crate::observer::{Look, WallClock};
 use crate::prompt_cost::{Costs, PromptCosts};
 
@@ -67,6 +68,8 @@ pub struct Wiring {
     pub durable: Arc<DurableHead>,
     /// Where questions for the model go.
     pub audits: AuditQueue,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
     /// What time it is; every event carries it.
     pub clock: Arc<dyn WallClock>,
 }
@@ -287,6 +290,7 @@ impl EngineThread {
             Ok(Composition::Prompt(prompt)) => {
                 let (forward, batch, sent) = *prompt;
                 self.wiring.to_loop.send(forward);
+                self.wiring.metrics.count_prompt(sent.dialect);
                 let batch = match self.record_sent(&sent) {
                     Some(recorded) => batch.and(recorded),
                     None => batch,
@@ -604,6 +608,9 @@ impl EngineThread {
     fn commit(&mut self, batch: Batch) {
         let Some(last) = batch.last() else { return };
         for recorded in &batch.recorded {
+            self.wiring
+                .metrics
+                .count_event(recorded.seq, &recorded.event);
             match &recorded.event {
                 Event::Transitioned(moved) => {
                     self.last_transition = last;
@@ -634,10 +641,7 @@ impl Refused {
             Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
             Self::Ledger(Stopped(message)) => Refusal::new(503, "ledger_failed", message),
         };
-        Answer {
-            status: refusal.status,
-            body: refusal.body(dialect.error_shape()),
-        }
+        Answer::json(refusal.status, refusal.body(dialect.error_shape()))
     }
 }
 

@@ -25,6 +25,7 @@ use crate::channel::{DiagnosticQuery, ExchangeId, ToEngine, ToLoop};
 use crate::guard::{Guard, GuardError};
 use crate::http::socket::{Ready, Socket};
 use crate::loop_config::LoopConfig;
+use crate::metrics::Metrics;
 use crate::upstream::resolve::Resolved;
 use crate::upstream::server::{Server, ServerNumber};
 use client::{Client, Link, Stage};
@@ -80,6 +81,8 @@ pub struct LoopChannels {
     pub to_diagnostics: Sender<DiagnosticQuery>,
     /// Audits, which every request for the model calls off.
     pub audits: AuditQueue,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
 }
 
 /// Sends to the loop from any thread.

@@ -31,6 +31,7 @@ use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFacto
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
 use crate::memory;
+use crate::metrics::Metrics;
 use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, Target};
@@ -283,10 +284,12 @@ impl Server {
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
         let audits = AuditQueue::default();
+        let metrics = Arc::default();
         let channels = LoopChannels {
             to_engine: to_engine.clone(),
             to_diagnostics,
             audits: audits.clone(),
+            metrics: Arc::clone(&metrics),
         };
         let loop_config = loop_config(config, &chosen.url);
         let auditor = AuditorConfig {
@@ -326,6 +329,7 @@ impl Server {
             scrub: scrub.as_ref().map(Scrub::watched),
             recent_episodes: config.recent_episodes,
             disk_now: DiskNow::of(config),
+            metrics: Arc::clone(&metrics),
         });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
         let (watch, room) = room::watch(&config.data_dir, handle.clone());
@@ -340,6 +344,7 @@ impl Server {
                     from_loop,
                     handle: &handle,
                     audits: audits.clone(),
+                    metrics,
                     room: watch,
                 };
                 let (engine, writer) = start_engine(config, opened, state, surroundings)?;
@@ -549,6 +554,7 @@ struct Surroundings<'s> {
     from_loop: Receiver<ToEngine>,
     handle: &'s LoopHandle,
     audits: AuditQueue,
+    metrics: Arc<Metrics>,
     room: RoomWatch,
 }
 
@@ -590,6 +596,7 @@ fn start_engine(
         commits,
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
+        metrics: surroundings.metrics,
         clock: Arc::new(SystemClock),
     };
     let engine = startup::engine(state, &config.policy, contents);

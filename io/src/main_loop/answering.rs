@@ -161,8 +161,8 @@ impl MainLoop {
                 Ok(())
             }
             Ok(Some(Route::Health)) => {
-                let body = self.health();
-                self.answer(client, exchange, 200, &body);
+                let health = Answer::json(200, self.health());
+                self.answer(client, exchange, &health);
                 Ok(())
             }
             Ok(Some(Route::Diagnostic(page))) => self.diagnose(key, client, exchange, page),
@@ -355,7 +355,7 @@ impl MainLoop {
                     Err(refusal) => self.refuse_current(client, &refusal),
                 }
             }
-            Work::Routing | Work::Composing | Work::Diagnosing => {}
+            Work::Routing | Work::Composing { .. } | Work::Diagnosing => {}
         }
     }
 
@@ -376,7 +376,9 @@ impl MainLoop {
             authorization: self.authorization(&exchange.head),
             body,
         };
-        exchange.work = Work::Composing;
+        exchange.work = Work::Composing {
+            since: self.net.now(),
+        };
         self.budget.complete(exchange.id, body_bytes);
         self.tell_engine(prompt);
     }
@@ -400,20 +402,15 @@ impl MainLoop {
     /// Answers an exchange that the engine or the diagnostics decided.
     pub(super) fn deliver(&mut self, client: &mut Client, answer: &Answer) {
         if let Some(exchange) = client.exchange.take() {
-            self.answer(client, exchange, answer.status, &answer.body);
+            self.answer(client, exchange, answer);
         }
     }
 
-    fn answer(&mut self, client: &mut Client, exchange: Box<Exchange>, status: u16, body: &[u8]) {
+    fn answer(&mut self, client: &mut Client, exchange: Box<Exchange>, answer: &Answer) {
         let exchange = close_if_unread(client, exchange);
         let fields = exchange.caller_fields();
-        head::own_response(
-            client.out.buffer(),
-            exchange.response_to(),
-            status,
-            &fields,
-            body,
-        );
+        let to = exchange.response_to();
+        head::own_response(client.out.buffer(), to, &fields, answer);
         self.finish(client, &exchange);
     }
 
@@ -426,12 +423,12 @@ impl MainLoop {
         if let Some(wanted) = headers.first_text("access-control-request-headers") {
             fields.push(("access-control-allow-headers", wanted));
         }
+        let nothing = Answer::json(204, Vec::new());
         head::own_response(
             client.out.buffer(),
             exchange.response_to(),
-            204,
             &fields,
-            b"",
+            &nothing,
         );
         self.finish(client, &exchange);
     }
@@ -537,7 +534,7 @@ fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> Understo
             }
             Upload::Complete | Upload::Broken => {}
         },
-        Work::Routing | Work::Composing | Work::Diagnosing => {}
+        Work::Routing | Work::Composing { .. } | Work::Diagnosing => {}
     }
     Understood::Moved
 }

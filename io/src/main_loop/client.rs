@@ -159,8 +159,8 @@ pub(super) enum Work {
     Routing,
     /// A chat request's body is coming in.
     Collecting(Collecting),
-    /// The engine has the prompt.
-    Composing,
+    /// The engine has the prompt, since it was whole.
+    Composing { since: Instant },
     /// The diagnostics thread has the question.
     Diagnosing,
     /// The upstream is spoken to.

@@ -109,7 +109,7 @@ impl MainLoop {
                 let left = collecting.whole_by.saturating_duration_since(self.now);
                 Some((Due::Body, limits.body_idle.min(left)))
             }
-            Some(Work::Routing | Work::Composing | Work::Diagnosing) => None,
+            Some(Work::Routing | Work::Composing { .. } | Work::Diagnosing) => None,
             Some(Work::Upstream(call)) => self.awaited_of_call(client, call),
         }
     }

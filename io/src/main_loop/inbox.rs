@@ -136,10 +136,9 @@ impl MainLoop {
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
-        debug_assert!(
-            matches!(exchange.work, Work::Composing),
-            "one Forward for each prompt"
-        );
+        let Work::Composing { since } = exchange.work else {
+            unreachable!("one Forward for each prompt");
+        };
         exchange.server = ServerNumber::for_model(model.as_deref(), &self.config.model_upstreams);
         let server = &self.servers[exchange.server.0].config;
         let target = format!("{}{}", server.url.prefix, exchange.head.target);
@@ -162,6 +161,8 @@ impl MainLoop {
             downstream: Downstream::Waiting,
         }));
         if is_gated {
+            let overhead = self.net.now().saturating_duration_since(since);
+            self.channels.metrics.count_overhead(overhead);
             client.out.hold_from_here();
         }
         if is_gated && self.ledger_failure.is_some() {
@@ -187,7 +188,7 @@ impl MainLoop {
         let refusal = Refusal::new(503, "ledger_failed", message);
         if let Some(exchange) = client.exchange.as_deref() {
             match &exchange.work {
-                Work::Composing => return self.refuse_current(client, &refusal),
+                Work::Composing { .. } => return self.refuse_current(client, &refusal),
                 // Nothing becomes durable any more, so no memory comes back.
                 Work::Collecting(_) if client.waits_for_room() => {
                     return self.refuse_current(client, &refusal);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, prompt};
+use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, fenced, prompt};
 use crate::upstream::Upstream;
 
 #[test]
@@ -359,4 +359,39 @@ fn obeyed(text: &str) -> String {
         .filter(|c| !c.is_ascii_graphic() && *c != ' ' && *c != '\n');
     let hidden: Vec<char> = hidden.collect();
     text.chars().filter(|c| hidden.contains(c)).collect()
+}
+
+#[test]
+fn the_metrics_count_prompts_outcomes_and_time() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("Make `ring_put` of src/ring.c better, please.");
+    let page = eventually(|| {
+        let page = tslp.get("/metrics");
+        assert_eq!(page.status(), 200);
+        let media_type = page.header("content-type").unwrap();
+        assert!(media_type.starts_with("text/plain; version=0.0.4"));
+        let text = page.text();
+        (text.contains("\ntslp_ledger_lag_events 0\n") && text.contains("promoted")).then_some(text)
+    });
+    for line in [
+        "tslp_prompts_total{route=\"/v1/chat/completions\"} 2",
+        "tslp_prompts_total{route=\"/v1/messages\"} 0",
+        "# TYPE tslp_overhead_seconds histogram",
+        "tslp_overhead_seconds_bucket{le=\"+Inf\"} 2",
+        "tslp_overhead_seconds_count 2",
+        "tslp_stale_entities 0",
+    ] {
+        assert!(page.lines().any(|known| known == line), "{line}: {page}");
+    }
+    for line in page.lines() {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        let is_known = line.starts_with("# ") || name.starts_with("tslp_");
+        assert!(
+            is_known && (line.starts_with('#') || value.parse::<f64>().is_ok()),
+            "{line}"
+        );
+    }
 }

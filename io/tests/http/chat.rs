@@ -294,10 +294,7 @@ fn the_engine_can_answer_itself() {
     let Ok(ToEngine::Prompt { exchange, .. }) = proxy.raw.recv() else {
         panic!("a prompt");
     };
-    let answer = Answer {
-        status: 400,
-        body: b"{\"error\":{}}".to_vec(),
-    };
+    let answer = Answer::json(400, b"{\"error\":{}}".to_vec());
     proxy.handle.send(ToLoop::Answer { exchange, answer });
     let response = client.message();
     assert_eq!(

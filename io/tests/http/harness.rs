@@ -69,6 +69,7 @@ impl Proxy {
         let (to_diagnostics, queries) = bounded(4);
         let audits = AuditQueue::default();
         let channels = LoopChannels {
+            metrics: Arc::default(),
             to_engine,
             to_diagnostics,
             audits: audits.clone(),
@@ -192,7 +193,7 @@ fn run_diagnostics(queries: &Receiver<DiagnosticQuery>, handle: &LoopHandle) {
         let body = format!("{{\"page\":\"{:?}\"}}", query.page).into_bytes();
         handle.send(ToLoop::Answer {
             exchange: query.exchange,
-            answer: Answer { status: 200, body },
+            answer: Answer::json(200, body),
         });
     }
 }
