@@ -233,6 +233,10 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             cli::completions(shell, &mut Out::stdout())?;
             Ok(Exit::Ok)
         }
+        Command::Man { command } => {
+            cli::man(command.as_deref(), &mut Out::stdout())?;
+            Ok(Exit::Ok)
+        }
     }
 }
 

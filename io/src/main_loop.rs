@@ -30,7 +30,7 @@ use crate::upstream::resolve::Resolved;
 use crate::upstream::server::{Server, ServerNumber};
 use client::{Client, Link, Stage};
 use memory_budget::MemoryBudget;
-use net::{FIRST_KEY, Net, Rouse, System, Wake};
+use net::{FIRST_KEY, Net, Rouse, System, Wake, inherited_listener};
 
 /// Read buffer shared by all connections.
 const SCRATCH_BYTES: usize = 64 * 1024;
@@ -56,6 +56,11 @@ pub enum BindError {
         /// The system's answer.
         error: io::Error,
     },
+    /// What the service manager handed over is no listener.
+    #[error(
+        "can't use the socket that the service manager handed over ({0}): it must be one TCP listener"
+    )]
+    Inherited(io::Error),
     /// The system gives no poll.
     #[error("can't set up polling: {0}")]
     Poll(#[from] io::Error),
@@ -181,15 +186,21 @@ pub struct MainLoop {
 }
 
 impl MainLoop {
-    /// Binds the listener. Returns the loop, the address it really has, and the handle to send to it.
+    /// Binds the listener, or takes the one that the service manager has bound. Returns the loop, the address it really
+    /// has, and the handle to send to it.
     pub fn bind(
         address: SocketAddr,
         config: LoopConfig,
         channels: LoopChannels,
     ) -> Result<(Self, SocketAddr, LoopHandle), BindError> {
+        let inherited = inherited_listener().map_err(BindError::Inherited)?;
+        let address = match &inherited {
+            None => address,
+            Some(listener) => listener.local_addr().map_err(BindError::Inherited)?,
+        };
         // The guard may refuse an address that must not even be bound for a moment.
         Guard::new(address, &config.guard)?;
-        let (net, bound, rouse) = System::listen(address)?;
+        let (net, bound, rouse) = System::listen(address, inherited)?;
         let (main_loop, handle) = Self::over(Box::new(net), rouse, bound, config, channels)?;
         Ok((main_loop, bound, handle))
     }

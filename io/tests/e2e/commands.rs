@@ -1,5 +1,9 @@
 //! The command line says what the pages say.
 
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, fenced, prompt};
@@ -394,4 +398,25 @@ fn the_metrics_count_prompts_outcomes_and_time() {
             "{line}"
         );
     }
+}
+
+#[test]
+fn a_service_manager_can_hand_over_the_listener() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = places.in_workspace(&["serve", "--upstream", &upstream.url]);
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        "exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\"",
+    ]);
+    command.arg(serving.get_program()).args(serving.get_args());
+    let variables = serving.get_envs();
+    command.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+    let tslp = Tslp::spawn_by(&places, command, |command| {
+        command.stdin(OwnedFd::from(listener)).spawn().unwrap()
+    });
+    assert_eq!(tslp.address, address);
+    assert_eq!(tslp.page("/health")["status"], "ok");
 }
