@@ -28,8 +28,9 @@ use tslp_replay::state::State;
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
 use crate::channel::{Answer, Ending, ExchangeId, Handover, ModelRequest, ToEngine, ToLoop};
 use crate::chat::dialect::Dialect;
+use crate::chat::kept_responses::KeptResponses;
 use crate::chat::reply::{ReplyDecoder, Said};
-use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlaces, Reading};
+use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlaces};
 use crate::chat::rewrite::RewrittenMessages;
 use crate::chat::sent::{SentMessage, SentPrompts};
 use crate::chat::template::KnownText;
@@ -91,6 +92,7 @@ pub struct EngineThread {
     running: HashMap<ExchangeId, Running>,
     prompt_costs: PromptCosts,
     known_messages: KnownMessages,
+    kept_responses: KeptResponses,
     rewritten_messages: RewrittenMessages,
     sent_prompts: SentPrompts,
     last_transition: Seq,
@@ -173,6 +175,7 @@ impl EngineThread {
             running: HashMap::new(),
             prompt_costs: PromptCosts::default(),
             known_messages: KnownMessages::default(),
+            kept_responses: KeptResponses::default(),
             rewritten_messages: RewrittenMessages::default(),
             sent_prompts: SentPrompts::default(),
             last_transition: Seq(0),
@@ -314,10 +317,12 @@ impl EngineThread {
     ) -> Result<Composition, Refused> {
         let dialect = envelope.dialect;
         let reading = request::read(&body, envelope, &mut self.known_messages);
-        let (wire, request) = match reading.map_err(Refused::Request)? {
-            Reading::Prompt(wire, request) => (wire, request),
-            Reading::LeftAlone => return Ok(Composition::LeftAlone(body)),
+        let (wire, mut request) = match reading.map_err(Refused::Request)? {
+            Some(read) => read,
+            None => return Ok(Composition::LeftAlone(body)),
         };
+        let previous = wire.previous_response();
+        request.continues = previous.and_then(|id| self.kept_responses.session(&id));
         self.wiring
             .durable
             .wait_for(self.last_transition)
@@ -521,6 +526,11 @@ impl EngineThread {
             Ending::Complete { .. } => running.decoder.end(),
             _ => Said::default(),
         };
+        if let Some(id) = running.decoder.response_id()
+            && let Some(session) = self.engine.session_of(running.episode)
+        {
+            self.kept_responses.keep(id, session);
+        }
         let outcome = outcome(ending, &running.decoder)?;
         if is_no_reply(outcome, &running) {
             let (beginning, left_out) = running.decoder.beginning();

@@ -55,6 +55,7 @@ pub struct ReplyDecoder {
     text_blocks: Vec<u64>,
     has_thoughts: bool,
     finish_reason: Option<String>,
+    response_id: Option<String>,
     usage: ServerUsage,
     flaw: Option<Flaw>,
     done: bool,
@@ -159,6 +160,16 @@ impl ReplyDecoder {
             Form::Unknown => {}
         }
         said
+    }
+
+    /// The name by which the model server keeps the reply, if it gave one.
+    #[must_use]
+    pub fn response_id(&self) -> Option<&str> {
+        self.response_id.as_deref()
+    }
+
+    pub(super) fn name_response(&mut self, id: String) {
+        self.response_id = Some(id);
     }
 
     /// Whether the reply said itself that it is done: a finish reason, or the closing event.

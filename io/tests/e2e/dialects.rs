@@ -297,3 +297,47 @@ fn each_model_is_asked_at_the_server_that_is_named_for_it() {
     assert_eq!(other.next().text(), embeddings);
     assert!(qwen.saw_nothing());
 }
+
+#[test]
+fn who_names_the_response_before_goes_on_with_its_session() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let ask = |previous: Option<&str>, id: &str, text: &str, reply: &str| {
+        let content = json!([{"type": "output_text", "text": reply}]);
+        let reply = json!({"id": id, "object": "response", "status": "completed",
+            "output": [{"type": "message", "role": "assistant", "content": content}]});
+        let reply = reply.to_string().into_bytes();
+        upstream.will(Reply::Plain(200, "application/json", reply));
+        let mut body = json!({"model": "m", "input": text});
+        if let Some(previous) = previous {
+            body["previous_response_id"] = previous.into();
+        }
+        let body = body.to_string();
+        let response = tslp.request("POST", "/v1/responses", &[JSON], body.as_bytes());
+        assert_eq!(response.status(), 200, "{}", response.text());
+        upstream.next().json()
+    };
+    ask(None, "resp_1", &fenced("src/ring.c", RING), "Fine.");
+    let lazy = fenced(
+        "src/ring.c",
+        "int ring_put(struct ring *r, int value) {\n    // ... rest unchanged ...\n}\n",
+    );
+    ask(Some("resp_1"), "resp_2", "make `ring_put` safe", &lazy);
+    let told = ask(Some("resp_2"), "resp_3", "is it done?", "No.");
+    assert_eq!(told["previous_response_id"], "resp_2");
+    assert!(told.to_string().contains("[STATE NOTICE]"), "{told}");
+    let other = ask(Some("resp_9"), "resp_10", "is it done, really?", "No.");
+    assert!(!other.to_string().contains("[STATE NOTICE]"), "{other}");
+    let recent = tslp.page("/recent");
+    let sessions: Vec<&Value> = recent["episodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["session"])
+        .collect();
+    assert_eq!(sessions.len(), 4);
+    assert!(
+        sessions[0] != sessions[1] && sessions[1..].iter().all(|one| *one == sessions[1]),
+        "{sessions:?}"
+    );
+}
