@@ -61,7 +61,6 @@ impl Turns {
                 episode,
                 session,
                 session_name: None,
-                continues: None,
                 fork: None,
                 transcript: TranscriptHash(self.hash("transcript").0),
                 length: u32::try_from((self.turn - 1) % TURNS_PER_SESSION * 2 + 1)
