@@ -160,7 +160,8 @@ fn spelled(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
         }
     }
     let source = outer.source.get(name.start_byte()..end).unwrap_or_default();
-    tightened(&String::from_utf8_lossy(source))
+    let code = preprocessor::without_directives(source);
+    tightened(&String::from_utf8_lossy(&code))
 }
 
 /// Cuts template arguments that repeat the parameters of a template around the definition.

@@ -164,7 +164,10 @@ impl Pass<'_> {
         let holds = |mark| (index + 2..close).any(|inner| self.is(inner, mark));
         // `WARNING(suppress : 6102)` holds no expression; a conditional one and a block may have a colon.
         let has_colon = holds(b':') && !holds(b'?') && !holds(b'{');
-        if declares || has_colon || holds(b';') {
+        let has_dots = self
+            .token(index + 2)
+            .is_some_and(|it| it.kind == Kind::Dots);
+        if declares || has_colon || has_dots || holds(b';') {
             self.blank_tokens(index + 2..close);
         }
         let Some(next) = next else { return false };
@@ -340,9 +343,23 @@ impl Pass<'_> {
         Some(close + 1)
     }
 
+    /// `T * = 0` among parameters becomes `T   = 0`: the grammar wants a name where there is a default.
+    fn nameless_parameter(&mut self, index: usize) {
+        let gap = |at: usize| self.tokens[at].end < self.tokens[at + 1].start;
+        if self.dialect == Dialect::Cpp
+            && self.inside() == Inside::Group
+            && self.is(index, b'*')
+            && self.is(index + 1, b'=')
+            && gap(index)
+        {
+            self.blank_tokens(index..index + 1);
+        }
+    }
+
     /// Arguments that no function takes: types, operators, members.
     pub(super) fn odd_argument(&mut self, index: usize) {
         self.member_access(index);
+        self.nameless_parameter(index);
         let begins = index
             .checked_sub(1)
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));

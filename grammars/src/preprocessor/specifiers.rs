@@ -55,6 +55,9 @@ impl Pass<'_> {
             return index + 1;
         }
         let Some(second) = self.token(index + 1) else {
+            if upper && self.at_start() {
+                self.blank_tokens(index..index + 1);
+            }
             return index + 1;
         };
         let has_arguments = second.is(b'(') && (upper || is_attribute(self.text(index)));
@@ -76,9 +79,11 @@ impl Pass<'_> {
             self.blank_tokens(part.begin..part.end);
             return end;
         }
-        if self.lone_macro(index) {
-            self.blank_tokens(index..index + 1);
-            return index + 1;
+        let all_lines = self.lines_of_macros(&parts, end).then_some(end);
+        let lone = || self.lone_macro(index).then_some(index + 1);
+        if let Some(end) = all_lines.or_else(lone) {
+            self.blank_tokens(index..end);
+            return end;
         }
         if let [_, .., last] = parts[..]
             && last.kind == PartKind::Upper
@@ -131,6 +136,13 @@ impl Pass<'_> {
             self.blank(token.span());
         }
         index + 1
+    }
+
+    /// Whether a run is nothing but macros, each alone on its line, after which no declaration goes on.
+    fn lines_of_macros(&self, parts: &[Part], end: usize) -> bool {
+        let is_line = |part: &Part| is_upper(part) && self.tokens[part.begin].begins_line;
+        let goes_on = |token: Token| !token.is(b'}') && !matches!(token.kind, Kind::Directive(_));
+        self.at_start() && parts.iter().all(is_line) && !self.token(end).is_some_and(goes_on)
     }
 
     /// Whether a word alone on its line, where a statement begins, is a macro: it is defined here, or it stands
@@ -297,9 +309,9 @@ impl Pass<'_> {
     fn macros_among(&mut self, parts: &[Part], end: usize) -> Vec<Part> {
         let names_last =
             !(self.is(end, b'*') || self.is(end, b'&') || self.names_type_with_arguments(end));
-        let after_pointer = self
+        let after_type = self
             .before()
-            .is_some_and(|before| self.is(before, b'*') || self.is(before, b'&'));
+            .is_some_and(|before| [b'*', b'&', b'>'].iter().any(|mark| self.is(before, *mark)));
         if self.follows_parameters() {
             return parts.iter().copied().filter(is_upper).collect();
         }
@@ -331,7 +343,7 @@ impl Pass<'_> {
             .filter(|part| part.kind == PartKind::Name)
             .count();
         let has_type = specifiers.iter().any(|part| part.kind == PartKind::Type);
-        if after_pointer || self.begins_constructor(end) {
+        if after_type || self.begins_constructor(end) {
             macros.extend(specifiers.iter().copied().filter(is_upper));
         } else if has_type || names > 0 {
             macros.extend(specifiers.iter().copied().filter(is_upper));
@@ -345,7 +357,7 @@ impl Pass<'_> {
                 .rfind(|part| part.kind == PartKind::Upper);
             macros.extend(uppers.filter(|part| keep.is_some_and(|keep| keep.begin != part.begin)));
         }
-        let declared_before = if has_type || after_pointer {
+        let declared_before = if has_type || after_type {
             names > 0
         } else {
             names > 1
