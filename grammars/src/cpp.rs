@@ -18,7 +18,7 @@ use crate::walk::Outer;
 /// The language.
 pub(crate) static CPP: Language = Language {
     name: "cpp",
-    version: "0.23.4+5",
+    version: "0.23.4+6",
     separator: "::",
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
     readable: |source| preprocessor::readable(Dialect::Cpp, source),
