@@ -222,7 +222,7 @@ def compare(language, program, trees):
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read().split("\n")
         mine = ours[path]
-        reasons.open(lines)
+        reasons.open(lines, theirs[path])
         named = collections.defaultdict(list)
         for definition in mine:
             for name in last_name(definition.symbol):
@@ -261,6 +261,7 @@ def compare(language, program, trees):
                 found_in_file += 1
             else:
                 reason = "" if match else reasons.of_lost(tag)
+                in_file -= bool(reason)
                 lost.append((tag["kind"], path, line, tag["name"], "damaged" if match else "", lines[line - 1].strip()[:110], reason))
         if in_file and not found_in_file:
             unknown.append((path, in_file, errors.get(path)))
