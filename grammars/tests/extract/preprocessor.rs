@@ -127,8 +127,9 @@ fn blocks_among_arguments_are_not_torn() {
 #[test]
 fn lines_of_a_directive_are_no_layout() {
     check(
-        "#define END_NAMESPACE \\\n  }                   \\\n  }\nint a = ;\n",
-        "top END_NAMESPACE: #define END_NAMESPACE \\ ~ }
+        "#define BEGIN \\\n    namespace a { \\\n    inline namespace b {\n#define END \\\n    } \\\n    }\nint a = ;\n",
+        "top BEGIN: #define BEGIN \\ ~ inline namespace b {
+         top END: #define END \\ ~ }
          top damaged a: int a = ;
          not clean",
     );
