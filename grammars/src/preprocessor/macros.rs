@@ -44,6 +44,9 @@ impl Pass<'_> {
 
     /// What the grammar of C++ has no place for at some of its words.
     pub(super) fn odd_words(&mut self, index: usize) {
+        if self.dialect != Dialect::Cpp {
+            return;
+        }
         match self.text(index) {
             b"new" => self.new_pointers(index),
             b"decltype" => self.first_operands(index + 1),
