@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
-use tslp_core::extract::Definition;
 
 use crate::language::{Language, offset};
 use crate::parse;
@@ -65,7 +64,6 @@ pub(crate) fn blocks(
     text: &[u8],
     tree: &Tree,
     nesting: u32,
-    definitions: &[Definition],
 ) -> Vec<Torn> {
     let mut blocks = layout(source, language.is_indented);
     // A macro in front may be blanked.
@@ -92,21 +90,12 @@ pub(crate) fn blocks(
         let starts = block.starts();
         ends.any(|end| starts.iter().any(|start| nodes.contains(&(*start, end))))
     };
-    // A head may begin on lines of which layout knows nothing.
-    let is_definition = |block: &Block| {
-        let line_end = block.span.end + end_of_line(&text[block.span.end..]);
-        definitions.iter().any(|it| {
-            let ends = block.span.end..=line_end;
-            let head = it.span.start as usize..=it.head.end as usize;
-            ends.contains(&(it.span.end as usize)) && head.contains(&block.span.start)
-        })
-    };
     let is_pair = |block: &Block| {
         let bracket = block.bracket.iter();
         let end = block.span.end;
         bracket.copied().any(|at| nodes.contains(&(at, end)))
     };
-    let in_question = |block: &&Block| !is_pair(block) && !is_node(block) && !is_definition(block);
+    let in_question = |block: &&Block| !is_pair(block) && !is_node(block);
     // Inner blocks come before those around them.
     let mut torn: Vec<Torn> = Vec::new();
     let mut parsed = 0;

@@ -260,7 +260,7 @@ impl Pass<'_> {
             return self.end_statement_after(close);
         }
         if next.is(b'{') {
-            return self.end_statement_after(close) || self.as_loop(index, close);
+            return self.end_statement_after(close);
         }
         let is_next_line =
             next.begins_line && (next.is_word() || next.is(b'}') || is_directive(next));
@@ -330,28 +330,6 @@ impl Pass<'_> {
             }
         }
         joins
-    }
-
-    /// `FOREACH(x){` becomes `if (1){`.
-    fn as_loop(&mut self, index: usize, close: usize) -> bool {
-        let (Some(name), Some(open), Some(end)) =
-            (self.token(index), self.token(index + 1), self.token(close))
-        else {
-            return false;
-        };
-        if name.end - name.start < 2 || end.start <= open.end {
-            return false;
-        }
-        self.replace(name.span(), b"if");
-        self.blank_tokens(index + 2..close);
-        self.replace(
-            Span {
-                start: open.end,
-                end: open.end + 1,
-            },
-            b"1",
-        );
-        true
     }
 
     fn macro_in_space(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
