@@ -25,20 +25,24 @@ struct File {
     path: PathBuf,
     /// `None` until it is there: SQLite makes the WAL when it is needed.
     known: Option<FileIdentity>,
-    /// A WAL is cut when all of it was moved, a database never is.
-    may_shrink: bool,
 }
 
 impl OpenFiles {
     pub(super) fn of(database: &Database) -> Self {
-        let file = |path: PathBuf, may_shrink| File {
+        let file = |path: PathBuf| File {
             known: database.disk.identity(&path).ok(),
             path,
-            may_shrink,
         };
         Self {
-            database: file(database.path.clone(), false),
-            wal: file(beside(&database.path, "-wal"), true),
+            database: file(database.path.clone()),
+            wal: file(beside(&database.path, "-wal")),
+        }
+    }
+
+    /// The writer itself has cut the WAL, as it does once all of it was moved.
+    pub(super) const fn wal_was_cut(&mut self) {
+        if let Some(known) = &mut self.wal.known {
+            known.bytes = 0;
         }
     }
 
@@ -80,7 +84,7 @@ impl File {
         if (known.device, known.inode) != (found.device, found.inode) {
             return Some("was replaced by another file");
         }
-        (!self.may_shrink && found.bytes < known.bytes).then_some("was cut short")
+        (found.bytes < known.bytes).then_some("was cut short")
     }
 }
 
@@ -92,7 +96,7 @@ fn rescue(connection: &Connection, database: &Database, head: Head) -> String {
             let (copy, path) = (copy.display(), database.path.display());
             format!(
                 "Everything acknowledged was copied to {copy} and verified: stop tslp, remove what is left of {path} with \
-                 its -wal and -shm, rename {copy} to {path} and {copy}.anchor to the head anchor's name, and start it again"
+                 its -wal and -shm, rename {copy} to {path} and {copy}.anchor to ledger.anchor beside it, and start it again"
             )
         }
         Err(error) => format!("What it held could not be copied either: {error}"),

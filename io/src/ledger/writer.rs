@@ -376,6 +376,8 @@ impl Writer {
     /// Commits everything that is queued, up to the bounds, in one transaction.
     fn commit_group(&mut self, first: Commit) -> Result<Head, LedgerError> {
         let started = Instant::now();
+        // What was cut since the last commit has its length again after this one.
+        self.check_files()?;
         let mut events = 0;
         let mut batch = self.log.begin()?;
         let mut next = Some(first);
@@ -454,6 +456,9 @@ impl Writer {
     }
 
     fn checkpoint(&mut self, mode: Checkpoint) -> Result<(), LedgerError> {
+        if mode == Checkpoint::Truncate {
+            self.open_files.wal_was_cut();
+        }
         self.log.checkpoint(mode)?;
         self.figures.checkpoints.fetch_add(1, Relaxed);
         self.look_at_wal().map(drop)

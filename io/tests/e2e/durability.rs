@@ -501,6 +501,30 @@ fn deleted_files_are_noticed_without_a_prompt() {
 }
 
 #[test]
+fn a_wal_that_is_cut_is_noticed_and_nothing_more_acknowledged() {
+    for by_a_prompt in [true, false] {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let tslp = Tslp::start(&places, &upstream);
+        tslp.say(&fenced("src/ring.c", RING));
+        tslp.at_rest();
+        let wal = std::fs::File::options()
+            .write(true)
+            .open(places.data.join("ledger.db-wal"))
+            .unwrap();
+        wal.set_len(0).unwrap();
+        if by_a_prompt {
+            assert_ne!(tslp.chat(&prompt("hello")).status(), 200);
+        }
+        eventually(|| (tslp.page("/health")["status"] == "ledger_failed").then_some(()));
+        let said = tslp.chat(&prompt("hello again")).text();
+        assert!(
+            said.contains("was cut short while tslp had it open"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_deleted_wal_is_noticed() {
     check_taken_away(|places| remove(places, &["ledger.db-wal"]), true);
 }
