@@ -178,8 +178,8 @@ pub fn check_chat_content(head: &RequestHead) -> Result<(), Refusal> {
         return Err(Refusal::new(
             415,
             "content_encoding",
-            "compressed request bodies are not taken: send it without Content-Encoding (Codex: `codex --disable \
-             enable_request_compression`; docs/clients.md names the setting of other clients)",
+            "compressed request bodies are not taken: send it without Content-Encoding (Codex, the only client known to compress: \
+             `codex --disable enable_request_compression`)",
         )
         .with_header("accept-encoding", "identity"));
     }

@@ -12,7 +12,7 @@ use crate::loop_config::DebugPages;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// The whole body to the engine.
-    Chat(Dialect),
+    Chat,
     /// To the upstream as it is, streamed both ways.
     Relay,
     /// Answered on the loop.
@@ -24,9 +24,8 @@ pub enum Route {
 /// The table.
 pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
     let method = head.method.as_str();
-    let mut dialects = Dialect::ALL.into_iter();
-    if let Some(dialect) = dialects.find(|dialect| dialect.path() == head.path()) {
-        return only(method, &["POST"], "POST", Route::Chat(dialect));
+    if Dialect::at(head.path()).is_some() {
+        return only(method, &["POST"], "POST", Route::Chat);
     }
     match (head.path(), debug) {
         // Ollama's clients ask for the root to see whether somebody is there.

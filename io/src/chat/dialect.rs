@@ -57,6 +57,12 @@ impl Dialect {
         Self::OllamaGenerate,
     ];
 
+    /// The dialect whose route this is.
+    #[must_use]
+    pub fn at(path: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.path() == path)
+    }
+
     /// The route, at the proxy and at the model server.
     #[must_use]
     pub const fn path(self) -> &'static str {

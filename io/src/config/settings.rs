@@ -10,6 +10,7 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
 use super::secret::Secret;
 use super::upstream::{ServerForModels, Upstream};
+use super::written::Written;
 
 /// Everything that can be set, before it was held against this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,15 +193,20 @@ impl UpstreamConfig {
     ///
     /// # Errors
     /// What is allowed, as the end of a sentence.
-    pub fn set_servers(&mut self, written: &[String]) -> Result<(), String> {
-        self.place = Upstream::default();
+    pub fn set_servers(&mut self, written: &Written<'_>) -> Result<(), String> {
+        written.filled()?;
+        let mut place = None;
         self.by_model.clear();
-        for text in written {
+        for text in written.list() {
             match ServerForModels::parse(text) {
                 Some(server) => self.by_model.push(server?),
-                None => self.place = Upstream::parse(text)?,
+                None if place.is_none() => place = Some(Upstream::parse(text)?),
+                None => {
+                    return Err("must name one server for all models; others stand for some, as in qwen*=URL".into());
+                }
             }
         }
+        self.place = place.unwrap_or_default();
         Ok(())
     }
 }

@@ -52,7 +52,7 @@ pub const KEYS: &[Key] = &[
         unit: "",
         unset: "",
         meaning: "The model server's base URL, with or without /v1. `auto` looks for Ollama, llama.cpp, LM Studio and vLLM on their usual local ports and falls back to `demo`, an embedded scripted model. `qwen*|phi4=http://127.0.0.1:8081` names another server for models of such names, and may be repeated; in the file, `[[upstream]]` with `models` and `url` does.",
-        set: |s, written| s.upstream.set_servers(written.texts),
+        set: |s, written| s.upstream.set_servers(written),
         show: |s| {
             let servers = s.upstream.by_model.iter().map(ToString::to_string);
             let all: Vec<String> = once(s.upstream.place.to_string()).chain(servers).collect();

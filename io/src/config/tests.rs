@@ -185,6 +185,8 @@ fn servers_for_some_models_stand_beside_the_one_for_all() {
     machine.check("upstream", "demo from --upstream");
     let machine = machine.flag("upstream", "llama*=http://c");
     machine.check("upstream", "auto, llama*=http://c from --upstream");
+    let machine = Machine::new().variable("TSLP_UPSTREAM", "http://a,q*|r=http://b");
+    machine.check("upstream", "http://a, q*|r=http://b from TSLP_UPSTREAM");
 }
 
 #[test]
@@ -198,6 +200,9 @@ fn servers_are_refused_with_what_is_allowed() {
     ] {
         refused(wrong, &["config.toml:1", "`upstream`", "[[upstream]]"]);
     }
+    let two = "[[upstream]]\nurl = 'http://a'\n[[upstream]]\nurl = 'http://b'";
+    refused(two, &["`upstream`", "one server for all models"]);
+    refused("upstream = ''", &["`upstream`", "must not be empty"]);
     refused("upstream = 'a|=http://b'", &["`upstream`", "qwen*"]);
     refused("upstream = 'a=ftp://b'", &["`upstream`", "http://"]);
 }

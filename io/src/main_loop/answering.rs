@@ -11,7 +11,7 @@ use super::deadlines::WHOLE_BODY_IDLE_TIMES;
 use super::memory_budget::{MEMORY_PER_BODY_BYTE, Room};
 use super::{Course, MainLoop};
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ExchangeId, ToEngine};
-use crate::chat::dialect::ErrorShape;
+use crate::chat::dialect::{Dialect, ErrorShape};
 use crate::config::secret::Secret;
 use crate::guard::{Caller, check_chat_content};
 use crate::http::error::Refusal;
@@ -133,10 +133,11 @@ impl MainLoop {
         };
         let mut exchange = Box::new(Exchange {
             id,
+            // Also who isn't let in is told so in the words of their dialect.
+            dialect: Dialect::at(head.path()),
             head,
             persistence,
             caller: Caller::Plain,
-            dialect: None,
             server: ServerNumber::default(),
             work: Work::Routing,
         });
@@ -166,10 +167,7 @@ impl MainLoop {
                 Ok(())
             }
             Ok(Some(Route::Diagnostic(page))) => self.diagnose(key, client, exchange, page),
-            Ok(Some(Route::Chat(dialect))) => {
-                exchange.dialect = Some(dialect);
-                self.collect(key, client, exchange)
-            }
+            Ok(Some(Route::Chat)) => self.collect(key, client, exchange),
             Ok(Some(Route::Relay)) => self.relay(key, client, exchange),
         };
         if let Err((exchange, refusal)) = begun {

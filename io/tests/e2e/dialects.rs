@@ -475,3 +475,21 @@ fn a_refused_proposal_that_another_conversation_hands_back_stays_one() {
         assert_eq!(tslp.state(), state);
     }
 }
+
+#[test]
+fn who_is_not_let_in_is_told_so_in_their_own_shape() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(
+        &places,
+        &upstream.url,
+        &["--token", "correct horse battery staple"],
+    );
+    for spoken in &SPOKEN {
+        let body = (spoken.request)("hello").to_string();
+        let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
+        assert_eq!(response.status(), 401);
+        let error: Value = serde_json::from_slice(&response.body).unwrap();
+        assert_eq!(error["type"] == "error", spoken.path == "/v1/messages");
+        assert_eq!(error["error"].is_string(), spoken.path.starts_with("/api/"));
+    }
+}
