@@ -211,6 +211,15 @@ pub const LINES: &[&str] = &[
     "a\n", "aa\n", "b\n", "ba\n", "\n", " a\n", "a\r\n", "\r\n", "\r", "x", "é\n", "\u{1}", "\u{2}",
 ];
 
+/// What command lines are made of.
+pub const COMMANDS: &[&str] = &[
+    "a", "ls ", "grep -n ", "x=1", " y=2", "\"", "'", "\"a b\"", "'c d'", "''", " ", "  ", "\t",
+    "&&", " && ", "||", " || ", ";", " ; ", "|", " | ", "&", ">", "<", "$", "`", "\\", "\\\"",
+    "\\n", "~", "HEAD~1", "#", "!", "*", "?", "[", "]", "{", "}", "(", ")", "\n", "ä", "\u{a0}",
+    "-", "--", "=", "+", ":", ",", ".", "@", "%", "^", "7", "2", "if", "time ", "then", "\u{2028}",
+    "\r",
+];
+
 /// Our delimiters and what looks like them.
 pub const DELIMITERS: &[&str] = &[
     "[CURRENT STATE: AUTHORITATIVE]",

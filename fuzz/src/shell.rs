@@ -1,0 +1,88 @@
+//! Command lines: what is split is split as bash splits it.
+
+use std::process::{Command, Stdio};
+
+use tslp_core::guardian::{CommandTable, Join, SimpleCommand};
+use tslp_grammars::shell;
+
+/// Bash with no program to be found and nearly all builtins off: a command that it would run is told to the handler, which
+/// prints its words and gives the line's first argument as the status.
+const SCRIPT: &str = r#"
+code=$1
+PATH=/nonexistent
+command_not_found_handle() { printf '%s\0' "$@" >&2; printf '\n\0' >&2; return "$code"; }
+for builtin in $(compgen -b); do
+    case $builtin in printf|return|eval|enable) ;; *) enable -n "$builtin";; esac
+done
+enable -n enable
+eval " $2"
+"#;
+
+/// Builtins that the script needs itself.
+const NEEDED: [&str; 3] = ["printf", "return", "eval"];
+
+/// A line that is split gives the words that bash would run, whether the commands succeed or fail. No word is ever run:
+/// without slashes bash finds no program, and it starts where nothing can be written.
+pub fn command_line(data: &[u8]) {
+    let line = String::from_utf8_lossy(data).replace('/', "_");
+    let Ok(commands) = shell::split(&line) else {
+        return;
+    };
+    let table = CommandTable::built_in();
+    for command in &commands {
+        let _ = table.classify(&command.words);
+        if NEEDED.contains(&command.program()) {
+            return;
+        }
+    }
+    for status in [0, 1] {
+        let mut ours = run_by(&commands, status);
+        let mut theirs = run_by_bash(&line, status);
+        // The commands of a pipeline print in any order.
+        ours.sort();
+        theirs.sort();
+        assert_eq!(ours, theirs, "{line:?} with status {status}");
+    }
+}
+
+/// The words of the commands that are run, if each ends with a status.
+fn run_by(commands: &[SimpleCommand], status: i32) -> Vec<Vec<String>> {
+    let (mut last, mut is_running) = (0, false);
+    let mut run = Vec::new();
+    for command in commands {
+        is_running = match command.join {
+            Join::First | Join::Then => true,
+            Join::And => last == 0,
+            Join::Or => last != 0,
+            Join::Pipe => is_running,
+        };
+        if is_running {
+            run.push(command.words.clone());
+            last = status;
+        }
+    }
+    run
+}
+
+fn run_by_bash(line: &str, status: i32) -> Vec<Vec<String>> {
+    let output = Command::new("bash")
+        .args(["--norc", "--noprofile", "-c", SCRIPT, "bash"])
+        .args([&status.to_string(), line])
+        .env_clear()
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir("/proc")
+        .stdin(Stdio::null())
+        .output();
+    let output = output.expect("bash can be started");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let mut run = Vec::new();
+    let mut words = Vec::new();
+    for word in text.split_terminator('\0') {
+        match word {
+            "\n" => run.push(std::mem::take(&mut words)),
+            word => words.push(word.to_owned()),
+        }
+    }
+    assert!(words.is_empty(), "{line:?}: {text:?}");
+    run
+}
