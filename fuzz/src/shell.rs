@@ -10,7 +10,7 @@ use tslp_grammars::shell;
 const SCRIPT: &str = r#"
 code=$1
 PATH=/nonexistent
-command_not_found_handle() { printf '%s\0' "$@" >&2; printf '\n\0' >&2; return "$code"; }
+command_not_found_handle() { printf '%s\0' "$@" $'\1' >&2; return "$code"; }
 for builtin in $(compgen -b); do
     case $builtin in printf|return|eval|enable) ;; *) enable -n "$builtin";; esac
 done
@@ -22,9 +22,10 @@ eval " $2"
 const NEEDED: [&str; 3] = ["printf", "return", "eval"];
 
 /// A line that is split gives the words that bash would run, whether the commands succeed or fail. No word is ever run:
-/// without slashes bash finds no program, and it starts where nothing can be written.
+/// without slashes bash finds no program, and it starts where nothing can be written. Bash flushes at line breaks, at which the
+/// words of a pipeline's commands would mix.
 pub fn command_line(data: &[u8]) {
-    let line = String::from_utf8_lossy(data).replace('/', "_");
+    let line = String::from_utf8_lossy(data).replace(['/', '\n'], "_");
     let Ok(commands) = shell::split(&line) else {
         return;
     };
@@ -79,7 +80,7 @@ fn run_by_bash(line: &str, status: i32) -> Vec<Vec<String>> {
     let mut words = Vec::new();
     for word in text.split_terminator('\0') {
         match word {
-            "\n" => run.push(std::mem::take(&mut words)),
+            "\u{1}" => run.push(std::mem::take(&mut words)),
             word => words.push(word.to_owned()),
         }
     }
