@@ -35,11 +35,15 @@ use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::{Out, visible};
 use crate::startup::StartError;
 use crate::target::{self, Target};
-use crate::{accept, adopt, demo_tour, logging, maintenance, probe, progress, serve};
+use crate::{accept, adopt, demo_tour, logging, maintenance, probe, progress, sandbox, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
 pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
+    let line: Vec<OsString> = line.into_iter().collect();
+    if let Some(exit) = sandbox::run_as_helper(line.get(1).map(OsString::as_os_str)) {
+        return exit;
+    }
     let command = match cli::parse(line) {
         Ok(command) => command,
         Err(error) => return cli::refusal(&error),

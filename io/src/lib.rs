@@ -23,6 +23,7 @@ mod connect;
 pub mod contents;
 pub mod memory;
 pub mod observer;
+pub mod sandbox;
 
 pub mod progress;
 
