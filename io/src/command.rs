@@ -1,6 +1,7 @@
 //! From the command line to an exit code.
 
 mod evidence;
+mod tool;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -232,6 +233,8 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             Out::stdout().lines(lines)?;
             Ok(Exit::Ok)
         }
+        Command::Tool(command) => tool::tool(&command),
+        Command::Policy(command) => tool::policy(&command),
         Command::Completions { shell } => {
             cli::completions(shell, &mut Out::stdout())?;
             Ok(Exit::Ok)

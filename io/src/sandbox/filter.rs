@@ -107,6 +107,8 @@ pub(super) fn program() -> Option<Vec<sock_filter>> {
         skip_unless(BPF_JSET, NEW_NAMESPACES as u32, 0, 1),
         ret(SECCOMP_RET_USER_NOTIF),
     ];
+    // Pid 1 is of the same user: nobody but itself may limit it.
+    let limits = [load(argument(0)), skip_unless(BPF_JEQ, 0, 1, 0), ret(EPERM)];
     // Both put letters into a terminal's input.
     let typing = [
         load(argument(1)),
@@ -123,6 +125,7 @@ pub(super) fn program() -> Option<Vec<sock_filter>> {
     };
     looked_into(libc::SYS_socketpair, &datagrams)?;
     looked_into(libc::SYS_clone, &namespaces)?;
+    looked_into(libc::SYS_prlimit64, &limits)?;
     looked_into(libc::SYS_ioctl, &typing)?;
     program.push(ret(SECCOMP_RET_ALLOW));
     Some(program)

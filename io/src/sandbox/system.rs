@@ -85,6 +85,12 @@ pub(super) fn held_call(listener: BorrowedFd<'_>) -> io::Result<i64> {
     Ok(held.data.nr.into())
 }
 
+/// Kills all other processes of this namespace, so that none goes on for a moment while pid 1 ends.
+pub(super) fn kill_all_others() {
+    // SAFETY: it takes two numbers. It fails only where there is nobody left.
+    unsafe { libc::kill(-1, libc::SIGKILL) };
+}
+
 /// A process that ended.
 pub(super) struct Reaped {
     /// Which.

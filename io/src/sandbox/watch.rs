@@ -32,6 +32,7 @@ pub(super) fn start(limits: SandboxLimits) -> io::Result<Sender<OwnedFd>> {
 pub(super) fn end(ended: Ended, cpu: Duration, rss_bytes_max: u64) -> ! {
     static REPORTING: Mutex<()> = Mutex::new(());
     let _held_for_ever = REPORTING.lock().unwrap_or_else(PoisonError::into_inner);
+    system::kill_all_others();
     let report = Report {
         ended,
         cpu,
@@ -71,7 +72,7 @@ fn trouble(
     let wait = Timespec::try_from(left.min(TICK)).ok()?;
     match poll(&mut watched, Some(&wait)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
-        Err(error) => return Some(Ended::NotStarted(format!("poll: {error}"))),
+        Err(error) => return Some(Ended::Breach(format!("the watch was disturbed: {error}"))),
     }
     if !watched[0].revents().is_empty() {
         // tslp is gone, or wants an end of it; either way it needs no report.
