@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use crate::delimiter;
 use crate::hash::MessageKey;
+use crate::ids::SessionId;
 use crate::read_message::ReadMessage;
 use crate::redact;
 
@@ -166,6 +167,8 @@ pub struct Request {
     pub messages: Vec<Arc<ReadMessage>>,
     /// The session's name, if the client gave one.
     pub session_name: Option<String>,
+    /// The session that it goes on with, where the model server keeps the conversation and the client but names it.
+    pub continues: Option<SessionId>,
     /// Whether the client marks this as a retry.
     pub attempt: Attempt,
     /// Whether the client offers tools.

@@ -5,7 +5,7 @@ use tslp_core::decide::receive;
 use tslp_core::message::{Request, Role, ToolCall};
 use tslp_io::chat::dialect::Dialect;
 use tslp_io::chat::reply::ReplyDecoder;
-use tslp_io::chat::request::{self, Body, Envelope, KnownMessages, Reading};
+use tslp_io::chat::request::{self, Body, Envelope, KnownMessages};
 use tslp_io::chat::rewrite::RewrittenMessages;
 
 /// A body that is read can be written with the same messages, and means the same when it is read again, whatever dialect it
@@ -25,10 +25,7 @@ fn read<'d>(
         dialect,
         ..Envelope::default()
     };
-    match request::read(data, envelope, known).ok()? {
-        Reading::Prompt(body, request) => Some((body, request)),
-        Reading::LeftAlone => None,
-    }
+    request::read(data, envelope, known).ok()?
 }
 
 fn request_in(dialect: Dialect, data: &[u8]) {

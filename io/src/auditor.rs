@@ -22,8 +22,9 @@ use tslp_core::policy::Placement;
 use crate::channel::ToEngine;
 use crate::chat::reply::ReplyDecoder;
 use crate::json_client::{self, Answer};
-use crate::loop_config::UpstreamConfig;
+use crate::loop_config::{ModelUpstream, UpstreamConfig};
 use crate::upstream::resolve::{self, Route};
+use crate::upstream::server::ServerNumber;
 use queue::{Audit, AuditQueue, CalledOff, Task};
 
 /// Tokens of an answer. A verdict takes some thirty for each entity; the rest is for models that reason first.
@@ -37,12 +38,25 @@ const ANSWER_BYTES_MAX: usize = 256 << 10;
 pub struct AuditorConfig {
     /// Where it is.
     pub upstream: UpstreamConfig,
+    /// Where it is for some models.
+    pub model_upstreams: Vec<ModelUpstream>,
     /// Whether it takes a system message.
     pub placement: Placement,
     /// Longest wait for a connection.
     pub connect: Duration,
     /// Longest time for all of an audit.
     pub timeout: Duration,
+}
+
+impl AuditorConfig {
+    /// The server of the model that is asked.
+    fn server(&self, audit: &Audit) -> &UpstreamConfig {
+        let model = audit.addressee.model.as_deref();
+        match ServerNumber::for_model(model, &self.model_upstreams).0 {
+            0 => &self.upstream,
+            number => &self.model_upstreams[number - 1].upstream,
+        }
+    }
 }
 
 /// The thread's state.
@@ -126,7 +140,8 @@ impl Auditor {
 
     fn answer(&mut self, audit: &Audit) -> io::Result<String> {
         let deadline = Instant::now() + self.config.timeout;
-        let route = resolve::resolve(&self.config.upstream, self.tls.take());
+        let server = self.config.server(audit);
+        let route = resolve::resolve(server, self.tls.take());
         let route = route.map_err(io::Error::other)?;
         self.tls.clone_from(&route.tls);
         let tcp = self.connect(&route, deadline)?;
@@ -137,7 +152,7 @@ impl Auditor {
         let answer = match route.tls {
             None => json_client::answer(stream, &request, ANSWER_BYTES_MAX),
             Some(config) => {
-                let name = ServerName::try_from(self.config.upstream.url.host.clone())
+                let name = ServerName::try_from(self.config.server(audit).url.host.clone())
                     .map_err(io::Error::other)?;
                 let session = ClientConnection::new(config, name).map_err(io::Error::other)?;
                 let stream = StreamOwned::new(session, stream);
@@ -163,9 +178,11 @@ impl Auditor {
     }
 
     fn request(&self, audit: &Audit) -> Vec<u8> {
-        let url = &self.config.upstream.url;
+        let server = self.config.server(audit);
+        let url = &server.url;
         let body = body(audit, self.config.placement);
-        let authorization = audit.addressee.authorization.as_ref();
+        let clients = || audit.addressee.authorization.clone();
+        let authorization = server.own_authorization().or_else(clients);
         let authorization = authorization.map_or_else(String::new, |value| {
             format!("Authorization: {}\r\n", value.reveal())
         });
@@ -288,11 +305,8 @@ mod tests {
         let mut url = UpstreamUrl::parse("http://models.lan:81/api/v1").unwrap();
         url.prefix = "/api".into();
         let config = AuditorConfig {
-            upstream: UpstreamConfig {
-                url,
-                api_key: None,
-                extra_ca_file: None,
-            },
+            upstream: UpstreamConfig::new(url),
+            model_upstreams: Vec::new(),
             placement: Placement::System,
             connect: Duration::from_secs(1),
             timeout: Duration::from_secs(1),

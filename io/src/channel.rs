@@ -10,6 +10,7 @@ use crate::chat::dialect::Dialect;
 use crate::config::secret::Secret;
 use crate::diagnostics::recent;
 use crate::diagnostics::state::Wanted;
+pub use crate::http::head::Answer;
 
 /// One request and its response on one client connection; never used twice in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,12 +97,12 @@ pub enum Ending {
 /// To the network loop; every sender wakes the loop's poll afterwards.
 #[derive(Debug)]
 pub enum ToLoop {
-    /// Send this body to the upstream in place of the client's.
+    /// Send this to the model server in place of the client's request.
     Forward {
         /// Which.
         exchange: ExchangeId,
-        /// The composed request body.
-        body: Arc<Vec<u8>>,
+        /// The composed request.
+        request: ModelRequest,
         /// Response bytes may reach the client once this position is durable.
         durable_at: Seq,
         /// Told to the client in the `x-tslp-episode` response header.
@@ -111,8 +112,8 @@ pub enum ToLoop {
     LeaveAlone {
         /// Which.
         exchange: ExchangeId,
-        /// The client's own body.
-        body: Arc<Vec<u8>>,
+        /// The client's own.
+        request: ModelRequest,
     },
     /// Answer the client at once; nothing goes upstream.
     Answer {
@@ -132,13 +133,13 @@ pub enum ToLoop {
     },
 }
 
-/// A complete response with a body.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// HTTP status.
-    pub status: u16,
-    /// JSON text.
-    pub body: Vec<u8>,
+/// A request for a model server.
+#[derive(Debug)]
+pub struct ModelRequest {
+    /// The JSON text of its `model`, by which the server is chosen.
+    pub model: Option<String>,
+    /// All of it.
+    pub body: Arc<Vec<u8>>,
 }
 
 /// From the network loop to the diagnostics thread.
@@ -161,4 +162,6 @@ pub enum DiagnosticPage {
     State(Wanted),
     /// `GET /debug/last-prompt`.
     LastPrompt,
+    /// `GET /metrics`.
+    Metrics,
 }

@@ -1,4 +1,4 @@
-//! The command line: commands, flags made from the table of keys, help with exit codes, shell completions.
+//! The command line: commands, flags made from the table of keys, help with exit codes, shell completions, man pages.
 
 mod evidence;
 mod tool;
@@ -220,6 +220,12 @@ pub enum Command {
         /// The shell
         shell: Shell,
     },
+    /// Print a man page: of tslp, or of one of its commands
+    Man {
+        /// The command
+        #[arg(value_name = "COMMAND")]
+        command: Option<String>,
+    },
 }
 
 /// Flags of a command that works on a workspace.
@@ -293,6 +299,28 @@ pub fn completions<W: io::Write>(shell: Shell, out: &mut Out<W>) -> io::Result<(
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Line::command(), "tslp", &mut script);
     out.verbatim(String::from_utf8_lossy(&script))
+}
+
+/// Prints the man page of the program or of one command.
+///
+/// # Errors
+/// If there is no such command, or standard output can't be written to.
+pub fn man<W: io::Write>(command: Option<&str>, out: &mut Out<W>) -> io::Result<()> {
+    let mut line = Line::command();
+    line.build();
+    let page = match command {
+        None => line,
+        Some(name) => {
+            let found = line.find_subcommand(name).cloned();
+            found.ok_or_else(|| {
+                let problem = format!("tslp has no command {name}; `tslp --help` lists them");
+                io::Error::new(io::ErrorKind::NotFound, problem)
+            })?
+        }
+    };
+    let mut roff = Vec::new();
+    clap_mangen::Man::new(page).render(&mut roff)?;
+    out.verbatim(String::from_utf8_lossy(&roff))
 }
 
 fn exit_codes() -> String {
@@ -414,7 +442,7 @@ fn flag(key: &'static Key) -> Arg {
             .value_name("WORD")
             .value_parser(PossibleValuesParser::new(words())),
         Kind::Text(name) => arg.value_name(name),
-        Kind::List(name) => arg.value_name(name).action(ArgAction::Append),
+        Kind::List(name) | Kind::Servers(name) => arg.value_name(name).action(ArgAction::Append),
         Kind::Secret => arg.value_name("SECRET"),
         Kind::Folder => arg.value_name("DIR").value_hint(ValueHint::DirPath),
         Kind::File => arg.value_name("FILE").value_hint(ValueHint::FilePath),
@@ -571,6 +599,7 @@ mod tests {
                 Some(*output),
             ),
             Command::Completions { shell } => format!("completions {shell}"),
+            Command::Man { command } => format!("man {command:?}"),
         }
     }
 
@@ -666,6 +695,29 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Line::command().debug_assert();
+    }
+
+    #[test]
+    fn man_pages_know_commands_and_flags() {
+        let page = |command| {
+            let mut roff = Vec::new();
+            man(command, &mut Out::new(&mut roff)).map(|()| String::from_utf8(roff).unwrap())
+        };
+        let all = page(None).unwrap();
+        for part in [
+            ".TH tslp 1",
+            "tslp\\-adopt(1)",
+            "\\-\\-upstream",
+            "Exit codes",
+        ] {
+            assert!(all.contains(part), "{part}: {all}");
+        }
+        let adopt = page(Some("adopt")).unwrap();
+        assert!(
+            adopt.contains("tslp\\-adopt") && adopt.contains("\\-\\-dry\\-run"),
+            "{adopt}"
+        );
+        assert!(page(Some("adapt")).is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -239,6 +240,10 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             cli::completions(shell, &mut Out::stdout())?;
             Ok(Exit::Ok)
         }
+        Command::Man { command } => {
+            cli::man(command.as_deref(), &mut Out::stdout())?;
+            Ok(Exit::Ok)
+        }
     }
 }
 
@@ -297,6 +302,7 @@ fn subject(config: &ServeConfig) -> Subject {
         scrub: None,
         recent_episodes: config.recent_episodes,
         disk_now: DiskNow::of(config),
+        metrics: Arc::default(),
     }
 }
 

@@ -14,6 +14,7 @@ pub mod verified;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::Receiver;
@@ -30,6 +31,7 @@ use crate::http::error::Refusal;
 use crate::ledger::{LedgerError, LedgerReader, ReaderFactory};
 use crate::main_loop::LoopHandle;
 use crate::memory;
+use crate::metrics::{self, Metrics};
 use crate::out::visible_json;
 use crate::scrub::{Progress, Watched};
 
@@ -55,6 +57,8 @@ pub struct Subject {
     pub recent_episodes: usize,
     /// What looks at the files for a page.
     pub disk_now: DiskNow,
+    /// What a running proxy has counted.
+    pub metrics: Arc<Metrics>,
 }
 
 impl Subject {
@@ -113,6 +117,7 @@ impl Diagnostics {
             }
             DiagnosticPage::State(wanted) => return self.state(wanted),
             DiagnosticPage::LastPrompt => return self.last_prompt(),
+            DiagnosticPage::Metrics => return self.metrics(),
         };
         match json {
             Ok(json) => answer(&self.with_safe_mode(page, json)),
@@ -124,7 +129,7 @@ impl Diagnostics {
         let page = state::page(&self.subject, wanted, self.subject.flaw().as_deref());
         memory::give_back();
         match page {
-            Ok(Some(body)) => Answer { status: 200, body },
+            Ok(Some(body)) => Answer::json(200, body),
             Ok(None) => refusal(
                 404,
                 "unknown_entity",
@@ -143,6 +148,21 @@ impl Diagnostics {
         json
     }
 
+    fn metrics(&self) -> Answer {
+        let reader = match self.subject.readers.open() {
+            Ok(reader) => reader,
+            Err(error) => return refuse(&error),
+        };
+        match doctor::tables(&self.subject, &reader) {
+            Ok(tables) => Answer {
+                status: 200,
+                content_type: metrics::MEDIA_TYPE,
+                body: self.subject.metrics.page(&tables).into_bytes(),
+            },
+            Err(error) => refuse(&error),
+        }
+    }
+
     fn last_prompt(&self) -> Answer {
         let reader = match self.subject.readers.open() {
             Ok(reader) => reader,
@@ -158,20 +178,17 @@ impl Diagnostics {
         };
         let request: Result<Box<RawValue>, _> = serde_json::from_slice(&body);
         match request {
-            Ok(request) => Answer {
-                status: 200,
-                body: format!("{{\"episode\":{},\"request\":{request}}}", episode.0).into_bytes(),
-            },
+            Ok(request) => {
+                let page = format!("{{\"episode\":{},\"request\":{request}}}", episode.0);
+                Answer::json(200, page.into_bytes())
+            }
             Err(_) => refusal(500, "not_json", "the last prompt can't be shown"),
         }
     }
 }
 
 fn answer(json: &Value) -> Answer {
-    Answer {
-        status: 200,
-        body: visible_json(&json.to_string()).into_bytes(),
-    }
+    Answer::json(200, visible_json(&json.to_string()).into_bytes())
 }
 
 fn refuse(error: &LedgerError) -> Answer {
@@ -180,10 +197,7 @@ fn refuse(error: &LedgerError) -> Answer {
 
 fn refusal(status: u16, code: &'static str, message: &str) -> Answer {
     let refusal = Refusal::new(status, code, message.to_owned());
-    Answer {
-        status,
-        body: refusal.body(ErrorShape::OpenAi),
-    }
+    Answer::json(status, refusal.body(ErrorShape::OpenAi))
 }
 
 /// A recorded moment as people and programs read it: RFC 3339, UTC, milliseconds.

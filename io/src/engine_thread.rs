@@ -26,10 +26,11 @@ use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding, PendingReply};
 use tslp_replay::state::State;
 
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
-use crate::channel::{Answer, Ending, ExchangeId, Handover, ToEngine, ToLoop};
+use crate::channel::{Answer, Ending, ExchangeId, Handover, ModelRequest, ToEngine, ToLoop};
 use crate::chat::dialect::Dialect;
+use crate::chat::kept_responses::KeptResponses;
 use crate::chat::reply::{ReplyDecoder, Said};
-use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlaces, Reading};
+use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlaces};
 use crate::chat::rewrite::RewrittenMessages;
 use crate::chat::sent::{SentMessage, SentPrompts};
 use crate::chat::template::KnownText;
@@ -40,6 +41,7 @@ use crate::ledger::writer::Commit;
 use crate::ledger::{DurableHead, Stopped};
 use crate::main_loop::LoopHandle;
 use crate::memory;
+use crate::metrics::Metrics;
 use crate::observer::{Look, WallClock};
 use crate::prompt_cost::{Costs, PromptCosts};
 
@@ -67,6 +69,8 @@ pub struct Wiring {
     pub durable: Arc<DurableHead>,
     /// Where questions for the model go.
     pub audits: AuditQueue,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
     /// What time it is; every event carries it.
     pub clock: Arc<dyn WallClock>,
 }
@@ -88,6 +92,7 @@ pub struct EngineThread {
     running: HashMap<ExchangeId, Running>,
     prompt_costs: PromptCosts,
     known_messages: KnownMessages,
+    kept_responses: KeptResponses,
     rewritten_messages: RewrittenMessages,
     sent_prompts: SentPrompts,
     last_transition: Seq,
@@ -170,6 +175,7 @@ impl EngineThread {
             running: HashMap::new(),
             prompt_costs: PromptCosts::default(),
             known_messages: KnownMessages::default(),
+            kept_responses: KeptResponses::default(),
             rewritten_messages: RewrittenMessages::default(),
             sent_prompts: SentPrompts::default(),
             last_transition: Seq(0),
@@ -277,13 +283,17 @@ impl EngineThread {
         match self.compose(exchange, envelope, authorization, body) {
             Ok(Composition::LeftAlone(body)) => self.wiring.to_loop.send(ToLoop::LeaveAlone {
                 exchange,
-                body: Arc::new(body),
+                request: ModelRequest {
+                    model: request::model(&body),
+                    body: Arc::new(body),
+                },
             }),
             // The prompt goes first: its way upstream counts, all else has until the reply comes. The writer is woken last,
             // since both it and this thread use the disk and the second core.
             Ok(Composition::Prompt(prompt)) => {
                 let (forward, batch, sent) = *prompt;
                 self.wiring.to_loop.send(forward);
+                self.wiring.metrics.count_prompt(sent.dialect);
                 let batch = match self.record_sent(&sent) {
                     Some(recorded) => batch.and(recorded),
                     None => batch,
@@ -307,10 +317,12 @@ impl EngineThread {
     ) -> Result<Composition, Refused> {
         let dialect = envelope.dialect;
         let reading = request::read(&body, envelope, &mut self.known_messages);
-        let (wire, request) = match reading.map_err(Refused::Request)? {
-            Reading::Prompt(wire, request) => (wire, request),
-            Reading::LeftAlone => return Ok(Composition::LeftAlone(body)),
+        let (wire, mut request) = match reading.map_err(Refused::Request)? {
+            Some(read) => read,
+            None => return Ok(Composition::LeftAlone(body)),
         };
+        let previous = wire.previous_response();
+        request.continues = previous.and_then(|id| self.kept_responses.session(&id));
         self.wiring
             .durable
             .wait_for(self.last_transition)
@@ -346,7 +358,10 @@ impl EngineThread {
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {
             exchange,
-            body: Arc::clone(&body),
+            request: ModelRequest {
+                model: model.clone(),
+                body: Arc::clone(&body),
+            },
             durable_at,
             episode: composed.episode,
         };
@@ -511,6 +526,11 @@ impl EngineThread {
             Ending::Complete { .. } => running.decoder.end(),
             _ => Said::default(),
         };
+        if let Some(id) = running.decoder.response_id()
+            && let Some(session) = self.engine.session_of(running.episode)
+        {
+            self.kept_responses.keep(id, session);
+        }
         let outcome = outcome(ending, &running.decoder)?;
         if is_no_reply(outcome, &running) {
             let (beginning, left_out) = running.decoder.beginning();
@@ -598,6 +618,9 @@ impl EngineThread {
     fn commit(&mut self, batch: Batch) {
         let Some(last) = batch.last() else { return };
         for recorded in &batch.recorded {
+            self.wiring
+                .metrics
+                .count_event(recorded.seq, &recorded.event);
             match &recorded.event {
                 Event::Transitioned(moved) => {
                     self.last_transition = last;
@@ -628,10 +651,7 @@ impl Refused {
             Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
             Self::Ledger(Stopped(message)) => Refusal::new(503, "ledger_failed", message),
         };
-        Answer {
-            status: refusal.status,
-            body: refusal.body(dialect.error_shape()),
-        }
+        Answer::json(refusal.status, refusal.body(dialect.error_shape()))
     }
 }
 

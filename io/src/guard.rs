@@ -156,16 +156,19 @@ impl Guard {
     }
 }
 
-/// The chat route takes JSON, uncompressed, and nothing that a web form could send.
+/// The chat routes take JSON, uncompressed, and nothing that a web form could send.
 pub fn check_chat_content(head: &RequestHead) -> Result<(), Refusal> {
-    let media_type = head.headers.first_text("content-type").unwrap_or_default();
-    let media_type = media_type.split(';').next().unwrap_or_default().trim();
-    if !media_type.eq_ignore_ascii_case("application/json") {
-        return Err(Refusal::new(
-            415,
-            "content_type",
-            "send the request as `Content-Type: application/json`",
-        ));
+    // LiteLLM sends Ollama no type at all. A web page can do that, too, but not without its Origin, which was checked.
+    if let Some(media_type) = head.headers.first("content-type") {
+        let mut parts = media_type.split(|byte| *byte == b';');
+        let media_type = parts.next().unwrap_or_default().trim_ascii();
+        if !media_type.eq_ignore_ascii_case(b"application/json") {
+            return Err(Refusal::new(
+                415,
+                "content_type",
+                "send the request as `Content-Type: application/json` (curl: -H 'Content-Type: application/json')",
+            ));
+        }
     }
     let coded = head
         .headers
@@ -175,7 +178,8 @@ pub fn check_chat_content(head: &RequestHead) -> Result<(), Refusal> {
         return Err(Refusal::new(
             415,
             "content_encoding",
-            "compressed request bodies are not taken: send it without Content-Encoding",
+            "compressed request bodies are not taken: send it without Content-Encoding (Codex: `codex --disable \
+             enable_request_compression`; docs/clients.md names the setting of other clients)",
         )
         .with_header("accept-encoding", "identity"));
     }

@@ -23,6 +23,7 @@ pub mod chat;
 mod connect;
 pub mod contents;
 pub mod memory;
+pub mod metrics;
 pub mod observer;
 pub mod sandbox;
 

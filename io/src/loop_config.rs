@@ -14,8 +14,10 @@ pub struct LoopConfig {
     pub limits: Limits,
     /// Bounds on waiting.
     pub timeouts: Timeouts,
-    /// Where requests go.
+    /// Where requests go that none of `model_upstreams` is for.
     pub upstream: UpstreamConfig,
+    /// Other servers, each for some models.
+    pub model_upstreams: Vec<ModelUpstream>,
     /// Who may ask.
     pub guard: GuardConfig,
     /// Whether `/debug/last-prompt` exists.
@@ -29,11 +31,8 @@ impl LoopConfig {
         Self {
             limits: Limits::default(),
             timeouts: Timeouts::default(),
-            upstream: UpstreamConfig {
-                url: upstream,
-                api_key: None,
-                extra_ca_file: None,
-            },
+            upstream: UpstreamConfig::new(upstream),
+            model_upstreams: Vec::new(),
             guard: GuardConfig::default(),
             debug_pages: DebugPages::Hidden,
         }
@@ -110,7 +109,16 @@ impl Default for Timeouts {
     }
 }
 
-/// The upstream. It is fixed here and never by a request.
+/// A server for some models.
+#[derive(Clone, Debug)]
+pub struct ModelUpstream {
+    /// Patterns of their names, in which `*` stands for any characters.
+    pub models: Vec<String>,
+    /// The server.
+    pub upstream: UpstreamConfig,
+}
+
+/// A model server. It is fixed here; a request can but choose by its model.
 #[derive(Clone, Debug)]
 pub struct UpstreamConfig {
     /// Base address.
@@ -119,6 +127,25 @@ pub struct UpstreamConfig {
     pub api_key: Option<Secret>,
     /// A PEM file with certificates that are trusted besides the system's.
     pub extra_ca_file: Option<PathBuf>,
+}
+
+impl UpstreamConfig {
+    /// A server that gets what clients send as their authorization.
+    #[must_use]
+    pub const fn new(url: UpstreamUrl) -> Self {
+        Self {
+            url,
+            api_key: None,
+            extra_ca_file: None,
+        }
+    }
+
+    /// What replaces a client's `Authorization`.
+    #[must_use]
+    pub fn own_authorization(&self) -> Option<Secret> {
+        let key = self.api_key.as_ref()?;
+        Some(Secret::new(format!("Bearer {}", key.reveal())))
+    }
 }
 
 /// Who may ask.

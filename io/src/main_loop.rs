@@ -25,11 +25,12 @@ use crate::channel::{DiagnosticQuery, ExchangeId, ToEngine, ToLoop};
 use crate::guard::{Guard, GuardError};
 use crate::http::socket::{Ready, Socket};
 use crate::loop_config::LoopConfig;
-use crate::upstream::pool::Pool;
-use crate::upstream::resolve::{Resolved, Resolver};
+use crate::metrics::Metrics;
+use crate::upstream::resolve::Resolved;
+use crate::upstream::server::{Server, ServerNumber};
 use client::{Client, Link, Stage};
 use memory_budget::MemoryBudget;
-use net::{FIRST_KEY, Net, Rouse, System, Wake};
+use net::{FIRST_KEY, Net, Rouse, System, Wake, inherited_listener};
 
 /// Read buffer shared by all connections.
 const SCRATCH_BYTES: usize = 64 * 1024;
@@ -55,6 +56,11 @@ pub enum BindError {
         /// The system's answer.
         error: io::Error,
     },
+    /// What the service manager handed over is no listener.
+    #[error(
+        "can't use the socket that the service manager handed over ({0}): it must be one TCP listener"
+    )]
+    Inherited(io::Error),
     /// The system gives no poll.
     #[error("can't set up polling: {0}")]
     Poll(#[from] io::Error),
@@ -66,7 +72,7 @@ enum Inbox {
     /// By the engine, the ledger's writer, or the diagnostics.
     Message(ToLoop),
     /// By the resolver's thread.
-    Route(Resolved),
+    Route(ServerNumber, Resolved),
     /// By whoever ends the process.
     Shutdown,
 }
@@ -80,6 +86,8 @@ pub struct LoopChannels {
     pub to_diagnostics: Sender<DiagnosticQuery>,
     /// Audits, which every request for the model calls off.
     pub audits: AuditQueue,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
 }
 
 /// Sends to the loop from any thread.
@@ -150,10 +158,8 @@ pub struct MainLoop {
     exchanges: BTreeMap<ExchangeId, usize>,
     /// Exchanges that need the model, or may come to need it.
     in_use: BTreeMap<ExchangeId, InUse>,
-    pool: Pool,
-    resolver: Resolver,
-    /// Clients whose request waits for the upstream's address.
-    unrouted: Vec<usize>,
+    /// The default server, then those for some models.
+    servers: Vec<Server>,
     /// Messages that found the engine's channel full, in order.
     engine_queue: VecDeque<ToEngine>,
     /// Clients whose upstream isn't read because of that.
@@ -180,15 +186,21 @@ pub struct MainLoop {
 }
 
 impl MainLoop {
-    /// Binds the listener. Returns the loop, the address it really has, and the handle to send to it.
+    /// Binds the listener, or takes the one that the service manager has bound. Returns the loop, the address it really
+    /// has, and the handle to send to it.
     pub fn bind(
         address: SocketAddr,
         config: LoopConfig,
         channels: LoopChannels,
     ) -> Result<(Self, SocketAddr, LoopHandle), BindError> {
+        let inherited = inherited_listener().map_err(BindError::Inherited)?;
+        let address = match &inherited {
+            None => address,
+            Some(listener) => listener.local_addr().map_err(BindError::Inherited)?,
+        };
         // The guard may refuse an address that must not even be bound for a moment.
         Guard::new(address, &config.guard)?;
-        let (net, bound, rouse) = System::listen(address)?;
+        let (net, bound, rouse) = System::listen(address, inherited)?;
         let (main_loop, handle) = Self::over(Box::new(net), rouse, bound, config, channels)?;
         Ok((main_loop, bound, handle))
     }
@@ -211,6 +223,11 @@ impl MainLoop {
             rouse,
             woken: Arc::new(AtomicBool::new(false)),
         };
+        let others = config.model_upstreams.iter();
+        let servers = std::iter::once(&config.upstream)
+            .chain(others.map(|server| &server.upstream))
+            .map(|upstream| Server::new(upstream.clone()))
+            .collect();
         let main_loop = Self {
             now: net.now(),
             net,
@@ -224,13 +241,11 @@ impl MainLoop {
             links: BTreeMap::new(),
             exchanges: BTreeMap::new(),
             in_use: BTreeMap::new(),
-            pool: Pool::default(),
-            resolver: Resolver::new(config.upstream.clone()),
+            servers,
             budget: MemoryBudget::for_bodies_up_to(config.limits.chat_body_bytes_max),
             buffered_bytes: 0,
             room_waiters: Vec::new(),
             config,
-            unrouted: Vec::new(),
             engine_queue: VecDeque::new(),
             engine_waiters: Vec::new(),
             gated: Vec::new(),
@@ -396,9 +411,9 @@ impl MainLoop {
             self.accept_retry,
             self.next_deadline,
             self.next_handover,
-            self.pool.next_expiry(),
         ]
         .into_iter()
+        .chain(self.servers.iter().map(|server| server.pool.next_expiry()))
         .flatten()
         .min()
         .map(|at| at.saturating_duration_since(self.net.now()))

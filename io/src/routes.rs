@@ -40,6 +40,7 @@ pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
             let wanted = wanted(head.query())?;
             readable(method, Route::Diagnostic(DiagnosticPage::State(wanted)))
         }
+        ("/metrics", _) => readable(method, Route::Diagnostic(DiagnosticPage::Metrics)),
         ("/debug/last-prompt", DebugPages::Shown) => {
             readable(method, Route::Diagnostic(DiagnosticPage::LastPrompt))
         }

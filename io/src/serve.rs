@@ -28,9 +28,10 @@ use crate::exit::Exit;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Durability, Failure, LedgerWriter, Remedy, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
-use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, UpstreamConfig};
+use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
 use crate::memory;
+use crate::metrics::Metrics;
 use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, Target};
@@ -283,20 +284,27 @@ impl Server {
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
         let audits = AuditQueue::default();
+        let metrics = Arc::default();
         let channels = LoopChannels {
             to_engine: to_engine.clone(),
             to_diagnostics,
             audits: audits.clone(),
+            metrics: Arc::clone(&metrics),
         };
         let loop_config = loop_config(config, &chosen.url);
         let auditor = AuditorConfig {
             upstream: loop_config.upstream.clone(),
+            model_upstreams: loop_config.model_upstreams.clone(),
             placement: config.policy.placement,
             connect: loop_config.timeouts.connect,
             timeout: config.audit.timeout,
         };
         let (main_loop, address, handle) = MainLoop::bind(config.listen, loop_config, channels)?;
         let mut banner = vec![chosen.banner.clone()];
+        for server in &config.upstream.by_model {
+            let (url, models) = (&server.url, server.models.join(", "));
+            banner.push(format!("upstream {url} for models {models}"));
+        }
         banner.push(format!("workspace {}", config.workspace.display()));
         let safe_mode = started.as_ref().err().map(|(reason, _)| reason.clone());
         if let Some(reason) = &safe_mode {
@@ -321,6 +329,7 @@ impl Server {
             scrub: scrub.as_ref().map(Scrub::watched),
             recent_episodes: config.recent_episodes,
             disk_now: DiskNow::of(config),
+            metrics: Arc::clone(&metrics),
         });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
         let (watch, room) = room::watch(&config.data_dir, handle.clone());
@@ -335,6 +344,7 @@ impl Server {
                     from_loop,
                     handle: &handle,
                     audits: audits.clone(),
+                    metrics,
                     room: watch,
                 };
                 let (engine, writer) = start_engine(config, opened, state, surroundings)?;
@@ -481,6 +491,17 @@ fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
         api_key: config.upstream.api_key.clone(),
         extra_ca_file: config.upstream.ca_file.clone(),
     };
+    let others = config.upstream.by_model.iter();
+    loop_config.model_upstreams = others
+        .map(|server| ModelUpstream {
+            models: server.models.clone(),
+            // A key is for the one server that it was given for.
+            upstream: UpstreamConfig {
+                extra_ca_file: config.upstream.ca_file.clone(),
+                ..UpstreamConfig::new(server.url.clone())
+            },
+        })
+        .collect();
     loop_config.guard = GuardConfig {
         extra_hosts: config.access.hosts_allowed.clone(),
         origins: config.access.origins_allowed.clone(),
@@ -533,6 +554,7 @@ struct Surroundings<'s> {
     from_loop: Receiver<ToEngine>,
     handle: &'s LoopHandle,
     audits: AuditQueue,
+    metrics: Arc<Metrics>,
     room: RoomWatch,
 }
 
@@ -574,6 +596,7 @@ fn start_engine(
         commits,
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
+        metrics: surroundings.metrics,
         clock: Arc::new(SystemClock),
     };
     let engine = startup::engine(state, &config.policy, contents);

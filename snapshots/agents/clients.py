@@ -265,6 +265,7 @@ class Aider(Client):
     name = "aider"
     binary = "aider/bin/aider"
     form = "diff"
+    model = "openai/scripted"
 
     def environment(self):
         return super().environment() | {
@@ -279,12 +280,12 @@ class Aider(Client):
         self.url = url
         self.process = None
         metadata = {
-            "openai/scripted": {
+            self.model: {
                 "max_input_tokens": self.context,
                 "max_output_tokens": 4096,
                 "input_cost_per_token": 0,
                 "output_cost_per_token": 0,
-                "litellm_provider": "openai",
+                "litellm_provider": self.model.partition("/")[0],
                 "mode": "chat",
             }
         }
@@ -343,7 +344,7 @@ class Aider(Client):
         return [
             self.program,
             "--model",
-            "openai/scripted",
+            self.model,
             "--edit-format",
             self.form,
             "--model-metadata-file",
@@ -371,4 +372,81 @@ class AiderUdiff(Aider):
     form = "udiff"
 
 
-ALL = {kind.name: kind for kind in (OpenCode, OpenCodePatch, Qwen, Cline, ClinePatch, Continue, Aider, AiderUdiff)}
+class AiderOllama(Aider):
+    """Ollama's own dialect, by LiteLLM."""
+
+    name = "aider-ollama"
+    model = "ollama_chat/scripted"
+
+    def environment(self):
+        return super().environment() | {"OLLAMA_API_BASE": self.url}
+
+
+class ClaudeCode(Client):
+    """Anthropic's dialect."""
+
+    name = "claude"
+    binary = "claude/node_modules/.bin/claude"
+
+    def prepare(self, url):
+        self.url = url
+
+    def environment(self):
+        return super().environment() | {
+            "ANTHROPIC_BASE_URL": self.url,
+            "ANTHROPIC_AUTH_TOKEN": "local",
+            "ANTHROPIC_MODEL": "scripted",
+            "ANTHROPIC_SMALL_FAST_MODEL": "scripted",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "IS_SANDBOX": "1",
+        }
+
+    def command(self, text):
+        again = ["--continue"] if self.turns else []
+        return [self.program, *again, "--dangerously-skip-permissions", "-p", text]
+
+
+class Codex(Client):
+    """OpenAI's Responses."""
+
+    name = "codex"
+    binary = "codex/node_modules/.bin/codex"
+
+    def prepare(self, url):
+        config = f"""model = "scripted"
+model_provider = "local"
+model_context_window = {self.context}
+check_for_update_on_startup = false
+analytics.enabled = false
+[model_providers.local]
+name = "local"
+base_url = "{url}/v1"
+env_key = "LOCAL_KEY"
+wire_api = "responses"
+"""
+        self.write(".codex/config.toml", config)
+
+    def environment(self):
+        return super().environment() | {"LOCAL_KEY": "local"}
+
+    def command(self, text):
+        again = ["resume", "--last"] if self.turns else []
+        return [self.program, "exec", *again, "--dangerously-bypass-approvals-and-sandbox", text]
+
+
+ALL = {
+    kind.name: kind
+    for kind in (
+        OpenCode,
+        OpenCodePatch,
+        Qwen,
+        Cline,
+        ClinePatch,
+        Continue,
+        ClaudeCode,
+        Codex,
+        Aider,
+        AiderUdiff,
+        AiderOllama,
+    )
+}

@@ -2,15 +2,16 @@
 # Installs the real coding clients into a cache folder, each on its own; what can't be installed is skipped.
 #
 #   ./install.sh [CACHE] [CLIENT...]      CACHE: default ~/.cache/tslp-agents
-#                                         CLIENT: opencode qwen cline continue aider llama; default all
+#                                         CLIENT: opencode qwen cline continue claude codex aider llama; default all
 #
 # llama is llama.cpp with a small model, half a gigabyte, for llama.py only.
-# Versions can be set by OPENCODE_VERSION, QWEN_VERSION, CLINE_VERSION, CONTINUE_VERSION, AIDER_VERSION, LLAMA_VERSION.
+# Versions can be set by OPENCODE_VERSION, QWEN_VERSION, CLINE_VERSION, CONTINUE_VERSION, CLAUDE_VERSION, CODEX_VERSION,
+# AIDER_VERSION, LLAMA_VERSION.
 set -u
 
 cache=${1:-$HOME/.cache/tslp-agents}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- opencode qwen cline continue aider llama
+[ $# -gt 0 ] || set -- opencode qwen cline continue claude codex aider llama
 mkdir -p "$cache" || exit 1
 cache=$(cd "$cache" && pwd)
 
@@ -68,6 +69,8 @@ for name in "$@"; do
     qwen) npm_client qwen "@qwen-code/qwen-code@${QWEN_VERSION:-0.24.4}" qwen ;;
     cline) npm_client cline "cline@${CLINE_VERSION:-3.0.65}" cline ;;
     continue) npm_client continue "@continuedev/cli@${CONTINUE_VERSION:-1.5.47}" cn ;;
+    claude) npm_client claude "@anthropic-ai/claude-code@${CLAUDE_VERSION:-2.1.197}" claude ;;
+    codex) npm_client codex "@openai/codex@${CODEX_VERSION:-0.169.0}" codex ;;
     aider) aider_client ;;
     llama) llama ;;
     *) echo "unknown client: $name" >&2; exit 2 ;;

@@ -134,7 +134,7 @@ class Adapter(upstream.Upstream):
         body = json.loads(raw)
         with self.changed:
             reply, self.due = self.due, None
-            entry = {"body": body, "raw": raw.decode("utf-8"), "own": reply is None, "actions": []}
+            entry = {"number": len(self.log), "sent": body, "body": body, "raw": raw.decode("utf-8"), "own": reply is None, "actions": []}
             entry["text"] = reply["text"] if reply else ""
             entry["calls"] = [(one["id"], one["name"], one["arguments"]) for one in reply["calls"]] if reply else []
             answer = self.llama.evaluate(body)

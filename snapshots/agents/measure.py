@@ -2,11 +2,7 @@
 
 import json
 
-
-def text_of(content):
-    if isinstance(content, list):
-        return "".join(part.get("text", "") for part in content if isinstance(part, dict))
-    return content or ""
+from dialects import text_of
 
 
 def render(body):

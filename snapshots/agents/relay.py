@@ -6,6 +6,7 @@ import json
 import threading
 import urllib.parse
 
+import dialects
 import upstream as upstream_server
 
 
@@ -42,16 +43,20 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
         self.copy(self.send_on(None))
 
+    do_HEAD = do_GET
+
     def do_POST(self):
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.close_connection = True
-        if not self.path.endswith("/chat/completions"):
+        dialect = dialects.of(self.path)
+        if dialect is None:
             self.copy(self.send_on(raw))
             return
         relay = self.relay
         # One request at a time until it has reached the upstream, so that both logs and the episodes agree.
         with relay.order:
-            entry = {"body": json.loads(raw), "raw": raw.decode("utf-8"), "upstream": None, "status": 0}
+            body = dialect.as_chat(json.loads(raw))
+            entry = {"body": body, "raw": raw.decode("utf-8"), "upstream": None, "status": 0}
             relay.log.append(entry)
             seen = len(relay.upstream.log)
             response = self.send_on(raw)

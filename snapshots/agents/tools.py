@@ -4,6 +4,8 @@ import difflib
 import json
 import posixpath
 
+import script
+
 NAMES = {
     "read": ["read", "read_file", "view", "view_file", "read_files", "cat"],
     "edit": [
@@ -27,6 +29,8 @@ NAMES = {
         "shell",
         "run_command",
         "run_commands",
+        "exec_command",
+        "shell_command",
     ],
     "end": ["attempt_completion", "submit_and_exit"],
 }
@@ -78,7 +82,12 @@ def call(tools, action, workspace):
     known = functions(tools)
     kind = "edit" if action.kind == "damage" else action.kind
     function = _tool(known, kind) if kind in NAMES else None
-    if function is None and kind in ("edit", "write") and "apply_patch" in known:
+    if function is None and kind == "read":
+        return call(tools, script.Action("run", text=f"cat {action.path}"), workspace)
+    if function is None and kind in ("edit", "write") and "apply_patch" not in known:
+        text = f"apply_patch <<'EOF'\n{patch(action)}\nEOF"
+        return call(tools, script.Action("run", text=text), workspace)
+    if function is None and kind in ("edit", "write"):
         function = known["apply_patch"]
         key = _key(function["parameters"]["properties"], ["patchText", "input", "patch"])
         return _filled(function, {key: patch(action)})
@@ -88,7 +97,9 @@ def call(tools, action, workspace):
     if kind == "run":
         if "commands" in properties:
             return _filled(function, {"commands": [action.text]})
-        return _filled(function, {"command": action.text})
+        if properties.get("command", {}).get("type") == "array":
+            return _filled(function, {"command": ["sh", "-c", action.text]})
+        return _filled(function, {_key(properties, ["command", "cmd"]): action.text})
     key = _key(properties, PATH)
     if key is None and "files" in properties:
         inner = properties["files"].get("items", {}).get("properties", {})

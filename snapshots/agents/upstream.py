@@ -1,4 +1,4 @@
-"""A scripted OpenAI-compatible model server. It streams, and logs every request as it came."""
+"""A scripted model server in every dialect. It streams, and logs every request as it came."""
 
 import http.server
 import json
@@ -6,9 +6,11 @@ import re
 import sys
 import threading
 
+import dialects
 import measure
 import script
 import tools as client_tools
+from dialects import text_of
 
 SIDE = "Work on the project"
 DONE = "Done."
@@ -27,13 +29,6 @@ def own_words(text):
 
 # What clients say to an edit of a file that wasn't read, or that changed since.
 UNREAD = re.compile(r"must (use the Read tool|read)|not been read|been modified since|changed since|read it (first|again)", re.I)
-
-
-def text_of(content):
-    """A message's text, whether it is a string or parts."""
-    if isinstance(content, list):
-        return "".join(part.get("text", "") for part in content if isinstance(part, dict))
-    return content or ""
 
 
 class Model:
@@ -125,11 +120,6 @@ class Model:
         return "\n".join(parts) or DONE
 
 
-def pieces(text, size=24):
-    """A text in pieces, as models stream."""
-    return [text[at : at + size] for at in range(0, len(text), size)]
-
-
 class Server(http.server.ThreadingHTTPServer):
     """Clients may go away at any time."""
 
@@ -162,9 +152,12 @@ class Upstream:
         self.server.server_close()
 
     def take(self, raw, path):
-        body = json.loads(raw)
+        sent = json.loads(raw)
+        body = dialects.of(path).as_chat(sent)
         text, calls, actions = self.model.reply(body)
         entry = {
+            "number": len(self.log),
+            "sent": sent,
             "body": body,
             "raw": raw.decode("utf-8"),
             "path": path,
@@ -192,9 +185,19 @@ class Upstream:
 
     def get(self, path):
         """What a GET is answered with, and the status."""
-        models = [{"id": "scripted", "object": "model", "created": 1, "owned_by": "local"}]
+        models = [{"id": dialects.MODEL, "object": "model", "created": 1, "owned_by": "local"}]
         if path.rstrip("/").endswith("/models"):
             return {"object": "list", "data": models}, 200
+        return {"error": {"message": "no such route"}}, 404
+
+    def post(self, path, raw):
+        """What any other POST is answered with, and the status."""
+        if path.partition("?")[0].endswith("/count_tokens"):
+            return {"input_tokens": len(raw) // 4}, 200
+        if path == "/api/show":
+            details = {"family": "scripted", "format": "gguf"}
+            info = {"general.architecture": "scripted", "scripted.context_length": 131072}
+            return {"details": details, "model_info": info, "capabilities": ["completion", "tools"]}, 200
         return {"error": {"message": "no such route"}}, 404
 
 
@@ -210,66 +213,32 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if not self.path.endswith("/chat/completions"):
-            self.answer({"error": {"message": "no such route"}}, 404)
+        dialect = dialects.of(self.path)
+        if dialect is None:
+            self.answer(*self.upstream.post(self.path, raw))
             return
         entry = self.upstream.take(raw, self.path)
-        body = entry["body"]
         usage, more = self.upstream.figures(entry)
-        if body.get("stream"):
-            self.stream(entry, usage, more)
+        if dialect.streams(entry["sent"]):
+            self.stream(dialect, dialect.stream(entry, usage, more))
         else:
-            self.whole(entry, usage, more)
+            self.answer(dialect.whole(entry, usage, more))
 
-    def whole(self, entry, usage, more):
-        message = {"role": "assistant", "content": entry["text"] or None}
-        if entry["calls"]:
-            message["tool_calls"] = [
-                {"id": number, "type": "function", "function": {"name": name, "arguments": text}}
-                for number, name, text in entry["calls"]
-            ]
-        finish = "tool_calls" if entry["calls"] else "stop"
-        choice = {"index": 0, "message": message, "finish_reason": finish}
-        self.answer(self.head("chat.completion", [choice]) | {"usage": usage} | more)
-
-    def stream(self, entry, usage, more):
+    def do_HEAD(self):
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def stream(self, dialect, parts):
+        self.send_response(200)
+        self.send_header("Content-Type", dialect.content_type)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        self.delta({"role": "assistant", "content": ""})
-        for piece in pieces(entry["text"]):
-            self.delta({"content": piece})
-        for index, (number, name, text) in enumerate(entry["calls"]):
-            first = {"name": name, "arguments": ""}
-            call = {"index": index, "id": number, "type": "function", "function": first}
-            self.delta({"tool_calls": [call]})
-            for piece in pieces(text, 48):
-                self.delta({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-        with_usage = (entry["body"].get("stream_options") or {}).get("include_usage")
-        self.delta({}, "tool_calls" if entry["calls"] else "stop", {} if with_usage else more)
-        if with_usage:
-            self.event(json.dumps(self.head("chat.completion.chunk", []) | {"usage": usage} | more))
-        self.event("[DONE]")
+        for part in parts:
+            payload = part.encode()
+            self.wfile.write(f"{len(payload):x}\r\n".encode() + payload + b"\r\n")
+            self.wfile.flush()
         self.wfile.write(b"0\r\n\r\n")
-
-    def head(self, kind, choices):
-        return {
-            "id": "chatcmpl-1",
-            "object": kind,
-            "created": 1,
-            "model": "scripted",
-            "choices": choices,
-        }
-
-    def delta(self, delta, finish=None, more={}):
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        self.event(json.dumps(self.head("chat.completion.chunk", [choice]) | more))
-
-    def event(self, data):
-        payload = f"data: {data}\n\n".encode()
-        self.wfile.write(f"{len(payload):x}\r\n".encode() + payload + b"\r\n")
-        self.wfile.flush()
 
     def answer(self, value, status=200):
         payload = json.dumps(value).encode()

@@ -361,6 +361,7 @@ impl Stage {
                 .map(Into::into)
                 .collect(),
             session_name: self.session_name.clone(),
+            continues: None,
             attempt,
             tools: self.tools,
         };

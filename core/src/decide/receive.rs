@@ -307,6 +307,9 @@ fn belonging(view: &dyn View, request: &Request, conversation: &Conversation<'_>
             .session_named(name)
             .map_or(Belonging::Starts, Belonging::Continues);
     }
+    if let Some(session) = request.continues {
+        return Belonging::Continues(session);
+    }
     match KnownPart::longest(view, conversation) {
         Some(known) if known.is_end => Belonging::Continues(known.session),
         Some(known) => Belonging::Forks(Fork {

@@ -43,6 +43,7 @@ mod tests {
             model: String::new(),
             messages: messages.collect(),
             session_name: None,
+            continues: None,
             attempt: Attempt::First,
             tools: Tools::None,
         };

@@ -90,6 +90,7 @@ fn pasted(files: usize) -> Engine<TreeSitterGrammars, Nothing> {
             model: String::new(),
             messages: vec![Message::new(Role::User, &corpus::paste(file)).into()],
             session_name: None,
+            continues: None,
             attempt: Attempt::First,
             tools: Tools::None,
         };

@@ -160,6 +160,7 @@ impl Project {
             model: String::new(),
             messages: self.conversation.iter().cloned().map(Into::into).collect(),
             session_name: None,
+            continues: None,
             attempt: Attempt::First,
             tools: Tools::None,
         };

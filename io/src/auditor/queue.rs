@@ -31,7 +31,7 @@ pub struct Audit {
 pub struct Addressee {
     /// The JSON text of the request's `model`, if it had one.
     pub model: Option<String>,
-    /// The value of the `Authorization` header that went upstream.
+    /// The value of the client's `Authorization` header, if it wasn't for the proxy.
     pub authorization: Option<Secret>,
 }
 

@@ -2,6 +2,7 @@
 
 mod body_walk;
 pub mod dialect;
+pub mod kept_responses;
 pub mod reply;
 pub mod request;
 pub mod rewrite;

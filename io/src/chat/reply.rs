@@ -55,6 +55,7 @@ pub struct ReplyDecoder {
     text_blocks: Vec<u64>,
     has_thoughts: bool,
     finish_reason: Option<String>,
+    response_id: Option<String>,
     usage: ServerUsage,
     flaw: Option<Flaw>,
     done: bool,
@@ -159,6 +160,16 @@ impl ReplyDecoder {
             Form::Unknown => {}
         }
         said
+    }
+
+    /// The name by which the model server keeps the reply, if it gave one.
+    #[must_use]
+    pub fn response_id(&self) -> Option<&str> {
+        self.response_id.as_deref()
+    }
+
+    pub(super) fn name_response(&mut self, id: String) {
+        self.response_id = Some(id);
     }
 
     /// Whether the reply said itself that it is done: a finish reason, or the closing event.
@@ -450,6 +461,78 @@ mod tests {
                 "split at {split}"
             );
         }
+    }
+
+    /// What llama.cpp's server said in each dialect, whole and streamed, to one question with 16 tokens at the most.
+    #[test]
+    fn recorded_replies_of_llama_cpp_are_read_however_they_are_split() {
+        macro_rules! recorded {
+            ($name:literal) => {
+                include_bytes!(concat!("../../tests/exchanges/llama.cpp/", $name)).as_slice()
+            };
+        }
+        let echo = "What does `ring_put` of ring.c return? Answer in five";
+        let shown = "\n\n[CURRENT STATE: AUTHORITATIVE]\nEntity: ring.c\n";
+        let check = |dialect, bytes: &[u8], text: &str, finish: &str| {
+            for split in 0..=bytes.len() {
+                let mut decoder = ReplyDecoder::new(dialect);
+                let mut said = decoder.push(&bytes[..split]).text;
+                said.push_str(&decoder.push(&bytes[split..]).text);
+                said.push_str(&decoder.end().text);
+                assert_eq!(said, text, "{dialect:?}, split at {split}");
+                assert!(decoder.is_finished(), "{dialect:?}, split at {split}");
+                let (_, reason, ..) = decoder.into_parts();
+                assert_eq!(
+                    reason.as_deref(),
+                    Some(finish),
+                    "{dialect:?}, split at {split}"
+                );
+            }
+        };
+        use Dialect::{ChatCompletions, Completions, Messages, Responses};
+        check(ChatCompletions, recorded!("chat-whole.txt"), echo, "length");
+        check(
+            ChatCompletions,
+            recorded!("chat-stream.txt"),
+            echo,
+            "length",
+        );
+        check(
+            Completions,
+            recorded!("completions-whole.txt"),
+            shown,
+            "length",
+        );
+        check(
+            Completions,
+            recorded!("completions-stream.txt"),
+            shown,
+            "length",
+        );
+        check(
+            Responses,
+            recorded!("responses-whole.txt"),
+            echo,
+            "completed",
+        );
+        check(
+            Responses,
+            recorded!("responses-stream.txt"),
+            echo,
+            "completed",
+        );
+        check(
+            Messages,
+            recorded!("messages-whole.txt"),
+            echo,
+            "max_tokens",
+        );
+        check(
+            Messages,
+            recorded!("messages-stream.txt"),
+            echo,
+            "max_tokens",
+        );
     }
 
     #[test]

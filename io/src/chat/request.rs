@@ -56,14 +56,6 @@ pub struct Envelope {
     pub attempt: Attempt,
 }
 
-/// What a request body is.
-pub enum Reading<'b> {
-    /// A prompt for the engine.
-    Prompt(Body<'b>, Request),
-    /// A request that is left alone, such as the completion at a cursor, or one that only loads a model.
-    LeftAlone,
-}
-
 /// A request body, read but not copied.
 pub struct Body<'b> {
     pub(super) dialect: Dialect,
@@ -162,7 +154,8 @@ impl KnownUnit {
     }
 }
 
-/// Reads a body; of its messages those that aren't known.
+/// Reads a body; of its messages those that aren't known. Nothing for a request that is left alone: no prompt, such as a
+/// completion at a cursor, or one that only loads a model.
 ///
 /// # Errors
 /// See [`BadRequest`].
@@ -170,19 +163,19 @@ pub fn read<'b>(
     bytes: &'b [u8],
     envelope: Envelope,
     known: &mut KnownMessages,
-) -> Result<Reading<'b>, BadRequest> {
+) -> Result<Option<(Body<'b>, Request)>, BadRequest> {
     let dialect = envelope.dialect;
     let walked = match known.beginnings.walk(dialect, bytes) {
         // Ollama loads a model at a request without a prompt; and a prompt may be a list of tokens.
         Err(BadRequest::NoMessages(_))
             if !matches!(dialect, Dialect::ChatCompletions | Dialect::Messages) =>
         {
-            return Ok(Reading::LeftAlone);
+            return Ok(None);
         }
         walked => walked?,
     };
     if is_left_alone(dialect, &walked) {
-        return Ok(Reading::LeftAlone);
+        return Ok(None);
     }
     let mut body = Body {
         dialect,
@@ -243,6 +236,7 @@ pub fn read<'b>(
         model: redact::redacted(&model.unwrap_or_default()).into_owned(),
         messages,
         session_name: envelope.session_name,
+        continues: None,
         attempt: envelope.attempt,
         tools: if TOOLS.into_iter().any(offers) {
             Tools::Offered
@@ -250,7 +244,18 @@ pub fn read<'b>(
             Tools::None
         },
     };
-    Ok(Reading::Prompt(body, request))
+    Ok(Some((body, request)))
+}
+
+/// The JSON text of a body's `model`, of a request that is left alone.
+pub fn model(bytes: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Named<'b> {
+        #[serde(borrow)]
+        model: Option<&'b serde_json::value::RawValue>,
+    }
+    let named: Named<'_> = serde_json::from_slice(bytes).ok()?;
+    named.model.map(|model| model.get().to_owned())
 }
 
 /// Whether the request is no prompt whose words are somebody's: what a client fills in at a cursor, or has put into a
@@ -295,6 +300,16 @@ impl Body<'_> {
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.walked.field("model")
+    }
+
+    /// The response that the request goes on from, where the model server keeps the conversation.
+    #[must_use]
+    pub fn previous_response(&self) -> Option<String> {
+        if self.dialect != Dialect::Responses {
+            return None;
+        }
+        let id = self.walked.field("previous_response_id")?;
+        serde_json::from_str(id).ok()
     }
 
     /// Where the model server's prompt stands in the bytes that the body was read from.

@@ -270,13 +270,12 @@ fn write_string(text: &str, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::request::{Envelope, KnownMessages, PromptPlaces, Reading, read};
+    use crate::chat::request::{Envelope, KnownMessages, PromptPlaces, read};
 
     /// Reads a body; gives where its prompt is, and the body with other messages.
     fn rewrite(body: &str, outgoing: &Outgoing) -> (PromptPlaces, Written) {
         let mut known = KnownMessages::default();
-        let Ok(Reading::Prompt(read_body, request)) =
-            read(body.as_bytes(), Envelope::default(), &mut known)
+        let Ok(Some((read_body, request))) = read(body.as_bytes(), Envelope::default(), &mut known)
         else {
             panic!("{body} is a chat request");
         };

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::ConfigError;
 use super::key::{Key, Kind};
 use super::table::{KEYS, key, nearest};
+use super::upstream::{BEFORE_URL, BETWEEN_MODELS};
 
 /// One key of the file.
 pub(super) struct Entry {
@@ -94,6 +95,13 @@ impl File<'_> {
                 .iter()
                 .map(|item| item.get_ref().as_str().map(str::to_owned))
                 .collect(),
+            (Kind::Servers(_), DeValue::Array(items)) => items
+                .iter()
+                .map(|item| match item.get_ref() {
+                    DeValue::Table(server) => server_text(server),
+                    other => other.as_str().map(str::to_owned),
+                })
+                .collect(),
             (_, DeValue::String(text)) => one(text),
             _ => None,
         };
@@ -114,12 +122,36 @@ impl File<'_> {
     }
 }
 
+/// A server of the file, with `url` and at will `models`, as it is written elsewhere; nothing if it has anything else.
+fn server_text(table: &DeTable<'_>) -> Option<String> {
+    let (mut url, mut models) = (None, None);
+    for (name, value) in table {
+        match (name.get_ref().as_ref(), value.get_ref()) {
+            ("url", DeValue::String(text)) => url = Some(text),
+            ("models", DeValue::Array(patterns)) => {
+                let patterns = patterns.iter().map(|pattern| pattern.get_ref().as_str());
+                let patterns: Option<Vec<&str>> = patterns.collect();
+                models = Some(patterns?.join(&BETWEEN_MODELS.to_string()));
+            }
+            _ => return None,
+        }
+    }
+    let url = url?;
+    Some(models.map_or_else(
+        || url.to_string(),
+        |models| format!("{models}{BEFORE_URL}{url}"),
+    ))
+}
+
 fn type_wanted(kind: Kind) -> &'static str {
     match kind {
         Kind::Switch => "true or false, without quotes",
         Kind::Number => "a whole number, without quotes",
         Kind::NumberOrWord => "a whole number, or a word in quotes",
         Kind::List(_) => "an array of texts in quotes",
+        Kind::Servers(_) => {
+            "a text in quotes, or tables `[[upstream]]` with `url = \"…\"` and, for some models, `models = [\"…\"]`"
+        }
         Kind::Text(_) | Kind::Secret | Kind::Folder | Kind::File | Kind::Choice(_) => {
             "a text in quotes"
         }

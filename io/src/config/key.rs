@@ -51,6 +51,8 @@ pub enum Kind {
     Choice(fn() -> Vec<&'static str>),
     /// Several texts; the word stands for each in the help.
     List(&'static str),
+    /// Model servers: several texts, or tables in the file; the word stands for each in the help.
+    Servers(&'static str),
 }
 
 /// Which commands take a flag.

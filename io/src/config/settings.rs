@@ -9,7 +9,7 @@ use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
 use super::secret::Secret;
-use super::upstream::Upstream;
+use super::upstream::{ServerForModels, Upstream};
 
 /// Everything that can be set, before it was held against this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub struct Settings {
 pub struct UpstreamConfig {
     /// The server.
     pub place: Upstream,
+    /// Servers for some models.
+    pub by_model: Vec<ServerForModels>,
     /// Sent as a bearer token in place of the client's own authorisation.
     pub api_key: Option<Secret>,
     /// Certificates to trust besides the system's, PEM.
@@ -185,10 +187,29 @@ impl Default for Settings {
     }
 }
 
+impl UpstreamConfig {
+    /// Takes servers as they are written: one for all models, and others for some.
+    ///
+    /// # Errors
+    /// What is allowed, as the end of a sentence.
+    pub fn set_servers(&mut self, written: &[String]) -> Result<(), String> {
+        self.place = Upstream::default();
+        self.by_model.clear();
+        for text in written {
+            match ServerForModels::parse(text) {
+                Some(server) => self.by_model.push(server?),
+                None => self.place = Upstream::parse(text)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Default for UpstreamConfig {
     fn default() -> Self {
         Self {
             place: Upstream::default(),
+            by_model: Vec::new(),
             api_key: None,
             ca_file: None,
             connect: Duration::from_secs(10),

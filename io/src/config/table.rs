@@ -1,5 +1,7 @@
 //! The table of all configuration keys: the one place where files, environment, flags and documentation meet.
 
+use std::iter::once;
+
 use tslp_core::gate::Profile;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
@@ -8,7 +10,6 @@ use super::key::{Audience, Key, Kind, seconds};
 use super::network;
 use super::secret::Secret;
 use super::settings::{Budget, LogFormat};
-use super::upstream::Upstream;
 use super::written::{Choices, word_of, words};
 
 const PROFILES: Choices<Profile> = &[("standard", Profile::Standard), ("strict", Profile::Strict)];
@@ -46,13 +47,17 @@ pub const KEYS: &[Key] = &[
         name: "upstream",
         flag: "upstream",
         variable: "TSLP_UPSTREAM",
-        kind: Kind::Text("URL|auto|demo"),
+        kind: Kind::Servers("URL|auto|demo|MODELS=URL"),
         audience: Audience::Common,
         unit: "",
         unset: "",
-        meaning: "The model server's base URL, with or without /v1. `auto` looks for Ollama, llama.cpp, LM Studio and vLLM on their usual local ports and falls back to `demo`, an embedded scripted model.",
-        set: |s, written| Upstream::parse(written.text()).map(|place| s.upstream.place = place),
-        show: |s| s.upstream.place.to_string(),
+        meaning: "The model server's base URL, with or without /v1. `auto` looks for Ollama, llama.cpp, LM Studio and vLLM on their usual local ports and falls back to `demo`, an embedded scripted model. `qwen*|phi4=http://127.0.0.1:8081` names another server for models of such names, and may be repeated; in the file, `[[upstream]]` with `models` and `url` does.",
+        set: |s, written| s.upstream.set_servers(written.texts),
+        show: |s| {
+            let servers = s.upstream.by_model.iter().map(ToString::to_string);
+            let all: Vec<String> = once(s.upstream.place.to_string()).chain(servers).collect();
+            all.join(", ")
+        },
     },
     Key {
         name: "workspace",

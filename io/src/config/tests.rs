@@ -175,6 +175,34 @@ fn another_file_can_be_named() {
 }
 
 #[test]
+fn servers_for_some_models_stand_beside_the_one_for_all() {
+    let machine = Machine::new().file(
+        "[[upstream]]\nurl = 'http://a'\n[[upstream]]\nmodels = ['qwen*', 'phi4']\nurl = 'http://b/v1'",
+    );
+    let both = "http://a, qwen*|phi4=http://b from ~/home/.config/tslp/config.toml:1";
+    machine.check("upstream", both);
+    let machine = machine.flag("upstream", "demo");
+    machine.check("upstream", "demo from --upstream");
+    let machine = machine.flag("upstream", "llama*=http://c");
+    machine.check("upstream", "auto, llama*=http://c from --upstream");
+}
+
+#[test]
+fn servers_are_refused_with_what_is_allowed() {
+    let refused = |text: &str, parts: &[&str]| Machine::new().file(text).check_refused(parts);
+    for wrong in [
+        "[[upstream]]\nmodels = ['a']",
+        "[[upstream]]\nurl = 'http://a'\nmodel = 'b'",
+        "[[upstream]]\nurl = 'http://a'\nmodels = 'b'",
+        "upstream = 7",
+    ] {
+        refused(wrong, &["config.toml:1", "`upstream`", "[[upstream]]"]);
+    }
+    refused("upstream = 'a|=http://b'", &["`upstream`", "qwen*"]);
+    refused("upstream = 'a=ftp://b'", &["`upstream`", "http://"]);
+}
+
+#[test]
 fn unknown_keys_name_the_nearest_known_one() {
     let refused = |text: &str, parts: &[&str]| Machine::new().file(text).check_refused(parts);
     refused(

@@ -14,6 +14,19 @@ pub enum Upstream {
     Url(UpstreamUrl),
 }
 
+/// A server for the models that it is named for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerForModels {
+    /// Patterns of their names, in which `*` stands for any characters; never empty.
+    pub models: Vec<String>,
+    /// The server.
+    pub url: UpstreamUrl,
+}
+
+/// What stands between the patterns of a server's models, and between these and its URL, where all of it is one text.
+pub(super) const BETWEEN_MODELS: char = '|';
+pub(super) const BEFORE_URL: char = '=';
+
 /// With or without TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
@@ -47,6 +60,30 @@ impl Upstream {
             "demo" => Ok(Self::Demo),
             url => UpstreamUrl::parse(url).map(Self::Url),
         }
+    }
+}
+
+impl ServerForModels {
+    /// Reads `PATTERN|PATTERN=URL`; nothing if the text has no pattern.
+    pub fn parse(text: &str) -> Option<Result<Self, String>> {
+        let (models, url) = text.split_once(BEFORE_URL)?;
+        if models.contains("://") {
+            return None;
+        }
+        let models: Vec<String> = models.split(BETWEEN_MODELS).map(str::to_owned).collect();
+        if models.iter().any(String::is_empty) {
+            let problem =
+                "must name a model, or a pattern such as qwen*, before each `|` and the `=`";
+            return Some(Err(problem.into()));
+        }
+        Some(UpstreamUrl::parse(url).map(|url| Self { models, url }))
+    }
+}
+
+impl fmt::Display for ServerForModels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let models = self.models.join(&BETWEEN_MODELS.to_string());
+        write!(f, "{models}{BEFORE_URL}{}", self.url)
     }
 }
 

@@ -13,6 +13,7 @@ use super::price::{Price, PriceSum};
 use super::{Row, Subject, unread};
 use crate::ledger::anchor::{self, Reading};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader};
+use crate::metrics::Tables;
 use crate::probe::{self, Target};
 use crate::scrub::{Progress, Watched};
 use crate::startup::{self, StartError};
@@ -233,10 +234,8 @@ fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report)
         Err(error) => report.add("stale entities", Err(error.to_string())),
     }
     report.warn("unread code", unread::of_tracked(subject, reader));
-    match reader.rows(EPISODES) {
-        Ok(rows) => {
-            let prices = rows.iter().filter_map(|row| Price::of_row(row));
-            let price = PriceSum::over(prices);
+    match price(reader) {
+        Ok(price) => {
             report.add("price", Ok(price.words()));
             report.price = Some(price);
         }
@@ -330,6 +329,24 @@ fn anomalies(reader: &LedgerReader) -> Result<String, String> {
         )),
         Err(error) => Err(error.to_string()),
     }
+}
+
+fn price(reader: &LedgerReader) -> Result<PriceSum, LedgerError> {
+    let rows = reader.rows(EPISODES)?;
+    Ok(PriceSum::over(
+        rows.iter().filter_map(|row| Price::of_row(row)),
+    ))
+}
+
+/// What `/metrics` tells from the tables.
+pub(super) fn tables(subject: &Subject, reader: &LedgerReader) -> Result<Tables, LedgerError> {
+    let truths = truths(subject, reader)?;
+    Ok(Tables {
+        head: reader.head()?.seq,
+        entities: truths.entities,
+        stale: truths.stale,
+        read_anew: price(reader)?.read_anew(),
+    })
 }
 
 /// Counts what is true, STALE and unreadable.

@@ -163,6 +163,12 @@ impl PriceSum {
         })
     }
 
+    /// Characters that the model server read anew: of what was sent, and of what clients wrote.
+    #[must_use]
+    pub const fn read_anew(&self) -> (u64, u64) {
+        (self.sent.anew, self.client.anew)
+    }
+
     /// One line for people, and what it means.
     #[must_use]
     pub fn words(&self) -> String {

@@ -120,17 +120,40 @@ pub enum Content {
     HeadOnly,
 }
 
-/// Appends a complete JSON response of our own.
-pub fn own_response(
-    out: &mut Vec<u8>,
-    to: ResponseTo,
-    status: u16,
-    extra: &[(&str, &str)],
-    body: &[u8],
-) {
+/// A complete response with a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// The body's media type.
+    pub content_type: &'static str,
+    /// All of it.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// JSON text.
+    #[must_use]
+    pub const fn json(status: u16, body: Vec<u8>) -> Self {
+        Self {
+            status,
+            content_type: "application/json",
+            body,
+        }
+    }
+}
+
+/// Appends a complete response of our own.
+pub fn own_response(out: &mut Vec<u8>, to: ResponseTo, extra: &[(&str, &str)], answer: &Answer) {
+    let Answer {
+        status,
+        content_type,
+        body,
+    } = answer;
+    let status = *status;
     status_line(out, status, reason(status));
     if status != 204 {
-        field(out, "content-type", b"application/json");
+        field(out, "content-type", content_type.as_bytes());
         number(out, "content-length", body.len() as u64);
     }
     field(out, "cache-control", b"no-store");
@@ -153,7 +176,8 @@ pub fn refusal(out: &mut Vec<u8>, to: ResponseTo, refusal: &Refusal, extra: &[(&
         // The SDKs repeat a 503 unless told not to.
         fields.push(("x-should-retry", "false"));
     }
-    own_response(out, to, refusal.status, &fields, &refusal.body(to.errors));
+    let answer = Answer::json(refusal.status, refusal.body(to.errors));
+    own_response(out, to, &fields, &answer);
 }
 
 /// Appends the upstream's response head with framing of ours.

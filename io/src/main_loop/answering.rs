@@ -19,9 +19,10 @@ use crate::http::head::{self, CONTINUE, Coding, Drop, LAST_CHUNK, RequestFraming
 use crate::http::request::{BodyLength, Expectation, Persistence, RequestHead};
 use crate::http::response::Asked;
 use crate::http::server_connection::ClientEvent;
-use crate::loop_config::Limits;
+use crate::loop_config::{Limits, UpstreamConfig};
 use crate::routes::{Route, route};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
+use crate::upstream::server::ServerNumber;
 
 /// Longest session name; it is stored with every episode.
 const SESSION_NAME_BYTES_MAX: usize = 200;
@@ -136,6 +137,7 @@ impl MainLoop {
             persistence,
             caller: Caller::Plain,
             dialect: None,
+            server: ServerNumber::default(),
             work: Work::Routing,
         });
         let checked = self.guard.check(&exchange.head);
@@ -159,8 +161,8 @@ impl MainLoop {
                 Ok(())
             }
             Ok(Some(Route::Health)) => {
-                let body = self.health();
-                self.answer(client, exchange, 200, &body);
+                let health = Answer::json(200, self.health());
+                self.answer(client, exchange, &health);
                 Ok(())
             }
             Ok(Some(Route::Diagnostic(page))) => self.diagnose(key, client, exchange, page),
@@ -248,11 +250,10 @@ impl MainLoop {
             BodyLength::Known(bytes) => (RequestFraming::Length(bytes), Upload::Length),
             BodyLength::Chunked => (RequestFraming::Chunked, Upload::Chunked(0)),
         };
-        let target = format!(
-            "{}{}",
-            self.config.upstream.url.prefix, exchange.head.target
-        );
-        let head = self.request_head(&exchange.head, &target, framing, Coding::AsAsked);
+        // What isn't chat goes to the default server: its body is never read, and a list of models has none.
+        let server = &self.config.upstream;
+        let target = format!("{}{}", server.url.prefix, exchange.head.target);
+        let head = self.request_head(server, &exchange.head, &target, framing, Coding::AsAsked);
         let idempotent = matches!(
             exchange.head.method.as_str(),
             "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE"
@@ -302,15 +303,15 @@ impl MainLoop {
     /// The head of a request to the upstream, made from the client's.
     pub(super) fn request_head(
         &self,
+        server: &UpstreamConfig,
         head: &RequestHead,
         target: &str,
         framing: RequestFraming,
         coding: Coding,
     ) -> Vec<u8> {
-        let upstream = &self.config.upstream;
-        let authorization = self.own_authorization();
+        let authorization = server.own_authorization();
         let to = RequestTo {
-            host: &upstream.url.authority(),
+            host: &server.url.authority(),
             target,
             authorization: authorization.as_ref().map(|own| own.reveal().as_bytes()),
             framing,
@@ -323,23 +324,15 @@ impl MainLoop {
         out
     }
 
-    /// What replaces the client's `Authorization`.
-    fn own_authorization(&self) -> Option<Secret> {
-        let key = self.config.upstream.api_key.as_ref()?;
-        Some(Secret::new(format!("Bearer {}", key.reveal())))
-    }
-
-    /// The `Authorization` that goes upstream with this client's requests.
+    /// The client's own `Authorization` for the model server.
     fn authorization(&self, head: &RequestHead) -> Option<Secret> {
         let name = "authorization";
-        self.own_authorization().or_else(|| {
-            let value = head
-                .headers
-                .all(name)
-                .find(|value| self.guard.keeps_back(name, value) == Drop::No)?;
-            let value = core::str::from_utf8(value).ok()?;
-            Some(Secret::new(value.to_owned()))
-        })
+        let value = head
+            .headers
+            .all(name)
+            .find(|value| self.guard.keeps_back(name, value) == Drop::No)?;
+        let value = core::str::from_utf8(value).ok()?;
+        Some(Secret::new(value.to_owned()))
     }
 
     fn request_complete(&mut self, client: &mut Client) {
@@ -362,7 +355,7 @@ impl MainLoop {
                     Err(refusal) => self.refuse_current(client, &refusal),
                 }
             }
-            Work::Routing | Work::Composing | Work::Diagnosing => {}
+            Work::Routing | Work::Composing { .. } | Work::Diagnosing => {}
         }
     }
 
@@ -383,7 +376,9 @@ impl MainLoop {
             authorization: self.authorization(&exchange.head),
             body,
         };
-        exchange.work = Work::Composing;
+        exchange.work = Work::Composing {
+            since: self.net.now(),
+        };
         self.budget.complete(exchange.id, body_bytes);
         self.tell_engine(prompt);
     }
@@ -407,20 +402,15 @@ impl MainLoop {
     /// Answers an exchange that the engine or the diagnostics decided.
     pub(super) fn deliver(&mut self, client: &mut Client, answer: &Answer) {
         if let Some(exchange) = client.exchange.take() {
-            self.answer(client, exchange, answer.status, &answer.body);
+            self.answer(client, exchange, answer);
         }
     }
 
-    fn answer(&mut self, client: &mut Client, exchange: Box<Exchange>, status: u16, body: &[u8]) {
+    fn answer(&mut self, client: &mut Client, exchange: Box<Exchange>, answer: &Answer) {
         let exchange = close_if_unread(client, exchange);
         let fields = exchange.caller_fields();
-        head::own_response(
-            client.out.buffer(),
-            exchange.response_to(),
-            status,
-            &fields,
-            body,
-        );
+        let to = exchange.response_to();
+        head::own_response(client.out.buffer(), to, &fields, answer);
         self.finish(client, &exchange);
     }
 
@@ -428,16 +418,17 @@ impl MainLoop {
         let exchange = close_if_unread(client, exchange);
         let mut fields = exchange.caller_fields();
         fields.push(("access-control-allow-methods", "GET, HEAD, POST"));
-        fields.push((
-            "access-control-allow-headers",
-            "authorization, content-type, x-tslp-session, x-tslp-token",
-        ));
+        // Each dialect's library has headers of its own, and what the page's origin may say was decided before.
+        let headers = &exchange.head.headers;
+        if let Some(wanted) = headers.first_text("access-control-request-headers") {
+            fields.push(("access-control-allow-headers", wanted));
+        }
+        let nothing = Answer::json(204, Vec::new());
         head::own_response(
             client.out.buffer(),
             exchange.response_to(),
-            204,
             &fields,
-            b"",
+            &nothing,
         );
         self.finish(client, &exchange);
     }
@@ -543,7 +534,7 @@ fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> Understo
             }
             Upload::Complete | Upload::Broken => {}
         },
-        Work::Routing | Work::Composing | Work::Diagnosing => {}
+        Work::Routing | Work::Composing { .. } | Work::Diagnosing => {}
     }
     Understood::Moved
 }

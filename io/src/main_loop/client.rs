@@ -17,6 +17,7 @@ use crate::http::response::ResponseHead;
 use crate::http::server_connection::ServerConnection;
 use crate::http::socket::Socket;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
+use crate::upstream::server::ServerNumber;
 use crate::upstream::tls::Transport;
 
 /// One client connection.
@@ -93,6 +94,12 @@ impl Client {
         }
     }
 
+    /// Who the exchange is for, if it goes upstream.
+    pub(super) fn server(&self) -> ServerNumber {
+        let exchange = self.exchange.as_deref();
+        exchange.map_or_else(ServerNumber::default, |exchange| exchange.server)
+    }
+
     /// The exchange's way to the upstream, if it has one.
     pub(super) fn call(&mut self) -> Option<&mut Call> {
         match self.exchange.as_deref_mut() {
@@ -114,6 +121,8 @@ pub(super) struct Exchange {
     pub(super) caller: Caller,
     /// Of a chat request.
     pub(super) dialect: Option<Dialect>,
+    /// Who it is for, if it goes upstream.
+    pub(super) server: ServerNumber,
     pub(super) work: Work,
 }
 
@@ -150,8 +159,8 @@ pub(super) enum Work {
     Routing,
     /// A chat request's body is coming in.
     Collecting(Collecting),
-    /// The engine has the prompt.
-    Composing,
+    /// The engine has the prompt, since it was whole.
+    Composing { since: Instant },
     /// The diagnostics thread has the question.
     Diagnosing,
     /// The upstream is spoken to.
@@ -229,8 +238,8 @@ pub(super) struct ChatReply {
     pub(super) dialect: Dialect,
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
-    /// A response that says 404, until it is known whether the model server lacks the route.
-    pub(super) not_found: Option<Box<NotFound>>,
+    /// A response by which the route isn't there, until it is whole and can be explained.
+    pub(super) elsewhere: Option<Box<Elsewhere>>,
     /// What the engine hasn't got yet.
     pub(super) side: Vec<u8>,
     /// When the engine has to record all that came until then; none if it has nothing to record.
@@ -241,9 +250,9 @@ pub(super) struct ChatReply {
     pub(super) gate: Gate,
 }
 
-/// A response that says 404.
+/// A response that says 404, or that the route is elsewhere.
 #[derive(Debug)]
-pub(super) struct NotFound {
+pub(super) struct Elsewhere {
     pub(super) head: ResponseHead,
     /// Its beginning.
     pub(super) body: Vec<u8>,
@@ -297,6 +306,7 @@ pub(super) enum Media {
 /// One upstream connection.
 #[derive(Debug)]
 pub(super) struct Link {
+    pub(super) server: ServerNumber,
     pub(super) transport: Transport,
     pub(super) stage: LinkStage,
     /// The client that uses it; none while it is in the pool.

@@ -109,7 +109,7 @@ impl MainLoop {
                 let left = collecting.whole_by.saturating_duration_since(self.now);
                 Some((Due::Body, limits.body_idle.min(left)))
             }
-            Some(Work::Routing | Work::Composing | Work::Diagnosing) => None,
+            Some(Work::Routing | Work::Composing { .. } | Work::Diagnosing) => None,
             Some(Work::Upstream(call)) => self.awaited_of_call(client, call),
         }
     }
@@ -144,8 +144,10 @@ impl MainLoop {
 
     /// Ends what has waited too long, and closes expired pooled connections.
     pub(super) fn fire_timers(&mut self) {
-        for key in self.pool.expire(self.now) {
-            self.links.remove(&key);
+        for server in &mut self.servers {
+            for key in server.pool.expire(self.now) {
+                self.links.remove(&key);
+            }
         }
         if self.accept_retry.is_some_and(|at| at <= self.now) {
             self.accept();
@@ -186,7 +188,7 @@ impl MainLoop {
     }
 
     fn give_up(&mut self, key: usize, client: &mut Client, due: Due) {
-        let url = &self.config.upstream.url;
+        let url = &self.servers[client.server().0].config.url;
         let limits = &self.config.timeouts;
         match due {
             Due::KeepAlive | Due::Write | Due::Linger => client.stage = Stage::Over,

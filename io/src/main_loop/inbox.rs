@@ -1,6 +1,5 @@
 //! Messages from the other threads, and the queue to the engine.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crossbeam_channel::TrySendError;
@@ -10,11 +9,12 @@ use super::client::{
     Call, ChatReply, Client, Downstream, Gate, Lane, Line, Retry, Told, Upload, Work,
 };
 use super::{Inbox, MainLoop};
-use crate::channel::{Ending, ExchangeId, ToEngine, ToLoop};
+use crate::channel::{Ending, ExchangeId, ModelRequest, ToEngine, ToLoop};
 use crate::http::error::Refusal;
 use crate::http::head::{Coding, RequestFraming};
 use crate::http::response::Asked;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
+use crate::upstream::server::ServerNumber;
 
 /// Longest request body that goes over a used connection to the upstream; a longer one is worth a fresh one.
 const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;
@@ -27,7 +27,7 @@ impl MainLoop {
         while let Ok(item) = self.inbox.try_recv() {
             match item {
                 Inbox::Message(message) => self.take_message(message),
-                Inbox::Route(resolved) => self.take_route(&resolved),
+                Inbox::Route(server, resolved) => self.take_route(server, &resolved),
                 Inbox::Shutdown => self.begin_stop(),
             }
         }
@@ -37,11 +37,11 @@ impl MainLoop {
         match message {
             ToLoop::Forward {
                 exchange,
-                body,
+                request,
                 durable_at,
                 episode,
-            } => self.forward(exchange, body, durable_at, episode),
-            ToLoop::LeaveAlone { exchange, body } => self.leave_alone(exchange, body),
+            } => self.forward(exchange, request, durable_at, episode),
+            ToLoop::LeaveAlone { exchange, request } => self.leave_alone(exchange, request),
             ToLoop::Answer { exchange, answer } => {
                 self.budget.refused(exchange);
                 if let Some(key) = self.exchanges.get(&exchange).copied() {
@@ -71,8 +71,14 @@ impl MainLoop {
         }
     }
 
-    fn forward(&mut self, id: ExchangeId, body: Arc<Vec<u8>>, durable_at: Seq, episode: EpisodeId) {
-        let request_bytes = body.len() as u64;
+    fn forward(
+        &mut self,
+        id: ExchangeId,
+        request: ModelRequest,
+        durable_at: Seq,
+        episode: EpisodeId,
+    ) {
+        let request_bytes = request.body.len() as u64;
         self.budget
             .forwarded(id, request_bytes, durable_at, self.durable);
         let Some(key) = self.exchanges.get(&id).copied() else {
@@ -95,40 +101,47 @@ impl MainLoop {
             episode,
             side: Vec::new(),
             handover_at: None,
-            not_found: None,
+            elsewhere: None,
             said_done: false,
             told: Told::NotYet,
             gate: Gate::Closed,
         };
         self.gated.push(key);
         self.with_client(key, |main_loop, client| {
-            main_loop.begin_chat_call(key, client, body, Lane::Chat(reply))
+            main_loop.begin_chat_call(key, client, request, Lane::Chat(reply))
         });
     }
 
     /// A body that was read as a chat request, and is none that concerns the ledger.
-    fn leave_alone(&mut self, id: ExchangeId, body: Arc<Vec<u8>>) {
-        let request_bytes = body.len() as u64;
+    fn leave_alone(&mut self, id: ExchangeId, request: ModelRequest) {
+        let request_bytes = request.body.len() as u64;
         self.budget
             .forwarded(id, request_bytes, self.durable, self.durable);
         match self.exchanges.get(&id).copied() {
             None => self.budget.request_gone(id),
             Some(key) => self.with_client(key, |main_loop, client| {
-                main_loop.begin_chat_call(key, client, body, Lane::Relay)
+                main_loop.begin_chat_call(key, client, request, Lane::Relay)
             }),
         }
     }
 
-    fn begin_chat_call(&mut self, key: usize, client: &mut Client, body: Arc<Vec<u8>>, lane: Lane) {
+    fn begin_chat_call(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        request: ModelRequest,
+        lane: Lane,
+    ) {
+        let ModelRequest { model, body } = request;
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
-        debug_assert!(
-            matches!(exchange.work, Work::Composing),
-            "one Forward for each prompt"
-        );
-        let prefix = &self.config.upstream.url.prefix;
-        let target = format!("{prefix}{}", exchange.head.target);
+        let Work::Composing { since } = exchange.work else {
+            unreachable!("one Forward for each prompt");
+        };
+        exchange.server = ServerNumber::for_model(model.as_deref(), &self.config.model_upstreams);
+        let server = &self.servers[exchange.server.0].config;
+        let target = format!("{}{}", server.url.prefix, exchange.head.target);
         let framing = RequestFraming::Length(body.len() as u64);
         // A body that may have to be sent again is kept until the response comes, which can take minutes.
         let retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
@@ -136,7 +149,7 @@ impl MainLoop {
         } else {
             Retry::Never
         };
-        let head = self.request_head(&exchange.head, &target, framing, Coding::Identity);
+        let head = self.request_head(server, &exchange.head, &target, framing, Coding::Identity);
         let is_gated = matches!(lane, Lane::Chat(_));
         exchange.work = Work::Upstream(Box::new(Call {
             request: RequestBytes::new(head, body),
@@ -148,6 +161,8 @@ impl MainLoop {
             downstream: Downstream::Waiting,
         }));
         if is_gated {
+            let overhead = self.net.now().saturating_duration_since(since);
+            self.channels.metrics.count_overhead(overhead);
             client.out.hold_from_here();
         }
         if is_gated && self.ledger_failure.is_some() {
@@ -173,7 +188,7 @@ impl MainLoop {
         let refusal = Refusal::new(503, "ledger_failed", message);
         if let Some(exchange) = client.exchange.as_deref() {
             match &exchange.work {
-                Work::Composing => return self.refuse_current(client, &refusal),
+                Work::Composing { .. } => return self.refuse_current(client, &refusal),
                 // Nothing becomes durable any more, so no memory comes back.
                 Work::Collecting(_) if client.waits_for_room() => {
                     return self.refuse_current(client, &refusal);

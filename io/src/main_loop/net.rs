@@ -92,13 +92,26 @@ pub(super) struct System {
     listener: Option<TcpListener>,
 }
 
+/// The listener that a service manager such as systemd hands over (`LISTEN_FDS`), if one does.
+pub(super) fn inherited_listener() -> io::Result<Option<std::net::TcpListener>> {
+    listenfd::ListenFd::from_env().take_tcp_listener(0)
+}
+
 impl System {
-    /// Listens. Returns the address that it really has, and what ends its poll.
+    /// Listens, by the listener that was inherited if there is one. Returns the address that it really has, and what
+    /// ends its poll.
     pub(super) fn listen(
         address: SocketAddr,
+        inherited: Option<std::net::TcpListener>,
     ) -> Result<(Self, SocketAddr, Arc<dyn Rouse>), BindError> {
         let listen = |error| BindError::Listen { address, error };
-        let mut listener = TcpListener::bind(address).map_err(listen)?;
+        let mut listener = match inherited {
+            None => TcpListener::bind(address).map_err(listen)?,
+            Some(listener) => {
+                listener.set_nonblocking(true).map_err(listen)?;
+                TcpListener::from_std(listener)
+            }
+        };
         let bound = listener.local_addr().map_err(listen)?;
         let poll = Poll::new()?;
         poll.registry()

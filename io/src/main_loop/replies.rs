@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::MainLoop;
 use super::client::{
-    Call, ChatReply, Client, Downstream, Exchange, Gate, Lane, Line, LinkStage, Media, NotFound,
+    Call, ChatReply, Client, Downstream, Elsewhere, Exchange, Gate, Lane, Line, LinkStage, Media,
     Retry, Stage, Told, Upload, Work,
 };
 use super::inbox::is_gated;
@@ -25,8 +25,13 @@ const SIDE_BYTES: usize = 16 * 1024;
 /// How long a piece of a reply may be under way before its text is recorded.
 const HANDOVER: Duration = Duration::from_millis(250);
 
-/// Bytes that are kept of a response that says 404.
-const NOT_FOUND_BYTES_MAX: usize = 16 << 10;
+/// Bytes that are kept of a response that is explained.
+const EXPLAINED_BYTES_MAX: usize = 16 << 10;
+
+/// Whether a status says that the route isn't there, which a client's user can do something about if told.
+const fn is_explained(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308 | 404)
+}
 
 /// Whether the upstream's connection can carry another request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,11 +125,11 @@ impl MainLoop {
         };
         if let Work::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
-            && response.status == 404
-            && reply.not_found.is_none()
+            && is_explained(response.status)
+            && reply.elsewhere.is_none()
         {
             call.retry = Retry::Never;
-            reply.not_found = Some(Box::new(NotFound {
+            reply.elsewhere = Some(Box::new(Elsewhere {
                 head: response.clone(),
                 body: Vec::new(),
             }));
@@ -192,11 +197,11 @@ impl MainLoop {
             return;
         };
         if let Lane::Chat(reply) = &mut call.lane
-            && let Some(not_found) = &mut reply.not_found
+            && let Some(elsewhere) = &mut reply.elsewhere
         {
-            let room = NOT_FOUND_BYTES_MAX - not_found.body.len();
+            let room = EXPLAINED_BYTES_MAX - elsewhere.body.len();
             let kept = &data[..room.min(data.len())];
-            not_found.body.extend_from_slice(kept);
+            elsewhere.body.extend_from_slice(kept);
             return;
         }
         let Downstream::Streaming { framing, media, .. } = call.downstream else {
@@ -303,9 +308,9 @@ impl MainLoop {
             return;
         };
         if let Lane::Chat(reply) = &mut call.lane
-            && let Some(not_found) = reply.not_found.take()
+            && let Some(elsewhere) = reply.elsewhere.take()
         {
-            return self.answer_not_found(client, *not_found);
+            return self.answer_elsewhere(client, *elsewhere);
         }
         let Downstream::Streaming {
             framing,
@@ -345,14 +350,15 @@ impl MainLoop {
         client.moves += 1;
     }
 
-    /// Passes 404 on where the model server lacks the model, and says what to do where it lacks the route.
-    fn answer_not_found(&mut self, client: &mut Client, not_found: NotFound) {
-        let NotFound { head, body } = not_found;
+    /// Says what to do where the model server lacks the route or has it elsewhere; passes 404 on where it lacks the model.
+    fn answer_elsewhere(&mut self, client: &mut Client, elsewhere: Elsewhere) {
+        let Elsewhere { head, body } = elsewhere;
         let text = String::from_utf8_lossy(&body).to_lowercase();
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
         let dialect = exchange.dialect.unwrap_or_default();
+        let server = &self.servers[exchange.server.0].config;
         if let Work::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
         {
@@ -361,11 +367,24 @@ impl MainLoop {
         let ending = Ending::Complete {
             status: head.status,
         };
+        if head.status != 404 {
+            let location = head.headers.first_text("location").unwrap_or("nowhere");
+            let message = format!(
+                "the model server at {} redirects {} to {location} (status {}), and tslp follows no redirects: name the server's \
+                 final address with `--upstream`",
+                server.url,
+                dialect.path(),
+                head.status,
+            );
+            let refusal = Refusal::new(502, "upstream_redirects", message);
+            tracing::warn!(message = %refusal.message, "upstream");
+            return self.replace_response(client, &refusal, ending);
+        }
         if !text.contains("model") {
             let message = format!(
                 "the model server at {} doesn't speak {}: it answers 404 to {}. Use a server that does, a newer version of it, or a \
                  client that speaks /v1/chat/completions, which every model server takes",
-                self.config.upstream.url,
+                server.url,
                 dialect.name(),
                 dialect.path(),
             );
@@ -387,13 +406,13 @@ impl MainLoop {
     }
 
     fn keep_link(&mut self, key: usize) {
-        match self.pool.put(key, self.now + self.config.timeouts.pool) {
+        let until = self.now + self.config.timeouts.pool;
+        let Some(link) = self.links.get_mut(&key) else {
+            return;
+        };
+        match self.servers[link.server.0].pool.put(key, until) {
             Kept::No => self.close_link(key),
-            Kept::Yes => {
-                if let Some(link) = self.links.get_mut(&key) {
-                    link.client = None;
-                }
-            }
+            Kept::Yes => link.client = None,
         }
     }
 
@@ -459,7 +478,7 @@ impl MainLoop {
 
     /// The upstream can't be connected to.
     pub(super) fn call_unreachable(&mut self, client: &mut Client, reason: &str) {
-        let url = &self.config.upstream.url;
+        let url = &self.servers[client.server().0].config.url;
         let message = format!(
             "the model server at {url} can't be reached ({reason}): start it, or name another with `--upstream`"
         );
@@ -471,7 +490,7 @@ impl MainLoop {
         if self.retried(key, client) {
             return;
         }
-        let url = &self.config.upstream.url;
+        let url = &self.servers[client.server().0].config.url;
         let message = format!("the model server at {url} broke off: {reason}");
         tracing::warn!(%message, "upstream");
         let refusal = Refusal::new(502, "upstream_broke", message);

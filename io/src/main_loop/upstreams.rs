@@ -8,6 +8,7 @@ use crate::channel::{Ending, Handover, ToEngine};
 use crate::http::socket::{Peer, Socket, Transfer};
 use crate::upstream::connection::Begun;
 use crate::upstream::resolve::{LookUp, Resolved, Route};
+use crate::upstream::server::ServerNumber;
 use crate::upstream::tls::Transport;
 
 impl MainLoop {
@@ -17,22 +18,32 @@ impl MainLoop {
         let reuse = client
             .call()
             .is_some_and(|call| call.retry == Retry::Possible);
-        if reuse && let Some(link) = self.take_pooled(key) {
+        if reuse && let Some(link) = self.take_pooled(key, client.server()) {
             return set_line(client, Line::Linked(link));
         }
+        if let Some(route) = self.look_up(key, client) {
+            self.connect(key, client, route);
+        }
+    }
+
+    /// The way to the client's server; if it isn't known yet, the client waits for it.
+    fn look_up(&mut self, key: usize, client: &mut Client) -> Option<Route> {
+        let number = client.server();
         let handle = self.handle.clone();
-        let answer = move |resolved| handle.hand_over(Inbox::Route(resolved));
-        match self.resolver.look_up(self.now, answer) {
-            LookUp::Ready(route) => self.connect(key, client, route),
+        let answer = move |resolved| handle.hand_over(Inbox::Route(number, resolved));
+        let server = &mut self.servers[number.0];
+        match server.resolver.look_up(self.now, answer) {
+            LookUp::Ready(route) => Some(route),
             LookUp::Pending => {
                 set_line(client, Line::Resolving);
-                self.unrouted.push(key);
+                server.unresolved.push(key);
+                None
             }
         }
     }
 
-    fn take_pooled(&mut self, client: usize) -> Option<usize> {
-        while let Some(key) = self.pool.take(self.now) {
+    fn take_pooled(&mut self, client: usize, server: ServerNumber) -> Option<usize> {
+        while let Some(key) = self.servers[server.0].pool.take(self.now) {
             let link = self.links.get_mut(&key)?;
             if link.transport.socket().peer() == Peer::Open {
                 link.client = Some(client);
@@ -44,9 +55,10 @@ impl MainLoop {
         None
     }
 
-    pub(super) fn take_route(&mut self, resolved: &Resolved) {
-        self.resolver.answered(resolved, self.now);
-        for key in std::mem::take(&mut self.unrouted) {
+    pub(super) fn take_route(&mut self, server: ServerNumber, resolved: &Resolved) {
+        let server = &mut self.servers[server.0];
+        server.resolver.answered(resolved, self.now);
+        for key in std::mem::take(&mut server.unresolved) {
             self.with_client(key, |main_loop, client| {
                 if client
                     .call()
@@ -64,6 +76,7 @@ impl MainLoop {
 
     fn connect(&mut self, client_key: usize, client: &mut Client, route: Route) {
         let key = self.fresh_key();
+        let server = client.server();
         let mut addresses = route.addresses.clone();
         addresses.reverse();
         let mut reason = "it has no address".to_owned();
@@ -72,11 +85,12 @@ impl MainLoop {
                 .net
                 .connect(address, key)
                 .map_err(|error| error.to_string())
-                .and_then(|socket| self.transport(socket, &route));
+                .and_then(|socket| self.transport(socket, &route, server));
             match opened {
                 Err(error) => reason = error,
                 Ok(transport) => {
                     let link = Link {
+                        server,
                         transport,
                         stage: LinkStage::Connecting(addresses),
                         client: Some(client_key),
@@ -90,12 +104,17 @@ impl MainLoop {
         self.call_unreachable(client, &reason);
     }
 
-    fn transport(&self, socket: Socket, route: &Route) -> Result<Transport, String> {
-        match &route.tls {
-            None => Ok(Transport::Plain(socket)),
-            Some(config) => Transport::tls(socket, config, &self.config.upstream.url.host)
-                .map_err(|error| error.to_string()),
-        }
+    fn transport(
+        &self,
+        socket: Socket,
+        route: &Route,
+        server: ServerNumber,
+    ) -> Result<Transport, String> {
+        let Some(tls) = &route.tls else {
+            return Ok(Transport::Plain(socket));
+        };
+        let host = &self.servers[server.0].config.url.host;
+        Transport::tls(socket, tls, host).map_err(|error| error.to_string())
     }
 
     /// Writes what the upstream takes of the request.
@@ -179,14 +198,8 @@ impl MainLoop {
         client: &mut Client,
         addresses: Vec<std::net::SocketAddr>,
     ) {
-        let handle = self.handle.clone();
-        let answer = move |resolved| handle.hand_over(Inbox::Route(resolved));
-        match self.resolver.look_up(self.now, answer) {
-            LookUp::Ready(route) => self.connect(key, client, Route { addresses, ..route }),
-            LookUp::Pending => {
-                set_line(client, Line::Resolving);
-                self.unrouted.push(key);
-            }
+        if let Some(route) = self.look_up(key, client) {
+            self.connect(key, client, Route { addresses, ..route });
         }
         client.moves += 1;
     }
@@ -219,8 +232,9 @@ impl MainLoop {
 
     /// Closes an upstream connection at once; that is what stops a model.
     pub(super) fn close_link(&mut self, key: usize) {
-        self.pool.remove(key);
-        self.links.remove(&key);
+        if let Some(link) = self.links.remove(&key) {
+            self.servers[link.server.0].pool.remove(key);
+        }
     }
 
     /// Ends an exchange whose client won't see its end.

@@ -23,6 +23,7 @@ pub(super) struct Root {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resolution {
     /// The kernel does it: `openat2` with `RESOLVE_BENEATH` (Linux 5.6 and later). Links that stay inside are followed.
+    #[cfg(target_os = "linux")]
     Kernel,
     /// We do it part by part and follow no link at all, for we couldn't tell where it leads.
     PartByPart,
@@ -73,8 +74,6 @@ impl Root {
                 regular(&rustix::fs::fstat(&found)?)?;
                 self.resolve(path, READ).map(File::from)
             }
-            #[cfg(not(target_os = "linux"))]
-            Resolution::Kernel => self.walk(path),
             Resolution::PartByPart => self.walk(path),
         }
     }

@@ -84,7 +84,7 @@ mod tests {
         let toolchain = folder.path().canonicalize().unwrap();
         assert!(find_program("mytool", &[]).is_err());
         assert_eq!(
-            find_program("mytool", &[toolchain.clone()]),
+            find_program("mytool", std::slice::from_ref(&toolchain)),
             Ok(toolchain.join("bin/mytool"))
         );
     }

@@ -3,4 +3,5 @@
 pub mod connection;
 pub mod pool;
 pub mod resolve;
+pub mod server;
 pub mod tls;

@@ -1,8 +1,12 @@
 //! The command line says what the pages say.
 
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::process::Command;
+
 use serde_json::{Value, json};
 
-use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, prompt};
+use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, fenced, prompt};
 use crate::upstream::Upstream;
 
 #[test]
@@ -359,4 +363,60 @@ fn obeyed(text: &str) -> String {
         .filter(|c| !c.is_ascii_graphic() && *c != ' ' && *c != '\n');
     let hidden: Vec<char> = hidden.collect();
     text.chars().filter(|c| hidden.contains(c)).collect()
+}
+
+#[test]
+fn the_metrics_count_prompts_outcomes_and_time() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("Make `ring_put` of src/ring.c better, please.");
+    let page = eventually(|| {
+        let page = tslp.get("/metrics");
+        assert_eq!(page.status(), 200);
+        let media_type = page.header("content-type").unwrap();
+        assert!(media_type.starts_with("text/plain; version=0.0.4"));
+        let text = page.text();
+        (text.contains("\ntslp_ledger_lag_events 0\n") && text.contains("promoted")).then_some(text)
+    });
+    for line in [
+        "tslp_prompts_total{route=\"/v1/chat/completions\"} 2",
+        "tslp_prompts_total{route=\"/v1/messages\"} 0",
+        "# TYPE tslp_overhead_seconds histogram",
+        "tslp_overhead_seconds_bucket{le=\"+Inf\"} 2",
+        "tslp_overhead_seconds_count 2",
+        "tslp_stale_entities 0",
+    ] {
+        assert!(page.lines().any(|known| known == line), "{line}: {page}");
+    }
+    for line in page.lines() {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        let is_known = line.starts_with("# ") || name.starts_with("tslp_");
+        assert!(
+            is_known && (line.starts_with('#') || value.parse::<f64>().is_ok()),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn a_service_manager_can_hand_over_the_listener() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = places.in_workspace(&["serve", "--upstream", &upstream.url]);
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        "exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\"",
+    ]);
+    command.arg(serving.get_program()).args(serving.get_args());
+    let variables = serving.get_envs();
+    command.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+    let tslp = Tslp::spawn_by(&places, command, |command| {
+        command.stdin(OwnedFd::from(listener)).spawn().unwrap()
+    });
+    assert_eq!(tslp.address, address);
+    assert_eq!(tslp.page("/health")["status"], "ok");
 }

@@ -4,7 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::client::Response;
-use crate::harness::{JSON, Places, RING, RING_PUT, Tslp, fenced, state_block};
+use crate::harness::{
+    JSON, Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, prompt, state_block,
+};
 use crate::upstream::{Reply, Upstream};
 
 /// One dialect: its route, a request with one text of the user's, and a whole reply with a text.
@@ -251,5 +253,152 @@ fn a_route_that_the_model_server_lacks_is_explained_in_the_clients_own_shape() {
             (response.status(), response.body.as_slice()),
             (404, &missing[..])
         );
+    }
+}
+
+#[test]
+fn a_request_without_a_content_type_is_taken_as_json() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    for spoken in &SPOKEN {
+        upstream.will_say("yes");
+        let body = (spoken.request)("hello").to_string();
+        let response = tslp.request("POST", spoken.path, &[], body.as_bytes());
+        assert_eq!(response.status(), 200, "{}", response.text());
+    }
+}
+
+#[test]
+fn each_model_is_asked_at_the_server_that_is_named_for_it() {
+    let (places, other, qwen) = (Places::new(), Upstream::start(), Upstream::start());
+    let file = places.path("servers.toml");
+    let text = format!(
+        "listen = '127.0.0.1:0'\n[[upstream]]\nurl = '{}'\n[[upstream]]\nmodels = ['qwen*', 'phi4']\nurl = '{}/v1'\n",
+        other.url, qwen.url
+    );
+    std::fs::write(&file, text).unwrap();
+    let command = places.in_workspace(&["serve", "--config", file.to_str().unwrap()]);
+    let tslp = Tslp::spawn(&places, command);
+    for (model, server) in [
+        ("qwen3:4b", &qwen),
+        ("llama3", &other),
+        ("PHI4", &qwen),
+        ("phi4-mini", &other),
+        ("qwen3:4b", &qwen),
+    ] {
+        server.will_say("yes");
+        let mut body = prompt("hello");
+        body["model"] = model.into();
+        assert_eq!(tslp.chat(&body).status(), 200, "{model}");
+        assert_eq!(server.next().json()["model"], model);
+    }
+    let embeddings = json!({"model": "qwen3:4b", "input": "x"}).to_string();
+    other.will(Reply::Plain(200, "application/json", b"{}".to_vec()));
+    let response = tslp.request("POST", "/v1/embeddings", &[JSON], embeddings.as_bytes());
+    assert_eq!(response.status(), 200);
+    assert_eq!(other.next().text(), embeddings);
+    assert!(qwen.saw_nothing());
+}
+
+#[test]
+fn who_names_the_response_before_goes_on_with_its_session() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let ask = |previous: Option<&str>, id: &str, text: &str, reply: &str| {
+        let content = json!([{"type": "output_text", "text": reply}]);
+        let reply = json!({"id": id, "object": "response", "status": "completed",
+            "output": [{"type": "message", "role": "assistant", "content": content}]});
+        let reply = reply.to_string().into_bytes();
+        upstream.will(Reply::Plain(200, "application/json", reply));
+        let mut body = json!({"model": "m", "input": text});
+        if let Some(previous) = previous {
+            body["previous_response_id"] = previous.into();
+        }
+        let body = body.to_string();
+        let response = tslp.request("POST", "/v1/responses", &[JSON], body.as_bytes());
+        assert_eq!(response.status(), 200, "{}", response.text());
+        upstream.next().json()
+    };
+    ask(None, "resp_1", &fenced("src/ring.c", RING), "Fine.");
+    let lazy = fenced(
+        "src/ring.c",
+        "int ring_put(struct ring *r, int value) {\n    // ... rest unchanged ...\n}\n",
+    );
+    ask(Some("resp_1"), "resp_2", "make `ring_put` safe", &lazy);
+    let told = ask(Some("resp_2"), "resp_3", "is it done?", "No.");
+    assert_eq!(told["previous_response_id"], "resp_2");
+    assert!(told.to_string().contains("[STATE NOTICE]"), "{told}");
+    let other = ask(Some("resp_9"), "resp_10", "is it done, really?", "No.");
+    assert!(!other.to_string().contains("[STATE NOTICE]"), "{other}");
+}
+
+/// A whole conversation as an agent sends it in this dialect, tools offered.
+fn conversation(path: &str, turns: &[(&str, String)]) -> Value {
+    let messages: Vec<Value> = turns
+        .iter()
+        .map(|(role, text)| {
+            let kind = match (path, *role) {
+                ("/v1/messages", _) => "text",
+                (_, "user") => "input_text",
+                _ => "output_text",
+            };
+            match path {
+                "/api/chat" => json!({"role": role, "content": text}),
+                _ => json!({"role": role, "content": [{"type": kind, "text": text}]}),
+            }
+        })
+        .collect();
+    let tools = json!([{"type": "function", "name": "Read", "input_schema": {}}]);
+    match path {
+        "/v1/responses" => json!({"model": "m", "tools": tools, "input": messages}),
+        "/api/chat" => json!({"model": "m", "tools": tools, "stream": false, "messages": messages}),
+        _ => json!({"model": "m", "tools": tools, "max_tokens": 9, "messages": messages}),
+    }
+}
+
+#[test]
+fn a_refusal_is_told_and_former_code_withheld_in_every_dialect_with_a_history() {
+    let lazy = "int ring_put(struct ring *r, int value) {\n    // ... rest unchanged ...\n}\n";
+    let story = [
+        (fenced("src/ring.c", RING), "Fine.".to_owned()),
+        (
+            "Make `ring_put` safe.".to_owned(),
+            fenced("src/ring.c", lazy),
+        ),
+        ("Is it done?".to_owned(), "No.".to_owned()),
+        ("Thanks.".to_owned(), "Any time.".to_owned()),
+    ];
+    for spoken in &SPOKEN {
+        if !matches!(spoken.path, "/v1/messages" | "/v1/responses" | "/api/chat") {
+            continue;
+        }
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let tslp = Tslp::start(&places, &upstream);
+        let ask = |turns: &[(&str, String)], reply: &str| {
+            let body = conversation(spoken.path, turns).to_string();
+            let reply = (spoken.reply)(reply).to_string().into_bytes();
+            upstream.will(Reply::Plain(200, "application/json", reply));
+            let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
+            assert_eq!(response.status(), 200, "{}", spoken.path);
+            upstream.next().text()
+        };
+        let mut turns = Vec::new();
+        let mut seen = Vec::new();
+        for (words, reply) in &story {
+            if seen.len() == 3 {
+                // Meanwhile, in another conversation.
+                ask(&[("user", fenced("src/ring.c", RING_BETTER))], "Fine.");
+            }
+            turns.push(("user", words.clone()));
+            seen.push(ask(&turns, reply));
+            turns.push(("assistant", reply.clone()));
+        }
+        assert!(!seen[1].contains("[STATE NOTICE]"), "{}", seen[1]);
+        assert!(seen[2].contains("[STATE NOTICE]"), "{}", seen[2]);
+        let former = "code of src/ring.c::ring_put withheld: it is no longer current";
+        assert!(!seen[2].contains(former), "{}", seen[2]);
+        assert!(seen[3].contains(former), "{}", seen[3]);
+        assert_eq!(tslp.state()[RING_PUT]["origin"], "user", "{}", spoken.path);
+        assert_eq!(tslp.last_episode()["session_id"], 1, "{}", spoken.path);
     }
 }

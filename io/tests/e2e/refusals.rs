@@ -94,11 +94,15 @@ fn requests_of_the_wrong_kind_are_refused_before_ledger_and_upstream() {
     let tslp = Tslp::with(&places, &upstream.url, &arguments);
     let body = prompt("hello").to_string();
     let post = |fields: &[(&str, &str)], body: &[u8]| tslp.request("POST", CHAT, fields, body);
-    error(&post(&[], body.as_bytes()), 415, "content_type");
-    let form = [("Content-Type", "text/plain")];
-    error(&post(&form, body.as_bytes()), 415, "content_type");
-    let zipped = [JSON, ("Content-Encoding", "gzip")];
-    error(&post(&zipped, b"\x1f\x8b\x08"), 415, "content_encoding");
+    for form in ["text/plain", "application/x-www-form-urlencoded", ""] {
+        let form = [("Content-Type", form)];
+        error(&post(&form, body.as_bytes()), 415, "content_type");
+    }
+    for coding in ["gzip", "deflate", "zstd", "br"] {
+        let zipped = [JSON, ("Content-Encoding", coding)];
+        let message = error(&post(&zipped, b"\x1f\x8b\x08"), 415, "content_encoding");
+        assert!(message.contains("enable_request_compression"), "{message}");
+    }
     let large = prompt(&"x".repeat(5000)).to_string();
     let message = error(&post(&[JSON], large.as_bytes()), 413, "body_too_large");
     assert!(message.contains("4096"), "{message}");

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tslp_core::ids::Seq;
 use tslp_io::auditor::queue::CalledOff;
-use tslp_io::channel::{Answer, ToEngine, ToLoop};
+use tslp_io::channel::{Answer, ModelRequest, ToEngine, ToLoop};
 
 use crate::harness::{Client, Engine, OK, PATIENCE, Proxy, Upstream, audit};
 
@@ -275,7 +275,10 @@ fn a_client_that_goes_before_the_engine_answers() {
     assert_eq!(client.closed(), "");
     proxy.handle.send(ToLoop::Forward {
         exchange,
-        body: b"{}".to_vec().into(),
+        request: ModelRequest {
+            model: None,
+            body: b"{}".to_vec().into(),
+        },
         durable_at: Seq(0),
         episode: tslp_core::ids::EpisodeId(1),
     });
@@ -291,10 +294,7 @@ fn the_engine_can_answer_itself() {
     let Ok(ToEngine::Prompt { exchange, .. }) = proxy.raw.recv() else {
         panic!("a prompt");
     };
-    let answer = Answer {
-        status: 400,
-        body: b"{\"error\":{}}".to_vec(),
-    };
+    let answer = Answer::json(400, b"{\"error\":{}}".to_vec());
     proxy.handle.send(ToLoop::Answer { exchange, answer });
     let response = client.message();
     assert_eq!(
@@ -457,4 +457,24 @@ fn shutdown_lets_streams_finish_and_tells_the_engine_last() {
     proxy.wait_for("end Complete { status: 200 }");
     assert_eq!(proxy.note(), "shutdown");
     proxy.ended();
+}
+
+#[test]
+fn a_redirect_is_explained_and_not_followed() {
+    let upstream = Upstream::answering(
+        b"HTTP/1.1 308 Permanent Redirect\r\nLocation: https://models.example/v1/chat/completions\r\nContent-Length: 0\r\n\r\n",
+    );
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let response = proxy.client().send(proxy.chat("{}")).message();
+    assert_eq!(response.status(), 502);
+    let text = response.text();
+    for part in [
+        "upstream_redirects",
+        "https://models.example/v1/chat/completions",
+        "--upstream",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert_eq!(upstream.next().text(), "{}");
+    assert!(upstream.seen.is_empty());
 }

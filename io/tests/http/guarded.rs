@@ -47,7 +47,7 @@ fn hosts_origins_and_types() {
         config.guard.origins = vec!["https://app.example".to_owned()];
     });
     let own = "Host: localhost:{port}\r\n";
-    let cases: [(String, u16); 27] = [
+    let cases: [(String, u16); 29] = [
         (format!("{own}{JSON}"), 200),
         (format!("Host: 127.0.0.1:{{port}}\r\n{JSON}"), 200),
         (format!("Host: [::1]:{{port}}\r\n{JSON}"), 200),
@@ -84,7 +84,9 @@ fn hosts_origins_and_types() {
         (format!("{own}{JSON}Origin: null\r\n"), 403),
         (format!("{own}{JSON}Sec-Fetch-Site: cross-site\r\n"), 403),
         (format!("{own}{FORM}"), 415),
-        (own.to_owned(), 415),
+        (own.to_owned(), 200),
+        (format!("{own}Origin: https://evil.example\r\n"), 403),
+        (format!("{own}Origin: null\r\n"), 403),
         (format!("{own}{JSON}Content-Encoding: gzip\r\n"), 415),
         (format!("{own}{JSON}Content-Encoding: zstd\r\n"), 415),
     ];
@@ -116,10 +118,13 @@ fn a_configured_page_gets_cors_headers_and_nobody_else_does() {
         response.header("access-control-allow-origin"),
         Some("https://app.example")
     );
-    let preflight = "OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: https://app.example\r\n\r\n";
+    let preflight = "OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: https://app.example\r\nAccess-Control-Request-Headers: anthropic-version,x-api-key\r\n\r\n";
     let response = proxy.client().send(proxy.at(preflight)).message();
     assert_eq!(response.status(), 204);
-    assert!(response.header("access-control-allow-headers").is_some());
+    assert_eq!(
+        response.header("access-control-allow-headers"),
+        Some("anthropic-version,x-api-key")
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tslp_core::audit::Question;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_io::auditor::queue::{Addressee, Audit, AuditQueue, Mark};
-use tslp_io::channel::{Answer, DiagnosticQuery, ToEngine, ToLoop};
+use tslp_io::channel::{Answer, DiagnosticQuery, ModelRequest, ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
@@ -69,6 +69,7 @@ impl Proxy {
         let (to_diagnostics, queries) = bounded(4);
         let audits = AuditQueue::default();
         let channels = LoopChannels {
+            metrics: Arc::default(),
             to_engine,
             to_diagnostics,
             audits: audits.clone(),
@@ -162,7 +163,10 @@ fn run_engine(
             let durable_at = Seq(seq);
             handle.send(ToLoop::Forward {
                 exchange: *exchange,
-                body: body.clone().into(),
+                request: ModelRequest {
+                    model: None,
+                    body: body.clone().into(),
+                },
                 durable_at,
                 episode: EpisodeId(seq),
             });
@@ -189,7 +193,7 @@ fn run_diagnostics(queries: &Receiver<DiagnosticQuery>, handle: &LoopHandle) {
         let body = format!("{{\"page\":\"{:?}\"}}", query.page).into_bytes();
         handle.send(ToLoop::Answer {
             exchange: query.exchange,
-            answer: Answer { status: 200, body },
+            answer: Answer::json(200, body),
         });
     }
 }

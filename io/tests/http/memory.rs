@@ -49,10 +49,7 @@ fn prompt(proxy: &Proxy, letter: char) -> ExchangeId {
 fn answer(proxy: &Proxy, exchange: ExchangeId) {
     proxy.handle.send(ToLoop::Answer {
         exchange,
-        answer: Answer {
-            status: 400,
-            body: b"{}".to_vec(),
-        },
+        answer: Answer::json(400, b"{}".to_vec()),
     });
 }
 

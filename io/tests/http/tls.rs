@@ -138,6 +138,7 @@ fn a_missing_ca_file_is_named() {
 /// What becomes of an audit of the upstream at `url`.
 fn audited(url: &str, extra_ca_file: Option<PathBuf>) -> (AuditOutcome, Option<String>) {
     let config = AuditorConfig {
+        model_upstreams: Vec::new(),
         upstream: UpstreamConfig {
             url: UpstreamUrl::parse(url).unwrap(),
             api_key: None,

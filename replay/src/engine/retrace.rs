@@ -118,6 +118,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             model: prompt.model.clone(),
             messages,
             session_name: prompt.session_name.clone(),
+            continues: None,
             attempt: match turn {
                 Turn::First => Attempt::First,
                 Turn::Retry => Attempt::Retry,

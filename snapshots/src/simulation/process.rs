@@ -94,10 +94,12 @@ impl Process {
         let (to_engine, from_loop) = bounded(chance.pick(&[1, 2, 16, 256]));
         let (to_diagnostics, _) = bounded(1);
         let audits = AuditQueue::default();
+        let metrics = Arc::default();
         let channels = LoopChannels {
             to_engine: to_engine.clone(),
             to_diagnostics,
             audits: audits.clone(),
+            metrics: Arc::clone(&metrics),
         };
         let upstream = UpstreamUrl::parse("http://127.0.0.1:11434");
         let config = LoopConfig::new(upstream.unwrap_or_else(|error| panic!("{error}")));
@@ -136,6 +138,7 @@ impl Process {
             commits: to_writer,
             durable: Arc::clone(&durable),
             audits: audits.clone(),
+            metrics,
             clock: Arc::new(around.clock.clone()),
         };
         let look = Direct::new(

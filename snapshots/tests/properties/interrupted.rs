@@ -29,6 +29,7 @@ fn prompt(proxy: &mut Proxy, text: &str, session: Option<&str>, attempt: Attempt
         model: "m".into(),
         messages: vec![Message::new(Role::User, text).into()],
         session_name: session.map(str::to_owned),
+        continues: None,
         attempt,
         tools: Tools::None,
     };

@@ -142,6 +142,9 @@ struct Event {
     delta: Option<Value>,
     #[serde(default)]
     item: Option<OutputItem>,
+    /// Of a whole response.
+    #[serde(default)]
+    id: Option<String>,
     #[serde(default)]
     response: Option<Response>,
     #[serde(default)]
@@ -149,7 +152,7 @@ struct Event {
     /// Of an error that isn't wrapped.
     #[serde(default)]
     message: Option<String>,
-    /// These four are of a whole response.
+    /// These four are of a whole response, too.
     #[serde(default)]
     output: Option<Vec<OutputItem>>,
     #[serde(default)]
@@ -162,6 +165,8 @@ struct Event {
 
 #[derive(Deserialize)]
 struct Response {
+    #[serde(default)]
+    id: Option<String>,
     #[serde(default)]
     status: Option<String>,
     #[serde(default)]
@@ -255,6 +260,7 @@ pub(in crate::chat) fn take_reply(
                 take_item(decoder, index, item, said);
             }
             let whole = Response {
+                id: event.id,
                 status: event.status,
                 incomplete_details: event.incomplete_details,
                 usage: event.usage,
@@ -307,6 +313,9 @@ fn take_item(decoder: &mut ReplyDecoder, index: u32, item: OutputItem, said: &mu
 fn take_end(decoder: &mut ReplyDecoder, response: Response, said: &mut Said) {
     if let Some(error) = response.error.filter(|error| !error.is_null()) {
         decoder.fail(&error, said);
+    }
+    if let Some(id) = response.id {
+        decoder.name_response(id);
     }
     let why = response.incomplete_details.as_ref();
     let why = why.and_then(|details| details.get("reason")?.as_str());

@@ -1,0 +1,17 @@
+# tslp in an image with nothing else in it: static, and not root.
+#
+#   docker build -t tslp .
+#   docker run --network host -v "$PWD:/workspace:ro" -v tslp:/data tslp --upstream http://127.0.0.1:11434
+FROM rust:1-alpine AS build
+RUN apk add --no-cache musl-dev gcc
+WORKDIR /src
+COPY . .
+RUN cargo build --release --locked && mkdir /data && cp target/release/tslp /tslp
+
+FROM gcr.io/distroless/static-debian12:nonroot
+COPY --from=build /tslp /usr/bin/tslp
+COPY --from=build --chown=nonroot:nonroot /data /data
+VOLUME /data
+EXPOSE 4141
+# With another network than the host's: add --listen 0.0.0.0:4141 and TSLP_TOKEN.
+ENTRYPOINT ["/usr/bin/tslp", "serve", "--workspace", "/workspace", "--data-dir", "/data"]

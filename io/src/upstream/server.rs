@@ -1,0 +1,127 @@
+//! A model server: where it is, the way to it, and the connections to it that are kept.
+
+use super::pool::Pool;
+use super::resolve::Resolver;
+use crate::loop_config::{ModelUpstream, UpstreamConfig};
+
+/// What the network loop knows of one server.
+#[derive(Debug)]
+pub struct Server {
+    /// Where it is.
+    pub config: UpstreamConfig,
+    /// The way to it.
+    pub resolver: Resolver,
+    /// Connections to it that wait for their next request.
+    pub pool: Pool,
+    /// Clients whose request waits for its address.
+    pub unresolved: Vec<usize>,
+}
+
+/// Which server: a place in the order of the configuration, 0 for the one that takes what no other is named for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerNumber(pub usize);
+
+impl Server {
+    /// Nothing is connected yet.
+    #[must_use]
+    pub fn new(config: UpstreamConfig) -> Self {
+        Self {
+            resolver: Resolver::new(config.clone()),
+            config,
+            pool: Pool::default(),
+            unresolved: Vec::new(),
+        }
+    }
+}
+
+impl ServerNumber {
+    /// The server for a request, by the JSON text of its `model`: the first with a pattern that fits.
+    #[must_use]
+    pub fn for_model(model: Option<&str>, servers: &[ModelUpstream]) -> Self {
+        let name = model.and_then(|json| serde_json::from_str::<String>(json).ok());
+        let place = name.and_then(|name| {
+            let fits = |server: &ModelUpstream| {
+                let mut patterns = server.models.iter();
+                patterns.any(|pattern| fits_pattern(name.as_bytes(), pattern.as_bytes()))
+            };
+            servers.iter().position(fits)
+        });
+        Self(place.map_or(0, |place| place + 1))
+    }
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any characters, or none. Letters' case doesn't matter.
+fn fits_pattern(name: &[u8], pattern: &[u8]) -> bool {
+    let mut parts = pattern.split(|byte| *byte == b'*');
+    let first = parts.next().unwrap_or_default();
+    let Some((start, mut rest)) = name.split_at_checked(first.len()) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty() && start.eq_ignore_ascii_case(first);
+    };
+    if !start.eq_ignore_ascii_case(first) {
+        return false;
+    }
+    // The leftmost place for each part leaves the most for those behind it.
+    for part in parts {
+        let mut places = 0..=rest.len().saturating_sub(part.len());
+        let fits = |at: &usize| {
+            let found = rest.get(*at..*at + part.len());
+            found.is_some_and(|found| found.eq_ignore_ascii_case(part))
+        };
+        match places.find(fits) {
+            None => return false,
+            Some(at) => rest = &rest[at + part.len()..],
+        }
+    }
+    let end = rest.len().checked_sub(last.len());
+    end.is_some_and(|at| rest[at..].eq_ignore_ascii_case(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::upstream::UpstreamUrl;
+
+    #[test]
+    fn patterns_fit_whole_names() {
+        let fits = |pattern: &str, name: &str| fits_pattern(name.as_bytes(), pattern.as_bytes());
+        for (pattern, name) in [
+            ("qwen*", "qwen2.5-coder:7b"),
+            ("qwen*", "Qwen"),
+            ("*", ""),
+            ("*coder*", "qwen2.5-coder:7b"),
+            ("a*a", "aa"),
+            ("*ab*ab", "abab"),
+            ("llama3", "LLAMA3"),
+        ] {
+            assert!(fits(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [
+            ("qwen*", "my-qwen"),
+            ("llama3", "llama3.1"),
+            ("a*a", "a"),
+            ("*ab*ab", "ab"),
+            ("", "x"),
+        ] {
+            assert!(!fits(pattern, name), "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn the_first_server_that_is_named_for_a_model_gets_it() {
+        let server = |models: &[&str]| ModelUpstream {
+            models: models.iter().map(|&model| model.to_owned()).collect(),
+            upstream: UpstreamConfig::new(UpstreamUrl::parse("http://127.0.0.1:1").unwrap()),
+        };
+        let servers = [server(&["qwen*", "phi"]), server(&["*:7b"])];
+        let chosen = |model| ServerNumber::for_model(model, &servers).0;
+        assert_eq!(chosen(Some("\"phi\"")), 1);
+        assert_eq!(chosen(Some("\"qwen:7b\"")), 1);
+        assert_eq!(chosen(Some("\"llama:7b\"")), 2);
+        assert_eq!(chosen(Some("\"llama\"")), 0);
+        assert_eq!(chosen(Some("7")), 0);
+        assert_eq!(chosen(None), 0);
+    }
+}
