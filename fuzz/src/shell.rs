@@ -1,9 +1,17 @@
-//! Command lines: what is split is split as bash splits it.
+//! Tools: command lines are split as bash splits them, and judged by whatever profile there is.
 
 use std::process::{Command, Stdio};
 
-use tslp_core::guardian::{CommandTable, Join, SimpleCommand};
+use globset::GlobBuilder;
+use tslp_core::guardian::{
+    Action, Amounts, Capability, Class, CommandTable, Condition, Decision, Door, Effect, Glob,
+    Goal, Jail, Join, Limits, Mode, PolicyRule, Profile, Risk, SimpleCommand, State, Token, after,
+    evaluate,
+};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::UnixMillis;
 use tslp_grammars::shell;
+use tslp_io::guardian::profile_file;
 
 /// Bash with no program to be found and nearly all builtins off: a command that it would run is told to the handler, which
 /// prints its words and gives the line's first argument as the status.
@@ -86,4 +94,108 @@ fn run_by_bash(line: &str, status: i32) -> Vec<Vec<String>> {
     }
     assert!(words.is_empty(), "{line:?}: {text:?}");
     run
+}
+
+/// Any text is a profile, a condition and a pattern, or is refused. Patterns fit as globset has it. One NUL parts a pattern,
+/// which may be a condition, from a path, which may be a command line.
+///
+/// Whatever a rule says, the same action gets the same report; what no tool may do is denied; one more rule that denies, or one
+/// grant less, never allows more.
+pub fn policy(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = profile_file::parse(&text);
+    let (pattern, path) = text.split_once('\0').unwrap_or((&text, "src/a.c"));
+    fits_as_globset_has_it(pattern, path);
+    let Ok(when) = Condition::parse(pattern) else {
+        return;
+    };
+    let words: Vec<String> = path.split_whitespace().map(str::to_owned).collect();
+    let action = Action::of(&words, "/w", Door::Bridge, &CommandTable::built_in());
+    let mut profile = Profile::built_in();
+    let mut with = |effect| {
+        profile.rules.push(PolicyRule {
+            id: "fuzzed".to_owned(),
+            description: String::new(),
+            when: when.clone(),
+            effect,
+        });
+        profile.clone()
+    };
+    let (allowing, denying) = (with(Effect::Allow(Limits::default())), with(Effect::Deny));
+    let granted = state(&[Capability::BuildExec, Capability::ShellExec]);
+    let judged = |state: &State, profile: &Profile| {
+        let report = evaluate(&goal(), &action, state, profile);
+        assert_eq!(report, evaluate(&goal(), &action, state, profile));
+        assert_eq!(report.decision == Decision::Deny, report.denial().is_some());
+        report.decision != Decision::Deny
+    };
+    let is_allowed = judged(&granted, &allowing);
+    assert!(!is_allowed || matches!(action.class, Class::Read | Class::Build | Class::Shell));
+    assert!(
+        is_allowed || !judged(&granted, &denying),
+        "a denying rule allows"
+    );
+    // A rule may ask for the lack of a grant, but no rule stands in for one.
+    let is_reading = action.class == Class::Read;
+    assert!(
+        is_reading || !judged(&state(&[]), &allowing),
+        "it isn't granted"
+    );
+}
+
+fn fits_as_globset_has_it(pattern: &str, path: &str) {
+    let is_plain = |text: &str| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let mut parts = text.split('/');
+        !text.is_empty()
+            && parts.all(|part| {
+                !part.is_empty() && part.chars().all(|c| is_plain(c) || matches!(c, '*' | '?'))
+            })
+    };
+    let (Some(ours), true, true) = (Glob::parse(pattern), is_plain(pattern), is_plain(path)) else {
+        return;
+    };
+    let theirs = GlobBuilder::new(pattern).literal_separator(true).build();
+    let theirs = theirs
+        .expect("globset reads what is plain")
+        .compile_matcher();
+    assert_eq!(
+        ours.matches(path),
+        theirs.is_match(path),
+        "{pattern} {path}"
+    );
+}
+
+fn goal() -> Goal {
+    Goal {
+        id: None,
+        risk: Risk::Critical,
+        scope_root: ArtifactHash::of(b"/w"),
+    }
+}
+
+fn state(granted: &[Capability]) -> State {
+    let now = UnixMillis(0);
+    let token = |capability: &Capability| Token {
+        id: 1,
+        goal: None,
+        capability: *capability,
+        risk: capability.risk(),
+        issued_at: now,
+        expires_at: after(now, 1),
+        renewed_count: 0,
+        last_renewed_at: None,
+        scope_root: ArtifactHash::of(b"/w"),
+        revoked: false,
+    };
+    State {
+        mode: Mode::Ready,
+        now,
+        grants: granted.iter().map(token).collect(),
+        spent: Amounts::default(),
+        jail: Jail {
+            root: "/w".to_owned(),
+            ..Jail::default()
+        },
+    }
 }

@@ -14,7 +14,7 @@ use crate::config::ServeConfig;
 use crate::config::layers::Flags;
 use crate::exit::Exit;
 use crate::guardian::profile_file;
-use crate::guardian::{Bench, Judged, JudgedLine, Workshop};
+use crate::guardian::{JudgeInputs, Judged, JudgedLine, ToolScope};
 use crate::observer::{SystemClock, WallClock};
 use crate::sandbox::{Ended, Layer, Outcome, Sandbox};
 
@@ -107,8 +107,8 @@ fn read_profile(file: &Path) -> Result<Profile, Failed> {
 
 /// What a line is judged and run with.
 struct Asked {
-    workshop: Workshop,
-    bench: Bench,
+    scope: ToolScope,
+    inputs: JudgeInputs,
     sandbox: Sandbox,
     /// Why tools don't run at all.
     hindrance: Option<String>,
@@ -130,15 +130,15 @@ impl Asked {
                 .iter()
                 .filter_map(|file| file.canonicalize().ok()),
         );
-        let workshop = Workshop {
+        let scope = ToolScope {
             workspace: config.workspace.clone(),
             hidden,
             toolchains,
         };
         let sandbox = Sandbox::default();
         let tested = sandbox
-            .self_test(&workshop.probe(Layer::ReadOnly))
-            .and_then(|()| sandbox.self_test(&workshop.probe(Layer::Scratch)));
+            .self_test(&scope.probe(Layer::ReadOnly))
+            .and_then(|()| sandbox.self_test(&scope.probe(Layer::Scratch)));
         let hindrances: &[Hindrance] = match tested {
             Ok(()) => &[],
             Err(_) => &[Hindrance::SandboxUnavailable],
@@ -148,7 +148,7 @@ impl Asked {
             .iter()
             .filter_map(|word| Capability::of_word(word));
         Ok(Self {
-            bench: Bench {
+            inputs: JudgeInputs {
                 profile: match &line.policy {
                     Some(file) => read_profile(file)?,
                     None => Profile::built_in(),
@@ -158,7 +158,7 @@ impl Asked {
                 now: SystemClock.now(),
                 granted: granted.collect(),
             },
-            workshop,
+            scope,
             sandbox,
             hindrance: tested.err(),
         })
@@ -167,14 +167,14 @@ impl Asked {
     /// One argument is a line; several are one command's words.
     fn judge(&self, line: &ToolLine) -> Result<JudgedLine, Unsplit> {
         match &*line.line {
-            [line] => self.workshop.judge(line, &self.bench),
+            [line] => self.scope.judge(line, &self.inputs),
             words => {
                 let command = SimpleCommand {
                     join: Join::First,
                     words: words.to_vec(),
                     span: 0..0,
                 };
-                Ok(self.workshop.judge_commands(vec![command], &self.bench))
+                Ok(self.scope.judge_commands(vec![command], &self.inputs))
             }
         }
     }
@@ -270,7 +270,7 @@ fn json(judged: &Judged) -> Value {
 fn run(asked: &Asked, line: &ToolLine, output: Output) -> Result<Exit, Failed> {
     let judged = asked.judge(line);
     let outcome = match &judged {
-        Ok(line) if line.is_allowed() => Some(match line.plan(&asked.workshop) {
+        Ok(line) if line.is_allowed() => Some(match line.plan(&asked.scope) {
             Ok(plan) => asked.sandbox.run(&plan),
             Err(error) => Outcome::not_started(error.to_string()),
         }),

@@ -25,7 +25,7 @@ const VISIBLE: &[&str] = &["/tmp", "/dev/null", "/dev/zero", "/dev/stdin", "/pro
 
 /// Where tools work, and with what.
 #[derive(Clone, Debug)]
-pub struct Workshop {
+pub struct ToolScope {
     /// The workspace: absolute, without symbolic links.
     pub workspace: PathBuf,
     /// What no tool may see: data and configuration.
@@ -36,7 +36,7 @@ pub struct Workshop {
 
 /// By what a line is judged.
 #[derive(Clone, Debug)]
-pub struct Bench {
+pub struct JudgeInputs {
     /// The rules.
     pub profile: Profile,
     /// Who asks.
@@ -107,11 +107,11 @@ impl JudgedLine {
     ///
     /// # Errors
     /// If a program isn't there, or can't be trusted.
-    pub fn plan(&self, workshop: &Workshop) -> Result<Plan, ProgramError> {
+    pub fn plan(&self, scope: &ToolScope) -> Result<Plan, ProgramError> {
         let mut pipelines: Vec<Pipeline> = Vec::new();
         for Judged { command, .. } in &self.commands[self.moves..] {
             let program = Program {
-                path: find_program(command.program(), &workshop.toolchains)?,
+                path: find_program(command.program(), &scope.toolchains)?,
                 words: command.words.clone(),
             };
             let when = match command.join {
@@ -136,12 +136,12 @@ impl JudgedLine {
                 time: self.time(),
                 ..SandboxLimits::default()
             },
-            ..workshop.probe(self.layer())
+            ..scope.probe(self.layer())
         })
     }
 }
 
-impl Workshop {
+impl ToolScope {
     /// The self-test's plan.
     #[must_use]
     pub fn probe(&self, layer: Layer) -> Plan {
@@ -175,13 +175,13 @@ impl Workshop {
     ///
     /// # Errors
     /// Why only a shell could tell what the line does.
-    pub fn judge(&self, line: &str, bench: &Bench) -> Result<JudgedLine, Unsplit> {
-        Ok(self.judge_commands(shell::split(line)?, bench))
+    pub fn judge(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, Unsplit> {
+        Ok(self.judge_commands(shell::split(line)?, inputs))
     }
 
     /// Judges commands that were told apart already.
     #[must_use]
-    pub fn judge_commands(&self, commands: Vec<SimpleCommand>, bench: &Bench) -> JudgedLine {
+    pub fn judge_commands(&self, commands: Vec<SimpleCommand>, inputs: &JudgeInputs) -> JudgedLine {
         let table = CommandTable::built_in();
         let jail = self.jail();
         let mut cwd = jail.root.clone();
@@ -189,7 +189,7 @@ impl Workshop {
         let goal = Goal {
             id: None,
             // A grant by the Operator's own hand says what is at stake.
-            risk: bench
+            risk: inputs
                 .granted
                 .iter()
                 .map(|it| it.risk())
@@ -197,12 +197,12 @@ impl Workshop {
             scope_root,
         };
         let mut state = State {
-            mode: bench.mode,
-            now: bench.now,
-            grants: bench
+            mode: inputs.mode,
+            now: inputs.now,
+            grants: inputs
                 .granted
                 .iter()
-                .map(|it| token(*it, scope_root, bench.now))
+                .map(|it| token(*it, scope_root, inputs.now))
                 .collect(),
             spent: Amounts::default(),
             jail,
@@ -210,7 +210,7 @@ impl Workshop {
         let moves = moves_in_front(&commands);
         let mut judged = Vec::with_capacity(commands.len());
         for (at, command) in commands.into_iter().enumerate() {
-            let mut action = Action::of(&command.words, &cwd, bench.door, &table);
+            let mut action = Action::of(&command.words, &cwd, inputs.door, &table);
             if command.program() == "cd" && at < moves {
                 cwd = absolute(command.words.get(1).map_or("", String::as_str), &cwd);
                 action.cwd.clone_from(&cwd);
@@ -223,7 +223,7 @@ impl Workshop {
                 .iter()
                 .filter_map(|target| beyond_links(target));
             action.targets.extend(linked.collect::<Vec<_>>());
-            let report = evaluate(&goal, &action, &state, &bench.profile);
+            let report = evaluate(&goal, &action, &state, &inputs.profile);
             let cost = action.cost();
             for spend in Spend::ALL {
                 let sum = state.spent.of(*spend) + cost.of(*spend);

@@ -42,7 +42,9 @@ pub use programs::{ProgramError, SYSTEM_FOLDERS, find_program};
 use crate::exit::Exit;
 
 /// The first argument of a helper, which no person types.
+#[cfg(target_os = "linux")]
 const ENTER: &str = "sandbox-enter";
+#[cfg(target_os = "linux")]
 const INIT: &str = "sandbox-init";
 
 /// Runs as a helper, if the first argument says so.
@@ -64,6 +66,10 @@ pub fn run_as_helper(first_argument: Option<&OsStr>) -> Option<Exit> {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     /// The `tslp` executable, for the helpers.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "nothing is started")
+    )]
     helper: PathBuf,
 }
 

@@ -128,6 +128,7 @@ impl Output {
 }
 
 /// What pid 1 tells when it ends.
+#[cfg(target_os = "linux")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Report {
     pub(super) ended: Ended,

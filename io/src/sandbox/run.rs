@@ -11,7 +11,8 @@ use super::init::STARTED;
 use super::outcome::{Bound, Ended, Outcome, Output, Report};
 use super::plan::Plan;
 
-/// How long after its deadline a sandbox is ended from outside: pid 1 ends it in time by itself.
+/// How long after its deadline a sandbox is ended from outside, though pid 1 ends it in time by itself; and how long it may
+/// take to end then.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Longest report; the usual one has a hundred bytes.
@@ -20,7 +21,15 @@ const REPORT_BYTES_MAX: usize = 64 << 10;
 pub(super) fn run(helper: &Path, plan: &Plan) -> Outcome {
     let began = Instant::now();
     let mut outcome = match start(helper, plan) {
-        Ok(child) => Running::of(child, plan).finish(began + plan.limits.time + GRACE),
+        Ok(child) => Running {
+            child,
+            output: Output::keeping(plan.limits.output_bytes_kept),
+            output_bytes_max: plan.limits.output_bytes_max,
+            report: Vec::new(),
+            deadline: began + plan.limits.time + GRACE,
+            ended: None,
+        }
+        .finish(),
         Err(error) => Outcome::not_started(format!("{}: {error}", helper.display())),
     };
     outcome.duration = began.elapsed();
@@ -51,30 +60,23 @@ struct Running {
     output: Output,
     output_bytes_max: u64,
     report: Vec<u8>,
+    /// Until when it has to be over.
+    deadline: Instant,
     /// Why it was ended from outside.
     ended: Option<Ended>,
 }
 
 impl Running {
-    fn of(child: Child, plan: &Plan) -> Self {
-        Self {
-            child,
-            output: Output::keeping(plan.limits.output_bytes_kept),
-            output_bytes_max: plan.limits.output_bytes_max,
-            report: Vec::new(),
-            ended: None,
-        }
-    }
-
-    fn finish(mut self, deadline: Instant) -> Outcome {
+    fn finish(mut self) -> Outcome {
         let (stdout, stderr) = (self.child.stdout.take(), self.child.stderr.take());
-        let read = self.read_all(stdout, stderr, deadline);
-        if read.is_err() {
-            self.end(Ended::NotStarted("the helper can't be read".to_owned()));
-        }
+        let read = self.read_all(stdout, stderr);
         drop(self.child.stdin.take());
         // The first helper is through when pid 1 is, and that when nothing is left in its namespace.
-        let waited = self.child.wait();
+        let waited = match read {
+            Ok(()) => self.child.wait(),
+            // It hangs in the kernel, as on a dead network drive; so does whoever waits for it.
+            Err(error) => self.child.kill().and(Err(error)),
+        };
         let started = self.report.first() == Some(&STARTED);
         let report = self.report.strip_prefix(&[STARTED]).unwrap_or(&self.report);
         let silent = || match (waited, started) {
@@ -105,7 +107,10 @@ impl Running {
 
     /// Ends it from outside; the first reason counts.
     fn end(&mut self, why: Ended) {
-        self.ended.get_or_insert(why);
+        if self.ended.is_none() {
+            self.ended = Some(why);
+            self.deadline = Instant::now() + GRACE;
+        }
         drop(self.child.stdin.take());
     }
 
@@ -113,16 +118,17 @@ impl Running {
         &mut self,
         mut stdout: Option<ChildStdout>,
         mut stderr: Option<ChildStderr>,
-        deadline: Instant,
     ) -> io::Result<()> {
         let mut buffer = vec![0; 64 << 10];
         while stdout.is_some() || stderr.is_some() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() && self.ended.is_none() {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() && self.ended.is_some() {
+                return Err(io::ErrorKind::TimedOut.into());
+            } else if left.is_zero() {
                 self.end(Ended::TimedOut);
-                self.child.kill()?;
+                continue;
             }
-            let (out_is_ready, err_is_ready) = wait(&stdout, &stderr, left, self.ended.is_some())?;
+            let (out_is_ready, err_is_ready) = wait(&stdout, &stderr, left)?;
             if let Some(pipe) = stdout.as_mut().filter(|_| out_is_ready) {
                 match pipe.read(&mut buffer)? {
                     0 => stdout = None,
@@ -146,22 +152,17 @@ impl Running {
     }
 }
 
-/// Waits until one of both has something to read or is closed. What was ended is waited for without a deadline: closing its
-/// standard input leaves nothing that could keep a pipe open.
+/// Waits until one of both has something to read or is closed, or the time is over.
 fn wait(
     stdout: &Option<ChildStdout>,
     stderr: &Option<ChildStderr>,
     left: Duration,
-    has_ended: bool,
 ) -> io::Result<(bool, bool)> {
     let mut watched = Vec::with_capacity(2);
     watched.extend(stdout.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
     watched.extend(stderr.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
-    let timeout = match has_ended {
-        true => None,
-        false => Some(Timespec::try_from(left).map_err(io::Error::other)?),
-    };
-    match poll(&mut watched, timeout.as_ref()) {
+    let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
+    match poll(&mut watched, Some(&timeout)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }

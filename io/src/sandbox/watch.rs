@@ -16,7 +16,7 @@ use super::plan::SandboxLimits;
 use super::{filter, system};
 
 /// How often memory and processes are counted: what a bomb makes in that time the system bears.
-const TICK: Duration = Duration::from_millis(10);
+const TICK: Duration = Duration::from_millis(20);
 
 /// Starts the thread, which isn't filtered; it waits for what tells of held calls.
 pub(super) fn start(limits: SandboxLimits) -> io::Result<Sender<OwnedFd>> {
