@@ -35,6 +35,10 @@ const DOTS_MAX: usize = 6;
 /// Whether a remark that begins with these words says that code was left out, with or without dots.
 fn says_left_out(words: &[&str], has_dots: bool) -> bool {
     let starts_with = |phrase: &str| {
+        // Few phrases begin with the word that a remark begins with.
+        if !phrase.starts_with(words[0]) {
+            return None;
+        }
         let mut count = 0;
         let same = phrase.split(' ').all(|word| {
             count += 1;
@@ -274,7 +278,8 @@ const WITH_DOTS: &[&str] = &[
     "more",
 ];
 
-/// Lower case, comment delimiters stripped, the ellipsis character spelled out, blanks folded.
+/// Lower case, comment delimiters stripped, the ellipsis character spelled out, blanks folded; of more than any placeholder
+/// has no more than shows that.
 fn normalised(comment: &str) -> String {
     let stripped = comment.trim().trim_matches(|c: char| {
         matches!(
@@ -297,15 +302,17 @@ fn normalised(comment: &str) -> String {
                 | '~'
         ) || c.is_whitespace()
     });
-    let mut text = String::with_capacity(stripped.len());
+    let mut text = String::with_capacity(stripped.len().min(LONGEST_PLACEHOLDER + 8));
     for c in stripped.trim_end_matches(')').chars() {
         match c {
+            _ if text.len() > LONGEST_PLACEHOLDER => break,
             '…' | '⋯' => text.push_str("..."),
             c if c.is_whitespace() => {
                 if !text.ends_with(' ') {
                     text.push(' ');
                 }
             }
+            c if c.is_ascii() => text.push(c.to_ascii_lowercase()),
             c => text.extend(c.to_lowercase()),
         }
     }

@@ -1,5 +1,5 @@
 //! The definitions of files, one a line, for comparing with other tools (docs/languages.md): file names are read from the
-//! standard input.
+//! standard input. The last line of a file says where it couldn't be read.
 #![allow(clippy::print_stdout, missing_docs)]
 
 use std::io::{self, BufRead as _};
@@ -40,7 +40,11 @@ fn main() -> io::Result<()> {
                 definition.symbol,
             );
         }
-        println!("{name}\t{}", extraction.errors);
+        let unread = extraction.unread.iter();
+        let places: Vec<String> = unread
+            .map(|it| format!("{}:{}", line(it.start), it.of(&source).escape_ascii()))
+            .collect();
+        println!("{name}\t{} errors: {}", extraction.errors, places.join(" "));
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::walk::Outer;
 /// The language.
 pub(crate) static C: Language = Language {
     name: "c",
-    version: "0.24.2+5",
+    version: "0.24.2+6",
     separator: "::",
     grammar: || tree_sitter_c::LANGUAGE.into(),
     readable: |source| preprocessor::readable(Dialect::C, source),

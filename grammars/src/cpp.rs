@@ -18,7 +18,7 @@ use crate::walk::Outer;
 /// The language.
 pub(crate) static CPP: Language = Language {
     name: "cpp",
-    version: "0.23.4+5",
+    version: "0.23.4+6",
     separator: "::",
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
     readable: |source| preprocessor::readable(Dialect::Cpp, source),
@@ -160,7 +160,8 @@ fn spelled(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
         }
     }
     let source = outer.source.get(name.start_byte()..end).unwrap_or_default();
-    tightened(&String::from_utf8_lossy(source))
+    let code = preprocessor::without_directives(source);
+    tightened(&String::from_utf8_lossy(&code))
 }
 
 /// Cuts template arguments that repeat the parameters of a template around the definition.

@@ -12,7 +12,7 @@ use crate::walk::Outer;
 /// The language.
 pub(crate) static GO: Language = Language {
     name: "go",
-    version: "0.25.0+1",
+    version: "0.25.0+2",
     separator: ".",
     grammar: || tree_sitter_go::LANGUAGE.into(),
     readable: |_| Readable::default(),

@@ -12,7 +12,7 @@ use crate::walk::Outer;
 /// The language.
 pub(crate) static JAVA: Language = Language {
     name: "java",
-    version: "0.23.5+1",
+    version: "0.23.5+2",
     separator: ".",
     grammar: || tree_sitter_java::LANGUAGE.into(),
     readable: |_| Readable::default(),

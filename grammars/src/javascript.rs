@@ -15,7 +15,7 @@ use crate::walk::Outer;
 /// The language.
 pub(crate) static JAVASCRIPT: Language = Language {
     name: "javascript",
-    version: "0.25.0+1",
+    version: "0.25.0+2",
     separator: ".",
     grammar: || tree_sitter_javascript::LANGUAGE.into(),
     readable: |_| Readable::default(),

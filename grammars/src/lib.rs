@@ -174,8 +174,7 @@ fn read_at_once(
                 break;
             }
             let text = readable.text(source);
-            let found = &read.definitions;
-            let torn = torn::blocks(language, source, text, &tree, nesting, found);
+            let torn = torn::blocks(language, source, text, &tree, nesting);
             if torn.is_empty() {
                 break;
             }

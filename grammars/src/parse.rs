@@ -100,21 +100,46 @@ pub(crate) fn nesting(source: &[u8], readable: &Readable) -> Result<u32, Extract
 /// How deep the brackets of a text nest, and how many words and marks it has, literals and comments taken for code:
 /// enough to refuse what nobody writes.
 fn density(text: &[u8]) -> (u32, usize) {
-    let (mut depth, mut deepest, mut count) = (0_u32, 0, 0);
+    let (mut depth, mut deepest, mut count) = (0_i32, 0, 0);
     let mut in_word = false;
     for byte in text {
-        let is_word = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | 0x80..);
-        let goes_on = byte.is_ascii_whitespace() || is_word && in_word;
-        count += usize::from(!goes_on);
+        let (kind, step) = BYTES[usize::from(*byte)];
+        let is_word = kind == ByteKind::Word;
+        count += usize::from(kind == ByteKind::Mark || is_word && !in_word);
         in_word = is_word;
-        match byte {
-            b'(' | b'[' | b'{' => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+        depth = (depth + i32::from(step)).max(0);
+        deepest = deepest.max(depth);
     }
-    (deepest, count)
+    (deepest.unsigned_abs(), count)
 }
+
+/// What a byte is part of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ByteKind {
+    Blank,
+    Word,
+    Mark,
+}
+
+/// For each byte what it is part of, and how much deeper brackets nest after it.
+static BYTES: [(ByteKind, i8); 256] = {
+    let mut bytes = [(ByteKind::Mark, 0); 256];
+    let mut byte = 0_u8;
+    loop {
+        let kind = match byte {
+            _ if byte.is_ascii_whitespace() => ByteKind::Blank,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | 0x80.. => ByteKind::Word,
+            _ => ByteKind::Mark,
+        };
+        let step = match byte {
+            b'(' | b'[' | b'{' => 1,
+            b')' | b']' | b'}' => -1,
+            _ => 0,
+        };
+        bytes[byte as usize] = (kind, step);
+        if byte == u8::MAX {
+            break bytes;
+        }
+        byte += 1;
+    }
+};

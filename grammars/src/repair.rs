@@ -232,19 +232,14 @@ fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<E
     if !(1..=PASSED_WORDS_MAX).contains(&words.len()) {
         return None;
     }
-    if !in_body
-        && let Some(edit) = macro_after(span, text).or_else(|| macro_in_run(span, text, known))
-    {
+    if !in_body && let Some(edit) = macro_in_run(span, text, known) {
         return Some(edit);
     }
     let are = |test: fn(&[u8]) -> bool| words.iter().all(|word| test(word));
     if are(|word| word_kind(word) == WordKind::Name) {
         let is_allowed = match in_body {
             true => are(looks_like_macro) || is_in_cast(span, text),
-            false => {
-                words.iter().all(|word| known.may_be_macro(word))
-                    || qualifier_before(span, text).is_some_and(|word| known.may_be_macro(word))
-            }
+            false => words.iter().all(|word| known.may_be_macro(word)),
         };
         return is_allowed.then_some(Edit::Pass(span));
     }
@@ -275,19 +270,6 @@ fn word_before(span: Span, text: &[u8], pass: fn(&[u8]) -> bool) -> Option<Span>
     None
 }
 
-/// The macro behind a stretch, which the parser took for a function's name: `m_ GUARDED_BY(mu)`.
-fn macro_after(span: Span, text: &[u8]) -> Option<Edit> {
-    let rest = text.get(span.end as usize..)?;
-    let start = span.end as usize + (rest.len() - rest.trim_ascii_start().len());
-    let end = end_of_word(text, start);
-    let group = (text.get(end) == Some(&b'(')).then(|| end_of_group(text, end))?;
-    let is_last = matches!(text[group?..].trim_ascii_start().first(), Some(b';' | b'='));
-    (is_last && looks_like_macro(&text[start..end])).then_some(Edit::Pass(Span {
-        start: offset(start),
-        end: offset(group?),
-    }))
-}
-
 /// Of words in a row that end with a stretch, the first that may be a macro: in `local const word name` the parser takes
 /// `word` for what is declared.
 fn macro_in_run(span: Span, text: &[u8], known: &Words<'_>) -> Option<Edit> {
@@ -304,13 +286,6 @@ fn macro_in_run(span: Span, text: &[u8], known: &Words<'_>) -> Option<Edit> {
         start = word.start;
     }
     None
-}
-
-/// The word between `*` and a stretch, as in `char *RESTRICT name`.
-fn qualifier_before(span: Span, text: &[u8]) -> Option<&[u8]> {
-    let word = last_word(&text[..span.start as usize])?;
-    let before = text[..word.start as usize].trim_ascii_end();
-    before.ends_with(b"*").then(|| word.of(text))
 }
 
 /// Whether a stretch stands in a cast, `(FAR char *)`, where nothing but a type and what qualifies it can.

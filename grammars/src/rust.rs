@@ -14,7 +14,7 @@ use crate::walk::Outer;
 /// The language.
 pub(crate) static RUST: Language = Language {
     name: "rust",
-    version: "0.24.2+1",
+    version: "0.24.2+2",
     separator: "::",
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     readable: |_| Readable::default(),

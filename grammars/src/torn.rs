@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
-use tslp_core::extract::Definition;
 
 use crate::language::{Language, offset};
 use crate::parse;
@@ -29,6 +28,8 @@ struct Block {
     last_line: usize,
     /// The lines between the one that opens it last and the one that closes it.
     inside: Range<usize>,
+    /// The bracket that opens it last, if it isn't indentation.
+    bracket: Option<usize>,
 }
 
 impl Block {
@@ -63,7 +64,6 @@ pub(crate) fn blocks(
     text: &[u8],
     tree: &Tree,
     nesting: u32,
-    definitions: &[Definition],
 ) -> Vec<Torn> {
     let mut blocks = layout(source, language.is_indented);
     // A macro in front may be blanked.
@@ -77,7 +77,12 @@ pub(crate) fn blocks(
         block.span.start = past_blanks(block.span.start, block.span.end);
         block.last_line = past_blanks(block.last_line, block.span.end);
     }
-    let starts = blocks.iter().flat_map(Block::starts).collect();
+    let brackets = blocks.iter().filter_map(|it| it.bracket);
+    let starts = blocks
+        .iter()
+        .flat_map(Block::starts)
+        .chain(brackets)
+        .collect();
     let nodes = nodes_from(tree, starts);
     let is_node = |block: &Block| {
         let line_end = block.span.end + end_of_line(&text[block.span.end..]);
@@ -85,16 +90,12 @@ pub(crate) fn blocks(
         let starts = block.starts();
         ends.any(|end| starts.iter().any(|start| nodes.contains(&(*start, end))))
     };
-    // A head may begin on lines of which layout knows nothing.
-    let is_definition = |block: &Block| {
-        let line_end = block.span.end + end_of_line(&text[block.span.end..]);
-        definitions.iter().any(|it| {
-            let ends = block.span.end..=line_end;
-            let head = it.span.start as usize..=it.head.end as usize;
-            ends.contains(&(it.span.end as usize)) && head.contains(&block.span.start)
-        })
+    let is_pair = |block: &Block| {
+        let bracket = block.bracket.iter();
+        let end = block.span.end;
+        bracket.copied().any(|at| nodes.contains(&(at, end)))
     };
-    let in_question = |block: &&Block| !is_node(block) && !is_definition(block);
+    let in_question = |block: &&Block| !is_pair(block) && !is_node(block);
     // Inner blocks come before those around them.
     let mut torn: Vec<Torn> = Vec::new();
     let mut parsed = 0;
@@ -147,10 +148,14 @@ pub(crate) fn without(text: &[u8], torn: &[Torn]) -> Vec<u8> {
 fn layout(source: &[u8], is_indented: bool) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut begun: Vec<Begun> = Vec::new();
-    let (mut at, mut last_end) = (0, 0);
+    let (mut at, mut last_end, mut goes_on) = (0, 0, false);
     for line in source.split_inclusive(|byte| *byte == b'\n') {
         let (line_start, words) = (at, line.trim_ascii());
         at += line.len();
+        // Lines of a directive are no lines of the code around it.
+        if std::mem::replace(&mut goes_on, words.ends_with(b"\\")) {
+            continue;
+        }
         let column = line.len() - line.trim_ascii_start().len();
         let opens = opens_block(words, is_indented).map(|by_indent| (at, by_indent));
         match words.first() {
@@ -166,6 +171,7 @@ fn layout(source: &[u8], is_indented: bool) -> Vec<Block> {
                             span: top.start..line_start + column + 1,
                             last_line: top.last_line,
                             inside: opened..line_start,
+                            bracket: source[..opened].trim_ascii_end().len().checked_sub(1),
                         });
                         begun.pop();
                     }
@@ -224,6 +230,7 @@ impl Begun {
             span: self.start..end,
             last_line: self.last_line,
             inside: opened..end,
+            bracket: None,
         })
     }
 }

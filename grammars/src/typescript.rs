@@ -18,7 +18,7 @@ use crate::walk::Outer;
 /// The language.
 pub(crate) static TYPESCRIPT: Language = Language {
     name: "typescript",
-    version: "0.23.2+1",
+    version: "0.23.2+2",
     separator: ".",
     grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     readable,

@@ -397,7 +397,9 @@ class ClaudeCode(Client):
             "ANTHROPIC_AUTH_TOKEN": "local",
             "ANTHROPIC_MODEL": "scripted",
             "ANTHROPIC_SMALL_FAST_MODEL": "scripted",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "DISABLE_AUTOUPDATER": "1",
             "IS_SANDBOX": "1",
         }
 

@@ -1,5 +1,7 @@
 //! Requests beside a conversation: clients ask the model for titles, tags and summaries of it.
 
+use alloc::string::String;
+
 use crate::capture;
 use crate::message::{Request, Role};
 use crate::word_list;
@@ -7,17 +9,19 @@ use crate::word_list;
 /// How such requests begin, as data.
 const BEGINNINGS: &str = include_str!("side_requests.txt");
 
-/// Whether a request is its client's own and none of the user's, by the beginning of its system message or of its last
-/// user message.
+/// Whether a request is its client's own and none of the user's, by how a part of its system message or of its last user
+/// message begins.
 #[must_use]
 pub fn is_side_request(request: &Request) -> bool {
     let mut messages = request.messages.iter();
     let system = messages.find(|message| message.role == Role::System);
     let mut messages = request.messages.iter();
     let last_user = messages.rfind(|message| message.role == Role::User);
-    let system = system.map_or("", |message| message.first_part());
-    let said = last_user.map_or("", |message| message.first_part());
-    begins_as_known(system) || begins_as_known(said) || capture::asks_about_a_conversation(said)
+    let asks = |part: &String| capture::asks_about_a_conversation(part);
+    let parts = system.iter().chain(&last_user).flat_map(|it| &it.parts);
+    let mut parts = parts.map(String::as_str);
+    let said = last_user.and_then(|message| message.parts.first());
+    parts.any(begins_as_known) || said.is_some_and(asks)
 }
 
 fn begins_as_known<'t>(text: &'t str) -> bool {
@@ -34,19 +38,25 @@ fn begins_as_known<'t>(text: &'t str) -> bool {
 mod tests {
     use super::*;
     use crate::message::{Attempt, Message, Tools};
-    use alloc::string::String;
+    use crate::read_message::ReadMessage;
+    use alloc::sync::Arc;
+    use alloc::vec::Vec;
 
-    fn check(messages: &[(Role, &str)], expected: bool) {
-        let messages = messages.iter();
-        let messages = messages.map(|(role, text)| Message::new(*role, text).into());
-        let request = Request {
+    fn request(messages: Vec<Arc<ReadMessage>>) -> Request {
+        Request {
             model: String::new(),
-            messages: messages.collect(),
+            messages,
             session_name: None,
             continues: None,
             attempt: Attempt::First,
             tools: Tools::None,
-        };
+        }
+    }
+
+    fn check(messages: &[(Role, &str)], expected: bool) {
+        let messages = messages.iter();
+        let messages = messages.map(|(role, text)| Message::new(*role, text).into());
+        let request = request(messages.collect());
         assert_eq!(is_side_request(&request), expected, "{request:?}");
     }
 
@@ -64,6 +74,14 @@ mod tests {
             "You are a title generator. You output ONLY a thread title.",
         );
         check(&[title, (Role::User, "fix add()")], true);
+        let mut system = Message::new(Role::System, "x-anthropic-billing-header: cc_version=2;");
+        let title = "Generate a concise, sentence-case title (3-7 words) that captures the goal.";
+        system.parts.push(title.into());
+        let user = Message::new(Role::User, "<session>\nfix add()\n</session>");
+        assert!(is_side_request(&request(Vec::from([
+            system.into(),
+            user.into()
+        ]))));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Tokens of C and C++, as coarse as the rules need them. Comments are no tokens.
 
+use std::borrow::Cow;
+
 use tslp_core::slice::Span;
 
 use crate::parse::TOKENS_MAX;
@@ -339,6 +341,21 @@ fn kind_of_directive(text: &[u8]) -> Directive {
         b"define" => Directive::Define,
         _ => Directive::Other,
     }
+}
+
+/// A stretch without the directives and comments in it.
+pub(crate) fn without_directives(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.contains(&b'#') && !text.contains(&b'/') {
+        return Cow::Borrowed(text);
+    }
+    let mut code = vec![b' '; text.len()];
+    for token in tokens(text).tokens {
+        if !matches!(token.kind, Kind::Directive(_)) {
+            let range = token.start as usize..token.end as usize;
+            code[range.clone()].copy_from_slice(&text[range]);
+        }
+    }
+    Cow::Owned(code)
 }
 
 /// The word after the `#`.

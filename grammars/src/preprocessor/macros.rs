@@ -8,6 +8,9 @@ use super::pass::{Dialect, Inside, Pass, defined_name};
 /// Tokens of a default value that are looked through.
 const VALUES_MAX: usize = 64;
 
+/// Tokens of a type's arguments that are looked through.
+const ARGUMENTS_MAX: usize = 64;
+
 impl Pass<'_> {
     /// Numbers may have a unit: `8 KB`.
     pub(super) fn units(&mut self, index: usize, token: Token) {
@@ -39,9 +42,87 @@ impl Pass<'_> {
         }
     }
 
-    /// `new T*[n]` becomes `new T [n]`: the grammar doesn't know arrays of pointers there.
-    pub(super) fn new_pointers(&mut self, index: usize) {
+    /// What the grammar of C++ has no place for at some of its words.
+    pub(super) fn odd_words(&mut self, index: usize) {
+        if self.dialect != Dialect::Cpp {
+            return;
+        }
+        match self.text(index) {
+            b"new" => self.new_pointers(index),
+            b"decltype" => self.first_operands(index + 1),
+            b"noexcept" if self.follows_parameters() => {
+                // No more of its condition is needed than that it's there.
+                let close = self.mate(index + 1).unwrap_or(index);
+                self.blank_tokens(index + 1..close + 1);
+            }
+            b"template" if self.follows_member_mark(index) => {
+                self.blank_tokens(index..index + 1);
+            }
+            b"typename" if self.is_typename_of_value(index) => {
+                self.blank_tokens(index..index + 1);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether `.` or `->` goes before.
+    fn follows_member_mark(&self, index: usize) -> bool {
+        let before = |back: usize, mark| index >= back && self.is(index - back, mark);
+        before(1, b'.') || before(1, b'>') && before(2, b'-')
+    }
+
+    /// `typename T::type(…)` is a value, and `using typename T::type;` names no other type.
+    fn is_typename_of_value(&self, index: usize) -> bool {
+        let is_using = index > 0 && self.text(index - 1) == b"using";
         let mut end = index + 1;
+        while self.token(end).is_some_and(Token::is_word) {
+            end = self.past_arguments(end + 1);
+            let goes_on = self.token(end).is_some_and(|it| it.kind == Kind::Colons);
+            if !goes_on {
+                return is_using || self.is(end, b'(') || self.is(end, b'{');
+            }
+            end += 1;
+        }
+        false
+    }
+
+    /// Where `<…>` ends, if it begins here.
+    pub(super) fn past_arguments(&self, open: usize) -> usize {
+        let mut depth = 0_i32;
+        for at in open..open + ARGUMENTS_MAX {
+            match self.token(at).map(|token| token.kind) {
+                Some(Kind::Mark(b'<')) => depth += 1,
+                Some(Kind::Mark(b'>')) => depth -= 1,
+                Some(Kind::Mark(b';' | b'{' | b'}')) | None => return open,
+                _ => {}
+            }
+            if depth <= 0 {
+                return at + usize::from(at > open);
+            }
+        }
+        open
+    }
+
+    /// `decltype(a, b)` becomes `decltype(   b)`: the grammar knows no commas there.
+    fn first_operands(&mut self, open: usize) {
+        let Some(close) = self.mate(open) else { return };
+        let mut past = open + 1;
+        let mut at = open + 1;
+        while at < close {
+            if self.is(at, b',') {
+                past = at + 1;
+            }
+            at = self.mate(at).unwrap_or(at) + 1;
+        }
+        self.blank_tokens(open + 1..past);
+    }
+
+    /// `new const T*[n]` becomes `new       T [n]`: the grammar knows neither there.
+    fn new_pointers(&mut self, index: usize) {
+        let mut end = index + 1;
+        if self.text(end) == b"const" {
+            self.blank_tokens(end..end + 1);
+        }
         while self
             .token(end)
             .is_some_and(|token| token.is_word() || token.kind == Kind::Colons)
@@ -91,7 +172,7 @@ impl Pass<'_> {
 
     /// `operator++();` in a body becomes `o();`, which the grammar knows to be a call. Returns where the name ends.
     pub(super) fn operator_call(&mut self, index: usize) -> Option<usize> {
-        let is_called = self.inside() == Inside::Body || self.is(index.checked_sub(1)?, b'.');
+        let is_called = self.inside() == Inside::Body || self.follows_member_mark(index);
         if self.text(index) != b"operator" || !is_called {
             return None;
         }
@@ -164,7 +245,10 @@ impl Pass<'_> {
         let holds = |mark| (index + 2..close).any(|inner| self.is(inner, mark));
         // `WARNING(suppress : 6102)` holds no expression; a conditional one and a block may have a colon.
         let has_colon = holds(b':') && !holds(b'?') && !holds(b'{');
-        if declares || has_colon || holds(b';') {
+        let has_dots = self
+            .token(index + 2)
+            .is_some_and(|it| it.kind == Kind::Dots);
+        if declares || has_colon || has_dots || holds(b';') {
             self.blank_tokens(index + 2..close);
         }
         let Some(next) = next else { return false };
@@ -176,7 +260,7 @@ impl Pass<'_> {
             return self.end_statement_after(close);
         }
         if next.is(b'{') {
-            return self.end_statement_after(close) || self.as_loop(index, close);
+            return self.end_statement_after(close);
         }
         let is_next_line =
             next.begins_line && (next.is_word() || next.is(b'}') || is_directive(next));
@@ -248,34 +332,18 @@ impl Pass<'_> {
         joins
     }
 
-    /// `FOREACH(x){` becomes `if (1){`.
-    fn as_loop(&mut self, index: usize, close: usize) -> bool {
-        let (Some(name), Some(open), Some(end)) =
-            (self.token(index), self.token(index + 1), self.token(close))
-        else {
-            return false;
-        };
-        if name.end - name.start < 2 || end.start <= open.end {
-            return false;
-        }
-        self.replace(name.span(), b"if");
-        self.blank_tokens(index + 2..close);
-        self.replace(
-            Span {
-                start: open.end,
-                end: open.end + 1,
-            },
-            b"1",
-        );
-        true
-    }
-
     fn macro_in_space(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
         let Some(next) = next else {
             return self.end_statement_after(close);
         };
         if next.is(b'{') {
             return self.macro_function(index, close);
+        }
+        let is_value =
+            |index: usize| matches!(self.tokens[index].kind, Kind::Number | Kind::Literal);
+        if next.is(b';') && (index + 2..close).any(is_value) {
+            // Types and values side by side are neither parameters nor arguments.
+            self.blank_tokens(index + 2..close);
         }
         let is_own_paragraph = self.lines_between(close, next) > 1;
         let stands_alone = next.begins_line
@@ -340,17 +408,30 @@ impl Pass<'_> {
         Some(close + 1)
     }
 
+    /// `T * = 0` among parameters becomes `T   = 0`: the grammar wants a name where there is a default.
+    fn nameless_parameter(&mut self, index: usize) {
+        let gap = |at: usize| self.tokens[at].end < self.tokens[at + 1].start;
+        if self.dialect == Dialect::Cpp
+            && self.is(index, b'*')
+            && self.is(index + 1, b'=')
+            && gap(index)
+        {
+            self.blank_tokens(index..index + 1);
+        }
+    }
+
     /// Arguments that no function takes: types, operators, members.
     pub(super) fn odd_argument(&mut self, index: usize) {
         self.member_access(index);
+        self.nameless_parameter(index);
         let begins = index
             .checked_sub(1)
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
         let ends = |at| self.is(at, b',') || self.is(at, b')');
         match self.inside() {
-            Inside::MacroCall if self.is(index, b'*') && !begins => {
+            Inside::MacroCall if self.is_of_pointer(index) && !begins => {
                 let mut end = index;
-                while self.is(end, b'*') {
+                while self.is_of_pointer(end) {
                     end += 1;
                 }
                 if ends(end) {
@@ -374,6 +455,11 @@ impl Pass<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether a mark makes a type one of pointers or references.
+    pub(super) fn is_of_pointer(&self, index: usize) -> bool {
+        self.is(index, b'*') || self.is(index, b'&')
     }
 
     /// How many line ends lie between two tokens.

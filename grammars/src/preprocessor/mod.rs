@@ -15,6 +15,6 @@ mod pass;
 mod specifiers;
 
 pub(crate) use conditionals::without_open_conditionals;
-pub(crate) use lex::looks_like_macro;
+pub(crate) use lex::{looks_like_macro, without_directives};
 pub(crate) use pass::{Dialect, readable};
 pub(crate) use specifiers::{WordKind, word_kind};

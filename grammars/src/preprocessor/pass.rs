@@ -297,8 +297,9 @@ impl<'a> Pass<'a> {
                 return index + 1;
             }
         }
-        if token.text(self.source) == b"new" {
-            self.new_pointers(index);
+        self.odd_words(index);
+        if self.is_blanked(token) {
+            return index + 1;
         }
         if let Some(next) = self.operator_call(index) {
             return next;

@@ -7,9 +7,6 @@ use super::lex::{Kind, Token};
 use super::pass::{Inside, Pass};
 use tslp_core::slice::Span;
 
-/// Tokens of a type's arguments that are looked through.
-const ARGUMENTS_MAX: usize = 64;
-
 /// One part of a run.
 #[derive(Clone, Copy, Debug)]
 struct Part {
@@ -54,7 +51,18 @@ impl Pass<'_> {
         if self.macro_call(index) {
             return index + 1;
         }
+        if self.is_line_before_call(index) {
+            self.blank_part(Part {
+                kind: PartKind::Upper,
+                begin: index,
+                end: index + 1,
+            });
+            return index + 1;
+        }
         let Some(second) = self.token(index + 1) else {
+            if upper && self.at_start() {
+                self.blank_tokens(index..index + 1);
+            }
             return index + 1;
         };
         let has_arguments = second.is(b'(') && (upper || is_attribute(self.text(index)));
@@ -76,9 +84,11 @@ impl Pass<'_> {
             self.blank_tokens(part.begin..part.end);
             return end;
         }
-        if self.lone_macro(index) {
-            self.blank_tokens(index..index + 1);
-            return index + 1;
+        let all_lines = self.lines_of_macros(&parts, end).then_some(end);
+        let lone = || self.lone_macro(index).then_some(index + 1);
+        if let Some(end) = all_lines.or_else(lone) {
+            self.blank_tokens(index..end);
+            return end;
         }
         if let [_, .., last] = parts[..]
             && last.kind == PartKind::Upper
@@ -92,6 +102,7 @@ impl Pass<'_> {
             }
         }
         if !self.may_declare() {
+            self.joined_macros(&parts);
             return end;
         }
         let macros = self.macros_among(&parts, end);
@@ -104,7 +115,17 @@ impl Pass<'_> {
     /// A run of one word: `MACRO` alone between items, `(WINAPI *name)(`, `f(void) NOEXCEPT;`.
     fn lone_word(&mut self, index: usize, next: Token) -> usize {
         let token = self.tokens[index];
+        if self.inside() == Inside::MacroCall
+            && kind_of(token, self.text(index)) == PartKind::Type
+            && self.is_typelike_argument(index, index + 1)
+        {
+            self.replace(token.span(), b"T");
+        }
         if token.kind == Kind::Upper {
+            if next.is(b':') && self.at_start() && self.inside() == Inside::Type {
+                // An access specifier.
+                self.blank_tokens(index..index + 2);
+            }
             let alone = self.at_start()
                 && matches!(self.inside(), Inside::Space | Inside::Type | Inside::Body)
                 && (next.is(b'~') && self.inside() == Inside::Type
@@ -131,6 +152,34 @@ impl Pass<'_> {
             self.blank(token.span());
         }
         index + 1
+    }
+
+    /// Whether a macro is alone on its line, and the next line begins with another's call.
+    fn is_line_before_call(&self, index: usize) -> bool {
+        let begins_line = |token: Token| token.kind == Kind::Upper && token.begins_line;
+        self.at_start()
+            && self.inside() == Inside::Space
+            && begins_line(self.tokens[index])
+            && self.token(index + 1).is_some_and(begins_line)
+            && self.mate(index + 2).is_some_and(|close| {
+                self.is(index + 2, b'(') && !self.is(close + 1, b'(') && !self.is(close + 1, b'{')
+            })
+    }
+
+    /// `= A B C`: no expression has two words in a row, so these are parts of a literal, of which the first is enough.
+    fn joined_macros(&mut self, parts: &[Part]) {
+        if let [first, .., last] = parts
+            && parts.iter().all(is_upper)
+        {
+            self.blank_tokens(first.end..last.end);
+        }
+    }
+
+    /// Whether a run is nothing but macros, each alone on its line, after which no declaration goes on.
+    fn lines_of_macros(&self, parts: &[Part], end: usize) -> bool {
+        let is_line = |part: &Part| is_upper(part) && self.tokens[part.begin].begins_line;
+        let goes_on = |token: Token| !token.is(b'}') && !matches!(token.kind, Kind::Directive(_));
+        self.at_start() && parts.iter().all(is_line) && !self.token(end).is_some_and(goes_on)
     }
 
     /// Whether a word alone on its line, where a statement begins, is a macro: it is defined here, or it stands
@@ -194,7 +243,7 @@ impl Pass<'_> {
         let begins = index
             .checked_sub(1)
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
-        begins && (self.is(end, b'*') || self.is(end, b',') || self.is(end, b')'))
+        begins && (self.is_of_pointer(end) || self.is(end, b',') || self.is(end, b')'))
     }
 
     /// Takes away the declarations between the names of parameters and the body, `char *f(a) int a; {`: the grammar knows
@@ -297,9 +346,9 @@ impl Pass<'_> {
     fn macros_among(&mut self, parts: &[Part], end: usize) -> Vec<Part> {
         let names_last =
             !(self.is(end, b'*') || self.is(end, b'&') || self.names_type_with_arguments(end));
-        let after_pointer = self
+        let after_type = self
             .before()
-            .is_some_and(|before| self.is(before, b'*') || self.is(before, b'&'));
+            .is_some_and(|before| [b'*', b'&', b'>'].iter().any(|mark| self.is(before, *mark)));
         if self.follows_parameters() {
             return parts.iter().copied().filter(is_upper).collect();
         }
@@ -331,7 +380,7 @@ impl Pass<'_> {
             .filter(|part| part.kind == PartKind::Name)
             .count();
         let has_type = specifiers.iter().any(|part| part.kind == PartKind::Type);
-        if after_pointer || self.begins_constructor(end) {
+        if after_type || self.begins_constructor(end) {
             macros.extend(specifiers.iter().copied().filter(is_upper));
         } else if has_type || names > 0 {
             macros.extend(specifiers.iter().copied().filter(is_upper));
@@ -345,7 +394,7 @@ impl Pass<'_> {
                 .rfind(|part| part.kind == PartKind::Upper);
             macros.extend(uppers.filter(|part| keep.is_some_and(|keep| keep.begin != part.begin)));
         }
-        let declared_before = if has_type || after_pointer {
+        let declared_before = if has_type || after_type {
             names > 0
         } else {
             names > 1
@@ -363,19 +412,8 @@ impl Pass<'_> {
 
     /// Whether `<…>` begins here and a name follows it, so that the word before is a type.
     fn names_type_with_arguments(&self, open: usize) -> bool {
-        let mut depth = 0_i32;
-        for at in open..open + ARGUMENTS_MAX {
-            match self.token(at).map(|token| token.kind) {
-                Some(Kind::Mark(b'<')) => depth += 1,
-                Some(Kind::Mark(b'>')) => depth -= 1,
-                Some(Kind::Mark(b';' | b'{' | b'}')) | None => return false,
-                _ => {}
-            }
-            if depth == 0 {
-                return at > open && self.token(at + 1).is_some_and(Token::is_word);
-            }
-        }
-        false
+        let past = self.past_arguments(open);
+        past > open && self.token(past).is_some_and(Token::is_word)
     }
 
     /// Whether parameters at `open` are those of a constructor: the values of members follow.

@@ -82,6 +82,95 @@ fn macros_with_odd_arguments() {
     check_body("  printf(\"%\" PRIu64 \"\\n\", a);\n  return a;");
 }
 
+/// Each was an error in a real tree, or named a variable that isn't there.
+#[test]
+fn macros_alone_on_their_lines() {
+    check(
+        "int a;\nMODULE_EXPORT_END\nEND_NAMESPACE\n\n#endif\n",
+        "top a: int a;",
+    );
+    check("int a;\nEND_NAMESPACE\n", "top a: int a;");
+    check(
+        "SUPPRESS_WARNING_PUSH\nSUPPRESS_WARNING(\"-W\")\n\nTEST_CASE(\"a\")\n{\n}\n",
+        "top TEST_CASE(\"a\"): TEST_CASE(\"a\") ~ }",
+    );
+    // The name of a function may be a macro's, and its type written in capitals.
+    check(
+        "BOOL\nPRIV(f)(int a)\n{\n  return a;\n}\n",
+        "top f: BOOL ~ }",
+    );
+}
+
+#[test]
+fn macros_whose_arguments_are_types_and_values() {
+    check(
+        "DEFINE_FLAG(int, size, 8, \"bits\");\nDEFINE_FLAG(int, more, 100,\n            \"more bits\");\nint a;\n",
+        "top a: int a;",
+    );
+    check_body("  ASSERT_OCTAL(short, 0777);\n  return a;");
+    check_body("  CATCH(...) {\n    a++;\n  }\n  return a;");
+    check_body("  char *s = STR_A STR_B\n    STR_C;\n  return a;");
+}
+
+/// A lambda's block begins in the middle of arguments, so no node begins where its line does.
+#[test]
+fn blocks_among_arguments_are_not_torn() {
+    shown::check(
+        "a.cc",
+        "int broken() { return = ; }\nint f() {\n  return g(\n      out, [](int a) {\n        return a;\n      });\n}\n",
+        "top damaged broken: int broken() { return = ; }
+         top f: int f() { ~ }
+         not clean",
+    );
+}
+
+#[test]
+fn lines_of_a_directive_are_no_layout() {
+    check(
+        "#define BEGIN \\\n    namespace a { \\\n    inline namespace b {\n#define END \\\n    } \\\n    }\nint a = ;\n",
+        "top BEGIN: #define BEGIN \\ ~ inline namespace b {
+         top END: #define END \\ ~ }
+         top damaged a: int a = ;
+         not clean",
+    );
+}
+
+#[test]
+fn words_that_the_grammar_of_cpp_knows_in_fewer_places() {
+    let body = |body: &str| {
+        let source = format!("void f() {{\n{body}\n}}\n");
+        shown::check("a.cc", &source, "top f: void f() { ~ }");
+    };
+    body("  a = typename T::iterator();");
+    body("  return g(typename T<U>::handle(a));");
+    body("  return j.template get<T>();");
+    body("  return (this->operator+(n));");
+    body("  a = new const char*[n];");
+    body("  CHECK_THROWS_AS(_ = g(), json::a&);");
+    body("  CHECK_THROWS_AS(_ = g(), json::a const&);");
+    shown::check(
+        "a.cc",
+        "struct S : T {\n  using typename T::type;\nPRIVATE_UNLESS_TESTED:\n  int a(int * = nullptr) { return 1; }\n};\n\
+         template <typename, typename>\nstruct U {};\n\
+         auto c(int *p) -> decltype(p->find('a'), int()) { return 1; }\n\
+         void d(A other) noexcept (B<A>::value&&\n  C<A>::value) { other.e(); }\n",
+        "top S: struct S : T { ~ };
+         in S::a: int a(int * = nullptr) { return 1; }
+         top U: template <typename, typename> ~ struct U {};
+         top c: auto c(int *p) -> decltype(p->find('a'), int()) { return 1; }
+         top d: void d(A other) noexcept (B<A>::value&& ~ C<A>::value) { other.e(); }",
+    );
+}
+
+#[test]
+fn names_hold_no_directives_and_no_comments() {
+    shown::check(
+        "a.cc",
+        "template <class R>\nstruct A<R, B<R>\n// As it was before.\n#if X\n   , C<R>\n#endif\n   > : D {};\n",
+        "top A<R,B<R>,C<R>>: template <class R> ~ > : D {};",
+    );
+}
+
 #[test]
 fn conditionals_that_split_statements() {
     check_body("#ifdef X\n  if (a) {\n#else\n  if (!a) {\n#endif\n    a++;\n  }\n  return a;");

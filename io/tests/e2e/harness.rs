@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use crate::client::{Client, Response};
 use crate::upstream::Upstream;
 
-/// Bound on every wait; only a failing test reaches it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// Bound on every wait; only a failing test reaches it, however busy the machine is.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A function with its file's path in the fence's info string, as people paste it.
 pub(crate) const RING: &str = "int ring_put(struct ring *r, int value) {\n    r->slots[r->head] = value;\n    r->head = (r->head + 1) % r->size;\n    return 0;\n}\n";
