@@ -7,7 +7,38 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
     negated: bool,
-    parts: Vec<String>,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    /// `**`.
+    AnyParts,
+    /// Without `*` and `?`.
+    Plain(String),
+    Wild(Vec<char>),
+}
+
+impl Part {
+    fn of(written: &str) -> Self {
+        match written {
+            "**" => Self::AnyParts,
+            _ if written.contains(['*', '?']) => Self::Wild(written.chars().collect()),
+            _ => Self::Plain(written.into()),
+        }
+    }
+
+    fn fits(&self, part: &str) -> bool {
+        match self {
+            Self::AnyParts => true,
+            Self::Plain(text) => text == part,
+            Self::Wild(pattern) => {
+                let part: Vec<char> = part.chars().collect();
+                let fits = |c: &char, one: &char| *c == '?' || c == one;
+                starred(pattern, &part, |c| *c == '*', fits)
+            }
+        }
+    }
 }
 
 impl Glob {
@@ -18,14 +49,14 @@ impl Glob {
             Some(rest) => (true, rest),
             None => (false, written),
         };
-        let mut parts: Vec<String> = written.split('/').map(String::from).collect();
-        let is_odd = |part: &String| part.contains("**") && part != "**";
-        if written.is_empty() || parts.iter().any(is_odd) {
+        let is_odd = |part: &str| part.contains("**") && part != "**";
+        if written.is_empty() || written.split('/').any(is_odd) {
             return None;
         }
+        let mut parts: Vec<Part> = written.split('/').map(Part::of).collect();
         // What is in a folder isn't the folder.
-        if parts.len() > 1 && parts.last().is_some_and(|last| last == "**") {
-            parts.push("*".into());
+        if parts.len() > 1 && parts.last() == Some(&Part::AnyParts) {
+            parts.push(Part::of("*"));
         }
         Some(Self { negated, parts })
     }
@@ -33,17 +64,14 @@ impl Glob {
     /// Whether a path, or a URL, fits.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
+        // Most patterns name a folder that most paths aren't in.
+        let first = path.split('/').next().unwrap_or_default();
+        if !self.parts.first().is_some_and(|part| part.fits(first)) {
+            return self.negated;
+        }
         let parts: Vec<&str> = path.split('/').collect();
-        let fits = starred(
-            &self.parts,
-            &parts,
-            |part| part == "**",
-            |part, one| {
-                let (part, one): (Vec<char>, Vec<char>) =
-                    (part.chars().collect(), one.chars().collect());
-                starred(&part, &one, |c| *c == '*', |c, one| *c == '?' || c == one)
-            },
-        );
+        let is_any = |part: &Part| *part == Part::AnyParts;
+        let fits = starred(&self.parts, &parts, is_any, |part, one| part.fits(one));
         fits != self.negated
     }
 }

@@ -357,7 +357,7 @@ pub fn evaluate(goal: &Goal, action: &Action, state: &State, profile: &Profile) 
         facts.not_granted(),
         facts.class_denied(profile),
         left.lacking_for(&action.cost()).map(Cause::BudgetExhausted),
-        ruling.denied_by.clone().map(Cause::Denied),
+        ruling.denied_by.map(|id| Cause::Denied(id.to_string())),
         ruling.allowed_by.is_none().then_some(Cause::NotAllowed),
     ];
     let decision = if verdicts.iter().any(Option::is_some) {
@@ -371,28 +371,28 @@ pub fn evaluate(goal: &Goal, action: &Action, state: &State, profile: &Profile) 
         decision,
         verdicts,
         limits: ruling.limits,
-        rule: ruling.denied_by.or(ruling.allowed_by),
+        rule: ruling.denied_by.or(ruling.allowed_by).map(String::from),
     }
 }
 
 /// What all rules together say.
 #[derive(Default)]
-struct Ruling {
-    denied_by: Option<String>,
-    allowed_by: Option<String>,
+struct Ruling<'p> {
+    denied_by: Option<&'p str>,
+    allowed_by: Option<&'p str>,
     limits: Limits,
 }
 
 /// The first denial counts; of allowing rules the strictest limits add up.
-fn rule(profile: &Profile, facts: &Facts<'_>) -> Ruling {
+fn rule<'p>(profile: &'p Profile, facts: &Facts<'_>) -> Ruling<'p> {
     let mut ruling = Ruling::default();
     for rule in profile.rules.iter().filter(|rule| rule.when.holds(facts)) {
         match rule.effect {
-            Effect::Deny if ruling.denied_by.is_none() => ruling.denied_by = Some(rule.id.clone()),
+            Effect::Deny if ruling.denied_by.is_none() => ruling.denied_by = Some(&rule.id),
             Effect::Deny => {}
             Effect::Allow(limits) => {
                 ruling.limits = ruling.limits.and(limits);
-                ruling.allowed_by = Some(rule.id.clone());
+                ruling.allowed_by = Some(&rule.id);
             }
         }
     }

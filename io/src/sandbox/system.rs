@@ -91,6 +91,28 @@ pub(super) fn kill_all_others() {
     unsafe { libc::kill(-1, libc::SIGKILL) };
 }
 
+/// Starts something that no signal reaches: a thread has the signals blocked that its maker had.
+pub(super) fn without_signals<T>(start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    mask_all_signals(libc::SIG_BLOCK)?;
+    let started = start();
+    mask_all_signals(libc::SIG_UNBLOCK)?;
+    started
+}
+
+fn mask_all_signals(how: libc::c_int) -> io::Result<()> {
+    // SAFETY: it is plain bits, which the next call sets.
+    let mut all: libc::sigset_t = unsafe { zeroed() };
+    // SAFETY: `all` is a set of signals, which both calls are given as such.
+    let error = unsafe {
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(how, &raw const all, std::ptr::null_mut())
+    };
+    match error {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
 /// A process that ended.
 pub(super) struct Reaped {
     /// Which.

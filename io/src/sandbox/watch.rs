@@ -19,11 +19,14 @@ use super::{filter, system};
 const TICK: Duration = Duration::from_millis(20);
 
 /// Starts the thread, which isn't filtered; it waits for what tells of held calls.
+///
+/// Pid 1 gets no signal from inside that would end it, unless it has it blocked. The other thread does for a moment when it
+/// starts a program, and the kernel gave the signal to this one then: a tool could end its sandbox without a report.
 pub(super) fn start(limits: SandboxLimits) -> io::Result<Sender<OwnedFd>> {
     let (sender, receiver) = channel();
     let deadline = Instant::now() + limits.time;
     let watch = move || watch(&receiver, &limits, deadline);
-    thread::Builder::new().spawn(watch)?;
+    system::without_signals(|| thread::Builder::new().spawn(watch))?;
     Ok(sender)
 }
 
