@@ -7,35 +7,10 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::capture;
+use crate::event::Verb;
 
 /// How a directive's line begins.
 const MARK: &str = "@tslp";
-
-/// What a user can tell the proxy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verb {
-    /// Take what disk holds as the write-head's word.
-    Accept,
-    /// Drop the proposals for an entity.
-    Reject,
-    /// Promote a proposal that passed gate A, also over STALE.
-    Confirm,
-    /// Anything else: answered with a notice.
-    Unknown,
-}
-
-impl Verb {
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Accept => "accept",
-            Self::Reject => "reject",
-            Self::Confirm => "confirm",
-            Self::Unknown => "unknown",
-        }
-    }
-}
 
 /// One directive as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]

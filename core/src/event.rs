@@ -7,7 +7,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::artifact::{Level, Origin, Transition, Version};
-use crate::directive::Verb;
 use crate::entity::{EntityId, Symbol};
 use crate::extract::GrammarTag;
 use crate::gate::{Completeness, GateReport};
@@ -355,6 +354,32 @@ pub struct DiskObserved {
     pub path: RelPath,
     /// What.
     pub finding: DiskFinding,
+}
+
+/// What a user can tell the proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verb {
+    /// Take what disk holds as the write-head's word.
+    Accept,
+    /// Drop the proposals for an entity.
+    Reject,
+    /// Promote a proposal that passed gate A, also over STALE.
+    Confirm,
+    /// Anything else: answered with a notice.
+    Unknown,
+}
+
+impl Verb {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Reject => "reject",
+            Self::Confirm => "confirm",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// The user told the proxy to do something (`@tslp accept|reject|confirm`).

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tslp_core::directive::{Directive, Verb};
-use tslp_core::event::{Event, ReadFailure};
+use tslp_core::directive::Directive;
+use tslp_core::event::{Event, ReadFailure, Verb};
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;

@@ -38,7 +38,7 @@ const CLIENTS: [Client; 13] = [
         name: "continue",
         title: "Continue",
         place: "in ~/.continue/config.yaml, under `models`",
-        text: "{name: local, provider: openai, model: MODEL, apiBase: \"ORIGIN/v1\", apiKey: KEY}",
+        text: "{name: local, provider: openai, model: MODEL, apiBase: \"ORIGIN/v1\", apiKey: \"KEY\"}",
     },
     Client {
         name: "qwen-code",
@@ -137,13 +137,27 @@ impl Client {
         };
         let origin = format!("http://{host}:{}", listen.port());
         let text = self.text.replace("ORIGIN", &origin);
-        // Whole words alone: a variable may end in them.
         let key = token.unwrap_or(ANY_KEY);
-        ["=KEY ", " KEY ", "\"KEY\"", ": KEY}", "Bearer KEY"]
-            .into_iter()
-            .fold(text, |text, word| {
-                text.replace(word, &word.replace("KEY", key))
-            })
+        let in_quotes = key.replace('\'', r"'\''");
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:/@%+=".contains(c);
+        let shell_word = match key.chars().all(is_plain) {
+            true => key.to_owned(),
+            false => format!("'{in_quotes}'"),
+        };
+        let literal = serde_json::Value::from(key).to_string();
+        let in_literal = &literal[1..literal.len() - 1];
+        // Whole words alone: a variable may end in them.
+        [
+            ("=KEY ", &*shell_word),
+            (" KEY ", &shell_word),
+            ("Bearer KEY'", &in_quotes),
+            ("\"KEY\"", in_literal),
+            ("Bearer KEY\"", in_literal),
+        ]
+        .into_iter()
+        .fold(text, |text, (word, key)| {
+            text.replace(word, &word.replace("KEY", key))
+        })
     }
 }
 
@@ -178,6 +192,12 @@ mod tests {
             assert_eq!(all.matches(origin).count(), CLIENTS.len(), "{all}");
             assert_eq!(all.matches("secret").count(), CLIENTS.len() - 1, "{all}");
         }
+        let hostile = "a$(id)'b\"c\\";
+        let all = lines(None, LISTEN.parse().expect("an address"), Some(hostile)).join("\n");
+        let shell = r#"=KEY "#.replace("KEY", r#"'a$(id)'\''b"c\'"#);
+        assert!(all.contains(&shell), "{all}");
+        assert!(all.contains(r#"Bearer a$(id)'\''b"c\'"#), "{all}");
+        assert!(all.contains(r#""a$(id)'b\"c\\""#), "{all}");
         for name in names() {
             assert!(lines(Some(name), LISTEN.parse().expect("an address"), None).len() == 3);
         }

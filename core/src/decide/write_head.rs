@@ -154,7 +154,7 @@ fn new_candidates<'r>(
             repeat.is_none_or(|repeat| repeat.counts_for(entity, slice))
                 && (*place != Place::Context || is_open(view, found, entity, slice))
         })
-        .filter(|candidate| says_something_new(view, session, candidate, place, counts))
+        .filter(|candidate| says_something_new(view, session, (found, candidate), place, counts))
         .collect()
 }
 
@@ -216,7 +216,7 @@ fn edits_what_is_stale(view: &dyn View, found: &FoundCode, resolution: &Resoluti
 fn says_something_new(
     view: &dyn View,
     session: SessionId,
-    candidate: &Candidate,
+    (found, candidate): (&FoundCode, &Candidate),
     place: &Place,
     counts: bool,
 ) -> bool {
@@ -228,7 +228,7 @@ fn says_something_new(
         _ if same_as_truth => counts && view.divergence(entity).is_some(),
         Place::Disk(_) => true,
         Place::CurrentPrompt | Place::Again | Place::Context => {
-            !quotes_the_model(view, session, candidate)
+            !quotes_the_model(view, session, found, candidate)
         }
     }
 }
@@ -252,18 +252,33 @@ fn is_open(
     }
 }
 
-/// What the model proposed in this conversation doesn't become the user's by being quoted. It does where the user has
-/// made it their own: where disk holds it, or where disk contradicts what is true, so that pasting is a decision.
-fn quotes_the_model(view: &dyn View, session: SessionId, candidate: &Candidate) -> bool {
+/// What the model proposed doesn't become the user's by being quoted. It does where the user has made it their own: where
+/// disk holds it; in the conversation of the proposal where disk contradicts what is true, so that pasting is a decision; in
+/// another one, which may be a subtask's that its client reports on, where there is no file that could hold it.
+fn quotes_the_model(
+    view: &dyn View,
+    session: SessionId,
+    found: &FoundCode,
+    candidate: &Candidate,
+) -> bool {
     let entity = &candidate.entity;
-    let is_quoted = view.proposals_for(entity).iter().any(|proposal| {
-        proposal.origin == Origin::Model
-            && proposal.session == session
-            && proposal.slice == candidate.slice
-    });
-    is_quoted
-        && view.divergence(entity).is_none()
-        && observe::slice_on_disk(view, entity) != Some(candidate.slice)
+    let mut proposals = view.proposals_for(entity);
+    proposals.retain(|proposal| proposal.slice == candidate.slice);
+    if entity.symbol.is_none() {
+        // A block that was proposed for a part of the file says no more when it is taken for all of it.
+        let mut parts = view.proposals_under(&entity.path);
+        parts.retain(|proposal| proposal.artifact == found.artifact);
+        proposals.append(&mut parts);
+    }
+    proposals.retain(|proposal| proposal.origin == Origin::Model);
+    if proposals.is_empty() || observe::slice_on_disk(view, entity) == Some(candidate.slice) {
+        return false;
+    }
+    if proposals.iter().any(|proposal| proposal.session == session) {
+        view.divergence(entity).is_none()
+    } else {
+        matches!(view.disk(&entity.path), Some(DiskFinding::File(_)))
+    }
 }
 
 /// Tracked symbols that the whole file no longer defines. A file with parse errors proves of none that it is gone.

@@ -324,7 +324,7 @@ fn read_part(
 ) -> Result<(), serde_json::Error> {
     let is_text = |text: &&RawValue| text.get().starts_with('"');
     match (part.kind.as_deref(), part.text.filter(is_text)) {
-        (None | Some("text" | "input_text" | "output_text"), Some(text)) => {
+        (kind, Some(text)) if is_said(kind, own.message.role) => {
             own.add_part(unit, text)?;
             let is_clients = own.message.role == Role::User
                 && own
@@ -360,14 +360,23 @@ fn read_part(
         }
         // Thoughts are signed by some servers: they go back as they came.
         (Some("thinking" | "redacted_thinking"), _) | (_, None) => {}
-        (Some(_), Some(text)) if own.message.role == Role::User => {
+        (_, Some(text)) if own.message.role == Role::User => {
             let mut other = WireMessage::new(Role::Other);
             other.add_part(unit, text)?;
             others.push(other);
         }
-        (Some(_), Some(text)) => own.add_part(unit, text)?,
+        (_, Some(text)) => own.add_part(unit, text)?,
     }
     Ok(())
+}
+
+/// Whether a text part of this type is what the one who speaks says. The user is held to what users' parts are called.
+fn is_said(kind: Option<&str>, role: Role) -> bool {
+    match kind {
+        Some("text" | "input_text") => true,
+        None | Some("output_text") => role != Role::User,
+        Some(_) => false,
+    }
 }
 
 /// The messages of one item: those that aren't the speaker's, and the speaker's own unless only the others say anything.

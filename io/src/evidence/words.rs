@@ -1,10 +1,9 @@
 //! The stable words that stand for the variants of closed enums in exported events.
 
 use tslp_core::artifact::{Level, Origin, Transition};
-use tslp_core::directive::Verb;
 use tslp_core::event::{
     AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PartKind, PathEvidence,
-    ReadFailure, Side,
+    ReadFailure, Side, Verb,
 };
 use tslp_core::gate::{Completeness, Profile};
 use tslp_core::message::{Role, Tools};

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+use tslp_core::redact;
+
 use super::MainLoop;
 use super::client::{
     Call, ChatReply, Client, Downstream, Elsewhere, Exchange, Gate, Lane, Line, LinkStage, Media,
@@ -9,6 +12,7 @@ use super::client::{
 };
 use super::inbox::is_gated;
 use crate::channel::{Ending, Handover, ToEngine};
+use crate::chat::dialect::Dialect;
 use crate::http::error::Refusal;
 use crate::http::head::{self, Content, LAST_CHUNK, ResponseFraming};
 use crate::http::outgoing::Outgoing;
@@ -27,6 +31,28 @@ const HANDOVER: Duration = Duration::from_millis(250);
 
 /// Bytes that are kept of a response that is explained.
 const EXPLAINED_BYTES_MAX: usize = 16 << 10;
+
+/// Whether an answer of 404 is about the route, and not about one of the things that the request names: it is no JSON, or its
+/// message says no more than that something wasn't found, or talks of the route itself.
+fn lacks_route(body: &[u8], dialect: Dialect) -> bool {
+    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
+        return true;
+    };
+    let error = &answer["error"];
+    let places = [
+        &error["message"],
+        error,
+        &answer["message"],
+        &answer["detail"],
+    ];
+    let Some(message) = places.into_iter().find_map(Value::as_str) else {
+        return true;
+    };
+    let message = message.trim().trim_end_matches('.').to_lowercase();
+    let words = [dialect.path(), "endpoint", "route"];
+    matches!(&*message, "" | "not found" | "file not found")
+        || words.iter().any(|word| message.contains(word))
+}
 
 /// Whether a status says that the route isn't there, which a client's user can do something about if told.
 const fn is_explained(status: u16) -> bool {
@@ -353,7 +379,6 @@ impl MainLoop {
     /// Says what to do where the model server lacks the route or has it elsewhere; passes 404 on where it lacks the model.
     fn answer_elsewhere(&mut self, client: &mut Client, elsewhere: Elsewhere) {
         let Elsewhere { head, body } = elsewhere;
-        let text = String::from_utf8_lossy(&body).to_lowercase();
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
@@ -369,6 +394,8 @@ impl MainLoop {
         };
         if head.status != 404 {
             let location = head.headers.first_text("location").unwrap_or("nowhere");
+            // The message goes into the log as well.
+            let location = redact::redacted(location);
             let message = format!(
                 "the model server at {} redirects {} to {location} (status {}), and tslp follows no redirects: name the server's \
                  final address with `--upstream`",
@@ -380,10 +407,10 @@ impl MainLoop {
             tracing::warn!(message = %refusal.message, "upstream");
             return self.replace_response(client, &refusal, ending);
         }
-        if !text.contains("model") {
+        if lacks_route(&body, dialect) {
             let message = format!(
                 "the model server at {} doesn't speak {}: it answers 404 to {}. Use a server that does, a newer version of it, or a \
-                 client that speaks /v1/chat/completions, which every model server takes",
+                 client that speaks another dialect; every model server takes /v1/chat/completions",
                 server.url,
                 dialect.name(),
                 dialect.path(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::client::Response;
 use crate::harness::{
-    JSON, Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, prompt, state_block,
+    JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, fenced, prompt, state_block,
 };
 use crate::upstream::{Reply, Upstream};
 
@@ -226,12 +226,31 @@ fn a_route_that_the_model_server_lacks_is_explained_in_the_clients_own_shape() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     for spoken in &SPOKEN {
+        let body = (spoken.request)("hello").to_string();
+        let unknown = format!(
+            r#"{{"error":"Unexpected endpoint or method. (POST {})"}}"#,
+            spoken.path
+        );
+        for lacking in [
+            "404 page not found",
+            "<html>Cannot find the model's page</html>",
+            r#"{"detail":"Not Found"}"#,
+            r#"{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}"#,
+            &unknown,
+        ] {
+            upstream.will(Reply::Plain(404, "application/json", lacking.into()));
+            let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
+            assert!(
+                response.text().contains("doesn't speak"),
+                "{lacking}: {}",
+                response.text()
+            );
+        }
         upstream.will(Reply::Plain(
             404,
             "text/plain",
             b"404 page not found".to_vec(),
         ));
-        let body = (spoken.request)("hello").to_string();
         let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
         assert_eq!(response.status(), 404);
         let error: Value = serde_json::from_slice(&response.body).unwrap();
@@ -246,13 +265,15 @@ fn a_route_that_the_model_server_lacks_is_explained_in_the_clients_own_shape() {
         );
         assert_eq!(error["type"] == "error", spoken.path == "/v1/messages");
 
-        let missing = br#"{"error":"model 'm' not found"}"#;
-        upstream.will(Reply::Plain(404, "application/json", missing.to_vec()));
-        let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
-        assert_eq!(
-            (response.status(), response.body.as_slice()),
-            (404, &missing[..])
-        );
+        for missing in [
+            r#"{"error":"model 'm' not found"}"#,
+            r#"{"error":{"message":"Previous response with id 'resp_1' not found.","code":"previous_response_not_found"}}"#,
+            r#"{"type":"error","error":{"type":"not_found_error","message":"File file_abc not found"}}"#,
+        ] {
+            upstream.will(Reply::Plain(404, "application/json", missing.into()));
+            let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
+            assert_eq!((response.status(), &*response.text()), (404, missing));
+        }
     }
 }
 
@@ -400,5 +421,57 @@ fn a_refusal_is_told_and_former_code_withheld_in_every_dialect_with_a_history() 
         assert!(seen[3].contains(former), "{}", seen[3]);
         assert_eq!(tslp.state()[RING_PUT]["origin"], "user", "{}", spoken.path);
         assert_eq!(tslp.last_episode()["session_id"], 1, "{}", spoken.path);
+    }
+}
+
+#[test]
+fn only_what_users_parts_are_called_is_the_users() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let code = fenced("src/ring.c", RING);
+    let others = [
+        json!({"type": "output_text", "text": code}),
+        json!({"text": code}),
+        json!({"type": null, "text": code}),
+        json!({"type": "text", "text": format!("# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\n{code}</INSTRUCTIONS>")}),
+        json!({"type": "text", "text": format!("<skill>\n{code}</skill>")}),
+    ];
+    for (number, part) in others.into_iter().enumerate() {
+        let hello = json!({"type": "text", "text": format!("hello {number}")});
+        let content = json!([hello, part]);
+        for (path, field) in [("/v1/messages", "messages"), ("/v1/responses", "input")] {
+            let body = json!({"model": "m", "max_tokens": 9, field: [{"role": "user", "content": content}]});
+            let response = tslp.request("POST", path, &[JSON], body.to_string().as_bytes());
+            assert_eq!(response.status(), 200, "{}", response.text());
+        }
+    }
+    assert_eq!(tslp.state().get(RING_PUT), None);
+}
+
+#[test]
+fn a_refused_proposal_that_another_conversation_hands_back_stays_one() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let gutted = fenced(
+        "src/ring.c",
+        "int ring_put(struct ring *r, int value) {\n    return 0;\n}\n",
+    );
+    let mut parent = Talk::new(&tslp);
+    upstream.will_say("I will delegate.");
+    parent.ask("Task: tidy src/ring.c.");
+    let mut subtask = Talk::new(&tslp);
+    upstream.will_say(gutted.as_str());
+    subtask.ask("Subtask: shorten `ring_put` of src/ring.c.");
+    let state = tslp.state();
+    for result in [
+        gutted.clone(),
+        format!("[new_task completed] Result:\n{gutted}"),
+    ] {
+        upstream.will_say("Fine.");
+        subtask.ask(&result);
+        upstream.will_say("Fine.");
+        parent.ask(&result);
+        assert_eq!(tslp.state(), state);
     }
 }

@@ -127,11 +127,15 @@ fn large_bodies_take_64_megabytes_at_most() {
                 .collect()
         });
         let fits = bytes < 6 << 20;
-        let expected = if fits { 200 } else { 413 };
-        assert!(
-            statuses.iter().all(|status| *status == expected),
-            "{statuses:?}"
-        );
+        // In a crowd, on a busy machine, some may wait for room until their time is up.
+        let expected = match (fits, count) {
+            (false, _) => [413].as_slice(),
+            (true, 1) => &[200],
+            (true, _) => &[200, 503],
+        };
+        let is_expected = |status| expected.contains(status);
+        assert!(statuses.iter().all(is_expected), "{statuses:?}");
+        assert!(!fits || statuses.contains(&200), "{statuses:?}");
         let peak = peak_kib(&tslp);
         assert!(peak <= 64 << 10, "{count} of {bytes} bytes: {peak} KiB");
         tslp.stop();

@@ -1,7 +1,6 @@
 //! Random events from a seed, small and without any outside help.
 
 use tslp_core::artifact::{Level, Origin, Transition, Version};
-use tslp_core::directive::Verb;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
@@ -9,7 +8,7 @@ use tslp_core::event::{
     DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
     MessageRef, NoticeIssued, PartKind, PathEvidence, PromotionRefused, PromptBase, PromptComposed,
     PromptCost, PromptMeasured, PromptReceived, PromptSent, ReadFailure, ReplyEnded, ReplyOutcome,
-    ReplyPart, ReplySegment, RulesInForce, ServerUsage, ToolCallRef, Transitioned, Within,
+    ReplyPart, ReplySegment, RulesInForce, ServerUsage, ToolCallRef, Transitioned, Verb, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};

@@ -1,7 +1,6 @@
 //! One or more events of every kind, with every optional part both there and not. Their bytes are frozen.
 
 use tslp_core::artifact::{Level, Origin, Transition, Version};
-use tslp_core::directive::Verb;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
@@ -10,7 +9,7 @@ use tslp_core::event::{
     Injected, MessageRef, NoticeIssued, PartKind, PathEvidence, PromotionRefused, PromptAmended,
     PromptBase, PromptComposed, PromptCost, PromptMeasured, PromptReceived, PromptSent,
     ReadFailure, ReplyEnded, ReplyOutcome, ReplyPart, ReplySegment, RulesInForce, ServerUsage,
-    Side, SideRequestReceived, ToolCallRef, Transitioned, Withheld, Within,
+    Side, SideRequestReceived, ToolCallRef, Transitioned, Verb, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use tslp_core::artifact::{Origin, Transition};
-use tslp_core::directive::Verb;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ContentKind, DiskFinding, Event, Recorded, ReplyEnded, ReplyOutcome, Transitioned,
+    ContentKind, DiskFinding, Event, Recorded, ReplyEnded, ReplyOutcome, Transitioned, Verb,
 };
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, Seq};

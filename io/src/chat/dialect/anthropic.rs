@@ -10,17 +10,24 @@ use crate::chat::reply::{ReplyDecoder, Said};
 use crate::chat::wire_message::{WireMessage, canonical, object, own_last, present, read_content};
 
 /// Elements in which a client wraps what it says in the user's name. A text that is one of them is the client's.
-const CLIENT_ELEMENTS: [&str; 5] = [
+const CLIENT_ELEMENTS: [&str; 6] = [
     "system-reminder",
     "environment_context",
     "user_instructions",
+    "skill",
     "turn_aborted",
     "user_shell_command",
 ];
 
+/// How Codex begins a message with the project's instructions for agents.
+const INSTRUCTIONS_HEAD: &str = "# AGENTS.md instructions for ";
+
 /// Whether a text in a user's message is a client's own.
 pub(in crate::chat) fn is_clients_text(text: &str) -> bool {
     let text = text.trim();
+    if text.starts_with(INSTRUCTIONS_HEAD) {
+        return true;
+    }
     CLIENT_ELEMENTS.iter().any(|name| {
         let inner = text
             .strip_prefix('<')

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use tslp_core::artifact::{Origin, Transition, Version};
-use tslp_core::directive::Verb;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, DirectiveGiven, Event, Format,
-    PromotionRefused, PromptComposed, Recorded, Transitioned,
+    PromotionRefused, PromptComposed, Recorded, Transitioned, Verb,
 };
 use tslp_core::ids::CaptureId;
 use tslp_core::view::Divergence;
