@@ -43,6 +43,7 @@ pub mod read_message;
 pub mod redact;
 
 pub mod decide;
+pub mod guardian;
 pub mod mention;
 pub mod notice;
 pub mod policy;

@@ -211,6 +211,66 @@ pub const LINES: &[&str] = &[
     "a\n", "aa\n", "b\n", "ba\n", "\n", " a\n", "a\r\n", "\r\n", "\r", "x", "é\n", "\u{1}", "\u{2}",
 ];
 
+/// What conditions, patterns, paths and profiles are made of.
+pub const POLICY: &[&str] = &[
+    "action.class",
+    "action.program",
+    "action.targets",
+    "goal.active",
+    "budget.builds_left",
+    " == ",
+    " != ",
+    " < ",
+    " >= ",
+    " AND ",
+    " OR ",
+    "NOT ",
+    "(",
+    ")",
+    ",",
+    "\"READ\"",
+    "\"make\"",
+    "5",
+    "true",
+    "PathMatch(action.targets, \"src/**\")",
+    "HasCapability(\"BUILD_EXEC\")",
+    "InState(\"READY\")",
+    "\0",
+    "\0ls src",
+    "\0make",
+    "\0rm a",
+    "a",
+    "b",
+    "*",
+    "**",
+    "?",
+    "/",
+    "/**/",
+    "**/",
+    ".c",
+    "!",
+    "[[rule]]\n",
+    "id = \"x\"\n",
+    "when = 'goal.active'\n",
+    "effect = \"DENY\"\n",
+    "limits = { timeout_seconds = 1 }\n",
+    "profile_id = \"p\"\n",
+    "[budget]\n",
+    "calls = 2\n",
+    "=",
+    "\n",
+    "\"",
+];
+
+/// What command lines are made of.
+pub const COMMANDS: &[&str] = &[
+    "a", "ls ", "grep -n ", "x=1", " y=2", "\"", "'", "\"a b\"", "'c d'", "''", " ", "  ", "\t",
+    "&&", " && ", "||", " || ", ";", " ; ", "|", " | ", "&", ">", "<", "$", "`", "\\", "\\\"",
+    "\\n", "~", "HEAD~1", "#", "!", "*", "?", "[", "]", "{", "}", "(", ")", "\n", "ä", "\u{a0}",
+    "-", "--", "=", "+", ":", ",", ".", "@", "%", "^", "7", "2", "if", "time ", "then", "\u{2028}",
+    "\r",
+];
+
 /// Our delimiters and what looks like them.
 pub const DELIMITERS: &[&str] = &[
     "[CURRENT STATE: AUTHORITATIVE]",

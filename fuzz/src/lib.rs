@@ -13,6 +13,7 @@ mod code;
 
 mod chat;
 mod http;
+mod shell;
 
 pub mod inputs;
 
@@ -22,6 +23,7 @@ pub use edits::{capture_edits, capture_tags, edit_apply, tool_call};
 pub use events::{decode_event, fold_events, stories};
 pub use http::{http_body, http_request, http_response};
 pub use rows::restore_rows;
+pub use shell::{command_line, policy};
 pub use text::{
     capture_blocks, damage, delimiters, known_lines, mention_scan, redaction, rel_path,
 };
@@ -74,6 +76,8 @@ pub const TARGETS: &[Target] = &[
     target("http_request", http_request, 4_000, inputs::HTTP),
     target("http_response", http_response, 4_000, inputs::HTTP),
     target("http_body", http_body, 4_000, inputs::CHUNKS),
+    target("command_line", command_line, 12_000, inputs::COMMANDS),
+    target("policy", policy, 20_000, inputs::POLICY),
 ];
 
 const fn target(

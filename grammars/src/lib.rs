@@ -39,6 +39,8 @@ mod walk;
 
 mod patterns;
 
+pub mod shell;
+
 pub use parse::{MARKS_MAX, TOKENS_MAX};
 
 use std::collections::HashSet;

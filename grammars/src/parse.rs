@@ -7,6 +7,7 @@ use tslp_core::extract::ExtractError;
 
 use crate::language::Language;
 use crate::readable::Readable;
+use tslp_core::guardian::Unsplit;
 
 /// Deepest nesting of brackets that is parsed. Each open level costs a parser about 300 bytes in any reading it
 /// considers; code that people write nests a few dozen deep.
@@ -43,10 +44,24 @@ pub(crate) fn bounded(
     nesting: u32,
 ) -> Result<Tree, ExtractError> {
     let bytes_per_call = BYTES_PER_CALL * (1 + nesting as usize / NESTING_PER_SHARE);
+    within_budget(&(language.grammar)(), text, bytes_per_call).ok_or(ExtractError::Unparsable)
+}
+
+/// Parses a command line.
+///
+/// # Errors
+/// [`Unsplit::Syntax`] when the budget is spent.
+pub(crate) fn parse_line(grammar: &tree_sitter::Language, line: &str) -> Result<Tree, Unsplit> {
+    within_budget(grammar, line.as_bytes(), BYTES_PER_CALL).ok_or(Unsplit::Syntax)
+}
+
+fn within_budget(
+    grammar: &tree_sitter::Language,
+    text: &[u8],
+    bytes_per_call: usize,
+) -> Option<Tree> {
     let mut parser = Parser::new();
-    parser
-        .set_language(&(language.grammar)())
-        .map_err(|_| ExtractError::Unparsable)?;
+    parser.set_language(grammar).ok()?;
     let mut calls = 0;
     let mut progress = |state: &ParseState| {
         calls += 1;
@@ -57,13 +72,11 @@ pub(crate) fn bounded(
         }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
-    parser
-        .parse_with_options(
-            &mut |at, _| text.get(at..).unwrap_or_default(),
-            None,
-            Some(options),
-        )
-        .ok_or(ExtractError::Unparsable)
+    parser.parse_with_options(
+        &mut |at, _| text.get(at..).unwrap_or_default(),
+        None,
+        Some(options),
+    )
 }
 
 /// How deep brackets nest in a text that may be parsed.

@@ -1,6 +1,7 @@
 //! The command line: commands, flags made from the table of keys, help with exit codes, shell completions, man pages.
 
 mod evidence;
+mod tool;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -15,6 +16,7 @@ use clap::{
 use clap_complete::Shell;
 
 pub use self::evidence::LogArgs;
+pub use self::tool::{PolicyCommand, ToolCommand, ToolLine};
 use crate::config::key::{Audience, Key, Kind};
 use crate::config::layers::Flags;
 use crate::config::table::KEYS;
@@ -207,6 +209,12 @@ pub enum Command {
         #[command(flatten)]
         flags: ConfigFlags,
     },
+    /// Judge command lines as a model's are judged, and run them in the sandbox (docs/tools.md)
+    #[command(subcommand)]
+    Tool(ToolCommand),
+    /// Read policy profiles, by which tools are judged
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -563,9 +571,40 @@ mod tests {
                 let client = client.as_deref().unwrap_or_default();
                 with(&format!("connect {client}"), &flags.0, None)
             }
+            Command::Tool(ToolCommand::Check {
+                line,
+                flags,
+                output,
+            }) => with(
+                &format!("tool check {}", tool_line(line)),
+                &flags.0,
+                Some(*output),
+            ),
+            Command::Tool(ToolCommand::Run {
+                line,
+                flags,
+                output,
+            }) => with(
+                &format!("tool run {}", tool_line(line)),
+                &flags.0,
+                Some(*output),
+            ),
+            Command::Policy(PolicyCommand::Check {
+                file,
+                flags,
+                output,
+            }) => with(
+                &format!("policy check {}", file.display()),
+                &flags.0,
+                Some(*output),
+            ),
             Command::Completions { shell } => format!("completions {shell}"),
             Command::Man { command } => format!("man {command:?}"),
         }
+    }
+
+    fn tool_line(line: &ToolLine) -> String {
+        format!("{}: {}", line.allow.join("+"), line.line.join("+"))
     }
 
     #[test]
@@ -608,6 +647,15 @@ mod tests {
         check("rebuild --workspace w", "rebuild workspace=w");
         check("salvage --to n --data-dir d", "salvage n data_dir=d");
         check("completions bash", "completions bash");
+        check("tool check -- ls -l", "tool check : ls+-l");
+        check(
+            "tool run --allow BUILD_EXEC --json -- make",
+            "tool run BUILD_EXEC: make json",
+        );
+        check("tool run --allow FS_WRITE -- make", "InvalidValue");
+        check("tool run make", "UnknownArgument");
+        check("tool check --", "MissingRequiredArgument");
+        check("policy check p.toml --json", "policy check p.toml json");
         check("demo --listen 127.0.0.1:0", "UnknownArgument");
         check("completions --debug", "UnknownArgument");
     }

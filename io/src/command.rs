@@ -1,6 +1,7 @@
 //! From the command line to an exit code.
 
 mod evidence;
+mod tool;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -36,11 +37,15 @@ use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::{Out, visible};
 use crate::startup::StartError;
 use crate::target::{self, Target};
-use crate::{accept, adopt, demo_tour, logging, maintenance, probe, progress, serve};
+use crate::{accept, adopt, demo_tour, logging, maintenance, probe, progress, sandbox, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
 pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
+    let line: Vec<OsString> = line.into_iter().collect();
+    if let Some(exit) = sandbox::run_as_helper(line.get(1).map(OsString::as_os_str)) {
+        return exit;
+    }
     let command = match cli::parse(line) {
         Ok(command) => command,
         Err(error) => return cli::refusal(&error),
@@ -229,6 +234,8 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
             Out::stdout().lines(lines)?;
             Ok(Exit::Ok)
         }
+        Command::Tool(command) => tool::tool(&command),
+        Command::Policy(command) => tool::policy(&command),
         Command::Completions { shell } => {
             cli::completions(shell, &mut Out::stdout())?;
             Ok(Exit::Ok)

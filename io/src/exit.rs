@@ -16,7 +16,7 @@ pub enum Exit {
     LedgerDamaged = 3,
     /// The port or the ledger is in use by another process.
     InUse = 4,
-    /// A check of `doctor`, `verify --deep` or `demo` failed.
+    /// A check of `doctor`, `verify --deep`, `demo` or `policy` failed, or a tool's line was denied.
     CheckFailed = 5,
 }
 
@@ -48,7 +48,9 @@ impl Exit {
                 "the ledger is damaged (safe mode; serve ends with it when stopped in safe mode)"
             }
             Self::InUse => "the port or the ledger is already in use",
-            Self::CheckFailed => "a check failed (doctor, verify --deep, demo)",
+            Self::CheckFailed => {
+                "a check failed (doctor, verify --deep, demo, policy), or a tool was denied"
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub mod main_loop;
 
 pub mod guard;
+pub mod guardian;
 pub mod http;
 pub mod loop_config;
 pub mod routes;
@@ -24,6 +25,7 @@ pub mod contents;
 pub mod memory;
 pub mod metrics;
 pub mod observer;
+pub mod sandbox;
 
 pub mod progress;
 

@@ -69,5 +69,8 @@ mod stale;
 mod starts;
 #[path = "e2e/startup.rs"]
 mod startup;
+#[cfg(target_os = "linux")]
+#[path = "e2e/tools.rs"]
+mod tools;
 #[path = "e2e/under_way.rs"]
 mod under_way;

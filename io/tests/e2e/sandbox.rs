@@ -91,7 +91,7 @@ fn sandbox_holds(places: &Places) -> bool {
 
 /// What writing to a file changes: its size, its times, its content.
 #[derive(PartialEq, Eq)]
-struct Seen {
+pub(crate) struct Seen {
     size: u64,
     modified: (i64, i64),
     changed: (i64, i64),
@@ -99,7 +99,7 @@ struct Seen {
 }
 
 /// Everything about a folder that writing to it would change: what is in it, and when it was last touched in any way.
-fn snapshot(folder: &Path) -> BTreeMap<String, Seen> {
+pub(crate) fn snapshot(folder: &Path) -> BTreeMap<String, Seen> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {

@@ -1,0 +1,431 @@
+//! What a command does, told from its words by a table: `commands.txt`.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::class::Class;
+use super::sed_script;
+
+/// The table that tslp brings.
+const BUILT_IN: &str = include_str!("commands.txt");
+
+/// Rows by program.
+#[derive(Debug)]
+pub struct CommandTable {
+    rows: BTreeMap<&'static str, Vec<Row>>,
+}
+
+/// What the table says of one command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Classified {
+    /// What it does.
+    pub class: Class,
+    /// The argument that makes it so, if the program alone doesn't.
+    pub because: Option<String>,
+    /// Words, or parts of words, that may be paths.
+    pub paths: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    /// Alternatives for each word after the program.
+    subcommands: Vec<Vec<&'static str>>,
+    class: Class,
+    rules: Vec<Rule>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Rule {
+    Raises(&'static str, Class),
+    /// The option's value is text; `true` if it takes the place of the first operand.
+    Value(&'static str, ValueIs),
+    Text(usize),
+    Operands(Class),
+    Contains(&'static str, Class),
+    SedScript,
+    /// The option may stand in front of the subcommand.
+    Before(&'static str),
+    BeforeWithValue(&'static str),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ValueIs {
+    Text,
+    FirstOperand,
+}
+
+impl CommandTable {
+    /// The table that tslp brings.
+    ///
+    /// # Panics
+    /// Never: a test reads the table.
+    #[must_use]
+    pub fn built_in() -> Self {
+        Self::parse(BUILT_IN).expect("the table that tslp brings is sound")
+    }
+
+    /// Reads a table.
+    ///
+    /// # Errors
+    /// The first line that is wrong.
+    fn parse(text: &'static str) -> Result<Self, &'static str> {
+        let mut rows: BTreeMap<&str, Vec<Row>> = BTreeMap::new();
+        let is_row = |line: &&str| !line.is_empty() && !line.starts_with('#');
+        for line in text.lines().filter(is_row) {
+            let (programs, row) = row(line).ok_or(line)?;
+            for program in programs.split('|') {
+                rows.entry(program).or_default().push(row.clone());
+            }
+        }
+        Ok(Self { rows })
+    }
+
+    /// What a command does. A program with a slash in its name is none that the table knows.
+    #[must_use]
+    pub fn classify(&self, words: &[String]) -> Classified {
+        let rows = words.first().and_then(|it| self.rows.get(it.as_str()));
+        let Some(rows) = rows else {
+            let words = words.iter();
+            return Classified {
+                class: Class::Unknown,
+                because: None,
+                paths: words
+                    .flat_map(|word| pieces(word))
+                    .map(String::from)
+                    .collect(),
+            };
+        };
+        let start = subcommand_at(rows, words);
+        let depth = |row: &&Row| row.is_at(&words[start..]).then_some(row.subcommands.len());
+        // Of rows that say the same of a program the last one counts.
+        let Some(row) = rows
+            .iter()
+            .filter(|row| depth(row).is_some())
+            .max_by_key(depth)
+        else {
+            return self.classify(&[]);
+        };
+        let arguments = match row.subcommands.len() {
+            0 => 1,
+            deep => start + deep,
+        };
+        let mut seen = Seen::new(row);
+        // What stands in front of a subcommand was looked at; its values may be paths.
+        seen.paths_of(words[1..start.min(arguments)].iter());
+        seen.read(&words[arguments..]);
+        seen.found
+    }
+}
+
+/// Where a subcommand would stand: after the options that may be in front of it.
+fn subcommand_at(rows: &[Row], words: &[String]) -> usize {
+    let rules = rows.iter().flat_map(|row| &row.rules);
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let width = rules.clone().find_map(|rule| match rule {
+            Rule::Before(option) if option == word => Some(1),
+            Rule::BeforeWithValue(option) if option == word => Some(2),
+            _ => None,
+        });
+        let Some(width) = width else { break };
+        at += width;
+    }
+    at.min(words.len())
+}
+
+impl Row {
+    fn is_at(&self, words: &[String]) -> bool {
+        let mut pairs = self.subcommands.iter().zip(words);
+        words.len() >= self.subcommands.len()
+            && pairs.all(|(any_of, word)| any_of.contains(&word.as_str()))
+    }
+}
+
+/// What was found so far in a command's arguments.
+struct Seen<'r> {
+    rules: &'r [Rule],
+    found: Classified,
+    /// Operands that are still text.
+    text_left: usize,
+}
+
+impl<'r> Seen<'r> {
+    fn new(row: &'r Row) -> Self {
+        let text = row.rules.iter().find_map(|rule| match rule {
+            Rule::Text(count) => Some(*count),
+            _ => None,
+        });
+        Self {
+            rules: &row.rules,
+            found: Classified {
+                class: row.class,
+                because: None,
+                paths: Vec::new(),
+            },
+            text_left: text.unwrap_or(0),
+        }
+    }
+
+    fn raise(&mut self, class: Class, because: &str) {
+        if class > self.found.class {
+            self.found.class = class;
+            self.found.because = Some(because.into());
+        }
+    }
+
+    fn paths_of<'w>(&mut self, words: impl Iterator<Item = &'w String>) {
+        let found = words.flat_map(|word| pieces(word)).map(String::from);
+        self.found.paths.extend(found);
+    }
+
+    fn read(&mut self, words: &[String]) {
+        let mut options = words.iter().take_while(|word| *word != "--");
+        if options.any(|word| word.starts_with('-') && self.gives_text(word)) {
+            self.text_left = 0;
+        }
+        let mut words = words.iter();
+        let mut options_end = false;
+        while let Some(word) = words.next() {
+            for rule in self.rules {
+                if let Rule::Contains(text, class) = rule
+                    && word.contains(text)
+                {
+                    self.raise(*class, text);
+                }
+            }
+            if options_end || !word.starts_with('-') || word.len() == 1 {
+                self.operand(word);
+            } else if word == "--" {
+                options_end = true;
+            } else {
+                self.option(word, &mut words);
+            }
+        }
+    }
+
+    fn operand(&mut self, word: &String) {
+        for rule in self.rules {
+            if let Rule::Operands(class) = rule {
+                self.raise(*class, word);
+            }
+        }
+        if self.text_left > 0 {
+            self.text_left -= 1;
+            self.text(word);
+        } else {
+            self.paths_of(core::iter::once(word));
+        }
+    }
+
+    /// The text that a program works by: a pattern or a script.
+    fn text(&mut self, text: &str) {
+        let is_script = self
+            .rules
+            .iter()
+            .any(|rule| matches!(rule, Rule::SedScript));
+        if is_script && !sed_script::only_prints(text) {
+            self.raise(Class::Shell, text);
+        }
+    }
+
+    /// Whether an option brings the text that the first operand would be otherwise.
+    fn gives_text(&self, word: &str) -> bool {
+        let mut gives = false;
+        self.each_option(word, |rule, _| {
+            gives |= matches!(rule, Rule::Value(_, ValueIs::FirstOperand));
+        });
+        gives
+    }
+
+    fn option<'w>(&mut self, word: &'w String, words: &mut impl Iterator<Item = &'w String>) {
+        let mut raised = Vec::new();
+        let mut value = None;
+        self.each_option(word, |rule, rest| match rule {
+            Rule::Raises(_, class) => raised.push(*class),
+            Rule::Value(_, is) => value = Some((*is, rest)),
+            _ => {}
+        });
+        for class in raised {
+            self.raise(class, word);
+        }
+        match value {
+            None => self.paths_of(core::iter::once(word)),
+            Some((is, attached)) => {
+                let text = attached.or_else(|| words.next().map(String::as_str));
+                if is == ValueIs::FirstOperand {
+                    self.text(text.unwrap_or_default());
+                }
+            }
+        }
+    }
+
+    /// The rules that are about an option word, each with the value that is attached to it. Long options count by any
+    /// beginning of their names, as getopt has it; short ones in clusters, up to one that takes a value.
+    fn each_option<'w>(&self, word: &'w str, mut each: impl FnMut(&Rule, Option<&'w str>)) {
+        let (name, attached) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        let named = |option: &str| {
+            option == name || name.len() > 2 && name.starts_with("--") && option.starts_with(name)
+        };
+        let about = |rule: &&Rule| rule.option().is_some_and(named);
+        let mut whole = self.rules.iter().filter(about).peekable();
+        if whole.peek().is_some() || word.starts_with("--") {
+            return whole.for_each(|rule| each(rule, attached));
+        }
+        for (at, letter) in word.char_indices().skip(1) {
+            let rest = Some(&word[at + letter.len_utf8()..]).filter(|rest| !rest.is_empty());
+            let mut takes_value = false;
+            for rule in self.rules {
+                let option = rule.option().and_then(|option| option.strip_prefix('-'));
+                if option.is_some_and(|option| option.chars().eq([letter])) {
+                    takes_value |= matches!(rule, Rule::Value(..));
+                    each(rule, rest);
+                }
+            }
+            if takes_value {
+                break;
+            }
+        }
+    }
+}
+
+impl Rule {
+    fn option(&self) -> Option<&'static str> {
+        match self {
+            Self::Raises(option, _) | Self::Value(option, _) => Some(option),
+            _ => None,
+        }
+    }
+}
+
+/// The parts of a word that may be paths: all of it, an option's value, what follows `=`, `:`, `,` or `@`. What begins with
+/// two slashes is the rest of a URL.
+fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    let attached = short.and_then(|rest| {
+        let (at, _) = rest.char_indices().nth(1)?;
+        Some(&rest[at..])
+    });
+    let split = word.split(['=', ':', ',', '@']);
+    let is_path = |piece: &&str| !piece.is_empty() && !piece.starts_with("//");
+    split.chain(attached).filter(is_path)
+}
+
+/// One line of the table.
+fn row(line: &'static str) -> Option<(&'static str, Row)> {
+    let mut words = line.split_whitespace();
+    let programs = words.next()?;
+    let mut subcommands = Vec::new();
+    let class = loop {
+        let word = words.next()?;
+        match Class::of_word(word) {
+            Some(class) => break class,
+            None => subcommands.push(word.split('|').collect()),
+        }
+    };
+    let rules = words.map(rule).collect::<Option<_>>()?;
+    let row = Row {
+        subcommands,
+        class,
+        rules,
+    };
+    Some((programs, row))
+}
+
+fn rule(word: &'static str) -> Option<Rule> {
+    if word == "sed-script" {
+        return Some(Rule::SedScript);
+    }
+    if let Some(option) = word.strip_prefix("before:") {
+        return Some(match option.strip_suffix(':') {
+            Some(option) => Rule::BeforeWithValue(option),
+            None => Rule::Before(option),
+        });
+    }
+    if let Some(option) = word.strip_suffix("::") {
+        return Some(Rule::Value(option, ValueIs::FirstOperand));
+    }
+    if let Some(option) = word.strip_suffix(':') {
+        return Some(Rule::Value(option, ValueIs::Text));
+    }
+    let (name, value) = word.rsplit_once('=')?;
+    if name == "text" {
+        return match value {
+            "all" => Some(Rule::Text(usize::MAX)),
+            count => count.parse().ok().map(Rule::Text),
+        };
+    }
+    let class = Class::of_word(value)?;
+    Some(match name.strip_prefix("has:") {
+        Some(text) => Rule::Contains(text, class),
+        None if name == "operands" => Rule::Operands(class),
+        None if name.starts_with('-') => Rule::Raises(name, class),
+        None => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words are parted by blanks; `_` stands for a blank in a word.
+    fn classify(line: &str) -> Classified {
+        let words = line.split(' ').map(|word| word.replace('_', " "));
+        CommandTable::built_in().classify(&words.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_table_is_sound() {
+        assert!(CommandTable::parse(BUILT_IN).is_ok());
+        assert_eq!(CommandTable::parse("x NOSUCH").err(), Some("x NOSUCH"));
+        assert_eq!(CommandTable::parse("x READ -o=").err(), Some("x READ -o="));
+    }
+
+    #[test]
+    fn arguments_can_make_it_graver() {
+        let check = |line: &str, class, because: Option<&str>| {
+            let found = classify(line);
+            assert_eq!(
+                (found.class, found.because.as_deref()),
+                (class, because),
+                "{line}"
+            );
+        };
+        check("find . -name *.c", Class::Read, None);
+        check("find . -exec rm {} ;", Class::System, Some("-exec"));
+        check("sed -n 1,5p a.c", Class::Read, None);
+        check("sed -ni 1,5p a.c", Class::FsMutate, Some("-ni"));
+        check(
+            "sed --in-p=.bak p a.c",
+            Class::FsMutate,
+            Some("--in-p=.bak"),
+        );
+        check("sed -ne 1e_ls a.c", Class::Shell, Some("1e ls"));
+        check("git -C sub --no-pager log", Class::Read, None);
+        check(
+            "git -c core.pager=x log",
+            Class::Unknown.max(Class::System),
+            None,
+        );
+        check("python3 -m pytest -q", Class::Build, None);
+        check("grep -- -e a", Class::Read, None);
+    }
+
+    #[test]
+    fn what_may_be_a_path_is_told_from_text() {
+        let check = |line: &str, paths: &[&str]| assert_eq!(classify(line).paths, paths, "{line}");
+        check("grep /etc src", &["src"]);
+        check("grep -n -e /etc src", &["-n", "src"]);
+        check("grep -A3 x src", &["src"]);
+        check(
+            "make -C../x CC=/usr/bin/cc",
+            &["-C../x", "../x", "CC", "/usr/bin/cc"],
+        );
+        check("echo ../x", &[]);
+        check("nosuch http://h/x", &["nosuch", "http"]);
+        check("git -C /x log", &["-C", "/x"]);
+    }
+}

@@ -1,0 +1,400 @@
+//! The Guardian: whether an action of a tool is allowed, by rules, and why (spec §8.5).
+//!
+//! [`evaluate`] is pure: the same goal, action, state and profile give the same report, now and when it is verified. What it
+//! says is advice to a careful program; what holds a careless one is the kernel (`io/src/sandbox`).
+
+mod budget;
+mod class;
+mod command;
+mod command_table;
+mod condition;
+mod glob;
+mod grant;
+mod jail;
+mod mode;
+mod profile;
+mod sed_script;
+#[cfg(test)]
+mod tests;
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+pub use budget::{Amounts, Spend};
+pub use class::{Capability, Class, Risk};
+pub use command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, Unsplit};
+pub use command_table::{Classified, CommandTable};
+pub use condition::{Condition, ConditionError};
+pub use glob::Glob;
+pub use grant::{ACTION_MINUTES, GrantLimit, SESSION_MINUTES, Standing, Token, after};
+pub use jail::{Jail, Trespass, absolute, is_within};
+pub use mode::{Hindrance, Mode};
+pub use profile::{Effect, Limits, PolicyRule, Profile, RULES_MAX};
+
+use crate::hash::ArtifactHash;
+use crate::ids::UnixMillis;
+use class::words;
+
+words! {
+    /// Who asks for an action.
+    Door {
+        /// A model, by a tool block in its reply.
+        Bridge = "bridge",
+        /// A model, by a tool call that its client would carry out.
+        Client = "client",
+        /// The Operator, by hand.
+        Operator = "operator",
+    }
+}
+
+/// What the action is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Goal {
+    /// The goal, if one is active.
+    pub id: Option<u64>,
+    /// What is at stake, by the Operator's word: an action of a higher risk isn't allowed.
+    pub risk: Risk,
+    /// The workspace.
+    pub scope_root: ArtifactHash,
+}
+
+/// One command that somebody wants to be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// Who asks.
+    pub door: Door,
+    /// Its words; the first names the program.
+    pub words: Vec<String>,
+    /// Where it runs, absolute.
+    pub cwd: String,
+    /// What it does.
+    pub class: Class,
+    /// The argument that makes it so.
+    pub because: Option<String>,
+    /// The paths that it names, absolute and normal.
+    pub targets: Vec<String>,
+}
+
+impl Action {
+    /// What a command, run in a folder, would do.
+    #[must_use]
+    pub fn of(words: &[String], cwd: &str, door: Door, table: &CommandTable) -> Self {
+        let Classified {
+            class,
+            because,
+            paths,
+        } = table.classify(words);
+        let targets = paths.iter().map(|path| absolute(path, cwd));
+        Self {
+            door,
+            words: words.to_vec(),
+            cwd: cwd.to_string(),
+            class,
+            because,
+            targets: targets.collect(),
+        }
+    }
+
+    /// The word that names the program.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        self.words.first().map_or("", String::as_str)
+    }
+
+    /// What it takes of the budget before it has run.
+    #[must_use]
+    pub fn cost(&self) -> Amounts {
+        let builds = u64::from(matches!(self.class, Class::Build | Class::Shell));
+        Amounts::default()
+            .with(Spend::Calls, 1)
+            .with(Spend::Builds, builds)
+    }
+}
+
+/// What is known when the action is judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// What tslp is able to do.
+    pub mode: Mode,
+    /// The time.
+    pub now: UnixMillis,
+    /// All grants.
+    pub grants: Vec<Token>,
+    /// What was spent already.
+    pub spent: Amounts,
+    /// Where tools may look.
+    pub jail: Jail,
+}
+
+words! {
+    /// The eight questions, in the order in which they are asked.
+    Step {
+        /// What no rule can lift.
+        Invariants = "invariants",
+        /// Whether tools run at all.
+        Mode = "mode",
+        /// Whether everything that is named lies where tools may look.
+        Scope = "scope",
+        /// Whether the Operator granted what it needs.
+        Capability = "capability",
+        /// Whether a tool may ever do this.
+        Class = "class",
+        /// Whether there is enough left of everything.
+        Budget = "budget",
+        /// Whether a rule denies it.
+        Rules = "rules",
+        /// Whether a rule allows it: what nobody allows is denied.
+        DefaultDeny = "default_deny",
+    }
+}
+
+/// Why a step denies an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It names no program.
+    NoProgram,
+    /// Its risk is higher than its goal's.
+    RiskTooHigh(Risk),
+    /// Tools don't run now.
+    Mode(Mode),
+    /// A path leads out of the workspace, or to what is protected.
+    Trespass(Trespass, String),
+    /// Nobody granted it.
+    NotGranted(Capability),
+    /// What was granted doesn't hold any more, or not for this.
+    GrantInvalid(Capability, Standing),
+    /// No tool may do it.
+    ClassDenied(Class),
+    /// The profile names the programs that may run, and this isn't one.
+    ProgramNotListed,
+    /// Too little is left.
+    BudgetExhausted(Spend),
+    /// A rule denies it.
+    Denied(String),
+    /// No rule allows it.
+    NotAllowed,
+}
+
+impl Cause {
+    /// The code by which it is known, which also names the halt that follows from it.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NoProgram | Self::ClassDenied(_) => "COMMAND-CLASS-VIOLATION",
+            Self::Mode(_) => "MODE",
+            Self::Trespass(..) => "SCOPE-BREACH",
+            Self::NotGranted(_) => "CAPABILITY-MISSING",
+            Self::GrantInvalid(_, Standing::Revoked) => "CAPABILITY-REVOKED",
+            Self::GrantInvalid(..) => "CAPABILITY-ESCALATION",
+            Self::BudgetExhausted(_) => "BUDGET-EXHAUSTED",
+            Self::RiskTooHigh(_) | Self::ProgramNotListed | Self::Denied(_) | Self::NotAllowed => {
+                "POLICY-VIOLATION"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProgram => f.write_str("no program is named"),
+            Self::RiskTooHigh(risk) => {
+                write!(f, "its risk is {risk}, which is more than its goal's")
+            }
+            Self::Mode(mode) => write!(f, "tools don't run in mode {mode}"),
+            Self::Trespass(Trespass::Outside, path) => {
+                write!(f, "{path} is outside of the workspace")
+            }
+            Self::Trespass(Trespass::Protected, path) => write!(f, "{path} is protected"),
+            Self::NotGranted(capability) => {
+                write!(f, "it needs {capability}, which the Operator grants")
+            }
+            Self::GrantInvalid(capability, standing) => {
+                let why = match standing {
+                    Standing::Expired => "has expired",
+                    Standing::Revoked => "was revoked",
+                    Standing::RiskTooLow | Standing::Valid => "is for a lower risk class",
+                };
+                write!(f, "the grant of {capability} {why}")
+            }
+            Self::ClassDenied(class) => write!(
+                f,
+                "class {class} needs {}; none is granted to tools",
+                class.wanting()
+            ),
+            Self::ProgramNotListed => f.write_str("the profile doesn't list the program"),
+            Self::BudgetExhausted(spend) => write!(f, "no {spend} are left in the budget"),
+            Self::Denied(rule) => write!(f, "rule {rule} denies it"),
+            Self::NotAllowed => f.write_str("no rule allows it"),
+        }
+    }
+}
+
+/// What comes of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It isn't run.
+    Deny,
+    /// It is run within limits that a rule sets.
+    AllowWithLimits,
+    /// It is run within the sandbox's limits.
+    Allow,
+}
+
+impl Decision {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "DENY",
+            Self::AllowWithLimits => "ALLOW_WITH_LIMITS",
+            Self::Allow => "ALLOW",
+        }
+    }
+}
+
+/// All eight verdicts on an action, also those after the first denial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What comes of it.
+    pub decision: Decision,
+    /// Why each step denies it; `None` where it is met. In the order of [`Step::ALL`].
+    pub verdicts: [Option<Cause>; Step::ALL.len()],
+    /// Bounds if it is allowed.
+    pub limits: Limits,
+    /// The rule that denies it, or the last that allows it.
+    pub rule: Option<String>,
+}
+
+impl Report {
+    /// The first step that denies it, and why.
+    #[must_use]
+    pub fn denial(&self) -> Option<(Step, &Cause)> {
+        let mut verdicts = Step::ALL.iter().zip(&self.verdicts);
+        verdicts.find_map(|(step, cause)| Some((*step, cause.as_ref()?)))
+    }
+}
+
+/// What conditions can ask about.
+struct Facts<'f> {
+    goal: &'f Goal,
+    action: &'f Action,
+    state: &'f State,
+    left: Amounts,
+}
+
+impl Facts<'_> {
+    /// What the best token for a capability says; `None` if there is none. Reading needs none.
+    fn standing(&self, capability: Capability) -> Option<Standing> {
+        let (id, root) = (self.goal.id, self.goal.scope_root);
+        let tokens = self.state.grants.iter();
+        let concerned = tokens.filter(|token| token.concerns(capability, id, root));
+        let best = concerned.map(|token| token.standing(self.state.now)).min();
+        match capability {
+            Capability::FsRead => Some(Standing::Valid),
+            Capability::BuildExec | Capability::ShellExec => best,
+        }
+    }
+
+    fn holds(&self, capability: Capability) -> bool {
+        self.standing(capability) == Some(Standing::Valid)
+    }
+
+    fn trespass(&self) -> Option<Cause> {
+        let Action { cwd, targets, .. } = self.action;
+        let mut paths = core::iter::once(cwd).chain(targets);
+        paths.find_map(|path| {
+            let trespass = self.state.jail.trespass(path)?;
+            Some(Cause::Trespass(trespass, path.clone()))
+        })
+    }
+
+    fn not_granted(&self) -> Option<Cause> {
+        let capability = self.action.class.capability()?;
+        match self.standing(capability) {
+            Some(Standing::Valid) => None,
+            Some(standing) => Some(Cause::GrantInvalid(capability, standing)),
+            None => Some(Cause::NotGranted(capability)),
+        }
+    }
+
+    fn class_denied(&self, profile: &Profile) -> Option<Cause> {
+        let program = self.action.program();
+        let listed = &profile.programs;
+        if self.action.class.capability().is_none() {
+            Some(Cause::ClassDenied(self.action.class))
+        } else if !listed.is_empty() && !listed.iter().any(|it| it == program) {
+            Some(Cause::ProgramNotListed)
+        } else {
+            None
+        }
+    }
+}
+
+/// Judges one action. The first step that isn't met denies it; the others' verdicts are in the report, too.
+#[must_use]
+pub fn evaluate(goal: &Goal, action: &Action, state: &State, profile: &Profile) -> Report {
+    let left = profile.budget.left_after(&state.spent);
+    let facts = Facts {
+        goal,
+        action,
+        state,
+        left,
+    };
+    let risk = profile.risk(action.class);
+    let is_known = action.class.capability().is_some();
+    let invariants = match action.program() {
+        "" => Some(Cause::NoProgram),
+        _ if is_known && risk > goal.risk => Some(Cause::RiskTooHigh(risk)),
+        _ => None,
+    };
+    let ruling = rule(profile, &facts);
+    let verdicts = [
+        invariants,
+        (state.mode != Mode::Ready).then_some(Cause::Mode(state.mode)),
+        facts.trespass(),
+        facts.not_granted(),
+        facts.class_denied(profile),
+        left.lacking_for(&action.cost()).map(Cause::BudgetExhausted),
+        ruling.denied_by.map(|id| Cause::Denied(id.to_string())),
+        ruling.allowed_by.is_none().then_some(Cause::NotAllowed),
+    ];
+    let decision = if verdicts.iter().any(Option::is_some) {
+        Decision::Deny
+    } else if ruling.limits == Limits::default() {
+        Decision::Allow
+    } else {
+        Decision::AllowWithLimits
+    };
+    Report {
+        decision,
+        verdicts,
+        limits: ruling.limits,
+        rule: ruling.denied_by.or(ruling.allowed_by).map(String::from),
+    }
+}
+
+/// What all rules together say.
+#[derive(Default)]
+struct Ruling<'p> {
+    denied_by: Option<&'p str>,
+    allowed_by: Option<&'p str>,
+    limits: Limits,
+}
+
+/// The first denial counts; of allowing rules the strictest limits add up.
+fn rule<'p>(profile: &'p Profile, facts: &Facts<'_>) -> Ruling<'p> {
+    let mut ruling = Ruling::default();
+    for rule in profile.rules.iter().filter(|rule| rule.when.holds(facts)) {
+        match rule.effect {
+            Effect::Deny if ruling.denied_by.is_none() => ruling.denied_by = Some(&rule.id),
+            Effect::Deny => {}
+            Effect::Allow(limits) => {
+                ruling.limits = ruling.limits.and(limits);
+                ruling.allowed_by = Some(&rule.id);
+            }
+        }
+    }
+    ruling
+}

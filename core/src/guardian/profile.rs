@@ -1,0 +1,154 @@
+//! A policy profile: the Operator's rules, read from a file outside of the workspace.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::budget::Amounts;
+use super::class::{Capability, Class, Risk};
+use super::condition::{Condition, ConditionError};
+use super::grant::GrantLimit;
+
+/// Most rules of a profile.
+pub const RULES_MAX: usize = 1_000;
+
+/// Everything that the Operator can decide beforehand. What no rule can lift (the jail, the classes that no tool may have,
+/// capabilities, the sandbox) isn't expressible.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// What it is known by.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// When it was written, by its author's word.
+    pub created_at: String,
+    /// The rules, in order.
+    pub rules: Vec<PolicyRule>,
+    /// The only programs that may run; empty: any that the table of commands knows.
+    pub programs: Vec<String>,
+    /// Risk of classes, where it is higher than what the class needs.
+    pub risks: Vec<(Class, Risk)>,
+    /// How long grants live.
+    pub grants: Vec<(Capability, GrantLimit)>,
+    /// How much may be spent.
+    pub budget: Amounts,
+}
+
+/// One rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyRule {
+    /// What it is known by.
+    pub id: String,
+    /// Why it is there.
+    pub description: String,
+    /// When it speaks.
+    pub when: Condition,
+    /// What it says.
+    pub effect: Effect,
+}
+
+/// What a rule says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// No, whatever other rules say.
+    Deny,
+    /// Yes, within limits; [`Limits::default`] has none.
+    Allow(Limits),
+}
+
+/// Bounds of an allowed action; of several rules' the strictest count. There is no network to be limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Most files that it may concern.
+    pub files: Option<u64>,
+    /// Most lines that it may change.
+    pub lines: Option<u64>,
+    /// Longest run.
+    pub timeout_seconds: Option<u64>,
+}
+
+impl Limits {
+    /// The strictest of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let least = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Self {
+            files: least(self.files, other.files),
+            lines: least(self.lines, other.lines),
+            timeout_seconds: least(self.timeout_seconds, other.timeout_seconds),
+        }
+    }
+}
+
+impl Profile {
+    /// The profile in force until the Operator approves another one: reading as it is, builds and interpreters for five
+    /// minutes, where they are granted.
+    ///
+    /// # Panics
+    /// Never: a test reads its conditions.
+    #[must_use]
+    pub fn built_in() -> Self {
+        let limited = Limits {
+            timeout_seconds: Some(300),
+            ..Limits::default()
+        };
+        let rule = |id: &str, description: &str, when: &str, effect| {
+            Ok::<_, ConditionError>(PolicyRule {
+                id: id.into(),
+                description: description.into(),
+                when: Condition::parse(when)?,
+                effect,
+            })
+        };
+        let rules = || -> Result<_, ConditionError> {
+            let reading = r#"action.class == "READ""#;
+            let building = r#"action.class == "BUILD" OR action.class == "SHELL""#;
+            Ok(vec![
+                rule(
+                    "read",
+                    "looking is harmless",
+                    reading,
+                    Effect::Allow(Limits::default()),
+                )?,
+                rule(
+                    "build",
+                    "five minutes in a scratch layer",
+                    building,
+                    Effect::Allow(limited),
+                )?,
+            ])
+        };
+        Self {
+            id: "built-in".into(),
+            name: "Default".into(),
+            description: "reading, and what the Operator grants".into(),
+            created_at: String::new(),
+            rules: rules().expect("the built-in conditions are sound"),
+            programs: Vec::new(),
+            risks: Vec::new(),
+            grants: Vec::new(),
+            budget: Amounts::DEFAULT_MAX,
+        }
+    }
+
+    /// How long grants of a capability live.
+    #[must_use]
+    pub fn grant_limit(&self, capability: Capability) -> GrantLimit {
+        let mut limits = self.grants.iter();
+        let found = limits.find(|(of, _)| *of == capability);
+        found.map(|(_, limit)| *limit).unwrap_or_default()
+    }
+
+    /// The risk of an action of a class: what its capability has, or what the profile says if that is more.
+    #[must_use]
+    pub fn risk(&self, class: Class) -> Risk {
+        let own = class.capability().map_or(Risk::Critical, Capability::risk);
+        let raised = self.risks.iter().filter(|(of, _)| *of == class);
+        raised.map(|(_, risk)| *risk).fold(own, Risk::max)
+    }
+}

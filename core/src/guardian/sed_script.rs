@@ -1,0 +1,132 @@
+//! Tells sed scripts that only print from those that write files or run programs.
+
+/// Whether every command of a script is one that prints, changes or drops lines on their way: `s` without the flags that
+/// write or run, `p`, `d`, `q`, `=` and the like, each with an address or none.
+#[must_use]
+pub(super) fn only_prints(script: &str) -> bool {
+    let mut rest = Rest(script.as_bytes());
+    loop {
+        rest.skip(|byte| matches!(byte, b' ' | b';'));
+        if rest.0.is_empty() {
+            return true;
+        }
+        if rest.command().is_none() {
+            return false;
+        }
+    }
+}
+
+/// What of a script isn't read yet.
+struct Rest<'s>(&'s [u8]);
+
+impl Rest<'_> {
+    fn skip(&mut self, is_skipped: impl Fn(u8) -> bool) {
+        while self.0.first().is_some_and(|byte| is_skipped(*byte)) {
+            self.0 = &self.0[1..];
+        }
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn next_if(&mut self, wanted: u8) -> bool {
+        let is_next = self.0.first() == Some(&wanted);
+        self.0 = &self.0[usize::from(is_next)..];
+        is_next
+    }
+
+    /// Up to the next `end` that isn't escaped.
+    fn until(&mut self, end: u8) -> Option<()> {
+        loop {
+            match self.next()? {
+                b'\\' => drop(self.next()?),
+                byte if byte == end => return Some(()),
+                _ => {}
+            }
+        }
+    }
+
+    fn address(&mut self) -> Option<()> {
+        if self.next_if(b'/') {
+            self.until(b'/')?;
+            self.next_if(b'I');
+        } else {
+            self.skip(|byte| matches!(byte, b'0'..=b'9' | b'$' | b'~' | b'+'));
+        }
+        Some(())
+    }
+
+    fn command(&mut self) -> Option<()> {
+        self.address()?;
+        if self.next_if(b',') {
+            self.address()?;
+        }
+        self.skip(|byte| matches!(byte, b' ' | b'!'));
+        match self.next()? {
+            b'p' | b'd' | b'q' | b'=' | b'n' | b'N' | b'D' | b'P' | b'g' | b'G' | b'h' | b'H'
+            | b'x' => {}
+            b's' => {
+                let delimiter = self.next().filter(u8::is_ascii_punctuation)?;
+                self.until(delimiter)?;
+                self.until(delimiter)?;
+                self.skip(|byte| matches!(byte, b'g' | b'p' | b'I' | b'i' | b'0'..=b'9'));
+            }
+            _ => return None,
+        }
+        self.skip(|byte| byte == b' ');
+        (self.0.is_empty() || self.next_if(b';')).then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_that_print_are_told_from_those_that_act() {
+        for script in [
+            "10,20p",
+            "$p",
+            "1~2d",
+            "/start/,/end/p",
+            "s/a/b/",
+            "s|/usr|/opt|g",
+            "5q",
+            "1!d",
+            "p;p",
+            "/a\\/b/I p",
+            "s/a\\/e/b/2p; 3q",
+            "s,a,b,",
+            "=",
+        ] {
+            assert!(only_prints(script), "{script}");
+        }
+        for script in [
+            "1e ls",
+            "s/a/b/e",
+            "s/a/b/ge",
+            "w out",
+            "s/a/b/w out",
+            "r /etc/passwd",
+            "R x",
+            "1i\\x",
+            "s/a/b",
+            "/a",
+            "e",
+            "W x",
+            "y",
+            "a",
+            "{p",
+            "s/a/b/;e",
+            "s\nx",
+            "p w x",
+            "c",
+            "\\xaxe ls",
+        ] {
+            assert!(!only_prints(script), "{script}");
+        }
+    }
+}

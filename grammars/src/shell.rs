@@ -1,0 +1,209 @@
+//! Tells a command line apart into commands, where that needs no shell: words, quotes, `&&`, `||`, `;` and `|`.
+//!
+//! The parser says what is a word and what an operator; every byte that no quote protects must be a plain one as well, so
+//! that nothing depends on how well the grammar knows bash.
+
+use std::ops::Range;
+
+use tree_sitter::Node;
+use tslp_core::guardian::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, Unsplit};
+
+use crate::arena;
+use crate::parse::parse_line;
+
+/// Words that mean something to a shell where a program's name would be, as a job does, which begins with `%`.
+const KEYWORDS: &[&str] = &[
+    "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
+    "select", "then", "time", "until", "while",
+];
+
+/// The commands of a line, in order.
+///
+/// # Errors
+/// Why only a shell could tell what the line does.
+pub fn split(line: &str) -> Result<Vec<SimpleCommand>, Unsplit> {
+    if line.len() > LINE_BYTES_MAX {
+        return Err(Unsplit::TooLong);
+    }
+    let line = line.trim_matches([' ', '\t', '\n']);
+    let is_control = |c: char| c.is_control() && !matches!(c, '\t' | '\n');
+    if line.chars().any(is_control) {
+        return Err(Unsplit::Control);
+    }
+    let pieces = arena::within(|| {
+        let tree = parse_line(&tree_sitter_bash::LANGUAGE.into(), line)?;
+        let mut pieces = Vec::new();
+        let read = leaves(tree.root_node(), line, &mut pieces);
+        // What the parser stumbles over is best told by its first special character.
+        read.and(if tree.root_node().has_error() {
+            Err(Unsplit::Syntax)
+        } else {
+            Ok(pieces)
+        })
+    });
+    let pieces = pieces.map_err(|reason| first_special(line).unwrap_or(reason))?;
+    commands(line, pieces)
+}
+
+/// A word's part, or an operator.
+struct Piece {
+    span: Range<usize>,
+    /// The operator, or what the part is without its quotes.
+    is: Is,
+}
+
+enum Is {
+    Operator(Join),
+    Plain,
+    Quoted(String),
+}
+
+fn leaves(node: Node<'_>, line: &str, pieces: &mut Vec<Piece>) -> Result<(), Unsplit> {
+    let span = node.byte_range();
+    let text = line.get(span.clone()).ok_or(Unsplit::Syntax)?;
+    let is = match node.kind() {
+        "word" | "number" => Unsplit::of_word(text).map_or(Ok(Is::Plain), Err)?,
+        "raw_string" => {
+            let inner = text.strip_prefix('\'').and_then(|it| it.strip_suffix('\''));
+            Is::Quoted(inner.ok_or(Unsplit::Syntax)?.to_owned())
+        }
+        "string" => {
+            let inner = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+            Is::Quoted(unescaped(inner.ok_or(Unsplit::Syntax)?)?)
+        }
+        "program" | "list" | "pipeline" | "command" | "command_name" | "concatenation" => {
+            let mut cursor = node.walk();
+            let mut children = node.children(&mut cursor);
+            return children.try_for_each(|child| leaves(child, line, pieces));
+        }
+        "variable_assignment" | "variable_assignments" => return Err(Unsplit::Assignment),
+        "ERROR" => return Err(Unsplit::Syntax),
+        statement if statement.ends_with("_statement") => return Err(Unsplit::Keyword),
+        operator => Is::Operator(Join::of_operator(operator).ok_or(Unsplit::Construct)?),
+    };
+    pieces.push(Piece { span, is });
+    Ok(())
+}
+
+/// What double quotes hold: a backslash protects the five characters that have a meaning there, and is itself otherwise.
+fn unescaped(inner: &str) -> Result<String, Unsplit> {
+    let mut text = String::with_capacity(inner.len());
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '$' | '`' => return Err(Unsplit::Substitution),
+            '"' => return Err(Unsplit::Syntax),
+            '\\' => match characters.next() {
+                Some(protected @ ('$' | '`' | '"' | '\\')) => text.push(protected),
+                Some('\n') => return Err(Unsplit::LineBreak),
+                Some(other) => text.extend(['\\', other]),
+                None => return Err(Unsplit::Syntax),
+            },
+            other => text.push(other),
+        }
+    }
+    Ok(text)
+}
+
+/// The first character outside of quotes that isn't plain.
+fn first_special(line: &str) -> Option<Unsplit> {
+    let mut quote = None;
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (None, '\'' | '"') => quote = Some(character),
+            (Some('"'), '\\') => drop(characters.next()),
+            (Some('"'), '$' | '`') => return Some(Unsplit::Substitution),
+            (Some(open), _) if open == character => quote = None,
+            (None, ' ' | '\t' | ';' | '|') => {}
+            (None, '&') if characters.next_if_eq(&'&').is_some() => {}
+            (None, other) => {
+                if let Some(reason) = Unsplit::of_unquoted(other) {
+                    return Some(reason);
+                }
+            }
+            (Some(_), _) => {}
+        }
+    }
+    None
+}
+
+fn commands(line: &str, pieces: Vec<Piece>) -> Result<Vec<SimpleCommand>, Unsplit> {
+    let mut commands: Vec<SimpleCommand> = Vec::new();
+    let mut join = Some(Join::First);
+    let mut end = 0;
+    for Piece { span, is } in pieces {
+        let gap = line.get(end..span.start).ok_or(Unsplit::Syntax)?;
+        if let Some(other) = gap.chars().find(|c| !matches!(c, ' ' | '\t')) {
+            return Err(Unsplit::of_unquoted(other).unwrap_or(Unsplit::Syntax));
+        }
+        let goes_on = gap.is_empty() && end > 0;
+        let text = match is {
+            Is::Operator(operator) => {
+                // An operator with nothing in front of it.
+                if join.is_some() {
+                    return Err(Unsplit::Syntax);
+                }
+                join = Some(operator);
+                end = span.end;
+                continue;
+            }
+            Is::Plain => line[span.clone()].to_owned(),
+            Is::Quoted(text) => text,
+        };
+        match (join.take(), commands.last_mut()) {
+            (Some(join), _) => commands.push(SimpleCommand {
+                join,
+                words: vec![text],
+                span: span.clone(),
+            }),
+            (None, Some(command)) => {
+                command.span.end = span.end;
+                match command.words.last_mut().filter(|_| goes_on) {
+                    Some(word) => word.push_str(&text),
+                    None => command.words.push(text),
+                }
+            }
+            (None, None) => return Err(Unsplit::Syntax),
+        }
+        end = span.end;
+    }
+    match join {
+        None | Some(Join::Then) if end == line.len() => {}
+        _ if line.is_empty() => return Err(Unsplit::Empty),
+        _ => return Err(Unsplit::Syntax),
+    }
+    if commands.len() > COMMANDS_MAX {
+        return Err(Unsplit::TooMany);
+    }
+    commands
+        .iter()
+        .try_for_each(|command| named(line, command))?;
+    Ok(commands)
+}
+
+/// Whether a command's first word names a program, and nothing of the shell's own.
+fn named(line: &str, command: &SimpleCommand) -> Result<(), Unsplit> {
+    let written = &line[command.span.clone()];
+    let name = written.split([' ', '\t']).next().unwrap_or_default();
+    let variable = name.split_once('=').map(|(variable, _)| variable);
+    let is_name = |text: &str| {
+        let mut bytes = text.trim_end_matches('+').bytes();
+        bytes
+            .next()
+            .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+            && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    if variable.is_some_and(is_name) {
+        Err(Unsplit::Assignment)
+    } else if KEYWORDS.contains(&name) || command.program().starts_with('%') {
+        Err(Unsplit::Keyword)
+    } else if command.program().is_empty() {
+        Err(Unsplit::NoProgram)
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! The arguments of `tslp tool` and `tslp policy`.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+use tslp_core::guardian::Capability;
+
+use super::{ConfigFlags, LogFlags, Output};
+
+/// What is asked of tools.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ToolCommand {
+    /// Say of each command of a line what it does and whether it may run, without running it
+    Check {
+        /// The line.
+        #[command(flatten)]
+        line: ToolLine,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Run a line in the sandbox, if all of its commands may run
+    Run {
+        /// The line.
+        #[command(flatten)]
+        line: ToolLine,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+/// What is asked of a policy profile.
+#[derive(Clone, Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Read a profile and explain it, or say what is wrong with it
+    Check {
+        /// The profile, TOML
+        file: PathBuf,
+        /// The log's flags.
+        #[command(flatten)]
+        flags: LogFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+/// A command line for tools, and by what it is judged.
+#[derive(Clone, Debug, Args)]
+pub struct ToolLine {
+    /// Grant this for the one line; may be given several times
+    #[arg(long, value_name = "CAPABILITY", value_parser = PossibleValuesParser::new(Capability::WORDS))]
+    pub allow: Vec<String>,
+    /// Judge by this profile instead of the built-in one
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+    /// Show this folder to the tools, too, and look for programs in its `bin`; may be given several times
+    #[arg(long, value_name = "DIR")]
+    pub toolchain: Vec<PathBuf>,
+    /// One argument with the whole line, or one command's words
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub line: Vec<String>,
+}

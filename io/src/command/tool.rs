@@ -1,0 +1,313 @@
+//! `tslp tool` and `tslp policy`: from arguments to an exit code.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tslp_core::guardian::{
+    Capability, Door, Effect, Hindrance, Join, Mode, Profile, SimpleCommand, Step, Unsplit,
+};
+
+use super::{Course, Failed, layers, prepare, print, start_logging};
+use crate::cli::{Output, PolicyCommand, ToolCommand, ToolLine};
+use crate::config::ServeConfig;
+use crate::config::layers::Flags;
+use crate::exit::Exit;
+use crate::guardian::profile_file;
+use crate::guardian::{JudgeInputs, Judged, JudgedLine, ToolScope};
+use crate::observer::{SystemClock, WallClock};
+use crate::sandbox::{Ended, Layer, Outcome, Sandbox};
+
+pub(super) fn tool(command: &ToolCommand) -> Result<Exit, Failed> {
+    match command {
+        ToolCommand::Check {
+            line,
+            flags,
+            output,
+        } => {
+            let (config, _) = prepare(&flags.0)?;
+            let asked = Asked::of(line, &config, &flags.0)?;
+            let judged = asked.judge(line);
+            print(
+                *output,
+                || asked.json(&judged).to_string(),
+                || asked.human(&judged),
+            )?;
+            Ok(match judged {
+                Ok(line) if line.is_allowed() => Exit::Ok,
+                _ => Exit::CheckFailed,
+            })
+        }
+        ToolCommand::Run {
+            line,
+            flags,
+            output,
+        } => {
+            let (config, _) = prepare(&flags.0)?;
+            run(&Asked::of(line, &config, &flags.0)?, line, *output)
+        }
+    }
+}
+
+pub(super) fn policy(command: &PolicyCommand) -> Result<Exit, Failed> {
+    let PolicyCommand::Check {
+        file,
+        flags,
+        output,
+    } = command;
+    start_logging(&layers(&flags.0)?, Course::Act)?;
+    let profile = read_profile(file)?;
+    let rules = || profile.rules.iter().map(|rule| (rule, effect(rule.effect)));
+    let json = || {
+        let rules = rules().map(|(rule, effect)| {
+            json!({ "id": rule.id, "description": rule.description, "effect": effect })
+        });
+        let rules: Vec<Value> = rules.collect();
+        json!({ "profile_id": profile.id, "name": profile.name, "rules": rules }).to_string()
+    };
+    let human = || {
+        let mut lines = vec![format!(
+            "{}: {}, {} rules",
+            profile.id,
+            profile.name,
+            profile.rules.len()
+        )];
+        lines.extend(
+            rules()
+                .map(|(rule, effect)| format!("  {:<20} {effect}  {}", rule.id, rule.description)),
+        );
+        lines
+    };
+    print(*output, json, human)
+}
+
+fn effect(effect: Effect) -> String {
+    let limits = match effect {
+        Effect::Deny => return "DENY".to_owned(),
+        Effect::Allow(limits) => limits,
+    };
+    let named = [
+        ("files", limits.files),
+        ("lines", limits.lines),
+        ("seconds", limits.timeout_seconds),
+    ];
+    let named = named
+        .iter()
+        .filter_map(|(name, most)| Some(format!(" {name}≤{}", (*most)?)));
+    format!("ALLOW{}", named.collect::<String>())
+}
+
+fn read_profile(file: &Path) -> Result<Profile, Failed> {
+    let shown = file.display();
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failed::new(Exit::Failure, format!("{shown}: {error}")))?;
+    profile_file::parse(&text)
+        .map_err(|error| Failed::new(Exit::CheckFailed, format!("{shown}: {error}")))
+}
+
+/// What a line is judged and run with.
+struct Asked {
+    scope: ToolScope,
+    inputs: JudgeInputs,
+    sandbox: Sandbox,
+    /// Why tools don't run at all.
+    hindrance: Option<String>,
+}
+
+impl Asked {
+    fn of(line: &ToolLine, config: &ServeConfig, flags: &Flags) -> Result<Self, Failed> {
+        let mut toolchains = Vec::new();
+        for folder in &line.toolchain {
+            let folder = folder.canonicalize().map_err(|error| {
+                Failed::new(Exit::Usage, format!("{}: {error}", folder.display()))
+            })?;
+            toolchains.push(folder);
+        }
+        let mut hidden = vec![config.data_dir.clone()];
+        hidden.extend(
+            flags
+                .file
+                .iter()
+                .filter_map(|file| file.canonicalize().ok()),
+        );
+        let scope = ToolScope {
+            workspace: config.workspace.clone(),
+            hidden,
+            toolchains,
+        };
+        let sandbox = Sandbox::default();
+        let tested = sandbox
+            .self_test(&scope.probe(Layer::ReadOnly))
+            .and_then(|()| sandbox.self_test(&scope.probe(Layer::Scratch)));
+        let hindrances: &[Hindrance] = match tested {
+            Ok(()) => &[],
+            Err(_) => &[Hindrance::SandboxUnavailable],
+        };
+        let granted = line
+            .allow
+            .iter()
+            .filter_map(|word| Capability::of_word(word));
+        Ok(Self {
+            inputs: JudgeInputs {
+                profile: match &line.policy {
+                    Some(file) => read_profile(file)?,
+                    None => Profile::built_in(),
+                },
+                door: Door::Operator,
+                mode: Mode::under(hindrances),
+                now: SystemClock.now(),
+                granted: granted.collect(),
+            },
+            scope,
+            sandbox,
+            hindrance: tested.err(),
+        })
+    }
+
+    /// One argument is a line; several are one command's words.
+    fn judge(&self, line: &ToolLine) -> Result<JudgedLine, Unsplit> {
+        match &*line.line {
+            [line] => self.scope.judge(line, &self.inputs),
+            words => {
+                let command = SimpleCommand {
+                    join: Join::First,
+                    words: words.to_vec(),
+                    span: 0..0,
+                };
+                Ok(self.scope.judge_commands(vec![command], &self.inputs))
+            }
+        }
+    }
+
+    fn human(&self, judged: &Result<JudgedLine, Unsplit>) -> Vec<String> {
+        let mut lines: Vec<String> = match judged {
+            Ok(line) => line
+                .commands
+                .iter()
+                .map(|judged| human(judged, line))
+                .collect(),
+            Err(reason) => vec![format!("DENY: {reason}")],
+        };
+        lines.extend(
+            self.hindrance
+                .iter()
+                .map(|why| format!("tools are off: {why}")),
+        );
+        lines
+    }
+
+    fn json(&self, judged: &Result<JudgedLine, Unsplit>) -> Value {
+        let commands = judged.as_ref().map(|line| {
+            let commands = line.commands.iter().map(json);
+            commands.collect::<Vec<_>>()
+        });
+        json!({
+            "allowed": judged.as_ref().is_ok_and(JudgedLine::is_allowed),
+            "class": judged.as_ref().map(|line| line.class().as_str()).ok(),
+            "commands": commands.unwrap_or_default(),
+            "refused": judged.as_ref().err().map(ToString::to_string),
+            "tools_off": self.hindrance,
+        })
+    }
+}
+
+fn human(judged: &Judged, line: &JudgedLine) -> String {
+    let Judged {
+        command,
+        action,
+        report,
+    } = judged;
+    let words = command.words.join(" ");
+    let decision = report.decision.as_str();
+    let why = match report.denial() {
+        Some((step, cause)) => format!(
+            "step {} ({step}), {}: {cause}",
+            step as u8 + 1,
+            cause.code()
+        ),
+        None => format!(
+            "timeout {} s, {}",
+            line.time().as_secs(),
+            match line.layer() {
+                Layer::ReadOnly => "read-only",
+                Layer::Scratch => "scratch layer",
+            }
+        ),
+    };
+    let because = action.because.iter().map(|it| format!(" because of {it}"));
+    let because: String = because.collect();
+    format!(
+        "{words:<24} {:<9} {decision:<17}  {why}{because}",
+        action.class
+    )
+}
+
+fn json(judged: &Judged) -> Value {
+    let Judged {
+        command,
+        action,
+        report,
+    } = judged;
+    let verdicts = Step::ALL.iter().zip(&report.verdicts).map(|(step, cause)| {
+        json!({
+            "step": step.as_str(),
+            "met": cause.is_none(),
+            "code": cause.as_ref().map(|cause| cause.code()),
+            "why": cause.as_ref().map(ToString::to_string),
+        })
+    });
+    json!({
+        "words": command.words,
+        "class": action.class.as_str(),
+        "because": action.because,
+        "targets": action.targets,
+        "decision": report.decision.as_str(),
+        "rule": report.rule,
+        "verdicts": verdicts.collect::<Vec<_>>(),
+    })
+}
+
+fn run(asked: &Asked, line: &ToolLine, output: Output) -> Result<Exit, Failed> {
+    let judged = asked.judge(line);
+    let outcome = match &judged {
+        Ok(line) if line.is_allowed() => Some(match line.plan(&asked.scope) {
+            Ok(plan) => asked.sandbox.run(&plan),
+            Err(error) => Outcome::not_started(error.to_string()),
+        }),
+        _ => None,
+    };
+    let Some(outcome) = outcome else {
+        print(
+            output,
+            || asked.json(&judged).to_string(),
+            || asked.human(&judged),
+        )?;
+        return Ok(Exit::CheckFailed);
+    };
+    let class = judged.map_or("", |line| line.class().as_str());
+    let json = || {
+        json!({
+            "allowed": true,
+            "class": class,
+            "ended": outcome.ended.to_string(),
+            "output": outcome.output.text(),
+            "bytes": outcome.output.bytes,
+            "duration_ms": outcome.duration.as_millis() as u64,
+            "cpu_ms": outcome.cpu.as_millis() as u64,
+            "rss_bytes_max": outcome.rss_bytes_max,
+        })
+        .to_string()
+    };
+    let human = || {
+        let text = outcome.output.text();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let millis = outcome.duration.as_millis();
+        lines.push(format!("[{}, {millis} ms, {class}]", outcome.ended));
+        lines
+    };
+    print(output, json, human)?;
+    Ok(match outcome.ended {
+        Ended::Exited(0) => Exit::Ok,
+        _ => Exit::Failure,
+    })
+}

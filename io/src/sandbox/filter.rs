@@ -1,0 +1,166 @@
+//! Which system calls a tool can't make.
+//!
+//! Most of what is refused isn't there anyway: the namespaces have no network, and Landlock forbids mounts. What only an
+//! escape needs is *held*: the call doesn't return, pid 1 is told of it and ends everything.
+
+use libc::{
+    BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
+    SECCOMP_RET_ERRNO, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_USER_NOTIF, sock_filter,
+};
+
+/// The processor's number in the kernel's audit headers; there is no filter for others.
+const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
+    Some(0xC000_003E)
+} else if cfg!(target_arch = "aarch64") {
+    Some(0xC000_00B7)
+} else {
+    None
+};
+
+/// Where the parts of `struct seccomp_data` are; of arguments the lower half, on processors that put it first.
+const NUMBER_AT: u32 = 0;
+const ARCHITECTURE_AT: u32 = 4;
+const ARGUMENTS_AT: u32 = 16;
+
+/// Calls of the x32 interface have this bit, and other numbers than ours.
+const X32_BIT: u32 = 0x4000_0000;
+
+macro_rules! calls {
+    ($($name:ident)*) => { &[$((stringify!($name), libc::$name),)*] };
+}
+
+type Call = (&'static str, libc::c_long);
+
+/// No program needs these but to get out.
+const HELD: &[Call] = calls! {
+    SYS_ptrace SYS_setns SYS_unshare SYS_kexec_load SYS_kexec_file_load
+    SYS_init_module SYS_finit_module SYS_delete_module
+};
+
+/// Programs try these without harm, and do without.
+const REFUSED: &[Call] = calls! {
+    SYS_socket SYS_connect SYS_bind SYS_listen SYS_accept SYS_accept4
+    SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick
+    SYS_open_tree SYS_move_mount SYS_mount_setattr SYS_swapon SYS_swapoff SYS_quotactl
+    SYS_name_to_handle_at SYS_open_by_handle_at
+    SYS_add_key SYS_request_key SYS_keyctl
+    SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
+    SYS_bpf SYS_perf_event_open SYS_userfaultfd SYS_fanotify_init
+    SYS_process_vm_readv SYS_process_vm_writev SYS_pidfd_getfd SYS_kcmp
+    SYS_process_madvise SYS_move_pages SYS_migrate_pages
+    SYS_reboot SYS_syslog SYS_acct SYS_sethostname SYS_setdomainname
+    SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex SYS_vhangup
+};
+
+/// Namespaces that `clone` can make.
+const NEW_NAMESPACES: i32 = libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP;
+
+const EPERM: u32 = SECCOMP_RET_ERRNO | libc::EPERM as u32;
+const ENOSYS: u32 = SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
+
+/// The name of a call that was held.
+pub(super) fn name_of(number: i64) -> String {
+    let held = HELD.iter().find(|(_, call)| *call == number);
+    let name = held.and_then(|(name, _)| name.strip_prefix("SYS_"));
+    match name {
+        Some(name) => name.to_owned(),
+        None if number == libc::SYS_clone => "clone with new namespaces".to_owned(),
+        None => format!("system call {number}"),
+    }
+}
+
+/// The filter; `None` on processors that it isn't written for.
+pub(super) fn program() -> Option<Vec<sock_filter>> {
+    let architecture = ARCHITECTURE?;
+    let mut program = vec![
+        load(ARCHITECTURE_AT),
+        skip_unless(BPF_JEQ, architecture, 1, 0),
+        ret(SECCOMP_RET_KILL_PROCESS),
+        load(NUMBER_AT),
+        skip_unless(BPF_JGE, X32_BIT, 0, 1),
+        ret(SECCOMP_RET_KILL_PROCESS),
+    ];
+    let mut answer = |calls: &[Call], with: u32| {
+        for (_, call) in calls {
+            program.extend([skip_unless(BPF_JEQ, number(*call), 0, 1), ret(with)]);
+        }
+    };
+    answer(HELD, SECCOMP_RET_USER_NOTIF);
+    answer(REFUSED, EPERM);
+    // The flags of clone3 are in memory, where no filter sees them; without it programs use clone.
+    answer(calls! { SYS_clone3 }, ENOSYS);
+    // A pair of datagram sockets could still send to others by name.
+    let datagrams = [
+        load(argument(1)),
+        and(0xf),
+        skip_unless(BPF_JEQ, libc::SOCK_DGRAM as u32, 0, 1),
+        ret(EPERM),
+    ];
+    let namespaces = [
+        load(argument(0)),
+        skip_unless(BPF_JSET, NEW_NAMESPACES as u32, 0, 1),
+        ret(SECCOMP_RET_USER_NOTIF),
+    ];
+    // Pid 1 is of the same user: nobody but itself may limit it.
+    let limits = [load(argument(0)), skip_unless(BPF_JEQ, 0, 1, 0), ret(EPERM)];
+    // Both put letters into a terminal's input.
+    let typing = [
+        load(argument(1)),
+        skip_unless(BPF_JEQ, libc::TIOCSTI as u32, 1, 0),
+        skip_unless(BPF_JEQ, libc::TIOCLINUX as u32, 0, 1),
+        ret(EPERM),
+    ];
+    let mut looked_into = |call, block: &[sock_filter]| {
+        let past = u8::try_from(block.len() + 1).ok()?;
+        program.push(skip_unless(BPF_JEQ, number(call), 0, past));
+        program.extend_from_slice(block);
+        program.push(ret(SECCOMP_RET_ALLOW));
+        Some(())
+    };
+    looked_into(libc::SYS_socketpair, &datagrams)?;
+    looked_into(libc::SYS_clone, &namespaces)?;
+    looked_into(libc::SYS_prlimit64, &limits)?;
+    looked_into(libc::SYS_ioctl, &typing)?;
+    program.push(ret(SECCOMP_RET_ALLOW));
+    Some(program)
+}
+
+fn number(call: libc::c_long) -> u32 {
+    u32::try_from(call).expect("the numbers of system calls are small")
+}
+
+fn argument(index: u32) -> u32 {
+    ARGUMENTS_AT + 8 * index
+}
+
+fn load(at: u32) -> sock_filter {
+    instruction(BPF_LD | BPF_W | BPF_ABS, at, 0, 0)
+}
+
+fn and(mask: u32) -> sock_filter {
+    instruction(libc::BPF_ALU | libc::BPF_AND | BPF_K, mask, 0, 0)
+}
+
+fn ret(action: u32) -> sock_filter {
+    instruction(BPF_RET | BPF_K, action, 0, 0)
+}
+
+/// Skips `yes` instructions if the comparison holds, `no` if it doesn't.
+fn skip_unless(comparison: u32, with: u32, yes: u8, no: u8) -> sock_filter {
+    instruction(BPF_JMP | comparison | BPF_K, with, yes, no)
+}
+
+fn instruction(code: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
+    sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    }
+}

@@ -1,0 +1,181 @@
+//! Pid 1 of the sandbox: builds what a tool sees, gives up all rights, and runs the tool's programs.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{self, Command, Stdio};
+use std::time::Duration;
+
+use super::enter::{Failure, refuse};
+use super::outcome::Ended;
+use super::plan::{Pipeline, Plan, Task, When};
+use super::{probe, programs, restrict, root, system, watch};
+
+/// What a shell says of a program that can't be started.
+const STATUS_NOT_FOUND: i32 = 127;
+
+/// Told once everything is in place: what follows isn't for want of the kernel's help.
+pub(super) const STARTED: u8 = b'\n';
+
+/// Never comes back.
+pub(super) fn run() -> ! {
+    let (what, error) = match prepare() {
+        Ok(plan) => run_plan(&plan),
+        Err(failure) => failure,
+    };
+    refuse(format!("{what}: {error}"));
+    process::exit(1)
+}
+
+fn prepare() -> Result<Plan, Failure> {
+    system::close_all_but_standard().map_err(|error| ("close_range", error))?;
+    let plan = read_plan().map_err(|error| ("the plan can't be read", error))?;
+    root::enter(&plan)?;
+    restrict::whole_process(&plan.limits)?;
+    let watched = watch::start(plan.limits).map_err(|error| ("the watch", error))?;
+    let listener = restrict::this_thread(&plan)?;
+    let gone = |_| ("the watch", io::Error::other("it has ended"));
+    watched.send(listener).map_err(gone)?;
+    std::env::set_current_dir(&plan.cwd).map_err(|error| ("the working directory", error))?;
+    Ok(plan)
+}
+
+/// A plan is its length in bytes and its JSON; nothing may be read beyond it.
+fn read_plan() -> io::Result<Plan> {
+    let mut stdin = io::stdin().lock();
+    let mut length = [0; 4];
+    stdin.read_exact(&mut length)?;
+    let mut json = vec![0; u32::from_le_bytes(length) as usize];
+    stdin.read_exact(&mut json)?;
+    Ok(serde_json::from_slice(&json)?)
+}
+
+/// Carries it out; comes back only if it can't.
+fn run_plan(plan: &Plan) -> Failure {
+    let told = io::stderr().write_all(&[STARTED]);
+    if let Err(error) = told {
+        return ("the report", error);
+    }
+    match &plan.task {
+        Task::Probe => watch::end(probe::all(plan), Duration::ZERO, 0),
+        Task::Run(pipelines) => {
+            let mut run = Run {
+                plan,
+                ended: Ended::Exited(0),
+                cpu: Duration::ZERO,
+                rss_bytes_max: 0,
+            };
+            match pipelines
+                .iter()
+                .try_for_each(|pipeline| run.pipeline(pipeline))
+            {
+                Ok(()) => watch::end(run.ended, run.cpu, run.rss_bytes_max),
+                Err(error) => ("a program's end", error),
+            }
+        }
+    }
+}
+
+/// What was run so far.
+struct Run<'p> {
+    plan: &'p Plan,
+    ended: Ended,
+    cpu: Duration,
+    rss_bytes_max: u64,
+}
+
+impl Run<'_> {
+    fn pipeline(&mut self, pipeline: &Pipeline) -> io::Result<()> {
+        let succeeded = self.ended == Ended::Exited(0);
+        if pipeline.when == When::Succeeded && !succeeded
+            || pipeline.when == When::Failed && succeeded
+        {
+            return Ok(());
+        }
+        let mut input = Stdio::null();
+        let mut waited = Vec::new();
+        let last = pipeline.programs.len().saturating_sub(1);
+        for (at, program) in pipeline.programs.iter().enumerate() {
+            let output = match at == last {
+                true => Stdio::from(output()?),
+                false => Stdio::piped(),
+            };
+            let mut words = program.words.iter();
+            let name = words.next().map_or("", String::as_str);
+            let mut command = Command::new(&program.path);
+            command.arg0(name).args(words).env_clear();
+            command
+                .envs(environment(self.plan))
+                .stdin(input)
+                .stdout(output);
+            let child = command.stderr(Stdio::from(self::output()?)).spawn();
+            input = Stdio::null();
+            match child {
+                Ok(child) => {
+                    waited.push(child.id());
+                    if let Some(piped) = child.stdout {
+                        input = piped.into();
+                    }
+                    self.ended = Ended::Exited(0);
+                }
+                Err(error) => {
+                    writeln!(io::stdout(), "tslp: {name}: {error}")?;
+                    self.ended = Ended::Exited(STATUS_NOT_FOUND);
+                }
+            }
+        }
+        // The pipes to the programs are theirs alone from here on: the last reader's end ends the writers.
+        drop(input);
+        let last = waited.last().copied();
+        while !waited.is_empty() {
+            let reaped = system::wait_for_any()?;
+            let pid = reaped.pid.unsigned_abs();
+            self.cpu += reaped.cpu;
+            self.rss_bytes_max = self.rss_bytes_max.max(reaped.rss_bytes_max);
+            // Orphans come to pid 1 as well.
+            waited.retain(|it| *it != pid);
+            if last == Some(pid) && self.ended == Ended::Exited(0) {
+                self.ended = match reaped.status {
+                    Ok(status) => Ended::Exited(status),
+                    Err(signal) => Ended::Signalled(signal),
+                };
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where programs print to, errors included.
+fn output() -> io::Result<OwnedFd> {
+    io::stdout().as_fd().try_clone_to_owned()
+}
+
+/// All that a program is told of the world.
+fn environment(plan: &Plan) -> Vec<(&'static str, String)> {
+    let folders = programs::folders(&plan.toolchains);
+    let folders: Vec<String> = folders
+        .map(|it| it.to_string_lossy().into_owned())
+        .collect();
+    let mut environment = vec![("PATH", folders.join(":"))];
+    environment.extend(
+        FIXED
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned())),
+    );
+    environment
+}
+
+const FIXED: &[(&str, &str)] = &[
+    ("HOME", "/tmp"),
+    ("TMPDIR", "/tmp"),
+    ("USER", "tool"),
+    ("LANG", "C.UTF-8"),
+    ("TERM", "dumb"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("CARGO_NET_OFFLINE", "true"),
+    ("PIP_NO_INDEX", "1"),
+    ("PYTHONDONTWRITEBYTECODE", "1"),
+];

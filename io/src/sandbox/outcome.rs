@@ -1,0 +1,162 @@
+//! What came of a run.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// What came of a run, with its output and what it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// What its programs printed, errors included.
+    pub output: Output,
+    /// How long it took.
+    pub duration: Duration,
+    /// Processor time of all processes that were waited for.
+    pub cpu: Duration,
+    /// Most memory of one process.
+    pub rss_bytes_max: u64,
+}
+
+impl Outcome {
+    /// Nothing was run.
+    #[must_use]
+    pub fn not_started(why: impl Into<String>) -> Self {
+        Self {
+            ended: Ended::NotStarted(why.into()),
+            output: Output::keeping(0),
+            duration: Duration::ZERO,
+            cpu: Duration::ZERO,
+            rss_bytes_max: 0,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ended {
+    /// The last program ended by itself, with this status.
+    Exited(i32),
+    /// A signal ended the last program.
+    Signalled(i32),
+    /// The deadline ended it.
+    TimedOut,
+    /// It took too much.
+    Limit(Bound),
+    /// Nothing was run, and why.
+    NotStarted(String),
+    /// It tried what only an escape would; it was ended there.
+    Breach(String),
+}
+
+/// A limit that ends a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Bound {
+    /// Memory.
+    Memory,
+    /// Processes.
+    Processes,
+    /// Output.
+    Output,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(status) => write!(f, "exit {status}"),
+            Self::Signalled(signal) => write!(f, "signal {signal}"),
+            Self::TimedOut => f.write_str("timed out"),
+            Self::Limit(Bound::Memory) => f.write_str("limit: memory"),
+            Self::Limit(Bound::Processes) => f.write_str("limit: processes"),
+            Self::Limit(Bound::Output) => f.write_str("limit: output"),
+            Self::NotStarted(why) => write!(f, "not started: {why}"),
+            Self::Breach(what) => write!(f, "breach: {what}"),
+        }
+    }
+}
+
+/// The beginning and the end of a stream of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    half: usize,
+    /// All bytes, also those that weren't kept.
+    pub bytes: u64,
+}
+
+impl Output {
+    /// Keeps this many bytes, half from each end.
+    #[must_use]
+    pub fn keeping(bytes: usize) -> Self {
+        Self {
+            head: Vec::new(),
+            tail: Vec::new(),
+            half: bytes / 2,
+            bytes: 0,
+        }
+    }
+
+    /// Takes more of the stream.
+    pub fn push(&mut self, more: &[u8]) {
+        self.bytes += more.len() as u64;
+        let (head, rest) = more.split_at(more.len().min(self.half - self.head.len()));
+        self.head.extend_from_slice(head);
+        self.tail.extend_from_slice(rest);
+        // Cut by the half now and then, not by the byte each time.
+        if self.tail.len() > 2 * self.half {
+            self.tail.drain(..self.tail.len() - self.half);
+        }
+    }
+
+    /// What was kept, as text, with a line that says what wasn't.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let tail = &self.tail[self.tail.len().saturating_sub(self.half)..];
+        let left_out = self.bytes - (self.head.len() + tail.len()) as u64;
+        let (head, tail) = (
+            String::from_utf8_lossy(&self.head),
+            String::from_utf8_lossy(tail),
+        );
+        match left_out {
+            0 => format!("{head}{tail}"),
+            bytes => format!("{head}\n[{bytes} bytes left out]\n{tail}"),
+        }
+    }
+}
+
+/// What pid 1 tells when it ends.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Report {
+    pub(super) ended: Ended,
+    pub(super) cpu: Duration,
+    pub(super) rss_bytes_max: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_keeps_both_ends() {
+        let check = |kept, pieces: &[&str], expected: &str| {
+            let mut output = Output::keeping(kept);
+            for piece in pieces {
+                output.push(piece.as_bytes());
+            }
+            assert_eq!(output.text(), expected, "{pieces:?}");
+        };
+        check(8, &["abc"], "abc");
+        check(8, &["abcd", "efgh"], "abcdefgh");
+        check(8, &["abcdefghij"], "abcd\n[2 bytes left out]\nghij");
+        check(
+            8,
+            &["a", "bcdefghijkl", "mnop", "q", "r"],
+            "abcd\n[10 bytes left out]\nopqr",
+        );
+        check(0, &["abc"], "\n[3 bytes left out]\n");
+    }
+}

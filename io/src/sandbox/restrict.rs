@@ -1,0 +1,126 @@
+//! What pid 1 takes away from itself before it starts a tool: rights that nothing that it starts ever gets back.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
+    set_no_new_privs,
+};
+
+use super::enter::Failure;
+use super::plan::{Layer, Plan, SandboxLimits};
+use super::root::DEVICES;
+use super::{filter, system};
+
+/// The least Landlock that is enough, of Linux 6.2: before it, files could be truncated that can't be written to.
+const LANDLOCK_NEEDED: ABI = ABI::V3;
+
+/// For the whole process: limits, and no capabilities. Nobody inside can look into it.
+pub(super) fn whole_process(limits: &SandboxLimits) -> Result<(), Failure> {
+    let step = |what: &'static str| move |error: rustix::io::Errno| (what, io::Error::from(error));
+    for (resource, most) in [
+        (Resource::As, limits.address_bytes),
+        (Resource::Cpu, limits.time.as_secs() + 1),
+        (Resource::Fsize, limits.scratch_bytes),
+        (Resource::Nofile, limits.open_files),
+        (Resource::Nproc, limits.processes),
+        (Resource::Core, 0),
+        (Resource::Msgqueue, 0),
+        (Resource::Memlock, 64 << 10),
+    ] {
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        setrlimit(resource, limit).map_err(step("a limit of resources"))?;
+    }
+    set_no_new_privs(true).map_err(step("no_new_privs"))?;
+    let bits = CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED;
+    set_capabilities_secure_bits(bits).map_err(step("secure bits"))?;
+    for capability in CapabilitySet::all() {
+        match remove_capability_from_bounding_set(capability) {
+            // Older kernels know fewer.
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Err(error) => return Err(step("the bounding set")(error)),
+        }
+    }
+    clear_ambient_capability_set().map_err(step("ambient capabilities"))?;
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets {
+        effective: none,
+        permitted: none,
+        inheritable: none,
+    };
+    set_capabilities(None, sets).map_err(step("capabilities"))?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(step("dumpable"))
+}
+
+/// For this thread and all that it starts: paths and system calls. Gives what tells of calls that are held.
+pub(super) fn this_thread(plan: &Plan) -> Result<OwnedFd, Failure> {
+    let enforced = landlock(plan).map_err(|error| ("Landlock", error))?;
+    if enforced == RulesetStatus::NotEnforced {
+        return Err((
+            "Landlock",
+            io::Error::other("the kernel doesn't enforce it"),
+        ));
+    }
+    let unknown = || {
+        (
+            "seccomp",
+            io::Error::other("there is no filter for this processor"),
+        )
+    };
+    let mut program = filter::program().ok_or_else(unknown)?;
+    system::install_filter(&mut program).map_err(|error| ("seccomp", error))
+}
+
+/// Forbids all but reading, outside of `/tmp` and the scratch layer. The rules name merged folders: they don't reach into
+/// layers.
+fn landlock(plan: &Plan) -> io::Result<RulesetStatus> {
+    let newest = ABI::V6;
+    let mut rules = vec![
+        (PathBuf::from("/"), AccessFs::from_read(newest)),
+        (PathBuf::from("/tmp"), writing(newest)),
+    ];
+    let device = AccessFs::from_file(newest) & !AccessFs::Execute;
+    rules.extend(
+        DEVICES
+            .iter()
+            .map(|name| (Path::new("/dev").join(name), device)),
+    );
+    if plan.layer == Layer::Scratch {
+        rules.push((plan.workspace.clone(), writing(newest)));
+    }
+    let mut ruleset = ruleset(newest).map_err(io::Error::other)?;
+    for (path, access) in rules {
+        let folder = PathFd::new(&path).map_err(io::Error::other)?;
+        let rule = PathBeneath::new(folder, access);
+        ruleset = ruleset.add_rule(rule).map_err(io::Error::other)?;
+    }
+    let status = ruleset.restrict_self().map_err(io::Error::other)?;
+    Ok(status.ruleset)
+}
+
+fn writing(abi: ABI) -> BitFlags<AccessFs> {
+    AccessFs::from_all(abi) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
+}
+
+fn ruleset(newest: ABI) -> Result<RulesetCreated, RulesetError> {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(LANDLOCK_NEEDED))?
+        // The namespaces have no network, and none of the outside's processes: what newer kernels add is a second wall.
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(newest))?
+        .handle_access(AccessNet::from_all(newest))?
+        .scope(Scope::from_all(newest))?
+        .create()
+}

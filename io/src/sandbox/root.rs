@@ -1,0 +1,210 @@
+//! What a tool sees: a root of its own with the system's folders, the workspace and nothing else.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive,
+    mount_change, unmount,
+};
+
+use super::enter::Failure;
+use super::plan::{Layer, Plan};
+use super::programs::SYSTEM_FOLDERS;
+use super::system::lock_mounts;
+
+/// Where the new root is put together: every system has this folder, and nothing that a tool needs is in it.
+const NEW_ROOT: &str = "/sys";
+
+/// Devices that hold nothing.
+pub(super) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
+
+/// Files of `/etc` that programs can't do without, made or copied.
+const ETC_MADE: &[(&str, &str)] = &[
+    ("passwd", "tool:x:1000:1000:tool:/tmp:/bin/sh\n"),
+    ("group", "tool:x:1000:\n"),
+    ("hosts", "127.0.0.1 localhost\n"),
+    (
+        "nsswitch.conf",
+        "passwd: files\ngroup: files\nhosts: files\n",
+    ),
+];
+const ETC_COPIED: &[&str] = &["ld.so.cache", "ld.so.conf", "localtime", "mime.types"];
+
+/// Links to the programs that the administrator chose among several, such as `cc` and `awk`.
+const ETC_BOUND: &[&str] = &["alternatives", "java-17-openjdk"];
+
+/// Builds the root and makes it this process's.
+pub(super) fn enter(plan: &Plan) -> Result<(), Failure> {
+    let step = |what: &'static str| move |error: io::Error| (what, error);
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", private).map_err(|error| ("mounts can't be made private", error.into()))?;
+    tmpfs(Path::new(NEW_ROOT), 4 << 20).map_err(step("no root can be mounted"))?;
+    system().map_err(step("the system's folders"))?;
+    etc().map_err(step("/etc"))?;
+    devices().map_err(step("/dev"))?;
+    for folder in &plan.toolchains {
+        bind(folder, &inside(folder), true).map_err(step("a toolchain's folder"))?;
+    }
+    tmpfs(
+        &made("/tmp").map_err(step("/tmp"))?,
+        plan.limits.scratch_bytes,
+    )
+    .map_err(step("/tmp"))?;
+    workspace(plan)?;
+    hide(plan).map_err(step("the data directory can't be hidden"))?;
+    proc().map_err(step("/proc can't be mounted"))?;
+    pivot().map_err(step("pivot_root"))
+}
+
+/// Where a path of the outside is while the root is put together.
+fn inside(path: &Path) -> PathBuf {
+    Path::new(NEW_ROOT).join(path.strip_prefix("/").unwrap_or(path))
+}
+
+fn made(path: &str) -> io::Result<PathBuf> {
+    let path = inside(Path::new(path));
+    fs::create_dir_all(&path)?;
+    Ok(path)
+}
+
+fn tmpfs(at: &Path, bytes: u64) -> io::Result<()> {
+    let inodes = (bytes / 4096).clamp(1 << 10, 1 << 18);
+    let options = CString::new(format!("size={bytes},nr_inodes={inodes},mode=755"))?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    Ok(mount("tmpfs", at, "tmpfs", flags, options.as_c_str())?)
+}
+
+/// Shows a folder of the outside, with what is mounted in it.
+fn bind(from: &Path, to: &Path, read_only: bool) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    mount_bind_recursive(from, to)?;
+    lock_mounts(to, read_only)
+}
+
+fn system() -> io::Result<()> {
+    for folder in SYSTEM_FOLDERS.iter().map(Path::new) {
+        match fs::read_link(folder) {
+            Ok(target) => symlink(target, inside(folder))?,
+            Err(_) if folder.is_dir() => bind(folder, &inside(folder), true)?,
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn etc() -> io::Result<()> {
+    let etc = made("/etc")?;
+    for (name, text) in ETC_MADE {
+        fs::write(etc.join(name), text)?;
+    }
+    for name in ETC_COPIED {
+        let from = Path::new("/etc").join(name);
+        if from.is_file() {
+            fs::copy(from, etc.join(name))?;
+        }
+    }
+    for name in ETC_BOUND {
+        let from = Path::new("/etc").join(name);
+        if from.is_dir() {
+            bind(&from, &etc.join(name), true)?;
+        }
+    }
+    Ok(())
+}
+
+fn devices() -> io::Result<()> {
+    let dev = made("/dev")?;
+    for device in DEVICES {
+        let at = dev.join(device);
+        fs::write(&at, "")?;
+        mount_bind(Path::new("/dev").join(device), at)?;
+    }
+    for (name, target) in [
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+        ("stderr", "/proc/self/fd/2"),
+        ("shm", "/tmp"),
+    ] {
+        symlink(target, dev.join(name))?;
+    }
+    Ok(())
+}
+
+fn workspace(plan: &Plan) -> Result<(), Failure> {
+    let (from, to) = (&plan.workspace, inside(&plan.workspace));
+    match plan.layer {
+        Layer::ReadOnly => bind(from, &to, true).map_err(|error| ("the workspace", error)),
+        Layer::Scratch => scratch(from, &to, plan.limits.scratch_bytes)
+            .map_err(|error| ("scratch_unavailable: no layer over the workspace", error)),
+    }
+}
+
+/// Lays a layer over the workspace that is gone with the namespace. Where it is kept isn't visible.
+fn scratch(workspace: &Path, to: &Path, bytes: u64) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    let hold = made("/scratch")?;
+    tmpfs(&hold, bytes)?;
+    let (upper, work) = (hold.join("upper"), hold.join("work"));
+    fs::create_dir(&upper)?;
+    fs::create_dir(&work)?;
+    // The layer's folder is the workspace's: it looks like it.
+    fs::set_permissions(&upper, workspace.metadata()?.permissions())?;
+    let mut options = b"userxattr,lowerdir=".to_vec();
+    for byte in workspace.as_os_str().as_bytes() {
+        if matches!(byte, b'\\' | b':' | b',') {
+            options.push(b'\\');
+        }
+        options.push(*byte);
+    }
+    for (name, folder) in [(",upperdir=", &upper), (",workdir=", &work)] {
+        options.extend_from_slice(name.as_bytes());
+        options.extend_from_slice(folder.as_os_str().as_bytes());
+    }
+    let options = CString::new(options)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("overlay", to, "overlay", flags, options.as_c_str())?;
+    unmount(&hold, UnmountFlags::DETACH)?;
+    fs::remove_dir(hold)
+}
+
+/// Covers what tools may not see, where it lies in something that they see.
+fn hide(plan: &Plan) -> io::Result<()> {
+    for path in &plan.hidden {
+        let at = inside(path);
+        let Ok(found) = at.symlink_metadata() else {
+            continue;
+        };
+        if found.is_dir() {
+            tmpfs(&at, 4096)?;
+            lock_mounts(&at, true)?;
+        } else {
+            mount_bind("/dev/null", at)?;
+        }
+    }
+    Ok(())
+}
+
+fn proc() -> io::Result<()> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    Ok(mount("proc", made("/proc")?, "proc", flags, None)?)
+}
+
+/// The old root goes; the new one can't be written to, but for what is mounted in it.
+fn pivot() -> io::Result<()> {
+    fs::set_permissions(
+        inside(Path::new("/tmp")),
+        fs::Permissions::from_mode(0o1777),
+    )?;
+    std::env::set_current_dir(NEW_ROOT)?;
+    rustix::process::pivot_root(".", ".")?;
+    unmount(".", UnmountFlags::DETACH)?;
+    std::env::set_current_dir("/")?;
+    let flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    Ok(rustix::mount::mount_remount("/", flags, "")?)
+}

@@ -1,0 +1,173 @@
+//! Starts the helpers, reads what the tool prints and what pid 1 reports, and sees to it that everything ends.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::init::STARTED;
+use super::outcome::{Bound, Ended, Outcome, Output, Report};
+use super::plan::Plan;
+
+/// How long after its deadline a sandbox is ended from outside, though pid 1 ends it in time by itself; and how long it may
+/// take to end then.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Longest report; the usual one has a hundred bytes.
+const REPORT_BYTES_MAX: usize = 64 << 10;
+
+pub(super) fn run(helper: &Path, plan: &Plan) -> Outcome {
+    let began = Instant::now();
+    let mut outcome = match start(helper, plan) {
+        Ok(child) => Running {
+            child,
+            output: Output::keeping(plan.limits.output_bytes_kept),
+            output_bytes_max: plan.limits.output_bytes_max,
+            report: Vec::new(),
+            deadline: began + plan.limits.time + GRACE,
+            ended: None,
+        }
+        .finish(),
+        Err(error) => Outcome::not_started(format!("{}: {error}", helper.display())),
+    };
+    outcome.duration = began.elapsed();
+    outcome
+}
+
+fn start(helper: &Path, plan: &Plan) -> io::Result<Child> {
+    let mut command = Command::new(helper);
+    command.arg(super::ENTER).env_clear();
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let json = serde_json::to_vec(plan)?;
+    let length = u32::try_from(json.len()).map_err(io::Error::other)?;
+    let mut child = command.spawn()?;
+    if let Some(stdin) = &mut child.stdin {
+        let written = stdin.write_all(&length.to_le_bytes());
+        // A helper that doesn't take the plan says why.
+        let _ = written.and_then(|()| stdin.write_all(&json));
+    }
+    Ok(child)
+}
+
+/// A sandbox under way. It ends when its standard input is closed.
+struct Running {
+    child: Child,
+    output: Output,
+    output_bytes_max: u64,
+    report: Vec<u8>,
+    /// Until when it has to be over.
+    deadline: Instant,
+    /// Why it was ended from outside.
+    ended: Option<Ended>,
+}
+
+impl Running {
+    fn finish(mut self) -> Outcome {
+        let (stdout, stderr) = (self.child.stdout.take(), self.child.stderr.take());
+        let read = self.read_all(stdout, stderr);
+        drop(self.child.stdin.take());
+        // The first helper is through when pid 1 is, and that when nothing is left in its namespace.
+        let waited = match read {
+            Ok(()) => self.child.wait(),
+            // It hangs in the kernel, as on a dead network drive; so does whoever waits for it.
+            Err(error) => self.child.kill().and(Err(error)),
+        };
+        let started = self.report.first() == Some(&STARTED);
+        let report = self.report.strip_prefix(&[STARTED]).unwrap_or(&self.report);
+        let silent = || match (waited, started) {
+            (Err(error), _) => Ended::NotStarted(error.to_string()),
+            // Pid 1 was killed, as the system does when memory runs out.
+            (Ok(_), true) => Ended::Signalled(rustix::process::Signal::KILL.as_raw()),
+            (Ok(status), false) => {
+                let said = String::from_utf8_lossy(report);
+                Ended::NotStarted(format!("the helper ended with {status}: {}", said.trim()))
+            }
+        };
+        let (cpu, rss_bytes_max, ended) = match serde_json::from_slice::<Report>(report) {
+            Ok(report) => (
+                report.cpu,
+                report.rss_bytes_max,
+                self.ended.unwrap_or(report.ended),
+            ),
+            Err(_) => (Duration::ZERO, 0, self.ended.unwrap_or_else(silent)),
+        };
+        Outcome {
+            ended,
+            output: self.output,
+            duration: Duration::ZERO,
+            cpu,
+            rss_bytes_max,
+        }
+    }
+
+    /// Ends it from outside; the first reason counts.
+    fn end(&mut self, why: Ended) {
+        if self.ended.is_none() {
+            self.ended = Some(why);
+            self.deadline = Instant::now() + GRACE;
+        }
+        drop(self.child.stdin.take());
+    }
+
+    fn read_all(
+        &mut self,
+        mut stdout: Option<ChildStdout>,
+        mut stderr: Option<ChildStderr>,
+    ) -> io::Result<()> {
+        let mut buffer = vec![0; 64 << 10];
+        while stdout.is_some() || stderr.is_some() {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() && self.ended.is_some() {
+                return Err(io::ErrorKind::TimedOut.into());
+            } else if left.is_zero() {
+                self.end(Ended::TimedOut);
+                continue;
+            }
+            let (out_is_ready, err_is_ready) = wait(&stdout, &stderr, left)?;
+            if let Some(pipe) = stdout.as_mut().filter(|_| out_is_ready) {
+                match pipe.read(&mut buffer)? {
+                    0 => stdout = None,
+                    bytes => self.output.push(&buffer[..bytes]),
+                }
+                if self.output.bytes > self.output_bytes_max {
+                    self.end(Ended::Limit(Bound::Output));
+                }
+            }
+            if let Some(pipe) = stderr.as_mut().filter(|_| err_is_ready) {
+                match pipe.read(&mut buffer)? {
+                    0 => stderr = None,
+                    bytes => {
+                        let room = REPORT_BYTES_MAX - self.report.len();
+                        self.report.extend_from_slice(&buffer[..bytes.min(room)]);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Waits until one of both has something to read or is closed, or the time is over.
+fn wait(
+    stdout: &Option<ChildStdout>,
+    stderr: &Option<ChildStderr>,
+    left: Duration,
+) -> io::Result<(bool, bool)> {
+    let mut watched = Vec::with_capacity(2);
+    watched.extend(stdout.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+    watched.extend(stderr.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+    let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
+    match poll(&mut watched, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut ready = watched.iter().map(|pipe| !pipe.revents().is_empty());
+    let out_is_ready = stdout.is_some() && ready.next() == Some(true);
+    let err_is_ready = stderr.is_some() && ready.next() == Some(true);
+    Ok((out_is_ready, err_is_ready))
+}

@@ -1,0 +1,458 @@
+//! Tools at the real kernel: what they can do, and that they can do nothing else, as root and as an ordinary user.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::geteuid;
+use serde_json::Value;
+use tslp_io::sandbox::{
+    Bound, Ended, Layer, Outcome, Pipeline, Plan, Program, Sandbox, SandboxLimits, Task, When,
+};
+
+use crate::harness::Places;
+use crate::sandbox::snapshot;
+
+/// An ordinary user, whom root can be.
+const NOBODY: u32 = 65534;
+
+/// A workspace whose tools are started by a user.
+struct Tools {
+    places: Places,
+    tslp: PathBuf,
+    user: Option<u32>,
+}
+
+impl Tools {
+    /// By whoever runs the test, and by nobody special if that is root.
+    fn of_all_users() -> Vec<Self> {
+        let users = match geteuid().is_root() {
+            true => vec![None, Some(NOBODY)],
+            false => vec![None],
+        };
+        users.into_iter().map(Self::of).collect()
+    }
+
+    fn of(user: Option<u32>) -> Self {
+        let places = Places::new();
+        let mut tslp = PathBuf::from(env!("CARGO_BIN_EXE_tslp"));
+        if user.is_some() {
+            // The build's folder may be closed to others.
+            tslp = places.path("tslp");
+            fs::copy(env!("CARGO_BIN_EXE_tslp"), &tslp).unwrap();
+            fs::set_permissions(places.path(""), PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        fs::create_dir(&places.data).unwrap();
+        fs::write(places.data.join("secret"), "secret").unwrap();
+        fs::write(places.path("canary"), "canary").unwrap();
+        for entry in ["workspace", "home", "data"] {
+            chown(places.path(entry), user, user).unwrap();
+        }
+        Self { places, tslp, user }
+    }
+
+    /// What `tslp tool run --json` says of a line.
+    fn run(&self, arguments: &[&str], line: &str) -> Value {
+        let (workspace, data) = (&self.places.workspace, &self.places.data);
+        let mut command = Command::new(&self.tslp);
+        command
+            .args(["tool", "run", "--json"])
+            .args(arguments)
+            .arg("--workspace")
+            .arg(workspace)
+            .arg("--data-dir")
+            .arg(data)
+            .args(["--", line])
+            .env_clear()
+            .env("HOME", self.places.path("home"))
+            .env("LEAK", "CANARY")
+            .current_dir(workspace);
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        let output = command.output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    }
+
+    /// As [`Self::run`], with a build granted, and what it ended with.
+    fn build(&self, line: &str) -> (String, String) {
+        let json = self.run(&["--allow", "BUILD_EXEC"], line);
+        let text = |key: &str| json[key].as_str().map_or(json.to_string(), str::to_owned);
+        (text("ended"), text("output"))
+    }
+}
+
+/// Whether a process is alive that was started with this argument.
+fn is_alive(argument: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap();
+    let lines = processes.filter_map(|entry| fs::read(entry.ok()?.path().join("cmdline")).ok());
+    lines.into_iter().any(|line| {
+        line.split(|byte| *byte == 0)
+            .any(|word| word == argument.as_bytes())
+    })
+}
+
+/// A number that no other process has as an argument.
+fn marker(of: &str) -> String {
+    format!("9{}{}", std::process::id(), of.len())
+}
+
+#[test]
+fn every_way_out_is_closed() {
+    for tools in Tools::of_all_users() {
+        let at = |name: &str| tools.places.workspace.join(name);
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let _stream = UnixListener::bind(at("stream.sock")).unwrap();
+        let _datagram = UnixDatagram::bind(at("datagram.sock")).unwrap();
+        let name = marker("abstract");
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        let _abstract = UnixListener::bind_addr(&address).unwrap();
+        let fifo = at("fifo");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&fifo)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let reader = fs::File::options()
+            .read(true)
+            .write(true)
+            .open(&fifo)
+            .unwrap();
+        let asleep = marker("daemon");
+        let text = |name: &str, value: &str| format!("-D{name}=\"{value}\"");
+        let path = |name: &str, path: &Path| text(name, path.to_str().unwrap());
+        let compiled = Command::new("cc")
+            .args(["-w", "-o"])
+            .arg(at("escapes"))
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/escapes.c"))
+            .arg(path("CANARY", &tools.places.path("canary")))
+            .arg(path("DATA", &tools.places.data))
+            .arg(format!("-DHOST_PID={}", std::process::id()))
+            .arg(format!("-DTCP_PORT={}", tcp.local_addr().unwrap().port()))
+            .arg(path("UNIX_STREAM", &at("stream.sock")))
+            .arg(path("UNIX_DATAGRAM", &at("datagram.sock")))
+            .args([
+                text("ABSTRACT", &name),
+                path("FIFO", &fifo),
+                text("MARKER", &asleep),
+            ])
+            .status();
+        assert!(compiled.unwrap().success());
+        tools.places.write("Makefile", "%:\n\t@./escapes $@\n");
+        tools.places.write("kept.txt", "kept");
+        let listed = Command::new(at("escapes")).output().unwrap();
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        let attempts: Vec<(&str, &str)> = listed
+            .lines()
+            .map(|line| line.split_once(' ').unwrap())
+            .collect();
+        assert!(attempts.len() >= 60, "{}", attempts.len());
+        let before = snapshot(&tools.places.workspace);
+        let mut wrong = Vec::new();
+        for (attempt, expected) in attempts {
+            let (ended, output) = tools.build(&format!("make -s {attempt}"));
+            let is_fine = match expected {
+                "denied" => ended == "exit 0",
+                "breach" => ended.starts_with("breach: "),
+                "killed" => ended == "exit 2" && output.contains("Bad system call"),
+                other => panic!("{other}"),
+            };
+            if !is_fine {
+                wrong.push(format!(
+                    "{attempt} by {:?}: {ended}, not {expected}: {output}",
+                    tools.user
+                ));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(!is_alive(&asleep), "something outlived its sandbox");
+        assert!(
+            snapshot(&tools.places.workspace) == before,
+            "the workspace was changed"
+        );
+        drop(reader);
+    }
+}
+
+#[test]
+fn builds_work_and_leave_no_trace() {
+    for tools in Tools::of_all_users() {
+        tools.places.write(
+            "Makefile",
+            "all: a.out\n\t./a.out\na.out: a.c\n\tcc -o $@ a.c\n",
+        );
+        tools.places.write(
+            "a.c",
+            "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n",
+        );
+        let before = snapshot(&tools.places.workspace);
+        let (ended, output) = tools.build("make && ls");
+        assert_eq!(ended, "exit 0", "{output}");
+        assert!(
+            output.contains("built") && output.contains("a.out"),
+            "{output}"
+        );
+        assert!(snapshot(&tools.places.workspace) == before);
+        let (ended, output) = tools.build("make CC=nosuch nosuch || echo failed; false");
+        assert_eq!(ended, "exit 1", "{output}");
+        assert!(output.ends_with("failed\n"), "{output}");
+    }
+}
+
+/// Real build tools find what they need and write what they want, all of which is gone afterwards.
+#[test]
+fn cargo_and_python_test_a_real_tree() {
+    let tools = Tools::of(None);
+    tools.places.write(
+        "Cargo.toml",
+        "[package]\nname = \"two\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+    );
+    tools.places.write(
+        "src/lib.rs",
+        "pub fn two() -> u8 { 2 }\n#[test]\nfn is_two() { assert_eq!(two(), 2); }\n",
+    );
+    tools.places.write("test_two.py", "import unittest\nclass Two(unittest.TestCase):\n    def test_two(self):\n        self.assertEqual(1 + 1, 2)\n");
+    let before = snapshot(&tools.places.workspace);
+    let sysroot = Command::new("rustc")
+        .args(["--print", "sysroot"])
+        .output()
+        .unwrap();
+    let sysroot = String::from_utf8(sysroot.stdout).unwrap();
+    let arguments = ["--allow", "BUILD_EXEC", "--toolchain", sysroot.trim()];
+    let tested = tools.run(&arguments, "cargo test --lib");
+    assert_eq!(tested["ended"], "exit 0", "{tested}");
+    assert!(
+        tested["output"].as_str().unwrap().contains("1 passed"),
+        "{tested}"
+    );
+    if Path::new("/usr/bin/python3").exists() {
+        let (ended, output) = tools.build("python3 -m unittest -v");
+        assert_eq!(ended, "exit 0", "{output}");
+    }
+    assert!(snapshot(&tools.places.workspace) == before);
+}
+
+/// A number below `below`, the same ones each time.
+fn random(state: &mut u64, below: usize) -> usize {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1);
+    usize::try_from(*state >> 33).unwrap() % below
+}
+
+#[test]
+fn nothing_is_alive_after_two_hundred_hostile_runs() {
+    const DEEDS: [&str; 12] = [
+        "setsid sleep MARKER &",
+        "(trap '' TERM HUP; sleep MARKER) &",
+        "sh -c 'sleep MARKER & sleep MARKER' &",
+        "nohup setsid sh -c 'sleep MARKER' >/dev/null 2>&1 &",
+        "kill -9 1; kill -STOP 1;",
+        "kill -9 -1;",
+        "sleep MARKER | sleep MARKER &",
+        "mkfifo f$$; cat f$$ &",
+        "exec 1>&- 2>&-;",
+        "head -c 3000000 /dev/zero;",
+        "unshare -U true &",
+        "exit 3;",
+    ];
+    let (asleep, mut state) = (marker("hostile"), 1);
+    let limits = SandboxLimits {
+        time: Duration::from_millis(100),
+        ..SandboxLimits::default()
+    };
+    for run in 0..200 {
+        let deeds: String = (0..4)
+            .map(|_| DEEDS[random(&mut state, DEEDS.len())])
+            .collect();
+        let outcome = script(&deeds.replace("MARKER", &asleep), limits);
+        assert!(
+            !matches!(outcome.ended, Ended::NotStarted(_)),
+            "{run}: {deeds}: {}",
+            outcome.ended
+        );
+        assert!(!is_alive(&asleep), "{run}: {deeds}");
+    }
+}
+
+#[test]
+fn reading_sees_the_workspace_and_writes_nothing() {
+    for tools in Tools::of_all_users() {
+        tools.places.write("src/a.c", "int a;\nint b;\n");
+        std::os::unix::fs::symlink("/etc/shadow", tools.places.workspace.join("link")).unwrap();
+        let before = snapshot(&tools.places.workspace);
+        let check = |line: &str, ended: &str, output: &str| {
+            let json = tools.run(&[], line);
+            assert_eq!(
+                (json["ended"].as_str(), json["output"].as_str()),
+                (Some(ended), Some(output)),
+                "{json}"
+            );
+        };
+        check("grep -n b src/a.c", "exit 0", "2:int b;\n");
+        check(
+            "cat src/a.c | wc -l && echo yes || echo no; false",
+            "exit 1",
+            "2\nyes\n",
+        );
+        check("cd src && sed -n 1p a.c", "exit 0", "int a;\n");
+        check("grep nothing src/a.c", "exit 1", "");
+        let denied = |line: &str, code: &str| {
+            let json = tools.run(&[], line);
+            let commands = json["commands"].as_array().unwrap();
+            let mut verdicts = commands
+                .iter()
+                .flat_map(|it| it["verdicts"].as_array().unwrap());
+            assert!(verdicts.any(|verdict| verdict["code"] == code), "{json}");
+            assert_eq!(json["allowed"], false);
+        };
+        denied("cat link", "SCOPE-BREACH");
+        denied("cat /etc/passwd", "SCOPE-BREACH");
+        denied("patch .git/hooks/pre-commit", "SCOPE-BREACH");
+        denied("make", "CAPABILITY-MISSING");
+        denied("curl http://127.0.0.1:1", "COMMAND-CLASS-VIOLATION");
+        denied("unshare -Ur", "COMMAND-CLASS-VIOLATION");
+        denied("pip install x", "COMMAND-CLASS-VIOLATION");
+        denied("goose run --output ../../x", "COMMAND-CLASS-VIOLATION");
+        denied(
+            &format!("ls {}", tools.places.data.display()),
+            "SCOPE-BREACH",
+        );
+        assert!(snapshot(&tools.places.workspace) == before);
+    }
+}
+
+/// Runs a script in a scratch layer of a fresh workspace.
+fn script(script: &str, limits: SandboxLimits) -> Outcome {
+    let places = Places::new();
+    let plan = Plan {
+        workspace: places.workspace.clone(),
+        layer: Layer::Scratch,
+        hidden: Vec::new(),
+        toolchains: Vec::new(),
+        cwd: places.workspace.clone(),
+        task: Task::Run(vec![Pipeline {
+            when: When::Always,
+            programs: vec![Program {
+                path: "/bin/sh".into(),
+                words: ["sh", "-c", script].map(str::to_owned).into(),
+            }],
+        }]),
+        limits,
+    };
+    Sandbox::helped_by(env!("CARGO_BIN_EXE_tslp").into()).run(&plan)
+}
+
+#[test]
+fn every_limit_ends_a_run_with_all_its_processes() {
+    let asleep = marker("limited");
+    let check = |text: &str, limits: SandboxLimits, expected: Ended| {
+        let outcome = script(&text.replace("MARKER", &asleep), limits);
+        assert_eq!(outcome.ended, expected, "{text}: {}", outcome.output.text());
+        assert!(!is_alive(&asleep), "{text}");
+    };
+    let limits = SandboxLimits::default();
+    let short = SandboxLimits {
+        time: Duration::from_millis(300),
+        ..limits
+    };
+    check("sleep MARKER", short, Ended::TimedOut);
+    check(
+        "trap '' TERM INT HUP; sleep MARKER & sleep MARKER; sleep MARKER",
+        short,
+        Ended::TimedOut,
+    );
+    check("setsid sleep MARKER & exit 3", limits, Ended::Exited(3));
+    check("while :; do :; done", short, Ended::TimedOut);
+    let few = SandboxLimits {
+        processes: 20,
+        ..limits
+    };
+    let bomb = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do sleep MARKER & done; wait";
+    let ended = script(&bomb.replace("MARKER", &asleep), few).ended;
+    // Of an ordinary user the kernel refuses the fork itself.
+    assert!(
+        matches!(ended, Ended::Limit(Bound::Processes) | Ended::Exited(2)),
+        "{ended}"
+    );
+    assert!(!is_alive(&asleep));
+    let little = SandboxLimits {
+        memory_bytes: 64 << 20,
+        ..limits
+    };
+    check(
+        "head -c 200000000 /dev/zero | tail -c 200000000 | wc -c",
+        little,
+        Ended::Limit(Bound::Memory),
+    );
+    let quiet = SandboxLimits {
+        output_bytes_max: 1 << 20,
+        ..limits
+    };
+    check("cat /dev/zero", quiet, Ended::Limit(Bound::Output));
+    check("kill -9 $$", limits, Ended::Signalled(9));
+    let narrow = SandboxLimits {
+        scratch_bytes: 1 << 20,
+        ..limits
+    };
+    check(
+        "head -c 8000000 /dev/zero > big 2>/tmp/x",
+        narrow,
+        Ended::Exited(128 + 25),
+    );
+    check(
+        "for i in 1 2 3; do head -c 700000 /dev/zero > big$i || exit 7; done",
+        narrow,
+        Ended::Exited(7),
+    );
+}
+
+#[test]
+fn output_is_kept_from_both_ends() {
+    let limits = SandboxLimits {
+        output_bytes_kept: 10,
+        ..SandboxLimits::default()
+    };
+    let outcome = script("echo begin; head -c 100000 /dev/zero; echo end >&2", limits);
+    assert_eq!(
+        outcome.output.text(),
+        "begin\n[100000 bytes left out]\n\0end\n"
+    );
+    assert_eq!(
+        (outcome.ended, outcome.output.bytes),
+        (Ended::Exited(0), 100_010)
+    );
+}
+
+#[test]
+fn what_isn_t_there_is_told() {
+    let outcome = Sandbox::helped_by("/nosuch/tslp".into());
+    let places = Places::new();
+    let plan = |workspace: &Path| Plan {
+        workspace: workspace.to_owned(),
+        layer: Layer::ReadOnly,
+        hidden: Vec::new(),
+        toolchains: Vec::new(),
+        cwd: workspace.to_owned(),
+        task: Task::Probe,
+        limits: SandboxLimits::default(),
+    };
+    assert!(
+        outcome
+            .self_test(&plan(&places.workspace))
+            .unwrap_err()
+            .contains("nosuch")
+    );
+    let sandbox = Sandbox::helped_by(env!("CARGO_BIN_EXE_tslp").into());
+    assert_eq!(sandbox.self_test(&plan(&places.workspace)), Ok(()));
+    let gone = sandbox.self_test(&plan(&places.path("gone"))).unwrap_err();
+    assert!(gone.starts_with("the workspace: "), "{gone}");
+}
