@@ -210,7 +210,7 @@ impl Format {
             let (part, after) = next_part(rest);
             match part {
                 Part::Byte(expected) if position == 0 => return self.is_same(byte, expected),
-                Part::Set(set) if position == 0 => return contains(set, byte),
+                Part::Set(set) if position == 0 => return self.is_in(set, byte),
                 Part::Byte(_) | Part::Set(_) => position -= 1,
                 Part::Run(run) if position < run.min => return is_of_class(run.class, byte),
                 Part::Run(_) => panic!("the first three bytes have to be certain"),
@@ -223,6 +223,10 @@ impl Format {
     #[cfg(test)]
     pub(super) fn begins_with(&self, bytes: [u8; 3]) -> bool {
         (0..3).all(|position| self.allows(position, bytes[position]))
+    }
+
+    const fn is_in(&self, set: &[u8], byte: u8) -> bool {
+        contains(set, byte) || self.any_case && contains(set, byte.to_ascii_lowercase())
     }
 
     const fn is_same(&self, byte: u8, expected: u8) -> bool {
@@ -261,7 +265,7 @@ impl Format {
                 Part::Byte(expected) if !next.is_some_and(|next| self.is_same(next, expected)) => {
                     return None;
                 }
-                Part::Set(set) if !next.is_some_and(|next| contains(set, next)) => return None,
+                Part::Set(set) if !next.is_some_and(|next| self.is_in(set, next)) => return None,
                 Part::Byte(_) | Part::Set(_) => end += 1,
                 Part::Run(run) => {
                     body.get_or_insert(end);

@@ -375,7 +375,7 @@ mod tests {
     fn a_rewritten_message_changes_in_its_texts_alone() {
         let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
         let body = format!(
-            r#"{{"messages":[{{"x":1.50,"role":"user","content":[{{"y":{deep},"text":"a"}},{{"z":1e2}},{{"text":"b"}}]}},{{"role":"user"}}]}}"#
+            r#"{{"messages":[{{"x":1.50,"role":"user","content":[{{"type":"text","y":{deep},"text":"a"}},{{"z":1e2}},{{"text":"b","type":"text"}}]}},{{"role":"user"}}]}}"#
         );
         let outgoing = Outgoing {
             messages: vec![
