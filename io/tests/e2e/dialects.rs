@@ -482,7 +482,7 @@ fn who_is_not_let_in_is_told_so_in_their_own_shape() {
     let tslp = Tslp::with(
         &places,
         &upstream.url,
-        &["--token", "correct horse battery staple"],
+        &["--token", "correct-horse-battery-staple"],
     );
     for spoken in &SPOKEN {
         let body = (spoken.request)("hello").to_string();
