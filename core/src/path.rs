@@ -183,6 +183,7 @@ mod tests {
             "  ",
             "a\0.c",
             "src/\u{202e}c.a",
+            "src/\u{e0041}a.c",
             "//server/share/a.c",
             "NUL",
             "com1.c",

@@ -555,10 +555,10 @@ fn asking_for_a_change_in_the_same_words() {
 }
 
 #[test]
-fn reply_that_the_user_makes_their_own() {
+fn reply_of_another_conversation_sent_as_it_stands() {
     check(
-        "repeats__reply_that_the_user_makes_their_own",
-        "The user sends what a model said as it stands: they have never said it before, so it counts.",
+        "repeats__reply_of_another_conversation_sent_as_it_stands",
+        "What a model said in another conversation is sent as it stands, and the file holds otherwise: it stays a proposal.",
         "
         policy profile strict
         disk src/a.c
