@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tslp_core::guardian::{
-    ACTION_MINUTES, Action, Amounts, Capability, Class, CommandTable, Decision, Door, Goal, Jail,
-    Join, Mode, Profile, Report, Risk, SimpleCommand, Spend, State, Token, Unsplit, absolute,
-    after, evaluate,
+    Action, Amounts, Capability, Class, CommandTable, Decision, Door, Goal, Jail, Join, Mode,
+    Profile, Report, Risk, SimpleCommand, Spend, State, Token, Unsplit, absolute, evaluate,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -202,7 +201,7 @@ impl ToolScope {
             grants: inputs
                 .granted
                 .iter()
-                .map(|it| token(*it, scope_root, inputs.now))
+                .map(|it| Token::issued(0, *it, scope_root, inputs.now))
                 .collect(),
             spent: Amounts::default(),
             jail,
@@ -257,22 +256,6 @@ fn moves_in_front(commands: &[SimpleCommand]) -> usize {
             && matches!(next, None | Some(Join::And))
     };
     (0..commands.len()).take_while(|at| is_move(*at)).count()
-}
-
-/// A grant for this moment.
-fn token(capability: Capability, scope_root: ArtifactHash, now: UnixMillis) -> Token {
-    Token {
-        id: 0,
-        goal: None,
-        capability,
-        risk: capability.risk(),
-        issued_at: now,
-        expires_at: after(now, ACTION_MINUTES),
-        renewed_count: 0,
-        last_renewed_at: None,
-        scope_root,
-        revoked: false,
-    }
 }
 
 /// Where a path leads, if symbolic links lead it elsewhere. The kernel has the last word: links can change until then.
