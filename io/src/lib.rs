@@ -38,6 +38,7 @@ mod roads;
 pub mod scrub;
 pub mod startup;
 pub mod target;
+pub mod tool_loop;
 
 pub mod deep;
 pub mod diagnostics;

@@ -8,6 +8,7 @@ mod inbox;
 mod memory_budget;
 pub mod net;
 mod replies;
+mod rounds;
 mod upstreams;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -521,6 +521,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
+    /// A part of a reply is over: all of its text is to be recorded.
+    pub fn whole_segment(&mut self, at: UnixMillis, episode: EpisodeId, reply: &mut Reply) -> Batch {
+        let mut work = Work::new();
+        let events = reply.whole_segment(&self.view(), episode);
+        self.fold(at, events, &mut work);
+        work.finish(&self.state)
+    }
+
     /// A reply has ended.
     pub fn end(
         &mut self,

@@ -289,7 +289,7 @@ impl MainLoop {
     }
 
     /// Whatever is asked in a shadow audit gives way, before the request is even whole.
-    fn use_model(&mut self, id: ExchangeId) {
+    pub(super) fn use_model(&mut self, id: ExchangeId) {
         self.in_use.insert(id, self.channels.audits.request());
     }
 

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::MainLoop;
+use super::rounds::waits_for_tools;
 use super::client::{
     Armed, Call, Client, Downstream, Gate, Lane, Line, LinkStage, Stage, Upload, Work,
 };
@@ -121,8 +122,10 @@ impl MainLoop {
         {
             return Some((Due::LastPiece, LAST_PIECE));
         }
-        // Whoever waits for durability, or for room, doesn't wait for the upstream.
-        if call.downstream == Downstream::Done || client.out.len() >= self.buffered_bytes_max() {
+        // Whoever waits for durability, for room or for a tool doesn't wait for the upstream.
+        if waits_for_tools(call)
+            || call.downstream == Downstream::Done
+            || client.out.len() >= self.buffered_bytes_max() {
             return None;
         }
         let link = match call.line {

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tslp_core::audit::Question;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_io::auditor::queue::{Addressee, Audit, AuditQueue, Mark};
-use tslp_io::channel::{Answer, DiagnosticQuery, ModelRequest, ToEngine, ToLoop};
+use tslp_io::channel::{Answer, DiagnosticQuery, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
@@ -169,6 +169,7 @@ fn run_engine(
                 },
                 durable_at,
                 episode: EpisodeId(seq),
+                rounds: RoundsAllowed::One,
             });
             if engine == Engine::Echo {
                 handle.send(ToLoop::Durable(durable_at));

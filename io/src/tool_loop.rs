@@ -1,0 +1,76 @@
+//! The tool loop (spec §8.5): what a reply asks for, how results are written, and the thread that runs tools.
+
+pub mod calls;
+pub mod results;
+pub mod worker;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::config::ServeConfig;
+use crate::config::settings::{ToolsChoice, ToolsConfig};
+use crate::guardian::ToolScope;
+
+/// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// What of an output goes to the model and the client; all that is kept of it is in the Vault.
+pub const SHOWN_BYTES_MAX: usize = 8 << 10;
+
+/// How tools are run for replies.
+#[derive(Clone, Debug)]
+pub struct ToolLoopConfig {
+    /// Where they work.
+    pub scope: ToolScope,
+    /// Where the Operator keeps the profile; what counts is the approved one.
+    pub policy: Option<PathBuf>,
+    /// Whether fences of shell commands are calls, too.
+    pub shell_fences: bool,
+    /// Rounds of one reply in which something is run.
+    pub rounds: u32,
+    /// Calls of one round.
+    pub calls: usize,
+    /// Longest time for all tools of one reply.
+    pub time: Duration,
+    /// What is kept of an output.
+    pub output_bytes: usize,
+}
+
+impl ToolLoopConfig {
+    /// What is configured; none if tools are off.
+    #[must_use]
+    pub fn of(config: &ServeConfig) -> Option<Self> {
+        let ToolsConfig {
+            run,
+            rounds,
+            calls,
+            time,
+            output_bytes,
+            shell_fences,
+            policy,
+            toolchains,
+        } = &config.tools;
+        let mut hidden = vec![config.data_dir.clone()];
+        hidden.extend(policy.iter().filter_map(|file| file.canonicalize().ok()));
+        let there = toolchains.iter().filter_map(|folder| {
+            let found = folder.canonicalize();
+            if let Err(error) = &found {
+                tracing::warn!(folder = %folder.display(), %error, "a toolchain isn't there; tools do without it");
+            }
+            found.ok()
+        });
+        (*run == ToolsChoice::On).then(|| Self {
+            scope: ToolScope {
+                workspace: config.workspace.clone(),
+                hidden,
+                toolchains: there.collect(),
+            },
+            policy: policy.clone(),
+            shell_fences: *shell_fences,
+            rounds: *rounds,
+            calls: *calls,
+            time: *time,
+            output_bytes: *output_bytes,
+        })
+    }
+}
