@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tslp_core::event::{AuditOutcome, CallId};
+use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
 
 use crate::auditor::queue::Mark;
@@ -155,6 +156,8 @@ pub enum ToLoop {
     Looked(ExchangeId),
     /// Everything up to here is on disk.
     Durable(Seq),
+    /// What tslp is able to do, as the engine sees it.
+    Mode(Mode),
     /// The ledger failed: chat requests are refused from now on, and exchanges that wait for durability end with this.
     LedgerFailed {
         /// What happened and what to do.

@@ -16,7 +16,7 @@ use clap::{
 use clap_complete::Shell;
 
 pub use self::evidence::LogArgs;
-pub use self::tool::{PolicyCommand, ToolCommand, ToolLine};
+pub use self::tool::{GuardianCommand, PolicyCommand, ToolCommand, ToolLine};
 use crate::config::key::{Audience, Key, Kind};
 use crate::config::layers::Flags;
 use crate::config::table::KEYS;
@@ -212,9 +212,12 @@ pub enum Command {
     /// Judge command lines as a model's are judged, and run them in the sandbox (docs/tools.md)
     #[command(subcommand)]
     Tool(ToolCommand),
-    /// Read policy profiles, by which tools are judged
+    /// Read and approve policy profiles, by which tools are judged
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Say what the Guardian of the tools goes by
+    #[command(subcommand)]
+    Guardian(GuardianCommand),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -589,6 +592,18 @@ mod tests {
                 &flags.0,
                 Some(*output),
             ),
+            Command::Policy(PolicyCommand::Approve {
+                file,
+                flags,
+                output,
+            }) => with(
+                &format!("policy approve {}", file.display()),
+                &flags.0,
+                Some(*output),
+            ),
+            Command::Guardian(GuardianCommand::Status { flags, output }) => {
+                with("guardian status", &flags.0, Some(*output))
+            }
             Command::Policy(PolicyCommand::Check {
                 file,
                 flags,

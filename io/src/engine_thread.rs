@@ -17,12 +17,14 @@ use tslp_core::decide::reply::Reply;
 use tslp_core::event::{
     AuditOutcome, Event, History, PartKind, PromptMeasured, ReplyOutcome, ServerUsage,
 };
+use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::{Attempt, Request};
 use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
+use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
@@ -110,6 +112,8 @@ pub struct EngineThread {
     told_stale: BTreeSet<RelPath>,
     /// Tools for replies, if they are on.
     tools: Option<Box<ToolLoop>>,
+    /// What the network loop was told that tslp is able to do.
+    mode: Option<Mode>,
 }
 
 /// A reply under way.
@@ -198,6 +202,7 @@ impl EngineThread {
             worked_bytes: 0,
             told_stale: BTreeSet::new(),
             tools: None,
+            mode: None,
         }
     }
 
@@ -215,6 +220,7 @@ impl EngineThread {
     pub fn begin(&mut self) {
         let interrupted = self.engine.resume(self.wiring.clock.now());
         self.commit(interrupted);
+        self.tell_mode();
     }
 
     /// The position that must be durable before the next prompt can be taken; until then [`take`](Self::take) waits.
@@ -691,6 +697,10 @@ impl EngineThread {
                 }
                 Event::NoticeIssued(notice) if notice.reason.halts_all_tools() => {
                     self.stop_tools();
+                    self.tell_mode();
+                }
+                Event::NoticeIssued(notice) if notice.reason == Reason::ToolsResumed => {
+                    self.tell_mode();
                 }
                 _ => {}
             }

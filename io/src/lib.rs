@@ -31,6 +31,7 @@ pub mod progress;
 
 pub mod accept;
 pub mod adopt;
+pub mod approve;
 pub mod archive_check;
 pub mod ledger;
 pub mod maintenance;

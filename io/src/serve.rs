@@ -22,6 +22,7 @@ use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::disk_now::DiskNow;
+use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{Diagnostics, Subject};
 use crate::engine_thread::{EngineThread, Wiring};
 use crate::exit::Exit;
@@ -331,6 +332,7 @@ impl Server {
             safe_mode: safe_mode.clone(),
             scrub: scrub.as_ref().map(Scrub::watched),
             recent_episodes: config.recent_episodes,
+            tools: ToolCheck::of(config),
             disk_now: DiskNow::of(config),
             metrics: Arc::clone(&metrics),
         });

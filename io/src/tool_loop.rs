@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::config::ServeConfig;
 use crate::config::settings::{ToolsChoice, ToolsConfig};
 use crate::guardian::ToolScope;
+use crate::sandbox::{Layer, Sandbox};
 
 /// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -73,4 +74,16 @@ impl ToolLoopConfig {
             output_bytes: *output_bytes,
         })
     }
+}
+
+/// Tries the sandbox as each layer has it: what the kernel enforces, in words.
+///
+/// # Errors
+/// Why tools can't run.
+pub fn enforced(scope: &ToolScope) -> Result<String, String> {
+    let sandbox = Sandbox::default();
+    for layer in [Layer::ReadOnly, Layer::Scratch] {
+        sandbox.self_test(&scope.probe(layer))?;
+    }
+    Ok("the kernel enforces namespaces, read-only mounts, Landlock and seccomp: no try to get out succeeded".to_owned())
 }

@@ -190,9 +190,7 @@ impl Rounds {
                 Some(text) if !text.is_empty() => passed.extend(self.delta(text)),
                 _ => {}
             }
-            if is_last(event) {
-                self.held.extend(without_text(event));
-            }
+            self.held.extend(without_text(event));
         }
         passed
     }

@@ -51,11 +51,18 @@ pub(super) fn tool(command: &ToolCommand) -> Result<Exit, Failed> {
 }
 
 pub(super) fn policy(command: &PolicyCommand) -> Result<Exit, Failed> {
-    let PolicyCommand::Check {
-        file,
-        flags,
-        output,
-    } = command;
+    let (file, flags, output) = match command {
+        PolicyCommand::Check {
+            file,
+            flags,
+            output,
+        } => (file, flags, output),
+        PolicyCommand::Approve {
+            file,
+            flags,
+            output,
+        } => return super::guardian::approve(file, &flags.0, *output),
+    };
     start_logging(&layers(&flags.0)?, Course::Act)?;
     let profile = read_profile(file)?;
     let rules = || profile.rules.iter().map(|rule| (rule, effect(rule.effect)));

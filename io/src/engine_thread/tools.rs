@@ -18,6 +18,7 @@ use tslp_core::guardian::{
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, SessionId};
 use tslp_core::message::Tools;
+use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_grammars::shell;
 use tslp_replay::engine::call::Wanted;
@@ -182,6 +183,8 @@ impl EngineThread {
             // The client is gone, or its response broke: whatever runs is ended, and recorded once it is over.
             (Phase::Working(_), _) => {
                 running.tools = None;
+                // The round was complete, the reply isn't.
+                running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
                 false
             }
             (Phase::Speaking, Ending::Complete { status: 200..=299 }) => {
@@ -267,6 +270,7 @@ impl EngineThread {
                     let plans = layers.map(|layer| tools.config.scope.probe(layer));
                     let _ = jobs.send(Job::Test(plans.into()));
                     tools.jobs = Some(jobs);
+                    self.tell_mode();
                 }
                 Err(error) => {
                     tools.tested = Some(Err(format!("there is no thread for tools: {error}")));
@@ -285,12 +289,38 @@ impl EngineThread {
         if let Some(tools) = &mut self.tools {
             tools.tested = Some(tested);
         }
+        self.tell_mode();
         let waiting = self.running.iter_mut().filter_map(|(exchange, running)| {
             running.tools.as_mut()?.working()?;
             Some(*exchange)
         });
         for exchange in waiting.collect::<Vec<_>>() {
             self.work(exchange);
+        }
+    }
+
+    /// Tells the network loop what tslp is able to do.
+    pub(super) fn tell_mode(&mut self) {
+        let is_breached = {
+            let mut halts = self.engine.state().guardian().halts();
+            halts.any(|(_, reason)| reason == Reason::SandboxBreach)
+        };
+        let mode = match &self.tools {
+            None => Mode::SafeMode,
+            Some(tools) => {
+                let is_invalid = tools.rules.as_ref().is_some_and(|rules| rules.is_invalid);
+                let breach = is_breached.then_some(Hindrance::SandboxBreach);
+                let breach: Vec<Hindrance> = breach.into_iter().collect();
+                let known = match (&tools.tested, &tools.jobs) {
+                    (None, None) => Mode::Boot,
+                    (tested, _) => mode(tested.as_ref(), is_invalid),
+                };
+                known.max(Mode::under(&breach))
+            }
+        };
+        if self.mode != Some(mode) {
+            self.mode = Some(mode);
+            self.wiring.to_loop.send(ToLoop::Mode(mode));
         }
     }
 

@@ -81,6 +81,7 @@ impl MainLoop {
                     }
                 }
             }
+            ToLoop::Mode(mode) => self.mode = mode,
             ToLoop::LedgerFailed { message } => self.ledger_failed(message),
         }
     }

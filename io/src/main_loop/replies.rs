@@ -23,6 +23,7 @@ use crate::http::response::{ResponseBody, ResponseHead};
 use crate::http::socket::Transfer;
 use crate::upstream::connection::{Begun, Fed, RequestBytes};
 use crate::upstream::pool::Kept;
+use crate::upstream::server::ServerNumber;
 
 /// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
 /// tokens: a server writes some 250 bytes of JSON for each.
@@ -147,6 +148,7 @@ impl MainLoop {
     }
 
     pub(super) fn relay_head(&mut self, client: &mut Client, response: &ResponseHead) {
+        self.upstream_is_down &= client.server() != ServerNumber::default();
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
@@ -562,6 +564,7 @@ impl MainLoop {
 
     /// The upstream can't be connected to.
     pub(super) fn call_unreachable(&mut self, client: &mut Client, reason: &str) {
+        self.upstream_is_down |= client.server() == ServerNumber::default();
         let url = &self.servers[client.server().0].config.url;
         let message = format!(
             "the model server at {url} can't be reached ({reason}): start it, or name another with `--upstream`"
@@ -647,6 +650,7 @@ impl MainLoop {
 
     /// Cuts a response that the client has seen the beginning of, so that it can't pass for complete.
     pub(super) fn response_broke(&mut self, client: &mut Client, refusal: &Refusal) {
+        self.upstream_is_down &= client.server() != ServerNumber::default();
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
