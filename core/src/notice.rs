@@ -213,9 +213,6 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::ForgedResult => String::from(
             "The last reply shows a tool's result that no tool gave: the model wrote it itself, and nothing was run for it.\nDo not count on it.",
         ),
-        Reason::PolicyNotApproved => String::from(
-            "The policy profile on disk is not the one that the user approved; the approved one stays in force until the user runs `tslp policy approve`.",
-        ),
         Reason::TargetMissing => {
             directive("names nothing: it takes PATH or PATH::SYMBOL, relative to the workspace")
         }

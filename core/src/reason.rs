@@ -264,8 +264,6 @@ reasons! {
     SandboxBreach = "sandbox_breach",
     /// The model wrote a tool's result itself.
     ForgedResult = "forged_result",
-    /// The profile on disk isn't the approved one.
-    PolicyNotApproved = "policy_not_approved",
 }
 
 impl Reason {

@@ -29,10 +29,13 @@ pub fn approve(
     let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
     let mut engine = startup::engine(state, &config.policy, contents);
     let batch = engine.approve_policy(SystemClock.now(), profile_id, text);
-    let approved = batch.recorded.iter().find_map(|recorded| match &recorded.event {
-        Event::PolicyApproved(approved) => Some(approved.text),
-        _ => None,
-    });
+    let approved = batch
+        .recorded
+        .iter()
+        .find_map(|recorded| match &recorded.event {
+            Event::PolicyApproved(approved) => Some(approved.text),
+            _ => None,
+        });
     commit(&mut opened.log, batch)?;
     Ok(approved.expect("the batch says what was approved"))
 }

@@ -45,6 +45,8 @@ pub enum ToEngine {
         /// Why they are sent now.
         handover: Handover,
     },
+    /// The client has the response as it came: no other round can follow.
+    OneRound(ExchangeId),
     /// The model server's response is over. Sent exactly once for each [`ToLoop::Forward`] and each [`ToLoop::NextRound`], and
     /// once more if the response to the client ends while the engine has yet to say how it goes on.
     ReplyEnd {

@@ -269,6 +269,11 @@ impl EngineThread {
                 ending,
                 at,
             } => self.reply_end(exchange, ending, at),
+            ToEngine::OneRound(exchange) => {
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.tools = None;
+                }
+            }
             ToEngine::ToolsTested(tested) => self.tools_tested(tested),
             ToEngine::ToolEnded {
                 exchange,

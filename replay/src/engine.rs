@@ -522,7 +522,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// A part of a reply is over: all of its text is to be recorded.
-    pub fn whole_segment(&mut self, at: UnixMillis, episode: EpisodeId, reply: &mut Reply) -> Batch {
+    pub fn whole_segment(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        reply: &mut Reply,
+    ) -> Batch {
         let mut work = Work::new();
         let events = reply.whole_segment(&self.view(), episode);
         self.fold(at, events, &mut work);

@@ -359,6 +359,86 @@ fn changed(session: SessionId, change: GrantChange, token: &Token) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::RequestedCommand;
+    use crate::guardian::{Door, Join, Mode, Risk};
+
+    const AT: fn(i64) -> UnixMillis = |minutes| UnixMillis(minutes * 60_000);
+
+    fn build() -> ActionRequested {
+        ActionRequested {
+            call: CallId {
+                episode: EpisodeId(1),
+                number: 1,
+            },
+            session: SessionId(2),
+            door: Door::Bridge,
+            round: 1,
+            text: ArtifactHash::of(b""),
+            flaw: None,
+            commands: Vec::from([RequestedCommand {
+                join: Join::First,
+                words: Vec::from(["make".to_string()]),
+            }]),
+            mode: Mode::Ready,
+            scope: ArtifactHash::of(b""),
+            links: Vec::new(),
+        }
+    }
+
+    fn granted(session: u64) -> ToolSession {
+        let token = Token {
+            id: 1,
+            goal: Some(session),
+            capability: Capability::BuildExec,
+            risk: Risk::Medium,
+            issued_at: AT(0),
+            expires_at: after(AT(0), ACTION_MINUTES),
+            renewed_count: 0,
+            last_renewed_at: None,
+            scope_root: ArtifactHash::of(b"/w"),
+            revoked: false,
+        };
+        ToolSession {
+            grants: Vec::from([token]),
+            ..ToolSession::default()
+        }
+    }
+
+    #[test]
+    fn a_grant_ends_by_the_recorded_time() {
+        let jail = Jail {
+            root: "/w".into(),
+            ..Jail::default()
+        };
+        let strict = Profile {
+            grants: Vec::from([(
+                Capability::BuildExec,
+                GrantLimit {
+                    minutes: 5,
+                    renewals: 0,
+                },
+            )]),
+            ..Profile::built_in()
+        };
+        let check = |at, session: &ToolSession, profile: &Profile, expected: &str| {
+            let judging = Judging {
+                profile,
+                policy: None,
+                jail: &jail,
+                session,
+            };
+            let (judged, _) = judge(at, &build(), &judging);
+            let code = first_denial_of_each(&judged.denials).next();
+            let code = code.map_or(judged.decision.as_str(), |denial| &denial.code);
+            assert_eq!(code, expected, "{at:?}");
+        };
+        let built_in = Profile::built_in();
+        check(AT(14), &granted(2), &built_in, "ALLOW_WITH_LIMITS");
+        check(AT(15), &granted(2), &built_in, "CAPABILITY-ESCALATION");
+        check(AT(4), &granted(2), &strict, "ALLOW_WITH_LIMITS");
+        check(AT(5), &granted(2), &strict, "CAPABILITY-ESCALATION");
+        check(AT(1), &granted(3), &built_in, "CAPABILITY-MISSING");
+    }
 
     #[test]
     fn a_grant_is_for_some_minutes_and_never_for_long() {

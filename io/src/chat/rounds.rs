@@ -7,8 +7,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// Longest body that is kept back; a longer one is passed on, and asks for nothing.
-const WHOLE_BYTES_MAX: usize = 1 << 20;
+/// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
+const HELD_BYTES_MAX: usize = 1 << 20;
 
 /// Names that all pieces of a response share.
 const SHARED: [&str; 4] = ["id", "created", "model", "system_fingerprint"];
@@ -67,6 +67,12 @@ impl Rounds {
         self.form
     }
 
+    /// Whether a stream's last events are kept back.
+    #[must_use]
+    pub const fn is_ending(&self) -> bool {
+        self.ends
+    }
+
     /// Whether there was a round before this one.
     #[must_use]
     pub const fn is_continued(&self) -> bool {
@@ -79,10 +85,10 @@ impl Rounds {
         self.held.len()
     }
 
-    /// Whether the body is longer than what is kept back.
+    /// Whether there is more than what is kept back.
     #[must_use]
-    pub fn is_too_long(&self) -> bool {
-        self.form == Form::Whole && self.held.len() > WHOLE_BYTES_MAX
+    pub const fn is_too_long(&self) -> bool {
+        self.held.len() > HELD_BYTES_MAX
     }
 
     /// Everything that was kept back, as it came.
@@ -136,7 +142,10 @@ impl Rounds {
             Form::Whole => body_of(&self.held).and_then(|body| usage_of(&body)),
             Form::Stream => {
                 let events = Events(&self.held);
-                events.filter_map(data_of).filter_map(|json| usage_of(&json)).last()
+                events
+                    .filter_map(data_of)
+                    .filter_map(|json| usage_of(&json))
+                    .last()
             }
         };
         if let Some(usage) = usage {
@@ -377,7 +386,12 @@ mod tests {
 
     #[test]
     fn one_round_is_passed_on_byte_for_byte_wherever_it_is_cut() {
-        let stream = format!("{}: ping\r\n\r\n{}{}", chunk("a", "x"), chunk("a", "[DONE]"), ending("a", 5));
+        let stream = format!(
+            "{}: ping\r\n\r\n{}{}",
+            chunk("a", "x"),
+            chunk("a", "[DONE]"),
+            ending("a", 5)
+        );
         for cut in 0..=stream.len() {
             let mut rounds = Rounds::new(Form::Stream);
             let mut out = rounds.push(&stream.as_bytes()[..cut]);
@@ -405,7 +419,13 @@ mod tests {
         let usage = json!({"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 14});
         assert_eq!(
             read(&out),
-            ("one two three four".into(), vec!["a".into()], 1, vec![usage], 1)
+            (
+                "one two three four".into(),
+                vec!["a".into()],
+                1,
+                vec![usage],
+                1
+            )
         );
     }
 
@@ -416,7 +436,10 @@ mod tests {
         out.extend(rounds.say(" two"));
         out.extend(rounds.finish());
         let (text, ids, finished, usage, done) = read(&out);
-        assert_eq!((&*text, ids.len(), finished, usage.len(), done), ("one two", 1, 1, 1, 1));
+        assert_eq!(
+            (&*text, ids.len(), finished, usage.len(), done),
+            ("one two", 1, 1, 1, 1)
+        );
     }
 
     #[test]

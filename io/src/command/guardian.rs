@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tslp_core::decide::tools::evidence;
 use tslp_core::guardian::{Hindrance, Mode};
+use tslp_core::hash::ArtifactHash;
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{APPROVED_POLICY, GRANTS, TOOL_CALLS, TOOL_SESSIONS};
 
@@ -29,6 +31,7 @@ pub(super) fn guardian(command: &GuardianCommand) -> Result<Exit, Failed> {
         None => Err("tools are off (`tools.run`)".to_owned()),
     };
     let tables = Tables::read(&config)?;
+    let file = tables.policy_file(config.tools.policy.as_deref());
     let is_breached = tables.halts.iter().any(|row| {
         let halt = row.get(1).map(shown);
         halt == Some("sandbox_breach".into())
@@ -43,8 +46,8 @@ pub(super) fn guardian(command: &GuardianCommand) -> Result<Exit, Failed> {
     };
     print(
         *output,
-        || tables.json(mode, why).to_string(),
-        || tables.human(mode, why),
+        || tables.json(mode, why, file).to_string(),
+        || tables.human(mode, why, file),
     )?;
     Ok(Exit::Ok)
 }
@@ -72,7 +75,21 @@ impl Tables {
         })
     }
 
-    fn json(&self, mode: Mode, why: &str) -> Value {
+    /// How the profile on disk stands to the one in force.
+    fn policy_file(&self, file: Option<&Path>) -> Option<&'static str> {
+        let approved = self.policy.first().and_then(|row| row.get(2));
+        Some(match (fs::read_to_string(file?), approved) {
+            (Err(_), _) => "can't be read: the approved one is in force",
+            (Ok(text), Some(Cell::Hash(hash)))
+                if ArtifactHash::of(evidence(&text).as_bytes()).0 == *hash =>
+            {
+                "is the approved one"
+            }
+            (Ok(_), _) => "isn't the approved one, and isn't in force: run `tslp policy approve`",
+        })
+    }
+
+    fn json(&self, mode: Mode, why: &str, file: Option<&str>) -> Value {
         let objects = |table: usize, rows: &[Vec<Cell>]| {
             let columns = tslp_projections::TABLES[table].columns;
             let object = |row: &Vec<Cell>| {
@@ -85,6 +102,7 @@ impl Tables {
         json!({
             "mode": mode.as_str(),
             "why": why,
+            "policy_file": file,
             "policy": objects(APPROVED_POLICY, &self.policy).first(),
             "grants": objects(GRANTS, &self.grants),
             "sessions": objects(TOOL_SESSIONS, &self.halts),
@@ -92,13 +110,14 @@ impl Tables {
         })
     }
 
-    fn human(&self, mode: Mode, why: &str) -> Vec<String> {
+    fn human(&self, mode: Mode, why: &str, file: Option<&str>) -> Vec<String> {
         let cell = |row: &[Cell], at: usize| row.get(at).map(shown).unwrap_or_default();
         let mut lines = vec![format!("mode {mode}: {why}")];
         lines.push(match self.policy.first() {
             None => "profile built-in".to_owned(),
             Some(row) => format!("profile {} {:.12}", cell(row, 1), cell(row, 2)),
         });
+        lines.extend(file.map(|file| format!("the profile on disk {file}")));
         for row in &self.grants {
             let until = match row.get(6) {
                 Some(Cell::Integer(at)) => moment(*at),
@@ -108,7 +127,11 @@ impl Tables {
                 Some(Cell::Integer(1)) => ", revoked",
                 _ => "",
             };
-            lines.push(format!("grant s{} {} until {until}{revoked}", cell(row, 0), cell(row, 1)));
+            lines.push(format!(
+                "grant s{} {} until {until}{revoked}",
+                cell(row, 0),
+                cell(row, 1)
+            ));
         }
         for row in &self.halts {
             let whose = match row.first() {
@@ -122,7 +145,12 @@ impl Tables {
             lines.push(format!("{whose} {halt}, {} builds", cell(row, 2)));
         }
         for row in self.calls.iter().rev().take(CALLS_SHOWN) {
-            lines.push(format!("call_{}_{} {}", cell(row, 0), cell(row, 1), cell(row, 5)));
+            lines.push(format!(
+                "call_{}_{} {}",
+                cell(row, 0),
+                cell(row, 1),
+                cell(row, 5)
+            ));
         }
         lines
     }
@@ -149,8 +177,11 @@ fn json_of(cell: &Cell) -> Value {
 pub(super) fn approve(file: &Path, flags: &Flags, output: Output) -> Result<Exit, Failed> {
     let (config, _) = prepare(flags)?;
     let shown = file.display();
-    let failed = |exit, error: &dyn std::fmt::Display| Failed::new(exit, format!("{shown}: {error}"));
-    let real = file.canonicalize().map_err(|error| failed(Exit::Failure, &error))?;
+    let failed =
+        |exit, error: &dyn std::fmt::Display| Failed::new(exit, format!("{shown}: {error}"));
+    let real = file
+        .canonicalize()
+        .map_err(|error| failed(Exit::Failure, &error))?;
     if real.starts_with(&config.workspace) {
         let why = "a profile lies outside of the workspace, where no model's client can write it";
         return Err(failed(Exit::Usage, &why));

@@ -431,8 +431,8 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "tools.run",
-        flag: "tools",
-        variable: "TSLP_TOOLS",
+        flag: "tools-run",
+        variable: "TSLP_TOOLS_RUN",
         kind: Kind::Choice(|| words(TOOLS)),
         audience: Audience::Common,
         unit: "",
@@ -521,7 +521,9 @@ pub const KEYS: &[Key] = &[
         set: |s, written| written.path().map(|path| s.tools.policy = Some(path)),
         show: |s| {
             let policy = s.tools.policy.as_ref();
-            policy.map(|path| path.display().to_string()).unwrap_or_default()
+            policy
+                .map(|path| path.display().to_string())
+                .unwrap_or_default()
         },
     },
     Key {

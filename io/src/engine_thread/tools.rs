@@ -31,10 +31,10 @@ use crate::chat::reply::ReplyDecoder;
 use crate::chat::request::Body;
 use crate::guardian::{beyond_links, profile_file};
 use crate::sandbox::{Bound, Ended, Layer, Outcome, Sandbox, SandboxLimits};
+use crate::tool_loop::ToolLoopConfig;
 use crate::tool_loop::calls::{Call, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
 use crate::tool_loop::worker::{self, Job, Run, stop_pipe};
-use crate::tool_loop::ToolLoopConfig;
 
 /// What the engine needs for tools.
 pub(super) struct ToolLoop {
@@ -140,7 +140,9 @@ impl EngineThread {
     #[must_use]
     pub fn with_tools(mut self, config: ToolLoopConfig, to_engine: Sender<ToEngine>) -> Self {
         if config.scope.jail().to_text().is_none() {
-            tracing::warn!("tools are off: the path of the workspace or of the data holds a line break");
+            tracing::warn!(
+                "tools are off: the path of the workspace or of the data holds a line break"
+            );
             return self;
         }
         self.tools = Some(Box::new(ToolLoop {
@@ -243,10 +245,14 @@ impl EngineThread {
 
     /// The model server refuses messages of the role `tool`: it is told of the results in a user message.
     fn tell_otherwise(&mut self, exchange: ExchangeId) -> bool {
-        let (Some(tools), Some(running)) = (&mut self.tools, self.running.get_mut(&exchange)) else {
+        let (Some(tools), Some(running)) = (&mut self.tools, self.running.get_mut(&exchange))
+        else {
             return false;
         };
-        if !tools.without_tool_role.insert(running.addressee.model.clone()) {
+        if !tools
+            .without_tool_role
+            .insert(running.addressee.model.clone())
+        {
             return false;
         }
         running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
@@ -512,7 +518,11 @@ impl EngineThread {
         else {
             return;
         };
-        let status = format!("{}, {} ms, {class}", outcome.ended, outcome.duration.as_millis());
+        let status = format!(
+            "{}, {} ms, {class}",
+            outcome.ended,
+            outcome.duration.as_millis()
+        );
         self.answer(exchange, CallResult::ran(call, line, &output, status));
         self.work(exchange);
     }
@@ -551,7 +561,9 @@ impl EngineThread {
             results: working.results,
         });
         let is_over = reply.round > tools.config.rounds
-            || reply.began.is_some_and(|began| began.elapsed() >= tools.config.time)
+            || reply
+                .began
+                .is_some_and(|began| began.elapsed() >= tools.config.time)
             || self.engine.tool_session(reply.session).halt.is_some();
         if is_over {
             running.tools = None;

@@ -385,7 +385,10 @@ impl MainLoop {
     /// The process lives either way; whether it takes prompts is the status.
     fn health(&self) -> Vec<u8> {
         let is_down = self.upstream_is_down.then_some(Hindrance::UpstreamDown);
-        let is_damaged = self.ledger_failure.as_ref().map(|_| Hindrance::LedgerDamaged);
+        let is_damaged = self
+            .ledger_failure
+            .as_ref()
+            .map(|_| Hindrance::LedgerDamaged);
         let hindrances: Vec<Hindrance> = is_down.into_iter().chain(is_damaged).collect();
         let mode = self.mode.max(Mode::under(&hindrances)).as_str();
         let status = match &self.ledger_failure {

@@ -315,7 +315,7 @@ impl MainLoop {
         }
         write_body(out, call.downstream, &passed);
         if is_too_long {
-            self.pass_whole_body_on(client);
+            self.pass_on_as_it_came(client);
         }
     }
 
@@ -514,6 +514,12 @@ impl MainLoop {
         self.release_last_piece(client);
     }
 
+    /// The last piece has waited long enough: for the engine, or for the end of a response that has said that it is over.
+    pub(super) fn last_piece_waited(&mut self, client: &mut Client) {
+        self.pass_on_as_it_came(client);
+        self.release_last_piece(client);
+    }
+
     /// Lets the last piece go.
     pub(super) fn release_last_piece(&mut self, client: &mut Client) {
         client.moves += 1;
@@ -591,7 +597,9 @@ impl MainLoop {
     /// Answers in the upstream's place; no byte of a response has been passed on.
     pub(super) fn call_refused(&mut self, client: &mut Client, refusal: &Refusal) {
         tracing::warn!(status = refusal.status, message = %refusal.message, "upstream");
-        let has_begun = client.call().is_some_and(|call| call.downstream != Downstream::Waiting);
+        let has_begun = client
+            .call()
+            .is_some_and(|call| call.downstream != Downstream::Waiting);
         if has_begun {
             // An earlier round's response: the client has its head.
             return self.response_broke(client, refusal);
@@ -613,7 +621,12 @@ impl MainLoop {
         self.replace_response(client, refusal, Ending::LedgerFailed);
     }
 
-    pub(super) fn replace_response(&mut self, client: &mut Client, refusal: &Refusal, ending: Ending) {
+    pub(super) fn replace_response(
+        &mut self,
+        client: &mut Client,
+        refusal: &Refusal,
+        ending: Ending,
+    ) {
         let Client {
             exchange,
             out,

@@ -3,7 +3,7 @@
 use super::MainLoop;
 use super::client::{Call, Client, Downstream, Lane, Line, Media, Retry, Told, Upload, Work};
 use super::inbox::REPEATABLE_BODY_BYTES_MAX;
-use crate::channel::{Ending, ModelRequest, RoundsAllowed};
+use crate::channel::{Ending, ModelRequest, RoundsAllowed, ToEngine};
 use crate::chat::rounds::{Form, Rounds};
 use crate::http::error::Refusal;
 use crate::http::head::{self, Coding, LAST_CHUNK, RequestFraming, ResponseFraming};
@@ -61,9 +61,7 @@ pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]
     match framing {
         _ if data.is_empty() => {}
         ResponseFraming::Chunked => head::chunk(out.buffer(), data),
-        ResponseFraming::Length(_) | ResponseFraming::Close => {
-            out.buffer().extend_from_slice(data)
-        }
+        ResponseFraming::Length(_) | ResponseFraming::Close => out.buffer().extend_from_slice(data),
         ResponseFraming::Bodiless => {}
     }
 }
@@ -87,7 +85,8 @@ impl MainLoop {
         let (status, upstream) = (continued.status, continued.upstream);
         self.end_reply(id, call, Ending::Complete { status });
         if let Line::Linked(link) = call.line {
-            let idle = is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
+            let idle =
+                is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
             if idle {
                 self.keep_link(link)
             } else {
@@ -222,34 +221,49 @@ impl MainLoop {
         client.moves += 1;
     }
 
-    /// A body that is too long to be kept back is passed on, and asks for nothing.
-    pub(super) fn pass_whole_body_on(&mut self, client: &mut Client) {
+    /// A body that is too long to be kept back, or a stream that doesn't end after its last word, is passed on as it comes from
+    /// now on, and asks for nothing.
+    pub(super) fn pass_on_as_it_came(&mut self, client: &mut Client) {
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
+        let id = exchange.id;
         let Work::Upstream(call) = &mut exchange.work else {
             return;
         };
         let Lane::Chat(reply) = &mut call.lane else {
             return;
         };
+        let Some(continued) = &mut reply.continued else {
+            return;
+        };
+        if continued.rounds.is_continued() && continued.rounds.form() == Form::Whole {
+            let reason = "a later round's body is longer than what is kept of one";
+            let refusal = Refusal::new(502, "upstream_broke", reason.to_owned());
+            return self.response_broke(client, &refusal);
+        }
         let Some(continued) = reply.continued.take() else {
             return;
         };
-        if continued.rounds.is_continued() {
-            let reason = "a later round's body is longer than what is kept of one";
-            let refusal = Refusal::new(502, "upstream_broke", reason.to_owned());
-            reply.continued = Some(continued);
-            return self.response_broke(client, &refusal);
-        }
         reply.allowed = RoundsAllowed::One;
         let Continued {
             mut rounds, head, ..
         } = *continued;
-        self.relay_head(client, &head);
+        self.tell_engine(ToEngine::OneRound(id));
+        let held = match rounds.is_continued() {
+            true => rounds.finish(),
+            false => rounds.take_held(),
+        };
+        if client
+            .call()
+            .is_some_and(|call| call.downstream == Downstream::Waiting)
+        {
+            self.relay_head(client, &head);
+        }
         if let Some(call) = client.call() {
             let downstream = call.downstream;
-            write_body(&mut client.out, downstream, &rounds.take_held());
+            write_body(&mut client.out, downstream, &held);
         }
+        client.moves += 1;
     }
 }

@@ -37,13 +37,24 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Call> {
     }
     let fences = talk.fences.iter().filter(|fence| !fence.is_result);
     let mut found: Vec<(usize, Vec<Call>)> = fences
-        .map(|fence| (fence.body.start, read(text[fence.body.clone()].trim(), calls_max)))
+        .map(|fence| {
+            (
+                fence.body.start,
+                read(text[fence.body.clone()].trim(), calls_max),
+            )
+        })
         .collect();
     if shell_fences {
         let lines = talk.shell.iter();
         found.extend(lines.map(|body| {
             let line = text[body.clone()].trim().to_owned();
-            (body.start, vec![Call { text: line, flaw: None }])
+            (
+                body.start,
+                vec![Call {
+                    text: line,
+                    flaw: None,
+                }],
+            )
         }));
     }
     found.sort_by_key(|(start, _)| *start);
@@ -53,7 +64,9 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Call> {
     if let Some(last) = calls.get_mut(calls_max) {
         *last = Call::flawed(
             &last.text,
-            format!("a round may make {calls_max} calls (`tools.calls`); this one and those after it are too many"),
+            format!(
+                "a round may make {calls_max} calls (`tools.calls`); this one and those after it are too many"
+            ),
         );
     }
     calls
@@ -70,7 +83,10 @@ fn read(block: &str, calls_max: usize) -> Vec<Call> {
             items.map(read_call).collect()
         }
         Ok(item) => vec![read_call(&item)],
-        Err(error) => vec![Call::flawed(block, format!("the block is no JSON: {error}"))],
+        Err(error) => vec![Call::flawed(
+            block,
+            format!("the block is no JSON: {error}"),
+        )],
     }
 }
 
@@ -117,9 +133,17 @@ mod tests {
     #[test]
     fn one_object_or_a_list() {
         check("no tools here, nor in ```tool```", &[]);
-        check(&format!("I look.\n```tool\n{}\n```\n", shell("ls")), &["ls"]);
         check(
-            &format!("~~~tool\n[{},\n{}]\n~~~\nand\n````tool\n{}\n````", shell("a"), shell("b"), shell("c")),
+            &format!("I look.\n```tool\n{}\n```\n", shell("ls")),
+            &["ls"],
+        );
+        check(
+            &format!(
+                "~~~tool\n[{},\n{}]\n~~~\nand\n````tool\n{}\n````",
+                shell("a"),
+                shell("b"),
+                shell("c")
+            ),
             &["a", "b", "c"],
         );
     }
@@ -144,8 +168,14 @@ mod tests {
             assert!(calls.len() <= 4, "{block}");
         };
         check("{\"type\":\"shell\",", "no JSON");
-        check("{\"type\":\"python\",\"command\":\"x\"}", "`python` is no type of tool");
-        check("{\"type\":\"shell\",\"command\":[\"ls\"]}", "must be a text");
+        check(
+            "{\"type\":\"python\",\"command\":\"x\"}",
+            "`python` is no type of tool",
+        );
+        check(
+            "{\"type\":\"shell\",\"command\":[\"ls\"]}",
+            "must be a text",
+        );
         check("{\"command\":\"ls\"}", "a call is written");
         check("[]", "empty");
         check("7", "a call is written");
@@ -155,7 +185,10 @@ mod tests {
 
     #[test]
     fn shell_fences_are_calls_if_they_are_wanted() {
-        let text = format!("```sh\nls -l\n```\n```tool\n{}\n```\n```bash src/a.sh\nx\n```\n", shell("pwd"));
+        let text = format!(
+            "```sh\nls -l\n```\n```tool\n{}\n```\n```bash src/a.sh\nx\n```\n",
+            shell("pwd")
+        );
         let texts = |wanted| {
             let calls = calls_in(&text, wanted, 8).into_iter();
             calls.map(|call| call.text).collect::<Vec<_>>()

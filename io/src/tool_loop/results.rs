@@ -59,7 +59,10 @@ impl CallResult {
             text if text.ends_with('\n') => "",
             _ => "\n",
         };
-        format!("{line_end}{marks}{RESULT_FENCE} {}\n{text}\n{marks}\n", self.call)
+        format!(
+            "{line_end}{marks}{RESULT_FENCE} {}\n{text}\n{marks}\n",
+            self.call
+        )
     }
 }
 
@@ -71,7 +74,11 @@ fn shown(output: &str) -> String {
     let head = output.floor_char_boundary(SHOWN_BYTES_MAX / 2);
     let tail = output.ceil_char_boundary(output.len() - SHOWN_BYTES_MAX / 2);
     let left_out = tail - head;
-    format!("{}\n[{left_out} bytes left out]\n{}", &output[..head], &output[tail..])
+    format!(
+        "{}\n[{left_out} bytes left out]\n{}",
+        &output[..head],
+        &output[tail..]
+    )
 }
 
 /// How the model is told of results.
@@ -108,7 +115,8 @@ impl PastRound {
                     })
                 });
                 let calls: Vec<Value> = calls.collect();
-                let said = json!({ "role": "assistant", "content": self.text, "tool_calls": calls });
+                let said =
+                    json!({ "role": "assistant", "content": self.text, "tool_calls": calls });
                 let results = self.results.iter().map(|result| {
                     let id = result.call.to_string();
                     json!({ "role": "tool", "tool_call_id": id, "content": result.text() })
@@ -167,14 +175,20 @@ mod tests {
         );
         let talk = tslp_core::capture::tool_talk(&fence);
         assert_eq!((talk.fences.len(), talk.is_cut), (1, false));
-        assert_eq!(result("").fence(""), "```tool-result call_3_1\n[exit 0, 12 ms, READ]\n```\n");
+        assert_eq!(
+            result("").fence(""),
+            "```tool-result call_3_1\n[exit 0, 12 ms, READ]\n```\n"
+        );
     }
 
     #[test]
     fn both_ends_of_a_long_output_are_shown() {
         let long = format!("first {} last", "é".repeat(SHOWN_BYTES_MAX));
         let fence = result(&long).fence("");
-        assert!(fence.contains("first é") && fence.contains("é last\n["), "{fence}");
+        assert!(
+            fence.contains("first é") && fence.contains("é last\n["),
+            "{fence}"
+        );
         assert!(fence.len() < SHOWN_BYTES_MAX + 200);
     }
 
@@ -191,7 +205,10 @@ mod tests {
             assert!(next.starts_with(&body[..tail]) && next.ends_with(&body[tail..]));
             let json: Value = serde_json::from_slice(&next).unwrap();
             let messages = json["messages"].as_array().unwrap();
-            let found: Vec<&str> = messages.iter().filter_map(|it| it["role"].as_str()).collect();
+            let found: Vec<&str> = messages
+                .iter()
+                .filter_map(|it| it["role"].as_str())
+                .collect();
             assert_eq!(found, roles);
             String::from_utf8(next).unwrap()
         };

@@ -221,7 +221,6 @@ const REASONS_SINCE_V1: &[Reason] = &[
     Reason::CredentialInOutput,
     Reason::SandboxBreach,
     Reason::ForgedResult,
-    Reason::PolicyNotApproved,
 ];
 
 /// Writes the fixtures of a release that has none yet; what is there is never written to.

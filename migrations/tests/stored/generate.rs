@@ -6,9 +6,10 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
     AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
     DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
-    MessageRef, NoticeIssued, PartKind, PathEvidence, PolicyApproved, PromotionRefused, PromptBase, PromptComposed,
-    PromptCost, PromptMeasured, PromptReceived, PromptSent, ReadFailure, ReplyEnded, ReplyOutcome,
-    ReplyPart, ReplySegment, RulesInForce, ServerUsage, ToolCallRef, Transitioned, Verb, Within,
+    MessageRef, NoticeIssued, PartKind, PathEvidence, PolicyApproved, PromotionRefused, PromptBase,
+    PromptComposed, PromptCost, PromptMeasured, PromptReceived, PromptSent, ReadFailure,
+    ReplyEnded, ReplyOutcome, ReplyPart, ReplySegment, RulesInForce, ServerUsage, ToolCallRef,
+    Transitioned, Verb, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
