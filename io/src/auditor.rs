@@ -140,20 +140,21 @@ impl Auditor {
 
     fn answer(&mut self, audit: &Audit) -> io::Result<String> {
         let deadline = Instant::now() + self.config.timeout;
-        let server = self.config.server(audit);
+        let server = self.config.server(audit).clone();
+        let server = &server;
         let route = resolve::resolve(server, self.tls.take());
         let route = route.map_err(io::Error::other)?;
         self.tls.clone_from(&route.tls);
         let tcp = self.connect(&route, deadline)?;
         let handle = tcp.try_clone()?;
         self.queue.talking(handle).map_err(io::Error::other)?;
-        let request = self.request(audit);
+        let request = self.request(audit, server);
         let stream = Timed { tcp, deadline };
         let answer = match route.tls {
             None => json_client::answer(stream, &request, ANSWER_BYTES_MAX),
             Some(config) => {
-                let name = ServerName::try_from(self.config.server(audit).url.host.clone())
-                    .map_err(io::Error::other)?;
+                let name =
+                    ServerName::try_from(server.url.host.clone()).map_err(io::Error::other)?;
                 let session = ClientConnection::new(config, name).map_err(io::Error::other)?;
                 let stream = StreamOwned::new(session, stream);
                 json_client::answer(stream, &request, ANSWER_BYTES_MAX)
@@ -177,8 +178,7 @@ impl Auditor {
         Err(failed)
     }
 
-    fn request(&self, audit: &Audit) -> Vec<u8> {
-        let server = self.config.server(audit);
+    fn request(&self, audit: &Audit, server: &UpstreamConfig) -> Vec<u8> {
         let url = &server.url;
         let body = body(audit, self.config.placement);
         let clients = || audit.addressee.authorization.clone();
@@ -313,7 +313,7 @@ mod tests {
         };
         let (to_engine, _engine) = crossbeam_channel::bounded(1);
         let auditor = Auditor::new(config, queue, to_engine);
-        let request = String::from_utf8(auditor.request(&audit)).unwrap();
+        let request = String::from_utf8(auditor.request(&audit, &auditor.config.upstream)).unwrap();
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
         assert_eq!(
             head.lines().next(),

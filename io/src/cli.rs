@@ -16,7 +16,7 @@ use clap::{
 use clap_complete::Shell;
 
 pub use self::evidence::LogArgs;
-pub use self::tool::{GuardianCommand, PolicyCommand, ToolCommand, ToolLine};
+pub use self::tool::{GuardianCommand, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::key::{Audience, Key, Kind};
 use crate::config::layers::Flags;
 use crate::config::table::KEYS;
@@ -494,6 +494,11 @@ mod tests {
             }
             text
         };
+        let tool = |name: &str, args: &ToolArgs| {
+            let (allow, line) = (args.line.allow.join("+"), args.line.line.join("+"));
+            let name = format!("tool {name} {allow}: {line}");
+            with(&name, &args.flags.0, Some(args.output))
+        };
         match command {
             Command::Serve { flags } => with("serve", &flags.0, None),
             Command::Demo { flags } => with("demo", &flags.0, None),
@@ -574,24 +579,8 @@ mod tests {
                 let client = client.as_deref().unwrap_or_default();
                 with(&format!("connect {client}"), &flags.0, None)
             }
-            Command::Tool(ToolCommand::Check {
-                line,
-                flags,
-                output,
-            }) => with(
-                &format!("tool check {}", tool_line(line)),
-                &flags.0,
-                Some(*output),
-            ),
-            Command::Tool(ToolCommand::Run {
-                line,
-                flags,
-                output,
-            }) => with(
-                &format!("tool run {}", tool_line(line)),
-                &flags.0,
-                Some(*output),
-            ),
+            Command::Tool(ToolCommand::Check(args)) => tool("check", args),
+            Command::Tool(ToolCommand::Run(args)) => tool("run", args),
             Command::Policy(PolicyCommand::Approve {
                 file,
                 flags,
@@ -616,10 +605,6 @@ mod tests {
             Command::Completions { shell } => format!("completions {shell}"),
             Command::Man { command } => format!("man {command:?}"),
         }
-    }
-
-    fn tool_line(line: &ToolLine) -> String {
-        format!("{}: {}", line.allow.join("+"), line.line.join("+"))
     }
 
     #[test]

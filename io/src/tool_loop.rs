@@ -18,6 +18,15 @@ pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// What of an output goes to the model and the client; all that is kept of it is in the Vault.
 pub const SHOWN_BYTES_MAX: usize = 8 << 10;
 
+/// Where a character begins, at this byte or shortly before it.
+fn boundary_before(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
 /// How tools are run for replies.
 #[derive(Clone, Debug)]
 pub struct ToolLoopConfig {

@@ -326,17 +326,11 @@ fn grant(
         .find_map(|token| token.renewed(at, minutes, GrantLimit::default()))
         .map(|token| changed(session, GrantChange::Renewed, &token));
     renewed.unwrap_or_else(|| {
+        let scope_root = ArtifactHash::of(policy.workspace_root.as_bytes());
         let token = Token {
-            id: 0,
             goal: Some(session.0),
-            capability,
-            risk: capability.risk(),
-            issued_at: at,
             expires_at: after(at, minutes),
-            renewed_count: 0,
-            last_renewed_at: None,
-            scope_root: ArtifactHash::of(policy.workspace_root.as_bytes()),
-            revoked: false,
+            ..Token::issued(0, capability, scope_root, at)
         };
         changed(session, GrantChange::Granted, &token)
     })
@@ -360,7 +354,7 @@ fn changed(session: SessionId, change: GrantChange, token: &Token) -> Event {
 mod tests {
     use super::*;
     use crate::event::RequestedCommand;
-    use crate::guardian::{Door, Join, Mode, Risk};
+    use crate::guardian::{Door, Join, Mode};
 
     const AT: fn(i64) -> UnixMillis = |minutes| UnixMillis(minutes * 60_000);
 
@@ -386,17 +380,10 @@ mod tests {
     }
 
     fn granted(session: u64) -> ToolSession {
+        let scope_root = ArtifactHash::of(b"/w");
         let token = Token {
-            id: 1,
             goal: Some(session),
-            capability: Capability::BuildExec,
-            risk: Risk::Medium,
-            issued_at: AT(0),
-            expires_at: after(AT(0), ACTION_MINUTES),
-            renewed_count: 0,
-            last_renewed_at: None,
-            scope_root: ArtifactHash::of(b"/w"),
-            revoked: false,
+            ..Token::issued(1, Capability::BuildExec, scope_root, AT(0))
         };
         ToolSession {
             grants: Vec::from([token]),

@@ -78,7 +78,7 @@ impl Glob {
 
 /// Whether a pattern fits a whole text, where `is_star` tells what stands for any number of items. Goes back to the last
 /// star only, which is enough, so it takes at most the product of both lengths.
-fn starred<P, T>(
+pub fn starred<P, T>(
     pattern: &[P],
     text: &[T],
     is_star: impl Fn(&P) -> bool,

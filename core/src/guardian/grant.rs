@@ -69,6 +69,28 @@ pub enum Standing {
 }
 
 impl Token {
+    /// A token for the session, of the capability's own risk, for the longest time at one go.
+    #[must_use]
+    pub fn issued(
+        id: u64,
+        capability: Capability,
+        scope_root: ArtifactHash,
+        now: UnixMillis,
+    ) -> Self {
+        Self {
+            id,
+            goal: None,
+            capability,
+            risk: capability.risk(),
+            issued_at: now,
+            expires_at: after(now, ACTION_MINUTES),
+            renewed_count: 0,
+            last_renewed_at: None,
+            scope_root,
+            revoked: false,
+        }
+    }
+
     /// Whether it is about this capability, here and for this goal at all.
     #[must_use]
     pub fn concerns(

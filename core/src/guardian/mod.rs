@@ -27,7 +27,7 @@ pub use class::{Capability, Class, Risk};
 pub use command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, Unsplit};
 pub use command_table::{Classified, CommandTable};
 pub use condition::{Condition, ConditionError};
-pub use glob::Glob;
+pub use glob::{Glob, starred};
 pub use grant::{ACTION_MINUTES, GrantLimit, SESSION_MINUTES, Standing, Token, after};
 pub use jail::{Jail, Trespass, absolute, is_within};
 pub use line::{Judged, JudgedLine, LineContext, judge_line};

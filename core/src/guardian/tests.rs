@@ -26,19 +26,8 @@ fn goal() -> Goal {
 }
 
 fn grant(capability: Capability) -> Token {
-    let now = UnixMillis(0);
-    Token {
-        id: 1,
-        goal: None,
-        capability,
-        risk: capability.risk(),
-        issued_at: now,
-        expires_at: after(now, ACTION_MINUTES),
-        renewed_count: 0,
-        last_renewed_at: None,
-        scope_root: ArtifactHash::of(ROOT.as_bytes()),
-        revoked: false,
-    }
+    let root = ArtifactHash::of(ROOT.as_bytes());
+    Token::issued(1, capability, root, UnixMillis(0))
 }
 
 fn state() -> State {

@@ -456,8 +456,18 @@ mod tests {
 
     /// Decodes the same bytes split at every position; all splits must say the same.
     fn check(bytes: &[u8], text: &str, finish_reason: Option<&str>, finished: bool) {
+        check_in(Dialect::default(), bytes, text, finish_reason, finished);
+    }
+
+    fn check_in(
+        dialect: Dialect,
+        bytes: &[u8],
+        text: &str,
+        finish_reason: Option<&str>,
+        finished: bool,
+    ) {
         for split in 0..=bytes.len() {
-            let mut decoder = ReplyDecoder::default();
+            let mut decoder = ReplyDecoder::new(dialect);
             let mut said = decoder.push(&bytes[..split]).text;
             said.push_str(&decoder.push(&bytes[split..]).text);
             said.push_str(&decoder.end().text);
@@ -482,20 +492,7 @@ mod tests {
         let echo = "What does `ring_put` of ring.c return? Answer in five";
         let shown = "\n\n[CURRENT STATE: AUTHORITATIVE]\nEntity: ring.c\n";
         let check = |dialect, bytes: &[u8], text: &str, finish: &str| {
-            for split in 0..=bytes.len() {
-                let mut decoder = ReplyDecoder::new(dialect);
-                let mut said = decoder.push(&bytes[..split]).text;
-                said.push_str(&decoder.push(&bytes[split..]).text);
-                said.push_str(&decoder.end().text);
-                assert_eq!(said, text, "{dialect:?}, split at {split}");
-                assert!(decoder.is_finished(), "{dialect:?}, split at {split}");
-                let (_, reason, ..) = decoder.into_parts();
-                assert_eq!(
-                    reason.as_deref(),
-                    Some(finish),
-                    "{dialect:?}, split at {split}"
-                );
-            }
+            check_in(dialect, bytes, text, Some(finish), true);
         };
         use Dialect::{ChatCompletions, Completions, Messages, Responses};
         check(ChatCompletions, recorded!("chat-whole.txt"), echo, "length");

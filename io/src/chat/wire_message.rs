@@ -324,22 +324,6 @@ fn read_part(
 ) -> Result<(), serde_json::Error> {
     let is_text = |text: &&RawValue| text.get().starts_with('"');
     match (part.kind.as_deref(), part.text.filter(is_text)) {
-        (kind, Some(text)) if is_said(kind, own.message.role) => {
-            own.add_part(unit, text)?;
-            let is_clients = own.message.role == Role::User
-                && own
-                    .message
-                    .parts
-                    .last()
-                    .is_some_and(|text| is_clients_text(text));
-            if is_clients {
-                own.message.parts.pop();
-                own.slots.parts.pop();
-                let mut other = WireMessage::new(Role::Other);
-                other.add_part(unit, text)?;
-                others.push(other);
-            }
-        }
         (Some("tool_use"), _) => {
             let name = part.name.as_deref().unwrap_or_default().to_owned();
             match part.input {
@@ -360,23 +344,20 @@ fn read_part(
         }
         // Thoughts are signed by some servers: they go back as they came.
         (Some("thinking" | "redacted_thinking"), _) | (_, None) => {}
-        (_, Some(text)) if own.message.role == Role::User => {
-            let mut other = WireMessage::new(Role::Other);
-            other.add_part(unit, text)?;
-            others.push(other);
+        (_, Some(text)) if own.message.role != Role::User => own.add_part(unit, text)?,
+        // The user is held to what users' parts are called.
+        (kind, Some(text)) => {
+            let mut part = WireMessage::new(Role::Other);
+            part.add_part(unit, text)?;
+            let is_clients = part.message.parts.iter().any(|text| is_clients_text(text));
+            if matches!(kind, Some("text" | "input_text")) && !is_clients {
+                own.add_part(unit, text)?;
+            } else {
+                others.push(part);
+            }
         }
-        (_, Some(text)) => own.add_part(unit, text)?,
     }
     Ok(())
-}
-
-/// Whether a text part of this type is what the one who speaks says. The user is held to what users' parts are called.
-fn is_said(kind: Option<&str>, role: Role) -> bool {
-    match kind {
-        Some("text" | "input_text") => true,
-        None | Some("output_text") => role != Role::User,
-        Some(_) => false,
-    }
 }
 
 /// The messages of one item: those that aren't the speaker's, and the speaker's own unless only the others say anything.

@@ -12,29 +12,9 @@ use super::{ConfigFlags, LogFlags, Output};
 #[derive(Clone, Debug, Subcommand)]
 pub enum ToolCommand {
     /// Say of each command of a line what it does and whether it may run, without running it
-    Check {
-        /// The line.
-        #[command(flatten)]
-        line: ToolLine,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: Output,
-    },
+    Check(ToolArgs),
     /// Run a line in the sandbox, if all of its commands may run
-    Run {
-        /// The line.
-        #[command(flatten)]
-        line: ToolLine,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: Output,
-    },
+    Run(ToolArgs),
 }
 
 /// What is asked of a policy profile.
@@ -76,6 +56,20 @@ pub enum GuardianCommand {
         #[command(flatten)]
         output: Output,
     },
+}
+
+/// What a command line for tools is asked with.
+#[derive(Clone, Debug, Args)]
+pub struct ToolArgs {
+    /// The line.
+    #[command(flatten)]
+    pub line: ToolLine,
+    /// The configuration's flags.
+    #[command(flatten)]
+    pub flags: ConfigFlags,
+    /// For whom to print.
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// A command line for tools, and by what it is judged.

@@ -10,7 +10,7 @@ use tslp_core::guardian::{
 };
 
 use super::{Course, Failed, layers, prepare, print, start_logging};
-use crate::cli::{Output, PolicyCommand, ToolCommand, ToolLine};
+use crate::cli::{Output, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::ServeConfig;
 use crate::config::layers::Flags;
 use crate::exit::Exit;
@@ -20,14 +20,16 @@ use crate::observer::{SystemClock, WallClock};
 use crate::sandbox::{Ended, Layer, Outcome, Sandbox};
 
 pub(super) fn tool(command: &ToolCommand) -> Result<Exit, Failed> {
+    let (ToolCommand::Check(args) | ToolCommand::Run(args)) = command;
+    let ToolArgs {
+        line,
+        flags,
+        output,
+    } = args;
+    let (config, _) = prepare(&flags.0)?;
+    let asked = Asked::of(line, &config, &flags.0)?;
     match command {
-        ToolCommand::Check {
-            line,
-            flags,
-            output,
-        } => {
-            let (config, _) = prepare(&flags.0)?;
-            let asked = Asked::of(line, &config, &flags.0)?;
+        ToolCommand::Check(_) => {
             let judged = asked.judge(line);
             print(
                 *output,
@@ -39,14 +41,7 @@ pub(super) fn tool(command: &ToolCommand) -> Result<Exit, Failed> {
                 _ => Exit::CheckFailed,
             })
         }
-        ToolCommand::Run {
-            line,
-            flags,
-            output,
-        } => {
-            let (config, _) = prepare(&flags.0)?;
-            run(&Asked::of(line, &config, &flags.0)?, line, *output)
-        }
+        ToolCommand::Run(_) => run(&asked, line, *output),
     }
 }
 

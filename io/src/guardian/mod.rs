@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tslp_core::guardian::{
-    ACTION_MINUTES, Amounts, Capability, Class, Door, Jail, Join, Judged, JudgedLine, LineContext,
-    Mode, Profile, SimpleCommand, Token, Unsplit, after, judge_line,
+    Amounts, Capability, Class, Door, Jail, Join, Judged, JudgedLine, LineContext, Mode, Profile,
+    SimpleCommand, Token, Unsplit, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -94,7 +94,7 @@ impl ToolScope {
         let scope_root = ArtifactHash::of(jail.root.as_bytes());
         let granted = inputs.granted.iter();
         let grants: Vec<Token> = granted
-            .map(|it| token(*it, scope_root, inputs.now))
+            .map(|it| Token::issued(0, *it, scope_root, inputs.now))
             .collect();
         let context = LineContext {
             profile: &inputs.profile,
@@ -162,22 +162,6 @@ pub fn layer_of(line: &JudgedLine) -> Layer {
 pub fn time_of(line: &JudgedLine) -> Duration {
     line.timeout_seconds()
         .map_or(SandboxLimits::default().time, Duration::from_secs)
-}
-
-/// A grant for this moment.
-fn token(capability: Capability, scope_root: ArtifactHash, now: UnixMillis) -> Token {
-    Token {
-        id: 0,
-        goal: None,
-        capability,
-        risk: capability.risk(),
-        issued_at: now,
-        expires_at: after(now, ACTION_MINUTES),
-        renewed_count: 0,
-        last_renewed_at: None,
-        scope_root,
-        revoked: false,
-    }
 }
 
 /// Where a path leads, if symbolic links lead it elsewhere. The kernel has the last word: links can change until then.

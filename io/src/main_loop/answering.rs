@@ -20,7 +20,7 @@ use crate::http::head::{self, CONTINUE, Coding, Drop, LAST_CHUNK, RequestFraming
 use crate::http::request::{BodyLength, Expectation, Persistence, RequestHead};
 use crate::http::response::Asked;
 use crate::http::server_connection::ClientEvent;
-use crate::loop_config::{Limits, UpstreamConfig};
+use crate::loop_config::Limits;
 use crate::routes::{Route, route};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
@@ -249,10 +249,8 @@ impl MainLoop {
             BodyLength::Known(bytes) => (RequestFraming::Length(bytes), Upload::Length),
             BodyLength::Chunked => (RequestFraming::Chunked, Upload::Chunked(0)),
         };
-        // What isn't chat goes to the default server: its body is never read, and a list of models has none.
-        let server = &self.config.upstream;
-        let target = format!("{}{}", server.url.prefix, exchange.head.target);
-        let head = self.request_head(server, &exchange.head, &target, framing, Coding::AsAsked);
+        // What isn't chat stays with the default server: its body is never read, and a list of models has none.
+        let head = self.request_head(&exchange, framing, Coding::AsAsked);
         let idempotent = matches!(
             exchange.head.method.as_str(),
             "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE"
@@ -302,16 +300,16 @@ impl MainLoop {
     /// The head of a request to the upstream, made from the client's.
     pub(super) fn request_head(
         &self,
-        server: &UpstreamConfig,
-        head: &RequestHead,
-        target: &str,
+        exchange: &Exchange,
         framing: RequestFraming,
         coding: Coding,
     ) -> Vec<u8> {
+        let head = &exchange.head;
+        let server = &self.servers[exchange.server.0].config;
         let authorization = server.own_authorization();
         let to = RequestTo {
             host: &server.url.authority(),
-            target,
+            target: &format!("{}{}", server.url.prefix, head.target),
             authorization: authorization.as_ref().map(|own| own.reveal().as_bytes()),
             framing,
             coding,

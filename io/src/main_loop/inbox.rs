@@ -157,8 +157,6 @@ impl MainLoop {
             unreachable!("one Forward for each prompt");
         };
         exchange.server = ServerNumber::for_model(model.as_deref(), &self.config.model_upstreams);
-        let server = &self.servers[exchange.server.0].config;
-        let target = format!("{}{}", server.url.prefix, exchange.head.target);
         let framing = RequestFraming::Length(body.len() as u64);
         // A body that may have to be sent again is kept until the response comes, which can take minutes.
         let retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
@@ -166,7 +164,7 @@ impl MainLoop {
         } else {
             Retry::Never
         };
-        let head = self.request_head(server, &exchange.head, &target, framing, Coding::Identity);
+        let head = self.request_head(exchange, framing, Coding::Identity);
         let is_gated = matches!(lane, Lane::Chat(_));
         exchange.work = Work::Upstream(Box::new(Call {
             request: RequestBytes::new(head, body),

@@ -123,10 +123,8 @@ impl MainLoop {
             return;
         };
         let body = request.body;
-        let server = &self.servers[exchange.server.0].config;
-        let target = format!("{}{}", server.url.prefix, exchange.head.target);
         let framing = RequestFraming::Length(body.len() as u64);
-        let head = self.request_head(server, &exchange.head, &target, framing, Coding::Identity);
+        let head = self.request_head(exchange, framing, Coding::Identity);
         let id = exchange.id;
         let Work::Upstream(call) = &mut exchange.work else {
             return;

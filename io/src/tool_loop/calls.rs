@@ -3,6 +3,8 @@
 use serde_json::Value;
 use tslp_core::capture::tool_talk;
 
+use super::boundary_before;
+
 /// One call as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
@@ -14,7 +16,7 @@ pub struct Call {
 
 impl Call {
     fn flawed(text: &str, flaw: impl Into<String>) -> Self {
-        let end = text.floor_char_boundary(FLAWED_BYTES_MAX);
+        let end = boundary_before(text, FLAWED_BYTES_MAX);
         Self {
             text: text[..end].to_owned(),
             flaw: Some(flaw.into()),

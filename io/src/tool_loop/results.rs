@@ -5,7 +5,7 @@ use tslp_core::decide::tools::RESULT_FENCE;
 use tslp_core::delimiter;
 use tslp_core::event::CallId;
 
-use super::SHOWN_BYTES_MAX;
+use super::{SHOWN_BYTES_MAX, boundary_before};
 
 /// What came of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,8 +71,8 @@ fn shown(output: &str) -> String {
     if output.len() <= SHOWN_BYTES_MAX {
         return output.to_owned();
     }
-    let head = output.floor_char_boundary(SHOWN_BYTES_MAX / 2);
-    let tail = output.ceil_char_boundary(output.len() - SHOWN_BYTES_MAX / 2);
+    let head = boundary_before(output, SHOWN_BYTES_MAX / 2);
+    let tail = boundary_before(output, output.len() - SHOWN_BYTES_MAX / 2);
     let left_out = tail - head;
     format!(
         "{}\n[{left_out} bytes left out]\n{}",

@@ -1,5 +1,7 @@
 //! A model server: where it is, the way to it, and the connections to it that are kept.
 
+use tslp_core::guardian::starred;
+
 use super::pool::Pool;
 use super::resolve::Resolver;
 use crate::loop_config::{ModelUpstream, UpstreamConfig};
@@ -52,31 +54,8 @@ impl ServerNumber {
 
 /// Whether a name fits a pattern, in which `*` stands for any characters, or none. Letters' case doesn't matter.
 fn fits_pattern(name: &[u8], pattern: &[u8]) -> bool {
-    let mut parts = pattern.split(|byte| *byte == b'*');
-    let first = parts.next().unwrap_or_default();
-    let Some((start, mut rest)) = name.split_at_checked(first.len()) else {
-        return false;
-    };
-    let Some(last) = parts.next_back() else {
-        return rest.is_empty() && start.eq_ignore_ascii_case(first);
-    };
-    if !start.eq_ignore_ascii_case(first) {
-        return false;
-    }
-    // The leftmost place for each part leaves the most for those behind it.
-    for part in parts {
-        let mut places = 0..=rest.len().saturating_sub(part.len());
-        let fits = |at: &usize| {
-            let found = rest.get(*at..*at + part.len());
-            found.is_some_and(|found| found.eq_ignore_ascii_case(part))
-        };
-        match places.find(fits) {
-            None => return false,
-            Some(at) => rest = &rest[at + part.len()..],
-        }
-    }
-    let end = rest.len().checked_sub(last.len());
-    end.is_some_and(|at| rest[at..].eq_ignore_ascii_case(last))
+    let is_star = |byte: &u8| *byte == b'*';
+    starred(pattern, name, is_star, u8::eq_ignore_ascii_case)
 }
 
 #[cfg(test)]
