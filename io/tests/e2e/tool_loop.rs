@@ -1,6 +1,7 @@
 //! The tool loop at real sockets (spec §8.5): rounds, limits, grants, stops and what is on record of them.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use tslp_core::guardian::Decision;
 use crate::client::Response;
 use crate::deep::forged;
 use crate::harness::{
-    CHAT, JSON, Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, prompt, user,
+    CHAT, JSON, Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, prompt, serving, user,
 };
 use crate::sandbox::snapshot;
 use crate::upstream::{Reply, Step, Upstream, barrier, completion, event, last_events};
@@ -760,4 +761,34 @@ fn a_try_to_get_out_halts_everything() {
     tslp.stop();
     let events = check_record(&places);
     assert!(notices(&events).contains(&"sandbox_breach"));
+}
+
+#[test]
+fn where_the_kernel_doesnt_enforce_the_sandbox_tools_are_off_and_chat_goes_on() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let plain = places.in_workspace(&serving(&upstream.url));
+    // As where a distribution restricts user namespaces.
+    let mut command = Command::new("unshare");
+    command
+        .args(["--user", "--map-root-user", "sh", "-c"])
+        .arg("echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"")
+        .arg("sh")
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .env("HOME", places.path("home"))
+        .current_dir(places.path("home"));
+    let tslp = Tslp::spawn(&places, command);
+    upstream.will_say(asks("ls"));
+    upstream.will_say("Well.");
+    let said = tslp.say("Look.").said();
+    assert!(said.contains("tools don't run in mode SAFE_MODE"), "{said}");
+    assert!(said.ends_with("Well."), "{said}");
+    eventually(|| (tslp.page("/health")["mode"] == "SAFE_MODE").then_some(()));
+    let doctor = tslp.page("/doctor");
+    let checks = doctor["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["check"] == "tools").unwrap();
+    assert_eq!(check["status"], "warning", "{check}");
+    assert!(check["detail"].as_str().unwrap().starts_with("off: "), "{check}");
+    tslp.stop();
+    check_record(&places);
 }
