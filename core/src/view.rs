@@ -7,7 +7,7 @@ use crate::entity::{EntityId, Symbol};
 use crate::event::{Audited, CallId, DiskFinding, Injected, NoticeIssued, Withheld};
 use crate::extract::Proof;
 use crate::gate::GateReport;
-use crate::guardian::{Amounts, Decision, Token};
+use crate::guardian::{Amounts, Decision, Door, Token};
 use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use crate::path::RelPath;
@@ -33,6 +33,8 @@ pub struct ToolSession {
 pub struct ToolCall {
     /// Its session.
     pub session: SessionId,
+    /// Who asks, and who would run it.
+    pub door: Door,
     /// The round of its reply.
     pub round: u32,
     /// The command line in the Vault.

@@ -564,12 +564,15 @@ impl EngineThread {
             return;
         };
         let judged = self.engine.judge(pending, answers);
+        let mut calls = Vec::new();
         for recorded in &judged.batch.recorded {
             if let Event::ReplyEnded(ended) = &recorded.event {
                 self.sent_prompts.replied(ended.episode, &ended.segments);
+                calls.clone_from(&ended.tool_calls);
             }
         }
         self.commit(judged.batch);
+        self.observe_calls(episode, &calls);
         if let Some(question) = judged.audit {
             self.ask(episode, question, addressee, at);
         }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::config::ServeConfig;
-use crate::config::settings::{ToolsChoice, ToolsConfig};
+use crate::config::settings::{ClientTools, ToolsChoice, ToolsConfig};
 use crate::guardian::ToolScope;
 use crate::sandbox::{Layer, Sandbox};
 
@@ -30,6 +30,10 @@ fn boundary_before(text: &str, at: usize) -> usize {
 /// How tools are run for replies.
 #[derive(Clone, Debug)]
 pub struct ToolLoopConfig {
+    /// Whether anything is run.
+    pub run: ToolsChoice,
+    /// Whether calls of the client's own tools are judged.
+    pub client_tools: ClientTools,
     /// Where they work.
     pub scope: ToolScope,
     /// Where the Operator keeps the profile; what counts is the approved one.
@@ -47,7 +51,7 @@ pub struct ToolLoopConfig {
 }
 
 impl ToolLoopConfig {
-    /// What is configured; none if tools are off.
+    /// What is configured; none if neither is anything run nor judged.
     #[must_use]
     pub fn of(config: &ServeConfig) -> Option<Self> {
         let ToolsConfig {
@@ -59,7 +63,12 @@ impl ToolLoopConfig {
             shell_fences,
             policy,
             toolchains,
+            client_tools,
         } = &config.tools;
+        let (run, client_tools) = (*run, *client_tools);
+        if run == ToolsChoice::Off && client_tools == ClientTools::Off {
+            return None;
+        }
         let mut hidden = vec![config.data_dir.clone()];
         hidden.extend(policy.iter().filter_map(|file| file.canonicalize().ok()));
         let there = toolchains.iter().filter_map(|folder| {
@@ -69,7 +78,9 @@ impl ToolLoopConfig {
             }
             found.ok()
         });
-        (*run == ToolsChoice::On).then(|| Self {
+        Some(Self {
+            run,
+            client_tools,
             scope: ToolScope {
                 workspace: config.workspace.clone(),
                 hidden,

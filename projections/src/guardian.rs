@@ -11,7 +11,7 @@ use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, CapabilityChanged, Event, GrantChange, NoticeIssued,
     Recorded, ToolRan,
 };
-use tslp_core::guardian::{Amounts, Capability, Class, Decision, Risk, Spend, Token};
+use tslp_core::guardian::{Amounts, Capability, Class, Decision, Door, Risk, Spend, Token};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
@@ -79,6 +79,7 @@ const CALL_COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
     column("number", ColumnType::Integer),
     column("session", ColumnType::Integer),
+    column("door", ColumnType::Text),
     column("round", ColumnType::Integer),
     column("text", ColumnType::Hash),
     nullable("decision", ColumnType::Text),
@@ -154,6 +155,7 @@ impl Guardian {
     fn request(&mut self, requested: &ActionRequested, changes: &mut Changes) {
         let call = ToolCall {
             session: requested.session,
+            door: requested.door,
             round: requested.round,
             text: requested.text,
             decision: None,
@@ -188,6 +190,12 @@ impl Guardian {
         call.decision = Some(judged.decision);
         call.is_over = judged.decision == Decision::Deny;
         changes.put(crate::TOOL_CALLS, || call_row(judged.call, call));
+        if call.door != Door::Bridge {
+            // Whatever comes of it is its client's.
+            call.is_over = true;
+            changes.put(crate::TOOL_CALLS, || call_row(judged.call, call));
+            return;
+        }
         let session = call.session;
         let is_allowed = judged.decision != Decision::Deny;
         let builds = u64::from(is_allowed && matches!(judged.class, Class::Build | Class::Shell));
@@ -426,7 +434,9 @@ impl Guardian {
             episode: cells.next()?,
             number: cells.next()?,
         };
-        let (session, round, text) = (cells.next()?, cells.next()?, cells.next()?);
+        let session = cells.next()?;
+        let door = cells.word(Door::ALL, Door::as_str)?;
+        let (round, text) = (cells.next()?, cells.next()?);
         let decision = cells.next::<Option<String>>()?;
         let named = |word: String| {
             let mut all = Decision::ALL.iter().copied();
@@ -435,6 +445,7 @@ impl Guardian {
         };
         let known = ToolCall {
             session,
+            door,
             round,
             text,
             decision: decision.map(named).transpose()?,
@@ -490,6 +501,7 @@ fn call_row(id: CallId, call: &ToolCall) -> Vec<Value> {
     let mut row = call_key(id);
     row.extend([
         call.session.0.into(),
+        call.door.as_str().into(),
         call.round.into(),
         Value::from(&call.text.0),
         call.decision.map(Decision::as_str).into(),

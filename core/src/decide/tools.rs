@@ -12,7 +12,7 @@ use crate::event::{
     NoticeIssued, ToolOutcome, ToolRan, Verb,
 };
 use crate::guardian::{
-    ACTION_MINUTES, Capability, Class, Decision, GrantLimit, Jail, JudgedLine, LineContext,
+    ACTION_MINUTES, Capability, Class, Decision, Door, GrantLimit, Jail, JudgedLine, LineContext,
     Profile, SimpleCommand, Step, Token, after, judge_line,
 };
 use crate::hash::ArtifactHash;
@@ -126,7 +126,9 @@ pub fn judge(
 /// What a decision on a call means for the session's tools. The decision is folded already.
 #[must_use]
 pub fn after_judgement(view: &dyn View, judged: &ActionJudged) -> Vec<Event> {
-    let Some(call) = view.tool_call(judged.call) else {
+    let call = view.tool_call(judged.call);
+    // Who only looks on halts nothing.
+    let Some(call) = call.filter(|call| call.door == Door::Bridge) else {
         return Vec::new();
     };
     let first = first_denial_of_each(&judged.denials);
@@ -244,7 +246,9 @@ pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Ev
     let fences = capture::tool_talk(text).fences.into_iter();
     let shown = fences.filter(|fence| fence.is_result).count();
     let session = view.session_of(episode).unwrap_or_default();
-    if shown > view.tool_calls_of(episode).len() {
+    let calls = view.tool_calls_of(episode).into_iter();
+    let answered = calls.filter(|call| call.door == Door::Bridge).count();
+    if shown > answered {
         Vec::from([notice(episode, session, Reason::ForgedResult)])
     } else {
         Vec::new()
@@ -354,7 +358,7 @@ fn changed(session: SessionId, change: GrantChange, token: &Token) -> Event {
 mod tests {
     use super::*;
     use crate::event::RequestedCommand;
-    use crate::guardian::{Door, Join, Mode};
+    use crate::guardian::{Join, Mode};
 
     const AT: fn(i64) -> UnixMillis = |minutes| UnixMillis(minutes * 60_000);
 

@@ -15,6 +15,7 @@ use crate::approve;
 use crate::cli::{GuardianCommand, Output};
 use crate::config::ServeConfig;
 use crate::config::layers::Flags;
+use crate::config::settings::ToolsChoice;
 use crate::diagnostics::moment;
 use crate::exit::Exit;
 use crate::guardian::profile_file;
@@ -26,7 +27,8 @@ const CALLS_SHOWN: usize = 10;
 pub(super) fn guardian(command: &GuardianCommand) -> Result<Exit, Failed> {
     let GuardianCommand::Status { flags, output } = command;
     let (config, _) = prepare(&flags.0)?;
-    let tested = match ToolLoopConfig::of(&config) {
+    let tools = ToolLoopConfig::of(&config);
+    let tested = match tools.filter(|tools| tools.run == ToolsChoice::On) {
         Some(tools) => enforced(&tools.scope),
         None => Err("tools are off (`tools.run`)".to_owned()),
     };

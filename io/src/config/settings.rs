@@ -152,6 +152,18 @@ pub struct ToolsConfig {
     pub policy: Option<PathBuf>,
     /// Folders with programs besides the system's.
     pub toolchains: Vec<PathBuf>,
+    /// Whether calls of the client's own tools are judged.
+    pub client_tools: ClientTools,
+}
+
+/// What the Guardian does with calls of the client's own tools, which the client runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientTools {
+    /// Nothing.
+    #[default]
+    Off,
+    /// It records a verdict on each command line.
+    Observe,
 }
 
 /// Whether tools that replies ask for are run.
@@ -175,6 +187,7 @@ impl Default for ToolsConfig {
             shell_fences: false,
             policy: None,
             toolchains: Vec::new(),
+            client_tools: ClientTools::default(),
         }
     }
 }

@@ -9,7 +9,7 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 use super::key::{Audience, Key, Kind, seconds};
 use super::network;
 use super::secret::Secret;
-use super::settings::{Budget, LogFormat, ToolsChoice};
+use super::settings::{Budget, ClientTools, LogFormat, ToolsChoice};
 use super::written::{Choices, word_of, words};
 
 const PROFILES: Choices<Profile> = &[("standard", Profile::Standard), ("strict", Profile::Strict)];
@@ -25,6 +25,8 @@ const HISTORIES: Choices<HistoryChoice> = &[
 ];
 const PLACEMENTS: Choices<Placement> = &[("system", Placement::System), ("user", Placement::User)];
 const TOOLS: Choices<ToolsChoice> = &[("off", ToolsChoice::Off), ("on", ToolsChoice::On)];
+const CLIENT_TOOLS: Choices<ClientTools> =
+    &[("off", ClientTools::Off), ("observe", ClientTools::Observe)];
 const LOG_FORMATS: Choices<LogFormat> = &[("text", LogFormat::Text), ("json", LogFormat::Json)];
 
 /// The longest time that any timeout can be set to: a day.
@@ -547,6 +549,22 @@ pub const KEYS: &[Key] = &[
             let folders = s.tools.toolchains.iter().map(|it| it.display().to_string());
             folders.collect::<Vec<_>>().join(", ")
         },
+    },
+    Key {
+        name: "guardian.client_tools",
+        flag: "guardian-client-tools",
+        variable: "TSLP_GUARDIAN_CLIENT_TOOLS",
+        kind: Kind::Choice(|| words(CLIENT_TOOLS)),
+        audience: Audience::Tuning,
+        unit: "",
+        unset: "",
+        meaning: "`observe` records the Guardian's verdict on each command line that a model has its client run (`tslp log --kind action_judged`). Nothing is kept back.",
+        set: |s, written| {
+            written
+                .choice(CLIENT_TOOLS)
+                .map(|choice| s.tools.client_tools = choice)
+        },
+        show: |s| word_of(CLIENT_TOOLS, &s.tools.client_tools),
     },
     Key {
         name: "http.connections_max",

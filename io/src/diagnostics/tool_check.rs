@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::config::ServeConfig;
+use crate::config::settings::ToolsChoice;
 use crate::guardian::ToolScope;
 use crate::tool_loop::{ToolLoopConfig, enforced};
 
@@ -24,7 +25,9 @@ impl ToolCheck {
     #[must_use]
     pub fn of(config: &ServeConfig) -> Self {
         Self {
-            scope: ToolLoopConfig::of(config).map(|tools| tools.scope),
+            scope: ToolLoopConfig::of(config)
+                .filter(|tools| tools.run == ToolsChoice::On)
+                .map(|tools| tools.scope),
             last: Mutex::default(),
         }
     }

@@ -7,21 +7,24 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crossbeam_channel::Sender;
+use serde_json::Value;
 use tslp_core::decide::tools::first_denial_of_each;
 use tslp_core::event::{
-    ActionJudged, ActionRequested, CallId, LinkSeen, RequestedCommand, ToolOutcome, ToolRan,
+    ActionJudged, ActionRequested, CallId, LinkSeen, RequestedCommand, ToolCallRef, ToolOutcome,
+    ToolRan,
 };
 use tslp_core::guardian::{
     Amounts, Class, Decision, Door, Hindrance, JudgedLine, LineContext, Mode, Profile,
     SimpleCommand, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{Seq, SessionId};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::message::Tools;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_grammars::shell;
 use tslp_replay::engine::call::Wanted;
+use tslp_replay::pending::Batch;
 
 use super::{EngineThread, take_said};
 use crate::auditor::queue::Mark;
@@ -29,6 +32,7 @@ use crate::channel::{Ending, ExchangeId, ModelRequest, RoundsAllowed, ToEngine, 
 use crate::chat::dialect::Dialect;
 use crate::chat::reply::ReplyDecoder;
 use crate::chat::request::Body;
+use crate::config::settings::{ClientTools, ToolsChoice};
 use crate::guardian::{beyond_links, profile_file};
 use crate::sandbox::{Bound, Ended, Layer, Outcome, Sandbox, SandboxLimits};
 use crate::tool_loop::ToolLoopConfig;
@@ -104,6 +108,18 @@ struct UnderWay {
     stop: Option<PipeWriter>,
 }
 
+/// Who asks for a call.
+struct Asker {
+    episode: EpisodeId,
+    session: SessionId,
+    door: Door,
+    round: u32,
+    mode: Mode,
+}
+
+/// Calls of the client's tools in one reply that are judged.
+const OBSERVED_CALLS_MAX: usize = 32;
+
 /// What is to be done next for a reply.
 enum Next {
     /// Something will come.
@@ -163,7 +179,8 @@ impl EngineThread {
         dialect: Dialect,
         offered: Tools,
     ) -> RoundsAllowed {
-        let may = self.tools.is_some()
+        let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
+        let may = self.tools.as_deref().is_some_and(runs)
             && dialect == Dialect::ChatCompletions
             && offered == Tools::None
             && wire.asks_for_one_choice();
@@ -192,7 +209,8 @@ impl EngineThread {
             (Phase::Speaking, Ending::Complete { status: 200..=299 }) => {
                 self.begin_calls(exchange, at)
             }
-            (Phase::Speaking, Ending::Complete { status: 400..=499 }) if reply.round > 1 => {
+            // Some servers answer 500 where their template takes no such role.
+            (Phase::Speaking, Ending::Complete { status: 400..=500 }) if reply.round > 1 => {
                 self.tell_otherwise(exchange)
             }
             (Phase::Speaking, _) => false,
@@ -313,6 +331,7 @@ impl EngineThread {
         };
         let mode = match &self.tools {
             None => Mode::SafeMode,
+            Some(tools) if tools.config.run == ToolsChoice::Off => Mode::SafeMode,
             Some(tools) => {
                 let is_invalid = tools.rules.as_ref().is_some_and(|rules| rules.is_invalid);
                 let breach = is_breached.then_some(Hindrance::SandboxBreach);
@@ -392,36 +411,15 @@ impl EngineThread {
             Ok(commands) => (commands, None),
             Err(flaw) => (Vec::new(), Some(flaw)),
         };
-        let jail = limit.scope.jail();
-        let scope = jail.to_text().expect("tools are on in no other workspace");
-        let at = self.wiring.clock.now();
-        let links = links_of(&commands, &jail, &rules.profile, at);
-        let number = self.engine.calls_of(episode) + 1;
-        let call = CallId { episode, number };
-        let request = ActionRequested {
-            call,
+        let asker = Asker {
+            episode,
             session,
             door: Door::Bridge,
             round,
-            text: ArtifactHash::of(b""),
-            flaw,
-            commands: commands
-                .into_iter()
-                .map(|SimpleCommand { join, words, .. }| RequestedCommand { join, words })
-                .collect(),
             mode,
-            scope: ArtifactHash::of(b""),
-            links,
         };
-        let wanted = Wanted {
-            request,
-            text: line.clone(),
-            jail,
-            scope,
-        };
-        let (batch, judged, read) =
-            self.engine
-                .judge_call(at, wanted, (&rules.profile, rules.policy));
+        let (batch, judged, read) = self.judge(&asker, &line, commands, flaw);
+        let call = judged.call;
         let durable_at = batch.last().unwrap_or(Seq(0));
         self.commit(batch);
         match read.filter(|_| judged.decision != Decision::Deny) {
@@ -599,6 +597,77 @@ impl EngineThread {
         });
     }
 
+    /// Records a verdict on each command line that a reply has the client run, if that is wanted.
+    pub(super) fn observe_calls(&mut self, episode: EpisodeId, calls: &[ToolCallRef]) {
+        let wants = |tools: &ToolLoop| tools.config.client_tools == ClientTools::Observe;
+        let session = self.engine.session_of(episode);
+        let Some(session) = session.filter(|_| self.tools.as_deref().is_some_and(wants)) else {
+            return;
+        };
+        for call in calls.iter().take(OBSERVED_CALLS_MAX) {
+            let arguments = self.engine.text(call.arguments);
+            let Some(line) = arguments.as_deref().and_then(command_line) else {
+                continue;
+            };
+            let (commands, flaw) = match shell::split(&line) {
+                Ok(commands) => (commands, None),
+                Err(reason) => (Vec::new(), Some(reason.to_string())),
+            };
+            // The sandbox has no part in it.
+            let asker = Asker {
+                episode,
+                session,
+                door: Door::Client,
+                round: 1,
+                mode: Mode::Ready,
+            };
+            let (batch, ..) = self.judge(&asker, &line, commands, flaw);
+            self.commit(batch);
+        }
+    }
+
+    /// Records a request and decides on it.
+    fn judge(
+        &mut self,
+        asker: &Asker,
+        line: &str,
+        commands: Vec<SimpleCommand>,
+        flaw: Option<String>,
+    ) -> (Batch, ActionJudged, Option<JudgedLine>) {
+        let rules = self.rules_in_force();
+        let tools = self.tools.as_ref().expect("whoever judges has a profile");
+        let jail = tools.config.scope.jail();
+        let scope = jail.to_text().expect("tools are on in no other workspace");
+        let at = self.wiring.clock.now();
+        let links = links_of(&commands, &jail, &rules.profile, at);
+        let request = ActionRequested {
+            call: CallId {
+                episode: asker.episode,
+                number: self.engine.calls_of(asker.episode) + 1,
+            },
+            session: asker.session,
+            door: asker.door,
+            round: asker.round,
+            text: ArtifactHash::of(b""),
+            flaw,
+            commands: commands
+                .into_iter()
+                .map(|SimpleCommand { join, words, .. }| RequestedCommand { join, words })
+                .collect(),
+            mode: asker.mode,
+            scope: ArtifactHash::of(b""),
+            links,
+        };
+        let wanted = Wanted {
+            request,
+            text: line.to_owned(),
+            jail,
+            scope,
+        };
+        self.engine
+            .judge_call(at, wanted, (&rules.profile, rules.policy))
+    }
+
     /// Records all of a reply's text so far.
     fn record_text(&mut self, exchange: ExchangeId) {
         let Some(running) = self.running.get_mut(&exchange) else {
@@ -699,6 +768,33 @@ fn links_of(
     };
     let _ = judge_line(commands.to_vec(), &context);
     seen.into_inner().into_iter().collect()
+}
+
+/// The command line in a call's arguments, as agents' shells take it: a text, or a shell with a text for it.
+fn command_line(arguments: &str) -> Option<String> {
+    let arguments: Value = serde_json::from_str(arguments).ok()?;
+    let command = ["command", "cmd"]
+        .iter()
+        .find_map(|name| arguments.get(name))?;
+    let words = || {
+        command
+            .as_array()?
+            .iter()
+            .map(Value::as_str)
+            .collect::<Option<Vec<_>>>()
+    };
+    match (command.as_str(), words().as_deref()) {
+        (Some(line), _) => Some(line.to_owned()),
+        (None, Some([shell, "-c" | "-lc", line])) if matches!(*shell, "bash" | "sh") => {
+            Some((*line).to_owned())
+        }
+        // Words that need no quotes are a line.
+        (None, Some(words)) => {
+            let is_plain = |word: &&str| !word.is_empty() && !word.contains(char::is_whitespace);
+            words.iter().all(is_plain).then(|| words.join(" "))
+        }
+        (None, None) => None,
+    }
 }
 
 /// Why a call isn't run, for the model.

@@ -562,7 +562,7 @@ fn an_upstream_that_fails_in_a_later_round_cuts_the_stream() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);
     upstream.will_say(asks("ls"));
-    upstream.will(Reply::Plain(500, "application/json", b"{}".to_vec()));
+    upstream.will(Reply::Plain(503, "application/json", b"{}".to_vec()));
     let mut request = prompt("Look.");
     request["stream"] = true.into();
     let response = tslp.chat(&request);
@@ -573,7 +573,7 @@ fn an_upstream_that_fails_in_a_later_round_cuts_the_stream() {
         "{body}"
     );
     upstream.will_say(asks("ls"));
-    upstream.will(Reply::Plain(500, "application/json", b"{}".to_vec()));
+    upstream.will(Reply::Plain(503, "application/json", b"{}".to_vec()));
     let response = tslp.chat(&prompt("Look again."));
     assert_eq!(response.status(), 502, "{response:?}");
     tslp.stop();
@@ -786,9 +786,56 @@ fn where_the_kernel_doesnt_enforce_the_sandbox_tools_are_off_and_chat_goes_on() 
     eventually(|| (tslp.page("/health")["mode"] == "SAFE_MODE").then_some(()));
     let doctor = tslp.page("/doctor");
     let checks = doctor["checks"].as_array().unwrap();
-    let check = checks.iter().find(|check| check["check"] == "tools").unwrap();
+    let check = checks
+        .iter()
+        .find(|check| check["check"] == "tools")
+        .unwrap();
     assert_eq!(check["status"], "warning", "{check}");
-    assert!(check["detail"].as_str().unwrap().starts_with("off: "), "{check}");
+    assert!(
+        check["detail"].as_str().unwrap().starts_with("off: "),
+        "{check}"
+    );
     tslp.stop();
     check_record(&places);
+}
+
+#[test]
+fn calls_of_the_clients_own_tools_are_judged_and_passed_on() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::with(
+        &places,
+        &upstream.url,
+        &["--guardian-client-tools", "observe", "--tools-run", "off"],
+    );
+    let call = |arguments: Value| {
+        let function = json!({"name": "bash", "arguments": arguments.to_string()});
+        json!({"id": "x", "type": "function", "function": function})
+    };
+    let mut body = completion("");
+    body["choices"][0]["message"]["tool_calls"] = json!([
+        call(json!({"command": "rm -rf src"})),
+        call(json!({"command": ["bash", "-lc", "ls src"]})),
+        call(json!({"path": "src/a.c"})),
+        call(json!({"command": "curl http://x"})),
+        call(json!({"command": "git push"})),
+    ]);
+    let body = body.to_string();
+    upstream.will(Reply::Plain(
+        200,
+        "application/json",
+        body.clone().into_bytes(),
+    ));
+    let mut request = prompt("Clean up.");
+    request["tools"] = json!([{"type": "function", "function": {"name": "bash"}}]);
+    assert_eq!(String::from_utf8(tslp.chat(&request).body).unwrap(), body);
+    tslp.stop();
+    let events = check_record(&places);
+    let judged = of_kind(&events, "action_judged").into_iter();
+    let decisions: Vec<&str> = judged
+        .filter_map(|it| it["event"]["decision"].as_str())
+        .collect();
+    assert_eq!(decisions, ["DENY", "ALLOW", "DENY", "DENY"]);
+    let asked = of_kind(&events, "action_requested");
+    assert!(asked.iter().all(|it| it["event"]["door"] == "client"));
+    assert!(notices(&events).is_empty(), "nothing is halted");
 }
