@@ -297,13 +297,6 @@ impl Guardian {
         }
     }
 
-    /// Every grant with its session.
-    pub fn grants(&self) -> impl Iterator<Item = (SessionId, &Token)> {
-        self.grants
-            .iter()
-            .map(|((session, _), token)| (*session, token))
-    }
-
     /// The sessions whose tools are halted, and why; session 0 stands for all.
     pub fn halts(&self) -> impl Iterator<Item = (SessionId, Reason)> {
         let sessions = self.sessions.iter();

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use tslp_core::decide::tools::{self, Judging};
 use tslp_core::event::{
-    ActionJudged, ActionRequested, CallId, ContentKind, Event, PolicyApproved, ToolRan,
+    ActionJudged, ActionRequested, ContentKind, Event, PolicyApproved, ToolRan,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::guardian::{Jail, JudgedLine, Profile};
@@ -125,10 +125,5 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn evidence(&self, hash: ArtifactHash) -> Option<String> {
         let text = self.text(hash)?;
         Some(tools::evidence_text(&text)?.into())
-    }
-
-    /// Whether nothing is known of what came of a call that may run.
-    pub fn is_under_way(&self, call: CallId) -> bool {
-        self.view().tools_under_way().contains(&call)
     }
 }
