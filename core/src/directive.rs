@@ -17,7 +17,7 @@ const MARK: &str = "@tslp";
 pub struct Directive {
     /// What to do.
     pub verb: Verb,
-    /// What to do it to: a path or `path::symbol`.
+    /// What to do it to: a path or `path::symbol`; of tools, all that follows the verb.
     pub target: String,
 }
 
@@ -94,8 +94,16 @@ fn read(line: &str) -> Vec<Directive> {
         "accept" => Verb::Accept,
         "reject" => Verb::Reject,
         "confirm" => Verb::Confirm,
+        "allow" => Verb::Allow,
+        "revoke" => Verb::Revoke,
+        "stop" => Verb::Stop,
+        "resume" => Verb::Resume,
         _ => Verb::Unknown,
     };
+    if verb.is_about_tools() {
+        let target = rest.trim().trim_end_matches(['.', '!']).to_string();
+        return Vec::from([Directive { verb, target }]);
+    }
     let mut named = targets(rest);
     if named.is_empty() {
         named.push(String::new());
@@ -165,6 +173,11 @@ mod tests {
             "",
         );
         check("@tslp frobnicate x", &[(Verb::Unknown, "x")], "");
+        check(
+            "@tslp allow BUILD_EXEC for 15m.\n@tslp stop",
+            &[(Verb::Allow, "BUILD_EXEC for 15m"), (Verb::Stop, "")],
+            "",
+        );
         check("@tslp", &[(Verb::Unknown, "")], "");
         check("   @tslp accept x\ny", &[(Verb::Accept, "x")], "y");
         check(

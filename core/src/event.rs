@@ -2,9 +2,16 @@
 //!
 //! These types carry no serialisation; their stored byte layouts belong to the `migrations` crate.
 
+mod action;
+
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+
+pub use action::{
+    ActionJudged, ActionRequested, CallId, CapabilityChanged, Denial, GrantChange, LinkSeen,
+    PolicyApproved, RequestedCommand, ToolOutcome, ToolRan,
+};
 
 use crate::artifact::{Level, Origin, Transition, Version};
 use crate::entity::{EntityId, Symbol};
@@ -56,6 +63,12 @@ pub enum Event {
     ReplyPart(ReplyPart),
     /// A prompt went to the model.
     PromptSent(PromptSent),
+    /// A reply asks for a tool.
+    ActionRequested(ActionRequested),
+    /// What came of an allowed call.
+    ToolRan(ToolRan),
+    /// The Operator approved a policy profile.
+    PolicyApproved(PolicyApproved),
 
     // Decisions.
     /// A block of code was found in a message.
@@ -74,6 +87,10 @@ pub enum Event {
     PromptAmended(PromptAmended),
     /// What the model was given to see.
     PromptComposed(PromptComposed),
+    /// The Guardian's decision on a call.
+    ActionJudged(ActionJudged),
+    /// A grant was given, prolonged or taken back.
+    CapabilityChanged(CapabilityChanged),
 }
 
 /// The rules by which everything that follows is decided. Recorded only where they differ from those before, and only
@@ -107,6 +124,8 @@ pub enum ContentKind {
     Injection,
     /// A message of a prompt as it was sent, or what is around its messages: JSON that names the texts in it.
     PromptPiece,
+    /// What a tool printed, and what the Guardian judged by. Never code, never a message's.
+    Evidence,
 }
 
 /// Bytes that enter the Vault. Each is recorded once; later events name it by hash.
@@ -365,11 +384,25 @@ pub enum Verb {
     Reject,
     /// Promote a proposal that passed gate A, also over STALE.
     Confirm,
+    /// Grant tools a capability for some minutes.
+    Allow,
+    /// Take a grant back.
+    Revoke,
+    /// End what tools are running, and run no more.
+    Stop,
+    /// Let tools run again.
+    Resume,
     /// Anything else: answered with a notice.
     Unknown,
 }
 
 impl Verb {
+    /// Whether it is about tools, and not about code.
+    #[must_use]
+    pub const fn is_about_tools(self) -> bool {
+        matches!(self, Self::Allow | Self::Revoke | Self::Stop | Self::Resume)
+    }
+
     /// The word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -377,12 +410,16 @@ impl Verb {
             Self::Accept => "accept",
             Self::Reject => "reject",
             Self::Confirm => "confirm",
+            Self::Allow => "allow",
+            Self::Revoke => "revoke",
+            Self::Stop => "stop",
+            Self::Resume => "resume",
             Self::Unknown => "unknown",
         }
     }
 }
 
-/// The user told the proxy to do something (`@tslp accept|reject|confirm`).
+/// The user told the proxy to do something (`@tslp accept|reject|confirm|allow|revoke|stop|resume`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectiveGiven {
     /// The episode whose prompt says so.
@@ -837,6 +874,11 @@ impl Event {
             Self::NoticeIssued(_) => "notice_issued",
             Self::PromptAmended(_) => "prompt_amended",
             Self::PromptComposed(_) => "prompt_composed",
+            Self::ActionRequested(_) => "action_requested",
+            Self::ActionJudged(_) => "action_judged",
+            Self::ToolRan(_) => "tool_ran",
+            Self::PolicyApproved(_) => "policy_approved",
+            Self::CapabilityChanged(_) => "capability_changed",
         }
     }
 }

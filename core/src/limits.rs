@@ -40,6 +40,9 @@ pub const SESSIONS_KEPT: usize = 256;
 /// Episodes that `/recent` can list; a kilobyte or two each.
 pub const RECENT_EPISODES_KEPT: usize = 1000;
 
+/// Episodes whose calls of tools are known, of those that made any: a reply needs its own, people the last ones.
+pub const TOOL_EPISODES_KEPT: usize = 64;
+
 /// Older versions of one entity that a disk's content, and code in older messages, is recognised as.
 pub const SUPERSEDED_KEPT: usize = 16;
 

@@ -188,7 +188,30 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         }
         Reason::NothingToDo => format!("The user's directive found nothing to do for {name}."),
         Reason::UnknownDirective => String::from(
-            "The user gave a directive that the state ledger doesn't know.\nKnown are: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY.",
+            "The user gave a directive that the state ledger doesn't know.\nKnown are: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
+        ),
+        Reason::CapabilityGranted => {
+            String::from("The user granted tools a capability for some minutes.")
+        }
+        Reason::CapabilityRevoked => String::from("The user took back what tools were granted."),
+        Reason::NotGrantable => directive(
+            "names nothing that tools can be granted: it takes `BUILD_EXEC` or `SHELL_EXEC`, with `for 15m` or less",
+        ),
+        Reason::ToolsResumed => String::from("The user lets tools run again."),
+        Reason::ToolsStopped => halted("the user stopped them"),
+        Reason::CapabilityEscalation => halted(
+            "one was asked for by a grant that doesn't hold any more; the user can grant it anew with `@tslp allow`",
+        ),
+        Reason::ScopeBreach => halted("one named what is outside of the workspace, or protected"),
+        Reason::CommandClassViolation => {
+            halted("several were asked for that do what no tool may do")
+        }
+        Reason::BudgetExhausted => halted("their budget is used up"),
+        Reason::RecursiveLoop => halted("the same call gave the same output several times"),
+        Reason::CredentialInOutput => halted("one printed a credential, which was redacted"),
+        Reason::SandboxBreach => halted("one tried to get out of its sandbox"),
+        Reason::ForgedResult => String::from(
+            "The last reply shows a tool's result that no tool gave: the model wrote it itself, and nothing was run for it.\nDo not count on it.",
         ),
         Reason::TargetMissing => {
             directive("names nothing: it takes PATH or PATH::SYMBOL, relative to the workspace")
@@ -350,6 +373,10 @@ const UNLINKED: &str = "The previous output could not be structurally linked to 
 
 fn unlinked(why: &str) -> String {
     format!("{UNLINKED}\n{why}")
+}
+
+fn halted(why: &str) -> String {
+    format!("Tools are halted: {why}.\nNothing more is run until the user says `@tslp resume`.")
 }
 
 fn directive(why: &str) -> String {

@@ -236,6 +236,58 @@ reasons! {
     PasteWithoutPath = "paste_without_path",
     /// The user's words were said before, and the file has another version by now than the code in them.
     SaidBefore = "said_before",
+
+    // Tools (spec §8.5).
+    /// The user granted tools a capability.
+    CapabilityGranted = "capability_granted",
+    /// The user took a grant back.
+    CapabilityRevoked = "capability_revoked",
+    /// Tools can't be granted what the directive names.
+    NotGrantable = "not_grantable",
+    /// The user lets tools run again.
+    ToolsResumed = "tools_resumed",
+    /// The user stopped all tools.
+    ToolsStopped = "tools_stopped",
+    /// A tool used a grant that doesn't hold any more.
+    CapabilityEscalation = "capability_escalation",
+    /// A tool named what is outside of the workspace, or protected.
+    ScopeBreach = "scope_breach",
+    /// Tools asked several times for what no tool may do.
+    CommandClassViolation = "command_class_violation",
+    /// The budget of tools is used up.
+    BudgetExhausted = "budget_exhausted",
+    /// The same call gave the same output several times.
+    RecursiveLoop = "recursive_loop",
+    /// A tool printed a credential.
+    CredentialInOutput = "credential_in_output",
+    /// A tool tried to get out of the sandbox.
+    SandboxBreach = "sandbox_breach",
+    /// The model wrote a tool's result itself.
+    ForgedResult = "forged_result",
+}
+
+impl Reason {
+    /// Whether tools are halted for it until the Operator resumes them.
+    #[must_use]
+    pub const fn halts_tools(self) -> bool {
+        matches!(
+            self,
+            Self::ToolsStopped
+                | Self::CapabilityEscalation
+                | Self::ScopeBreach
+                | Self::CommandClassViolation
+                | Self::BudgetExhausted
+                | Self::RecursiveLoop
+                | Self::CredentialInOutput
+                | Self::SandboxBreach
+        )
+    }
+
+    /// Whether that halts the tools of every session, and not of one alone.
+    #[must_use]
+    pub const fn halts_all_tools(self) -> bool {
+        matches!(self, Self::ToolsStopped | Self::SandboxBreach)
+    }
 }
 
 impl fmt::Display for Reason {

@@ -4,15 +4,48 @@ use alloc::vec::Vec;
 
 use crate::artifact::Origin;
 use crate::entity::{EntityId, Symbol};
-use crate::event::{Audited, DiskFinding, Injected, NoticeIssued, Withheld};
+use crate::event::{Audited, CallId, DiskFinding, Injected, NoticeIssued, Withheld};
 use crate::extract::Proof;
 use crate::gate::GateReport;
+use crate::guardian::{Amounts, Decision, Door, Token};
 use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::slice::{Figures, Span};
 use crate::text_facts::{NameHash, NamedPath};
+
+/// What is known of a session's tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolSession {
+    /// Why none may run until the Operator resumes them.
+    pub halt: Option<Reason>,
+    /// What was granted, whether it still holds or not.
+    pub grants: Vec<Token>,
+    /// What was spent since the Operator last resumed them.
+    pub spent: Amounts,
+    /// Denials by class since then.
+    pub class_violations: u32,
+}
+
+/// One call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// Its session.
+    pub session: SessionId,
+    /// Who asks, and who would run it.
+    pub door: Door,
+    /// The round of its reply.
+    pub round: u32,
+    /// The command line in the Vault.
+    pub text: ArtifactHash,
+    /// What was decided on it.
+    pub decision: Option<Decision>,
+    /// Whether it is known what came of it.
+    pub is_over: bool,
+    /// What it printed, in the Vault.
+    pub output: Option<ArtifactHash>,
+}
 
 /// The authoritative version of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,6 +205,15 @@ pub struct Amendments {
 
 /// The state that decisions are made on.
 pub trait View {
+    /// What is known of a session's tools.
+    fn tool_session(&self, session: SessionId) -> ToolSession;
+    /// A call of the last episodes that made any.
+    fn tool_call(&self, call: CallId) -> Option<ToolCall>;
+    /// All calls of an episode that is among the last ones that made any.
+    fn tool_calls_of(&self, episode: EpisodeId) -> Vec<ToolCall>;
+    /// Calls that may run and of which it isn't known what came of them.
+    fn tools_under_way(&self) -> Vec<CallId>;
+
     /// The id that the next episode gets.
     fn next_episode(&self) -> EpisodeId;
     /// The id that the next new session gets.

@@ -267,7 +267,7 @@ fn notice(batch: &Batch) -> Option<Reason> {
         })
 }
 
-fn commit(log: &mut SqliteLog, batch: Batch) -> Result<(), LedgerError> {
+pub(crate) fn commit(log: &mut SqliteLog, batch: Batch) -> Result<(), LedgerError> {
     let mut transaction = log.begin()?;
     transaction.record_all(batch.recorded)?;
     transaction.change_all(&batch.changes)?;

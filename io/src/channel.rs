@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tslp_core::event::AuditOutcome;
+use tslp_core::event::{AuditOutcome, CallId};
+use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
 
 use crate::auditor::queue::Mark;
@@ -11,6 +12,7 @@ use crate::config::secret::Secret;
 use crate::diagnostics::recent;
 use crate::diagnostics::state::Wanted;
 pub use crate::http::head::Answer;
+use crate::sandbox::Outcome;
 
 /// One request and its response on one client connection; never used twice in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +45,10 @@ pub enum ToEngine {
         /// Why they are sent now.
         handover: Handover,
     },
-    /// The response is over. Sent exactly once for each exchange that was answered with [`ToLoop::Forward`].
+    /// The client has the response as it came: no other round can follow.
+    OneRound(ExchangeId),
+    /// The model server's response is over. Sent exactly once for each [`ToLoop::Forward`] and each [`ToLoop::NextRound`], and
+    /// once more if the response to the client ends while the engine has yet to say how it goes on.
     ReplyEnd {
         /// Whose.
         exchange: ExchangeId,
@@ -51,6 +56,17 @@ pub enum ToEngine {
         ending: Ending,
         /// When.
         at: Mark,
+    },
+    /// The sandbox was tested.
+    ToolsTested(Result<(), String>),
+    /// A tool came to its end.
+    ToolEnded {
+        /// Whose reply asked for it.
+        exchange: ExchangeId,
+        /// The call.
+        call: CallId,
+        /// What came of it.
+        outcome: Box<Outcome>,
     },
     /// A shadow audit came to its end.
     Audited {
@@ -107,6 +123,22 @@ pub enum ToLoop {
         durable_at: Seq,
         /// Told to the client in the `x-tslp-episode` response header.
         episode: EpisodeId,
+        /// Whether tools may make it several rounds.
+        rounds: RoundsAllowed,
+    },
+    /// Say this to the client in the model's place, after a round that has ended.
+    Say {
+        /// Which.
+        exchange: ExchangeId,
+        /// A piece of the reply's text.
+        text: String,
+    },
+    /// The reply goes on: ask the model server again.
+    NextRound {
+        /// Which.
+        exchange: ExchangeId,
+        /// What the model goes on from.
+        request: ModelRequest,
     },
     /// Relay the exchange with this body, which is no prompt.
     LeaveAlone {
@@ -126,11 +158,22 @@ pub enum ToLoop {
     Looked(ExchangeId),
     /// Everything up to here is on disk.
     Durable(Seq),
+    /// What tslp is able to do, as the engine sees it.
+    Mode(Mode),
     /// The ledger failed: chat requests are refused from now on, and exchanges that wait for durability end with this.
     LedgerFailed {
         /// What happened and what to do.
         message: String,
     },
+}
+
+/// How many requests to the model server one response to the client may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoundsAllowed {
+    /// One, whose response is relayed.
+    One,
+    /// As many as the engine asks for ([`ToLoop::NextRound`]).
+    Several,
 }
 
 /// A request for a model server.

@@ -16,7 +16,7 @@ use clap::{
 use clap_complete::Shell;
 
 pub use self::evidence::LogArgs;
-pub use self::tool::{PolicyCommand, ToolArgs, ToolCommand, ToolLine};
+pub use self::tool::{GuardianCommand, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::key::{Audience, Key, Kind};
 use crate::config::layers::Flags;
 use crate::config::table::KEYS;
@@ -212,9 +212,12 @@ pub enum Command {
     /// Judge command lines as a model's are judged, and run them in the sandbox (docs/tools.md)
     #[command(subcommand)]
     Tool(ToolCommand),
-    /// Read policy profiles, by which tools are judged
+    /// Read and approve policy profiles, by which tools are judged
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Say what the Guardian of the tools goes by
+    #[command(subcommand)]
+    Guardian(GuardianCommand),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -578,6 +581,18 @@ mod tests {
             }
             Command::Tool(ToolCommand::Check(args)) => tool("check", args),
             Command::Tool(ToolCommand::Run(args)) => tool("run", args),
+            Command::Policy(PolicyCommand::Approve {
+                file,
+                flags,
+                output,
+            }) => with(
+                &format!("policy approve {}", file.display()),
+                &flags.0,
+                Some(*output),
+            ),
+            Command::Guardian(GuardianCommand::Status { flags, output }) => {
+                with("guardian status", &flags.0, Some(*output))
+            }
             Command::Policy(PolicyCommand::Check {
                 file,
                 flags,

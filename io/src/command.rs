@@ -1,6 +1,7 @@
 //! From the command line to an exit code.
 
 mod evidence;
+mod guardian;
 mod tool;
 
 use std::collections::BTreeSet;
@@ -29,6 +30,7 @@ use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, Health, Report};
 use crate::diagnostics::state::{EntityState, RecordedAt};
+use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::unread::in_files;
 use crate::diagnostics::verified::{self, AsOf, Page};
 use crate::diagnostics::{Subject, missing, recent, state};
@@ -236,6 +238,7 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
         }
         Command::Tool(command) => tool::tool(&command),
         Command::Policy(command) => tool::policy(&command),
+        Command::Guardian(command) => guardian::guardian(&command),
         Command::Completions { shell } => {
             cli::completions(shell, &mut Out::stdout())?;
             Ok(Exit::Ok)
@@ -301,6 +304,7 @@ fn subject(config: &ServeConfig) -> Subject {
         safe_mode: None,
         scrub: None,
         recent_episodes: config.recent_episodes,
+        tools: ToolCheck::of(config),
         disk_now: DiskNow::of(config),
         metrics: Arc::default(),
     }

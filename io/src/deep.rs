@@ -1,6 +1,7 @@
 //! `tslp verify --deep`: every decision on record is made again by today's grammars, rules and settings, and what differs
 //! is listed with its cause. Nothing is changed.
 
+mod actions;
 mod listing;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ use tslp_replay::deep::Deep;
 use tslp_replay::trace::Difference;
 
 pub use listing::{Listed, NOT_DERIVED};
+
+use actions::Actions;
 
 use crate::contents::{Archives, StoredContents};
 use crate::diagnostics::doctor::Report;
@@ -66,6 +69,7 @@ pub fn verify(
     let progress = Progress::of(scan.head().seq.0, "events");
     let mut deep = Deep::new(TreeSitterGrammars, policy.clone(), contents);
     let mut report = DeepReport::default();
+    let mut actions = Actions::default();
     loop {
         let (stored, event) = match scan.next_event() {
             Ok(Some(next)) => next,
@@ -79,11 +83,13 @@ pub fn verify(
         if stored.seq.0.is_multiple_of(PROGRESS_EVENTS) {
             progress.at(stored.seq.0);
         }
-        report.take(deep.next(Recorded {
+        let recorded = Recorded {
             seq: stored.seq,
             at: stored.at,
             event,
-        }));
+        };
+        report.take(actions.next(&recorded).into_iter().collect());
+        report.take(deep.next(recorded));
     }
     report.take(deep.finish());
     report.decisions = deep.decisions();

@@ -9,6 +9,7 @@ pub mod missing;
 pub mod price;
 pub mod recent;
 pub mod state;
+pub mod tool_check;
 pub(crate) mod unread;
 pub mod verified;
 
@@ -22,6 +23,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use self::disk_now::{Changed, DiskNow};
+use self::tool_check::ToolCheck;
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ToLoop};
 use crate::chat::dialect::ErrorShape;
 use crate::config::secret::Secret;
@@ -55,6 +57,8 @@ pub struct Subject {
     pub scrub: Option<Watched>,
     /// How many episodes `/recent` lists unless it is asked otherwise.
     pub recent_episodes: usize,
+    /// Whether tools can run, and why not.
+    pub tools: ToolCheck,
     /// What looks at the files for a page.
     pub disk_now: DiskNow,
     /// What a running proxy has counted.

@@ -3,6 +3,8 @@
 //! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
+mod tools;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,13 +14,17 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::audit::Question;
 use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::Reply;
-use tslp_core::event::{AuditOutcome, Event, History, PartKind, PromptMeasured, ReplyOutcome};
+use tslp_core::event::{
+    AuditOutcome, Event, History, PartKind, PromptMeasured, ReplyOutcome, ServerUsage,
+};
+use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::{Attempt, Request};
 use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
+use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
@@ -26,7 +32,9 @@ use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding, PendingReply};
 use tslp_replay::state::State;
 
 use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
-use crate::channel::{Answer, Ending, ExchangeId, Handover, ModelRequest, ToEngine, ToLoop};
+use crate::channel::{
+    Answer, Ending, ExchangeId, Handover, ModelRequest, RoundsAllowed, ToEngine, ToLoop,
+};
 use crate::chat::dialect::Dialect;
 use crate::chat::kept_responses::KeptResponses;
 use crate::chat::reply::{ReplyDecoder, Said};
@@ -44,6 +52,8 @@ use crate::memory;
 use crate::metrics::Metrics;
 use crate::observer::{Look, WallClock};
 use crate::prompt_cost::{Costs, PromptCosts};
+use crate::tool_loop::BODY_BYTES_MAX;
+use tools::{ToolLoop, ToolReply};
 
 /// Text after which memory is given back, at the first idle moment of this length.
 const GIVE_BACK_BYTES: usize = 64 << 10;
@@ -100,6 +110,10 @@ pub struct EngineThread {
     worked_bytes: usize,
     /// Files that people were told are STALE.
     told_stale: BTreeSet<RelPath>,
+    /// Tools for replies, if they are on.
+    tools: Option<Box<ToolLoop>>,
+    /// What the network loop was told that tslp is able to do.
+    mode: Option<Mode>,
 }
 
 /// A reply under way.
@@ -114,6 +128,10 @@ struct Running {
     /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
     /// still coming.
     touched: Touched,
+    /// What is known of its tools, if it may ask for any.
+    tools: Option<Box<ToolReply>>,
+    /// What the model server says of the first of several rounds.
+    usage_of_first: Option<ServerUsage>,
 }
 
 impl Running {
@@ -152,6 +170,8 @@ struct Sent {
     messages: Vec<SentMessage>,
     /// Texts of the Vault that its messages may hold.
     texts: Vec<ArtifactHash>,
+    /// How many rounds its reply may take.
+    rounds: RoundsAllowed,
 }
 
 /// Why a prompt can't go on.
@@ -181,6 +201,8 @@ impl EngineThread {
             last_transition: Seq(0),
             worked_bytes: 0,
             told_stale: BTreeSet::new(),
+            tools: None,
+            mode: None,
         }
     }
 
@@ -198,6 +220,7 @@ impl EngineThread {
     pub fn begin(&mut self) {
         let interrupted = self.engine.resume(self.wiring.clock.now());
         self.commit(interrupted);
+        self.tell_mode();
     }
 
     /// The position that must be durable before the next prompt can be taken; until then [`take`](Self::take) waits.
@@ -246,6 +269,17 @@ impl EngineThread {
                 ending,
                 at,
             } => self.reply_end(exchange, ending, at),
+            ToEngine::OneRound(exchange) => {
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.tools = None;
+                }
+            }
+            ToEngine::ToolsTested(tested) => self.tools_tested(tested),
+            ToEngine::ToolEnded {
+                exchange,
+                call,
+                outcome,
+            } => self.tool_ended(exchange, call, *outcome),
             ToEngine::Audited {
                 episode,
                 outcome,
@@ -345,6 +379,12 @@ impl EngineThread {
         let composed = self.engine.compose(pending, answers);
         let is_unchanged = composed.outgoing.is_unchanged(&composed.request);
         let model = wire.model().map(str::to_owned);
+        let offered = composed.request.tools;
+        let is_of_session = composed.conversation.is_some();
+        let mut rounds = match is_of_session {
+            true => self.rounds_allowed(&wire, dialect, offered),
+            false => RoundsAllowed::One,
+        };
         let places = wire.prompt_in(&body);
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
         let (sent_body, client_body, messages) = if is_unchanged {
@@ -354,6 +394,9 @@ impl EngineThread {
             let written = wire.with(&composed.request, &composed.outgoing, known);
             (written.bytes, Some(body), written.messages)
         };
+        if sent_body.len() > BODY_BYTES_MAX || messages.is_empty() {
+            rounds = RoundsAllowed::One;
+        }
         let body = Arc::new(sent_body);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {
@@ -364,6 +407,7 @@ impl EngineThread {
             },
             durable_at,
             episode: composed.episode,
+            rounds,
         };
         let sent = Sent {
             dialect,
@@ -380,6 +424,7 @@ impl EngineThread {
             body,
             messages,
             texts: texts_named(&composed.batch),
+            rounds,
         };
         Ok(Composition::Prompt(Box::new((
             forward,
@@ -398,6 +443,13 @@ impl EngineThread {
             places.prompt(client_body, (client_body, &places.messages)),
             places.prompt(client_body, (&sent.body, &sent.messages)),
         );
+        let tail = sent.messages.last().map(|last| last.bytes.end);
+        let tools = match (sent.rounds, sent.conversation, tail) {
+            (RoundsAllowed::Several, Some((session, _)), Some(tail)) => {
+                Some(Box::new(ToolReply::new(session, sent.body, tail)))
+            }
+            _ => None,
+        };
         let running = Running {
             episode: sent.episode,
             decoder: ReplyDecoder::new(sent.dialect),
@@ -406,6 +458,8 @@ impl EngineThread {
             costs,
             calls_looked_at: 0,
             touched: BTreeMap::new(),
+            tools,
+            usage_of_first: None,
         };
         self.running.insert(exchange, running);
     }
@@ -483,6 +537,12 @@ impl EngineThread {
     }
 
     fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
+        if !self.goes_on(exchange, ending, at) {
+            self.reply_over(exchange, ending, at);
+        }
+    }
+
+    fn reply_over(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
         let ended = self.ended(exchange, ending);
         let looked = ended.map(|(mut pending, mut touched, episode, addressee)| {
             let touches = pending.touches.iter();
@@ -504,12 +564,15 @@ impl EngineThread {
             return;
         };
         let judged = self.engine.judge(pending, answers);
+        let mut calls = Vec::new();
         for recorded in &judged.batch.recorded {
             if let Event::ReplyEnded(ended) = &recorded.event {
                 self.sent_prompts.replied(ended.episode, &ended.segments);
+                calls.clone_from(&ended.tool_calls);
             }
         }
         self.commit(judged.batch);
+        self.observe_calls(episode, &calls);
         if let Some(question) = judged.audit {
             self.ask(episode, question, addressee, at);
         }
@@ -531,7 +594,15 @@ impl EngineThread {
         {
             self.kept_responses.keep(id, session);
         }
-        let outcome = outcome(ending, &running.decoder)?;
+        let outcome = match outcome(ending, &running.decoder)? {
+            // A later round: what the model said before stays on record, but it isn't all of the reply.
+            ReplyOutcome::UpstreamRefused(_) | ReplyOutcome::UpstreamUnreachable
+                if !running.reply.segments.is_empty() =>
+            {
+                ReplyOutcome::UpstreamBroken
+            }
+            outcome => outcome,
+        };
         if is_no_reply(outcome, &running) {
             let (beginning, left_out) = running.decoder.beginning();
             running.reply.parts.add(PartKind::Error, 0, &beginning);
@@ -539,7 +610,7 @@ impl EngineThread {
         } else {
             take_said(&mut running.reply, &said);
         }
-        let server = running.decoder.usage();
+        let server = running.usage_of_first.or(running.decoder.usage());
         let (tool_calls, finish_reason) = running.decoder.into_parts();
         running.reply.tool_calls = tool_calls;
         running.reply.finish_reason = finish_reason;
@@ -631,6 +702,13 @@ impl EngineThread {
                 }
                 Event::DiskObserved(observed) => {
                     self.tell_of_stale(&observed.path);
+                }
+                Event::NoticeIssued(notice) if notice.reason.halts_all_tools() => {
+                    self.stop_tools();
+                    self.tell_mode();
+                }
+                Event::NoticeIssued(notice) if notice.reason == Reason::ToolsResumed => {
+                    self.tell_mode();
                 }
                 _ => {}
             }

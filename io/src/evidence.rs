@@ -6,6 +6,7 @@
 pub mod kind;
 pub mod words;
 
+mod action_json;
 pub mod from_json;
 pub mod line;
 pub mod to_json;

@@ -31,6 +31,7 @@ pub mod progress;
 
 pub mod accept;
 pub mod adopt;
+pub mod approve;
 pub mod archive_check;
 pub mod ledger;
 pub mod maintenance;
@@ -38,6 +39,7 @@ mod roads;
 pub mod scrub;
 pub mod startup;
 pub mod target;
+pub mod tool_loop;
 
 pub mod deep;
 pub mod diagnostics;

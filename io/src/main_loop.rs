@@ -8,6 +8,7 @@ mod inbox;
 mod memory_budget;
 pub mod net;
 mod replies;
+mod rounds;
 mod upstreams;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use tslp_core::guardian::Mode;
 use tslp_core::ids::Seq;
 
 use crate::auditor::queue::{AuditQueue, InUse};
@@ -173,6 +175,10 @@ pub struct MainLoop {
     room_waiters: Vec<usize>,
     durable: Seq,
     ledger_failure: Option<String>,
+    /// What the engine says that tslp is able to do.
+    mode: Mode,
+    /// Whether the default model server couldn't be reached the last time.
+    upstream_is_down: bool,
     scratch: Vec<u8>,
     /// Clients that used up their turn with more to do.
     again: Vec<usize>,
@@ -251,6 +257,8 @@ impl MainLoop {
             gated: Vec::new(),
             durable: Seq(0),
             ledger_failure: None,
+            mode: Mode::Boot,
+            upstream_is_down: false,
             scratch: vec![0; SCRATCH_BYTES],
             again: Vec::new(),
             next_key: FIRST_KEY,

@@ -22,6 +22,7 @@ use crate::contents::{Archives, StoredContents};
 use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::disk_now::DiskNow;
+use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{Diagnostics, Subject};
 use crate::engine_thread::{EngineThread, Wiring};
 use crate::exit::Exit;
@@ -39,6 +40,7 @@ use crate::room::{self, Room, RoomWatch};
 use crate::scrub::Scrub;
 use crate::scrub::thread::Scrubbing;
 use crate::startup::{self, StartError};
+use crate::tool_loop::ToolLoopConfig;
 
 /// Messages that may wait for the engine: prompts, whose memory is counted, and pieces of replies of 16 to 80 KiB.
 const ENGINE_QUEUE: usize = 64;
@@ -137,6 +139,7 @@ pub struct Server {
 /// What must end after the network loop, in this order.
 struct Threads {
     audits: AuditQueue,
+    to_engine: Sender<ToEngine>,
     engine: Option<JoinHandle<()>>,
     writer: Option<LedgerWriter>,
     /// The writer may wait for its verdict.
@@ -291,6 +294,7 @@ impl Server {
             audits: audits.clone(),
             metrics: Arc::clone(&metrics),
         };
+        let for_the_end = to_engine.clone();
         let loop_config = loop_config(config, &chosen.url);
         let auditor = AuditorConfig {
             upstream: loop_config.upstream.clone(),
@@ -328,6 +332,7 @@ impl Server {
             safe_mode: safe_mode.clone(),
             scrub: scrub.as_ref().map(Scrub::watched),
             recent_episodes: config.recent_episodes,
+            tools: ToolCheck::of(config),
             disk_now: DiskNow::of(config),
             metrics: Arc::clone(&metrics),
         });
@@ -346,6 +351,7 @@ impl Server {
                     audits: audits.clone(),
                     metrics,
                     room: watch,
+                    to_engine: to_engine.clone(),
                 };
                 let (engine, writer) = start_engine(config, opened, state, surroundings)?;
                 // Not waited for at the end: it holds nothing, and may be in the middle of a look-up.
@@ -371,6 +377,7 @@ impl Server {
             banner,
             threads: Threads {
                 audits,
+                to_engine: for_the_end,
                 engine,
                 writer,
                 scrub,
@@ -414,6 +421,8 @@ impl Server {
     /// If polling fails or the ledger's writer has stopped.
     pub(crate) fn run(self) -> Result<Ended, ServeError> {
         let polled = self.main_loop.run();
+        // The loop says so itself, unless polling failed.
+        let _ = self.threads.to_engine.send(ToEngine::Shutdown);
         self.threads.audits.close();
         if let Some(engine) = self.threads.engine {
             join(engine, "engine");
@@ -556,6 +565,8 @@ struct Surroundings<'s> {
     audits: AuditQueue,
     metrics: Arc<Metrics>,
     room: RoomWatch,
+    /// For those who answer the engine.
+    to_engine: Sender<ToEngine>,
 }
 
 fn start_engine(
@@ -600,9 +611,17 @@ fn start_engine(
         clock: Arc::new(SystemClock),
     };
     let engine = startup::engine(state, &config.policy, contents);
+    let tools = ToolLoopConfig::of(config);
+    let to_engine = surroundings.to_engine;
     let failed = handle.clone();
     let engine = thread::Builder::new().name("engine".into()).spawn(move || {
-        let work = std::panic::AssertUnwindSafe(|| EngineThread::new(engine, Box::new(observer), wiring).run());
+        let work = std::panic::AssertUnwindSafe(|| {
+            let engine = EngineThread::new(engine, Box::new(observer), wiring);
+            match tools {
+                Some(tools) => engine.with_tools(tools, to_engine).run(),
+                None => engine.run(),
+            }
+        });
         if std::panic::catch_unwind(work).is_err() {
             let message = "the engine stopped by a defect of tslp; everything acknowledged is safe: restart tslp";
             failed.send(ToLoop::LedgerFailed {

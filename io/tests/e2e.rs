@@ -70,6 +70,9 @@ mod starts;
 #[path = "e2e/startup.rs"]
 mod startup;
 #[cfg(target_os = "linux")]
+#[path = "e2e/tool_loop.rs"]
+mod tool_loop;
+#[cfg(target_os = "linux")]
 #[path = "e2e/tools.rs"]
 mod tools;
 #[path = "e2e/under_way.rs"]

@@ -8,7 +8,7 @@ use tslp_core::event::{ContentKind, Event};
 use tslp_core::hash::ArtifactHash;
 
 use crate::v1::codes::Code;
-use crate::v1::{self, Load};
+use crate::v1::{self, Load, action};
 use crate::v2;
 
 /// Stored bytes that are no event.
@@ -168,6 +168,11 @@ pub fn decode(kind: &str, payload: &[u8]) -> Result<Event, DecodeError> {
         "notice_issued.v1" => load::<v1::ArchivedNoticeIssued<'_>>(kind, payload),
         "prompt_amended.v1" => load::<v1::ArchivedPromptAmended<'_>>(kind, payload),
         "prompt_composed.v1" => load::<v1::ArchivedPromptComposed<'_>>(kind, payload),
+        "action_requested.v1" => load::<action::ArchivedActionRequested<'_>>(kind, payload),
+        "action_judged.v1" => load::<action::ArchivedActionJudged<'_>>(kind, payload),
+        "tool_ran.v1" => load::<action::ArchivedToolRan<'_>>(kind, payload),
+        "policy_approved.v1" => load::<action::ArchivedPolicyApproved<'_>>(kind, payload),
+        "capability_changed.v1" => load::<action::ArchivedCapabilityChanged>(kind, payload),
         _ => Err(unknown(kind)),
     }
 }
@@ -220,6 +225,11 @@ pub const LAYOUTS: &[(&str, u32)] = &[
     ("notice_issued", 1),
     ("prompt_amended", 1),
     ("prompt_composed", 1),
+    ("action_requested", 1),
+    ("action_judged", 1),
+    ("tool_ran", 1),
+    ("policy_approved", 1),
+    ("capability_changed", 1),
 ];
 
 fn unknown(kind: &str) -> DecodeError {

@@ -6,7 +6,7 @@ use rkyv::ser::allocator::ArenaHandle;
 use tslp_core::event::Event;
 use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 
-use crate::v1;
+use crate::v1::{self, action};
 use crate::v2;
 
 /// An event as the ledger stores it.
@@ -100,6 +100,19 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
         Event::PromptComposed(event) => {
             written(kind, &v1::PromptComposed::from(event), SMALL_BYTES)
         }
+        Event::ActionRequested(event) => {
+            written(kind, &action::ActionRequested::from(event), SMALL_BYTES)
+        }
+        Event::ActionJudged(event) => {
+            written(kind, &action::ActionJudged::from(event), SMALL_BYTES)
+        }
+        Event::ToolRan(event) => written(kind, &action::ToolRan::from(event), SMALL_BYTES),
+        Event::PolicyApproved(event) => {
+            written(kind, &action::PolicyApproved::from(event), SMALL_BYTES)
+        }
+        Event::CapabilityChanged(event) => {
+            written(kind, &action::CapabilityChanged::from(event), SMALL_BYTES)
+        }
     }
 }
 
@@ -133,6 +146,11 @@ pub const fn kind_of(event: &Event) -> &'static str {
         Event::NoticeIssued(_) => "notice_issued.v1",
         Event::PromptAmended(_) => "prompt_amended.v1",
         Event::PromptComposed(_) => "prompt_composed.v1",
+        Event::ActionRequested(_) => "action_requested.v1",
+        Event::ActionJudged(_) => "action_judged.v1",
+        Event::ToolRan(_) => "tool_ran.v1",
+        Event::PolicyApproved(_) => "policy_approved.v1",
+        Event::CapabilityChanged(_) => "capability_changed.v1",
     }
 }
 

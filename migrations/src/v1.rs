@@ -7,6 +7,7 @@
 use rkyv::with::{InlineAsBox, Map};
 use rkyv::{Archive, Serialize};
 
+pub(crate) mod action;
 pub(crate) mod codes;
 pub(crate) mod load;
 mod store;

@@ -29,6 +29,7 @@ pub mod stale;
 pub mod anomalies;
 pub mod audits;
 pub mod episodes;
+pub mod guardian;
 pub mod rules;
 pub mod sessions;
 
@@ -84,6 +85,14 @@ pub const RULES: usize = 20;
 pub const OUTDATED: usize = 21;
 /// Index of [`edits::TABLE`] in [`TABLES`].
 pub const EDITS: usize = 22;
+/// Index of [`guardian::POLICY_TABLE`] in [`TABLES`].
+pub const APPROVED_POLICY: usize = 23;
+/// Index of [`guardian::GRANTS_TABLE`] in [`TABLES`].
+pub const GRANTS: usize = 24;
+/// Index of [`guardian::SESSIONS_TABLE`] in [`TABLES`].
+pub const TOOL_SESSIONS: usize = 25;
+/// Index of [`guardian::CALLS_TABLE`] in [`TABLES`].
+pub const TOOL_CALLS: usize = 26;
 
 /// Every projection's tables, in the order in which their rows are taken back.
 pub const TABLES: &[Table] = &[
@@ -110,6 +119,10 @@ pub const TABLES: &[Table] = &[
     rules::TABLE,
     sources::TABLE,
     edits::TABLE,
+    guardian::POLICY_TABLE,
+    guardian::GRANTS_TABLE,
+    guardian::SESSIONS_TABLE,
+    guardian::CALLS_TABLE,
 ];
 
 /// The recorded event at a position, for rows that name the one that says more than they do.

@@ -154,13 +154,14 @@ fn row(hash: ArtifactHash, location: &Location) -> Vec<Value> {
     ])
 }
 
-const KINDS: [ContentKind; 6] = [
+const KINDS: [ContentKind; 7] = [
     ContentKind::Message,
     ContentKind::Reply,
     ContentKind::Code,
     ContentKind::ToolArguments,
     ContentKind::Injection,
     ContentKind::PromptPiece,
+    ContentKind::Evidence,
 ];
 
 const fn kind_code(kind: ContentKind) -> &'static str {
@@ -171,6 +172,7 @@ const fn kind_code(kind: ContentKind) -> &'static str {
         ContentKind::ToolArguments => "tool_arguments",
         ContentKind::Injection => "injection",
         ContentKind::PromptPiece => "prompt_piece",
+        ContentKind::Evidence => "evidence",
     }
 }
 

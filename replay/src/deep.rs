@@ -170,6 +170,21 @@ impl<G: Grammars, S: Store> Deep<G, S> {
                 }));
                 differences
             }
+            Event::ActionRequested(_) | Event::PolicyApproved(_) => {
+                self.observe_until(head, &mut step);
+                self.rest(step)
+            }
+            // Whether the decision itself is right is for whoever can read the profile.
+            Event::ActionJudged(judged) => {
+                self.observe_until(head, &mut step);
+                self.engine
+                    .retraced(step, |engine| engine.retrace_judgement(at, judged))
+            }
+            Event::ToolRan(ran) => {
+                self.observe_until(head, &mut step);
+                self.engine
+                    .retraced(step, |engine| engine.retrace_run(at, ran))
+            }
             _ => self.rest(step),
         }
     }
@@ -258,6 +273,8 @@ const fn is_decision(event: &Event) -> bool {
             | Event::NoticeIssued(_)
             | Event::PromptAmended(_)
             | Event::PromptComposed(_)
+            | Event::ActionJudged(_)
+            | Event::CapabilityChanged(_)
     )
 }
 

@@ -20,6 +20,7 @@ use tslp_core::decide::receive::{self, Said};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::sent::{self, SentPrompt};
 use tslp_core::decide::side_request;
+use tslp_core::decide::tools;
 use tslp_core::decide::touch;
 use tslp_core::decide::verify;
 use tslp_core::decide::write_head;
@@ -45,6 +46,7 @@ use crate::store::{Store, Unreadable};
 use crate::trace::Trace;
 use seen::{Seen, SentPrompts, SentTexts};
 
+pub mod call;
 mod examine;
 mod fold;
 pub(crate) mod retrace;
@@ -232,8 +234,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             } else {
                 None
             };
-            self.decide(at, &mut work, |engine, _| {
-                direct::carry_out(&engine.view(), &engine.grammars, ids, order, text.clone())
+            self.decide(at, &mut work, |engine, policy| {
+                engine.carry_out(policy, at, ids, order, text.clone())
             });
         }
         let seen = self.seen_on_record();
@@ -267,6 +269,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// A new process goes on: replies that the old one left under way were broken off.
     pub fn resume(&mut self, at: UnixMillis) -> Batch {
         let mut work = Work::new();
+        for call in self.view().tools_under_way() {
+            self.fold(at, tools::interrupted(call), &mut work);
+        }
         for episode in self.view().in_flight() {
             let events = Reply::default().end(&self.view(), episode, ReplyOutcome::Interrupted);
             self.fold(at, events, &mut work);
@@ -307,10 +312,31 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.observe(at, EpisodeId::OUTSIDE, answers.findings, &mut work);
         let text = answers.texts.into_iter().next().flatten();
         let ids = (EpisodeId::OUTSIDE, SessionId::default());
-        self.decide(at, &mut work, |engine, _| {
-            direct::carry_out(&engine.view(), &engine.grammars, ids, &order, text.clone())
+        self.decide(at, &mut work, |engine, policy| {
+            engine.carry_out(policy, at, ids, &order, text.clone())
         });
         work.finish(&self.state)
+    }
+
+    fn carry_out(
+        &self,
+        policy: &Policy,
+        at: UnixMillis,
+        ids: (EpisodeId, SessionId),
+        order: &Order,
+        file: FileText,
+    ) -> Vec<Event> {
+        let view = self.view();
+        if !order.verb.is_about_tools() {
+            return direct::carry_out(&view, &self.grammars, ids, order, file);
+        }
+        match order.said {
+            // They were obeyed when they were said.
+            Said::Again | Said::Before => Vec::new(),
+            Said::Now | Said::Repeated => {
+                tools::carry_out(&view, policy, at, ids, (order.verb, &order.target))
+            }
+        }
     }
 
     /// How many entities of the file are STALE, as it was last seen.
@@ -495,6 +521,19 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
+    /// A part of a reply is over: all of its text is to be recorded.
+    pub fn whole_segment(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        reply: &mut Reply,
+    ) -> Batch {
+        let mut work = Work::new();
+        let events = reply.whole_segment(&self.view(), episode);
+        self.fold(at, events, &mut work);
+        work.finish(&self.state)
+    }
+
     /// A reply has ended.
     pub fn end(
         &mut self,
@@ -515,6 +554,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             touches,
             at,
             episode,
+            text,
             found,
             containers,
             measured,
@@ -563,6 +603,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 || (Vec::new(), None),
                 |(event, question)| (Vec::from([event]), Some(question)),
             )
+        });
+        self.decide(at, &mut work, |engine, _| {
+            tools::forged_results(&engine.view(), episode, &text)
         });
         let measured = measured.map(Event::PromptMeasured);
         self.fold(at, Vec::from_iter(measured), &mut work);

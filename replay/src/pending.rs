@@ -162,6 +162,8 @@ pub struct PendingReply {
     pub measured: Option<PromptMeasured>,
     pub(crate) at: UnixMillis,
     pub(crate) episode: EpisodeId,
+    /// All of it, if it is complete.
+    pub(crate) text: String,
     pub(crate) found: Vec<FoundCode>,
     pub(crate) containers: Containers,
     pub(crate) work: Work,

@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Audited, ContentKind, DiskFinding, Event, Recorded};
+use tslp_core::event::{Audited, CallId, ContentKind, DiskFinding, Event, Recorded};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
@@ -15,7 +15,7 @@ use tslp_core::slice::{self, Span};
 use tslp_core::text_facts::{NameHash, NamedPath};
 use tslp_core::view::{
     Amendments, Current, Divergence, Exchange, FormerVersion, LastPrompt, OpenPrompt,
-    PendingNotice, Proposal, SessionPoint, Turn, View,
+    PendingNotice, Proposal, SessionPoint, ToolCall, ToolSession, Turn, View,
 };
 use tslp_projections::EventAt;
 use tslp_projections::anomalies::Anomalies;
@@ -24,6 +24,7 @@ use tslp_projections::counters::Counters;
 use tslp_projections::disk::Disk;
 use tslp_projections::edits::Edits;
 use tslp_projections::episodes::Episodes;
+use tslp_projections::guardian::Guardian;
 use tslp_projections::proposals::{Proposals, Proposed};
 use tslp_projections::rules::Rules;
 use tslp_projections::sessions::Sessions;
@@ -55,6 +56,7 @@ pub struct State {
     audits: Audits,
     anomalies: Anomalies,
     rules: Rules,
+    guardian: Guardian,
 }
 
 impl State {
@@ -82,6 +84,7 @@ impl State {
         self.episodes.apply(recorded, changes);
         self.audits.apply(recorded, changes);
         self.rules.apply(recorded, changes);
+        self.guardian.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
         }
@@ -150,6 +153,12 @@ impl State {
         &self.rules
     }
 
+    /// Tools: what is granted, halted, and was done.
+    #[must_use]
+    pub const fn guardian(&self) -> &Guardian {
+        &self.guardian
+    }
+
     /// Events that contradict the state before them.
     #[must_use]
     pub const fn anomalies(&self) -> &Anomalies {
@@ -192,6 +201,10 @@ impl State {
             tslp_projections::RULES => self.rules.rows(visit),
             tslp_projections::OUTDATED => self.state_map.sources().outdated_rows(visit),
             tslp_projections::EDITS => self.edits.rows(visit),
+            tslp_projections::APPROVED_POLICY => self.guardian.policy_rows(visit),
+            tslp_projections::GRANTS => self.guardian.grant_rows(visit),
+            tslp_projections::TOOL_SESSIONS => self.guardian.session_rows(visit),
+            tslp_projections::TOOL_CALLS => self.guardian.call_rows(visit),
             _ => {}
         }
     }
@@ -232,6 +245,10 @@ impl Restoring {
             tslp_projections::AUDITS => state.audits.restore(row),
             tslp_projections::ANOMALIES => state.anomalies.restore(row),
             tslp_projections::RULES => state.rules.restore(row, event),
+            tslp_projections::APPROVED_POLICY => state.guardian.restore_policy(row),
+            tslp_projections::GRANTS => state.guardian.restore_grant(row),
+            tslp_projections::TOOL_SESSIONS => state.guardian.restore_session(row),
+            tslp_projections::TOOL_CALLS => state.guardian.restore_call(row),
             _ => Err(Unfit("a row belongs to no table of a state")),
         }
     }
@@ -268,7 +285,7 @@ impl Restoring {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 13] = [
+        let sections: [(&str, &dyn fmt::Display); 14] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -282,6 +299,7 @@ impl fmt::Display for State {
             ("rules", &self.rules),
             ("outdated", self.state_map.sources()),
             ("edits", &self.edits),
+            ("guardian", &self.guardian),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");
@@ -302,6 +320,22 @@ pub struct StateView<'s> {
 }
 
 impl View for StateView<'_> {
+    fn tool_session(&self, session: SessionId) -> ToolSession {
+        self.state.guardian.session(session)
+    }
+
+    fn tool_call(&self, call: CallId) -> Option<ToolCall> {
+        self.state.guardian.call(call)
+    }
+
+    fn tool_calls_of(&self, episode: EpisodeId) -> Vec<ToolCall> {
+        self.state.guardian.calls_of(episode)
+    }
+
+    fn tools_under_way(&self) -> Vec<CallId> {
+        self.state.guardian.under_way()
+    }
+
     fn next_episode(&self) -> EpisodeId {
         self.state.counters.last_episode().next()
     }

@@ -24,6 +24,10 @@ pub(crate) fn head(step: &[Recorded]) -> Option<usize> {
                 | Event::PromptSent(_)
                 | Event::AuditAnswered(_)
                 | Event::DirectiveGiven(_)
+                | Event::ActionRequested(_)
+                | Event::ActionJudged(_)
+                | Event::ToolRan(_)
+                | Event::PolicyApproved(_)
         )
     };
     step.iter().position(is_head).or_else(|| {
@@ -43,6 +47,8 @@ pub(crate) fn is_whole(step: &[Recorded]) -> bool {
                 | Event::PromptSent(_)
                 | Event::SideRequestReceived(_)
                 | Event::PromptMeasured(_)
+                | Event::ActionRequested(_)
+                | Event::PolicyApproved(_)
         )
     })
 }
@@ -70,8 +76,15 @@ pub(crate) fn goes_on(step: &[Recorded], next: &Recorded) -> bool {
                 && follows(step, &next.event, answered.episode)
         }
         Some(Event::DirectiveGiven(_)) => follows(step, &next.event, EpisodeId::OUTSIDE),
+        Some(Event::ActionJudged(judged)) => halts(&next.event, judged.call.episode),
+        Some(Event::ToolRan(ran)) => halts(&next.event, ran.call.episode),
         _ => opens(step, &next.event),
     }
+}
+
+/// Whether an event halts the tools of an episode's session: nothing else follows from a call.
+fn halts(next: &Event, of: EpisodeId) -> bool {
+    matches!(next, Event::NoticeIssued(notice) if notice.episode == of && notice.reason.halts_tools())
 }
 
 /// Whether nothing else can have happened before the prompt was composed.
@@ -85,6 +98,10 @@ const fn belongs_to_prompt(next: &Event) -> bool {
             | Event::ReplyEnded(_)
             | Event::PromptSent(_)
             | Event::AuditAnswered(_)
+            | Event::ActionRequested(_)
+            | Event::ActionJudged(_)
+            | Event::ToolRan(_)
+            | Event::PolicyApproved(_)
     )
 }
 
@@ -106,7 +123,7 @@ fn follows(step: &[Recorded], next: &Event, of: EpisodeId) -> bool {
         Event::PromotionRefused(refused) => refused.episode == of,
         Event::NoticeIssued(notice) => notice.episode == of,
         Event::AuditAsked(asked) => asked.episode == of,
-        Event::ArtifactResolved(_) => true,
+        Event::ArtifactResolved(_) | Event::CapabilityChanged(_) => true,
         _ => false,
     }
 }
@@ -123,12 +140,14 @@ fn opens(step: &[Recorded], next: &Event) -> bool {
     let is_of_reply = |event: &Event| {
         is_of(ContentKind::Reply)(event) || is_of(ContentKind::ToolArguments)(event)
     };
+    let is_evidence = is_of(ContentKind::Evidence);
     match next {
         Event::Content(content) => match content.kind {
             ContentKind::Message => all(&is_message),
             ContentKind::Reply => all(&|event| is_look(event) || is_of_reply(event)),
             ContentKind::ToolArguments => all(&is_of_reply),
             ContentKind::PromptPiece => all(&is_piece),
+            ContentKind::Evidence => all(&is_evidence),
             ContentKind::Code | ContentKind::Injection => true,
         },
         Event::PromptReceived(_) => all(&is_message),
@@ -138,6 +157,10 @@ fn opens(step: &[Recorded], next: &Event) -> bool {
             all(&|event| is_look(event) || is_of_reply(event))
         }
         Event::AuditAnswered(_) => all(&|event| is_look(event) || is_of_reply(event)),
+        Event::ActionRequested(_)
+        | Event::ActionJudged(_)
+        | Event::ToolRan(_)
+        | Event::PolicyApproved(_) => all(&is_evidence),
         Event::DirectiveGiven(_) | Event::DiskObserved(_) => all(&is_look),
         _ => true,
     }

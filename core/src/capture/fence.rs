@@ -10,7 +10,8 @@ use super::ends::{Ends, Place};
 use super::line::{Lead, line_at, lines_from};
 use super::path_hint::{self, Hint};
 use super::section::{Frame, edits_in};
-use super::{Block, Closing, Standing, quoted, search_replace, tags};
+use super::{Block, Closing, Standing, ToolFence, quoted, search_replace, tags};
+use crate::decide::tools::RESULT_FENCE;
 use crate::event::Format;
 
 /// Reads the fence that a line opens, if it does. A fence that holds an edit is that edit.
@@ -34,6 +35,30 @@ pub(super) fn read<'t>(
         closing,
     };
     Some(blocks(text, frame))
+}
+
+/// Reads the fence of a tool's call or result that a line opens, if it does. Whatever stands in it is evidence: no format of
+/// code is looked for in it, and nothing in it but its own closing line ends it.
+pub(super) fn read_tool(text: &str, opening: &Range<usize>) -> Option<ToolFence> {
+    let fence = Fence::opened_by(&text[opening.clone()])?;
+    let is_result = match fence.info.split_whitespace().next()? {
+        "tool" => false,
+        RESULT_FENCE => true,
+        _ => return None,
+    };
+    let mut lines = lines_from(text, opening.end);
+    let closing = lines.find(|(_, line)| fence.is_closed_by(line));
+    let (body_end, end) =
+        closing.map_or((text.len(), text.len()), |(at, line)| (at, at + line.len()));
+    Some(ToolFence {
+        is_result,
+        outer: opening.start..end,
+        body: opening.end..body_end,
+        closing: match closing {
+            Some(_) => Closing::Closed,
+            None => Closing::Unclosed,
+        },
+    })
 }
 
 const TAGS: [(&str, &str); 5] = [

@@ -98,6 +98,71 @@ pub fn blocks(text: &str) -> Vec<Block<'_>> {
     scan::Scan::new(text).take(BLOCKS_PER_MESSAGE_MAX).collect()
 }
 
+/// A fence that asks for a tool, or shows what one gave: evidence, never code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolFence {
+    /// Whether it shows a result.
+    pub is_result: bool,
+    /// Where it stands in the message, delimiters included.
+    pub outer: Range<usize>,
+    /// What is in it.
+    pub body: Range<usize>,
+    /// Whether it was closed.
+    pub closing: Closing,
+}
+
+/// What a reply says of tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolTalk {
+    /// All fences of tools, in order.
+    pub fences: Vec<ToolFence>,
+    /// Closed fences of shell commands that name no file, in order.
+    pub shell: Vec<Range<usize>>,
+    /// Whether the text ends in the middle of a fence or an edit.
+    pub is_cut: bool,
+}
+
+/// All fences of tools that stand in no other fence, edit or quotation, and what else a reply may run.
+#[must_use]
+pub fn tool_talk(text: &str) -> ToolTalk {
+    let mut scan = scan::Scan::new(text);
+    let mut talk = ToolTalk::default();
+    for block in scan.by_ref() {
+        talk.is_cut |= block.closing == Closing::Unclosed;
+        let is_shell = block.format == Format::Fence
+            && block.path.is_none()
+            && block.closing == Closing::Closed
+            && matches!(block.language.as_deref(), Some("bash" | "sh"));
+        talk.shell.extend(block.verbatim.filter(|_| is_shell));
+    }
+    talk.fences = scan.tool_fences;
+    let fences = talk.fences.iter();
+    talk.is_cut |= fences
+        .last()
+        .is_some_and(|fence| fence.closing == Closing::Unclosed);
+    talk
+}
+
+/// The text without its fences of tools: what is left is the speaker's own.
+#[must_use]
+pub fn without_tool_fences(text: &str) -> Cow<'_, str> {
+    if !text.contains("tool") {
+        return Cow::Borrowed(text);
+    }
+    let fences = tool_talk(text).fences;
+    if fences.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut left = String::with_capacity(text.len());
+    let mut from = 0;
+    for fence in fences {
+        left.push_str(&text[from..fence.outer.start]);
+        from = fence.outer.end;
+    }
+    left.push_str(&text[from..]);
+    Cow::Owned(left)
+}
+
 /// How the user message begins that ends a client's few-shot examples: what stands before is another code base's
 /// (aider).
 const EXAMPLES_END: &str = "I switched to a new code base";

@@ -10,7 +10,8 @@ use super::line::{Lead, line_at};
 use super::path_hint::{self, Hint};
 use super::section::{Edits, Frame};
 use super::{
-    Block, Closing, apply_patch, fence, leaked, quoted, search_replace, tags, unified_diff,
+    Block, Closing, ToolFence, apply_patch, fence, leaked, quoted, search_replace, tags,
+    unified_diff,
 };
 use crate::event::Format;
 
@@ -37,6 +38,8 @@ pub(super) struct Scan<'t> {
     /// The file of the last SEARCH/REPLACE block, for one that names none.
     last_file: Option<Hint>,
     ready: VecDeque<Block<'t>>,
+    /// Fences of tools so far.
+    pub(super) tool_fences: Vec<ToolFence>,
 }
 
 impl<'t> Scan<'t> {
@@ -48,6 +51,7 @@ impl<'t> Scan<'t> {
             ends: Ends::default(),
             last_file: None,
             ready: VecDeque::new(),
+            tool_fences: Vec::new(),
         }
     }
 
@@ -56,7 +60,7 @@ impl<'t> Scan<'t> {
         let word = self.text[line.clone()].trim_start();
         let first = word.bytes().next()?;
         let found = match first {
-            b'`' | b'~' => fence::read(self.text, line, &self.before).and_then(Found::of),
+            b'`' | b'~' => self.tool_fence(line).or_else(|| self.fence(line)),
             b'<' => self.search_replace(line).or_else(|| self.tags(line)),
             b'-' => self
                 .search_replace(line)
@@ -72,6 +76,20 @@ impl<'t> Scan<'t> {
                 apply_patch::opens_heredoc(word, &self.text[next]).then(|| self.apply_patch(line))
             })
             .or_else(|| leaked::read(self.text, line, &mut self.ends))
+    }
+
+    fn tool_fence(&mut self, line: &Range<usize>) -> Option<Found<'t>> {
+        let fence = fence::read_tool(self.text, line)?;
+        let end = fence.outer.end;
+        self.tool_fences.push(fence);
+        Some(Found {
+            blocks: Vec::new(),
+            end,
+        })
+    }
+
+    fn fence(&self, line: &Range<usize>) -> Option<Found<'t>> {
+        fence::read(self.text, line, &self.before).and_then(Found::of)
     }
 
     fn tags(&mut self, line: &Range<usize>) -> Option<Found<'t>> {

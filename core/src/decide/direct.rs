@@ -26,6 +26,8 @@ use crate::view::{Proposal, View};
 pub struct Order {
     /// What to do.
     pub verb: Verb,
+    /// What was written after the verb.
+    pub target: String,
     /// What to do it to, or why what was written names nothing.
     pub entity: Result<EntityId, Reason>,
     /// When the user said so.
@@ -50,7 +52,11 @@ pub type FileText = Option<Result<String, ReadFailure>>;
 pub fn order(view: &dyn View, policy: &Policy, directive: &Directive, said: Said) -> Order {
     Order {
         verb: directive.verb,
-        entity: named(view, policy, &directive.target),
+        target: directive.target.clone(),
+        entity: match directive.verb.is_about_tools() {
+            true => Err(Reason::TargetMissing),
+            false => named(view, policy, &directive.target),
+        },
         said,
     }
 }
@@ -105,6 +111,9 @@ pub fn carry_out(
             (Vec::new(), Some(Reason::NothingToDo))
         }
         (Verb::Confirm, Ok(entity)) => confirm(view, episode, entity),
+        (Verb::Allow | Verb::Revoke | Verb::Stop | Verb::Resume, Ok(_)) => {
+            unreachable!("what is said about tools names no entity")
+        }
     };
     events.extend(reason.map(|reason| {
         Event::NoticeIssued(NoticeIssued {

@@ -23,6 +23,7 @@ pub mod resolve;
 pub mod sent;
 pub mod side_request;
 pub mod sight;
+pub mod tools;
 pub mod touch;
 pub mod unfenced;
 pub mod verify;

@@ -72,6 +72,16 @@ impl Reply {
         recorder.into_events()
     }
 
+    /// Moves all text collected so far into a segment: a part of the reply is over.
+    #[must_use]
+    pub fn whole_segment(&mut self, view: &dyn View, episode: EpisodeId) -> Vec<Event> {
+        let mut recorder = Recorder::new(view);
+        if let Some(content) = self.take_tail(&mut recorder) {
+            recorder.push(Event::ReplySegment(ReplySegment { episode, content }));
+        }
+        recorder.into_events()
+    }
+
     fn take_tail(&mut self, recorder: &mut Recorder<'_>) -> Option<ArtifactHash> {
         let raw = core::mem::take(&mut self.tail);
         if raw.is_empty() {

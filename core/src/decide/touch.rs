@@ -28,7 +28,7 @@ pub fn by_path(reading: Reading<'_>, written: &str) -> Option<RelPath> {
 }
 
 /// Files that nothing is known of and that a reply names: with a call's path, in a command, as the path of its code, or in
-/// words. The client acts on a reply only once it has its end, so they are as they were before.
+/// words of the model's own. The client acts on a reply only once it has its end, so they are as they were before.
 #[must_use]
 pub fn by_reply(
     reading: Reading<'_>,
@@ -45,7 +45,7 @@ pub fn by_reply(
             touched.add_words(&string);
         }
     }
-    touched.add_words(text);
+    touched.add_words(&capture::without_tool_fences(text));
     touched.files
 }
 

@@ -1,6 +1,6 @@
 //! What a tool may name: the workspace and the system's own read-only folders.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Where tools may look. All paths are absolute and normal.
@@ -23,7 +23,50 @@ pub enum Trespass {
     Protected,
 }
 
+/// What the lines of a jail's text begin with.
+const ROOT: &str = "root ";
+const VISIBLE: &str = "visible ";
+const PROTECTED: &str = "protected ";
+
 impl Jail {
+    /// The jail as text, for the ledger: a path in each line, behind what it is. A path with a line break in it can't be
+    /// written; tools don't run in such a workspace.
+    #[must_use]
+    pub fn to_text(&self) -> Option<String> {
+        let visible = self.visible.iter().map(|path| (VISIBLE, path));
+        let protected = self.protected.iter().map(|path| (PROTECTED, path));
+        let mut text = String::new();
+        for (what, path) in core::iter::once((ROOT, &self.root))
+            .chain(visible)
+            .chain(protected)
+        {
+            if path.contains('\n') {
+                return None;
+            }
+            text.push_str(what);
+            text.push_str(path);
+            text.push('\n');
+        }
+        Some(text)
+    }
+
+    /// Reads what [`to_text`](Self::to_text) writes.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let mut jail = Self::default();
+        for line in text.lines() {
+            if let Some(path) = line.strip_prefix(ROOT) {
+                jail.root = path.to_string();
+            } else if let Some(path) = line.strip_prefix(VISIBLE) {
+                jail.visible.push(path.to_string());
+            } else {
+                jail.protected
+                    .push(line.strip_prefix(PROTECTED)?.to_string());
+            }
+        }
+        (!jail.root.is_empty()).then_some(jail)
+    }
+
     /// What a path, given as an absolute and normal one, trespasses on.
     #[must_use]
     pub fn trespass(&self, path: &str) -> Option<Trespass> {

@@ -11,6 +11,7 @@ mod condition;
 mod glob;
 mod grant;
 mod jail;
+mod line;
 mod mode;
 mod profile;
 mod sed_script;
@@ -29,6 +30,7 @@ pub use condition::{Condition, ConditionError};
 pub use glob::{Glob, starred};
 pub use grant::{ACTION_MINUTES, GrantLimit, SESSION_MINUTES, Standing, Token, after};
 pub use jail::{Jail, Trespass, absolute, is_within};
+pub use line::{Judged, JudgedLine, LineContext, judge_line};
 pub use mode::{Hindrance, Mode};
 pub use profile::{Effect, Limits, PolicyRule, Profile, RULES_MAX};
 
@@ -243,6 +245,9 @@ pub enum Decision {
 }
 
 impl Decision {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::Deny, Self::AllowWithLimits, Self::Allow];
+
     /// The word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

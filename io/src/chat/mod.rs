@@ -6,6 +6,7 @@ pub mod kept_responses;
 pub mod reply;
 pub mod request;
 pub mod rewrite;
+pub mod rounds;
 pub mod sent;
 pub mod template;
 mod wire_message;

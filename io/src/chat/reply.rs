@@ -129,6 +129,12 @@ impl ReplyDecoder {
         said
     }
 
+    /// Whether the reply calls tools of the client's.
+    #[must_use]
+    pub const fn has_calls(&self) -> bool {
+        !self.tool_calls.is_empty()
+    }
+
     /// Bytes that are kept until the reply's end, its text left out.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {
@@ -159,6 +165,8 @@ impl ReplyDecoder {
             Form::Json => self.json(&rest, &mut said),
             Form::Unknown => {}
         }
+        // What is over gives nothing more.
+        self.form = Form::Unknown;
         said
     }
 

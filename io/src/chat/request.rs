@@ -302,6 +302,13 @@ impl Body<'_> {
         self.walked.field("model")
     }
 
+    /// Whether no more than one choice is asked for.
+    #[must_use]
+    pub fn asks_for_one_choice(&self) -> bool {
+        let choices = self.walked.field("n");
+        choices.is_none_or(|choices| matches!(choices, "null" | "1"))
+    }
+
     /// The response that the request goes on from, where the model server keeps the conversation.
     #[must_use]
     pub fn previous_response(&self) -> Option<String> {

@@ -31,6 +31,31 @@ pub enum PolicyCommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Record a profile as the one in force; while no proxy runs
+    Approve {
+        /// The profile, TOML, outside of the workspace
+        file: PathBuf,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+/// What is asked of the Guardian.
+#[derive(Clone, Debug, Subcommand)]
+pub enum GuardianCommand {
+    /// Say whether tools run and why, by which profile, what is granted, halted and was done last
+    Status {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: Output,
+    },
 }
 
 /// What a command line for tools is asked with.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tslp_core::guardian::{
-    Capability, Door, Effect, Hindrance, Join, Mode, Profile, SimpleCommand, Step, Unsplit,
+    Capability, Door, Effect, Hindrance, Join, Judged, JudgedLine, Mode, Profile, SimpleCommand,
+    Step, Unsplit,
 };
 
 use super::{Course, Failed, layers, prepare, print, start_logging};
@@ -14,7 +15,7 @@ use crate::config::ServeConfig;
 use crate::config::layers::Flags;
 use crate::exit::Exit;
 use crate::guardian::profile_file;
-use crate::guardian::{JudgeInputs, Judged, JudgedLine, ToolScope};
+use crate::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
 use crate::observer::{SystemClock, WallClock};
 use crate::sandbox::{Ended, Layer, Outcome, Sandbox};
 
@@ -45,11 +46,18 @@ pub(super) fn tool(command: &ToolCommand) -> Result<Exit, Failed> {
 }
 
 pub(super) fn policy(command: &PolicyCommand) -> Result<Exit, Failed> {
-    let PolicyCommand::Check {
-        file,
-        flags,
-        output,
-    } = command;
+    let (file, flags, output) = match command {
+        PolicyCommand::Check {
+            file,
+            flags,
+            output,
+        } => (file, flags, output),
+        PolicyCommand::Approve {
+            file,
+            flags,
+            output,
+        } => return super::guardian::approve(file, &flags.0, *output),
+    };
     start_logging(&layers(&flags.0)?, Course::Act)?;
     let profile = read_profile(file)?;
     let rules = || profile.rules.iter().map(|rule| (rule, effect(rule.effect)));
@@ -222,8 +230,8 @@ fn human(judged: &Judged, line: &JudgedLine) -> String {
         ),
         None => format!(
             "timeout {} s, {}",
-            line.time().as_secs(),
-            match line.layer() {
+            time_of(line).as_secs(),
+            match layer_of(line) {
                 Layer::ReadOnly => "read-only",
                 Layer::Scratch => "scratch layer",
             }
@@ -265,7 +273,7 @@ fn json(judged: &Judged) -> Value {
 fn run(asked: &Asked, line: &ToolLine, output: Output) -> Result<Exit, Failed> {
     let judged = asked.judge(line);
     let outcome = match &judged {
-        Ok(line) if line.is_allowed() => Some(match line.plan(&asked.scope) {
+        Ok(line) if line.is_allowed() => Some(match asked.scope.plan(line) {
             Ok(plan) => asked.sandbox.run(&plan),
             Err(error) => Outcome::not_started(error.to_string()),
         }),

@@ -31,7 +31,8 @@ use crate::data_dir;
 use error::ConfigError;
 use layers::{Flags, Layers};
 use settings::{
-    AccessConfig, AuditConfig, Budget, EtvConfig, HttpConfig, LogConfig, Settings, UpstreamConfig,
+    AccessConfig, AuditConfig, Budget, EtvConfig, HttpConfig, LogConfig, Settings, ToolsConfig,
+    UpstreamConfig,
 };
 use surroundings::Surroundings;
 
@@ -60,6 +61,8 @@ pub struct ServeConfig {
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
     pub etv: EtvConfig,
+    /// Tools that replies ask for.
+    pub tools: ToolsConfig,
     /// Bounds of client connections.
     pub http: HttpConfig,
     /// What is logged, and how.
@@ -123,6 +126,7 @@ impl ServeConfig {
             budget: settings.rules.budget,
             audit: settings.audit,
             etv: settings.etv,
+            tools: settings.tools,
             http: settings.http,
             log: settings.log,
         })

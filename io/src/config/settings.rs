@@ -35,6 +35,8 @@ pub struct Settings {
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
     pub etv: EtvConfig,
+    /// Tools that replies ask for.
+    pub tools: ToolsConfig,
     /// Bounds of client connections.
     pub http: HttpConfig,
     /// What is logged, and how.
@@ -131,6 +133,65 @@ pub struct EtvConfig {
     pub adopt_on_touch: bool,
 }
 
+/// Tools that replies ask for (spec §8.5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolsConfig {
+    /// Whether any is run.
+    pub run: ToolsChoice,
+    /// Rounds of one reply in which something is run.
+    pub rounds: u32,
+    /// Calls of one round.
+    pub calls: usize,
+    /// Longest time for all tools of one reply.
+    pub time: Duration,
+    /// What is kept of an output.
+    pub output_bytes: usize,
+    /// Whether fences of shell commands are calls, too.
+    pub shell_fences: bool,
+    /// The Operator's policy profile.
+    pub policy: Option<PathBuf>,
+    /// Folders with programs besides the system's.
+    pub toolchains: Vec<PathBuf>,
+    /// Whether calls of the client's own tools are judged.
+    pub client_tools: ClientTools,
+}
+
+/// What the Guardian does with calls of the client's own tools, which the client runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientTools {
+    /// Nothing.
+    #[default]
+    Off,
+    /// It records a verdict on each command line.
+    Observe,
+}
+
+/// Whether tools that replies ask for are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolsChoice {
+    /// Never.
+    Off,
+    /// Where the Guardian allows it.
+    #[default]
+    On,
+}
+
+impl Default for ToolsConfig {
+    fn default() -> Self {
+        Self {
+            run: ToolsChoice::default(),
+            rounds: 8,
+            calls: 8,
+            time: Duration::from_secs(600),
+            output_bytes: 64 << 10,
+            shell_fences: false,
+            policy: None,
+            toolchains: Vec::new(),
+            client_tools: ClientTools::default(),
+        }
+    }
+}
+
 /// Bounds of client connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HttpConfig {
@@ -182,6 +243,7 @@ impl Default for Settings {
             rules: RulesConfig::default(),
             audit: AuditConfig::default(),
             etv: EtvConfig::default(),
+            tools: ToolsConfig::default(),
             http: HttpConfig::default(),
             log: LogConfig::default(),
         }

@@ -9,7 +9,7 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 use super::key::{Audience, Key, Kind, seconds};
 use super::network;
 use super::secret::Secret;
-use super::settings::{Budget, LogFormat};
+use super::settings::{Budget, ClientTools, LogFormat, ToolsChoice};
 use super::written::{Choices, word_of, words};
 
 const PROFILES: Choices<Profile> = &[("standard", Profile::Standard), ("strict", Profile::Strict)];
@@ -24,6 +24,9 @@ const HISTORIES: Choices<HistoryChoice> = &[
     ("client", HistoryChoice::Client),
 ];
 const PLACEMENTS: Choices<Placement> = &[("system", Placement::System), ("user", Placement::User)];
+const TOOLS: Choices<ToolsChoice> = &[("off", ToolsChoice::Off), ("on", ToolsChoice::On)];
+const CLIENT_TOOLS: Choices<ClientTools> =
+    &[("off", ClientTools::Off), ("observe", ClientTools::Observe)];
 const LOG_FORMATS: Choices<LogFormat> = &[("text", LogFormat::Text), ("json", LogFormat::Json)];
 
 /// The longest time that any timeout can be set to: a day.
@@ -427,6 +430,141 @@ pub const KEYS: &[Key] = &[
                 .map(|timeout| s.etv.timeout = timeout)
         },
         show: |s| s.etv.timeout.as_millis().to_string(),
+    },
+    Key {
+        name: "tools.run",
+        flag: "tools-run",
+        variable: "TSLP_TOOLS_RUN",
+        kind: Kind::Choice(|| words(TOOLS)),
+        audience: Audience::Common,
+        unit: "",
+        unset: "",
+        meaning: "Whether the command lines in a reply's closed `tool` fences are run, in the sandbox, where the Guardian allows it (docs/tools.md). Only in chat completions whose client offers no tools of its own.",
+        set: |s, written| written.choice(TOOLS).map(|run| s.tools.run = run),
+        show: |s| word_of(TOOLS, &s.tools.run),
+    },
+    Key {
+        name: "tools.rounds",
+        flag: "tools-rounds",
+        variable: "TSLP_TOOLS_ROUNDS",
+        kind: Kind::Number,
+        audience: Audience::Tuning,
+        unit: "rounds",
+        unset: "",
+        meaning: "How often one reply may ask for tools and go on with their results.",
+        set: |s, written| written.number(1..=64).map(|rounds| s.tools.rounds = rounds),
+        show: |s| s.tools.rounds.to_string(),
+    },
+    Key {
+        name: "tools.calls",
+        flag: "tools-calls",
+        variable: "TSLP_TOOLS_CALLS",
+        kind: Kind::Number,
+        audience: Audience::Tuning,
+        unit: "calls",
+        unset: "",
+        meaning: "Calls of one round; those after them aren't run.",
+        set: |s, written| written.number(1..=64).map(|calls| s.tools.calls = calls),
+        show: |s| s.tools.calls.to_string(),
+    },
+    Key {
+        name: "tools.seconds",
+        flag: "tools-seconds",
+        variable: "TSLP_TOOLS_SECONDS",
+        kind: Kind::Number,
+        audience: Audience::Tuning,
+        unit: "seconds",
+        unset: "",
+        meaning: "Longest time from a reply's first call to the end of its last one.",
+        set: |s, written| {
+            written
+                .seconds(1..=DAY_SECONDS)
+                .map(|time| s.tools.time = time)
+        },
+        show: |s| seconds(s.tools.time),
+    },
+    Key {
+        name: "tools.output_bytes",
+        flag: "tools-output-bytes",
+        variable: "TSLP_TOOLS_OUTPUT_BYTES",
+        kind: Kind::Number,
+        audience: Audience::Tuning,
+        unit: "bytes",
+        unset: "",
+        meaning: "What is kept of a tool's output, half from each end. The model and the client see 8 KiB of it.",
+        set: |s, written| {
+            written
+                .number(1 << 10..=1 << 20)
+                .map(|bytes| s.tools.output_bytes = bytes)
+        },
+        show: |s| s.tools.output_bytes.to_string(),
+    },
+    Key {
+        name: "tools.shell_fences",
+        flag: "tools-shell-fences",
+        variable: "TSLP_TOOLS_SHELL_FENCES",
+        kind: Kind::Switch,
+        audience: Audience::Tuning,
+        unit: "",
+        unset: "",
+        meaning: "Whether closed `bash` and `sh` fences of a reply are calls, too.",
+        set: |s, written| written.switch().map(|it| s.tools.shell_fences = it),
+        show: |s| s.tools.shell_fences.to_string(),
+    },
+    Key {
+        name: "tools.policy",
+        flag: "tools-policy",
+        variable: "TSLP_TOOLS_POLICY",
+        kind: Kind::File,
+        audience: Audience::Tuning,
+        unit: "",
+        unset: "no profile is kept on disk",
+        meaning: "Where the policy profile is kept. In force is the one that `tslp policy approve` recorded; if the file differs, the log says so.",
+        set: |s, written| written.path().map(|path| s.tools.policy = Some(path)),
+        show: |s| {
+            let policy = s.tools.policy.as_ref();
+            policy
+                .map(|path| path.display().to_string())
+                .unwrap_or_default()
+        },
+    },
+    Key {
+        name: "tools.toolchains",
+        flag: "tools-toolchains",
+        variable: "TSLP_TOOLS_TOOLCHAINS",
+        kind: Kind::List("FOLDER"),
+        audience: Audience::Tuning,
+        unit: "",
+        unset: "none",
+        meaning: "Folders with programs in their `bin` that tools may see and run besides the system's, such as `$(rustc --print sysroot)`.",
+        set: |s, written| {
+            let folders: Vec<_> = written.list().map(std::path::PathBuf::from).collect();
+            if folders.iter().any(|folder| !folder.is_absolute()) {
+                return Err("must name folders by their whole paths".into());
+            }
+            s.tools.toolchains = folders;
+            Ok(())
+        },
+        show: |s| {
+            let folders = s.tools.toolchains.iter().map(|it| it.display().to_string());
+            folders.collect::<Vec<_>>().join(", ")
+        },
+    },
+    Key {
+        name: "guardian.client_tools",
+        flag: "guardian-client-tools",
+        variable: "TSLP_GUARDIAN_CLIENT_TOOLS",
+        kind: Kind::Choice(|| words(CLIENT_TOOLS)),
+        audience: Audience::Tuning,
+        unit: "",
+        unset: "",
+        meaning: "`observe` records the Guardian's verdict on each command line that a model has its client run (`tslp log --kind action_judged`). Nothing is kept back.",
+        set: |s, written| {
+            written
+                .choice(CLIENT_TOOLS)
+                .map(|choice| s.tools.client_tools = choice)
+        },
+        show: |s| word_of(CLIENT_TOOLS, &s.tools.client_tools),
     },
     Key {
         name: "http.connections_max",

@@ -13,7 +13,7 @@ use crate::evidence::log::sentence;
 use crate::evidence::to_json;
 
 /// What deep verification takes as it is on record, because nothing that it follows from is.
-pub const NOT_DERIVED: [&str; 8] = [
+pub const NOT_DERIVED: [&str; 9] = [
     "which conversation a prompt belongs to: older messages that the ledger holds aren't recorded again",
     "which known code stood in the client's own messages, and so wasn't shown twice",
     "which STALE code the model itself wrote in the client's own messages, so that it needs no notice",
@@ -22,6 +22,7 @@ pub const NOT_DERIVED: [&str; 8] = [
     "the workspace's path, which tells absolute paths inside it from those outside",
     "what disk held: a look is an observation, and one that found nothing new isn't recorded",
     "what an accepted or adopted file held where nothing of it was taken",
+    "how a tool's command line was told apart, where links led and what the kernel enforced when it was asked for",
 ];
 
 /// Fields that a difference names; what is over is counted.

@@ -211,6 +211,7 @@ fn examine_surroundings(subject: &Subject, report: &mut Report) {
     report.add("workspace", workspace(subject));
     report.add("grammars", grammars());
     report.warn("upstream", upstream(subject));
+    report.warn("tools", subject.tools.words());
 }
 
 fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) {

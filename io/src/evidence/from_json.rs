@@ -25,6 +25,7 @@ use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
+use super::action_json;
 use super::kind::EventKind;
 use super::words::Word;
 
@@ -38,7 +39,7 @@ pub struct Unreadable {
     pub detail: String,
 }
 
-type Read<T> = Result<T, Unreadable>;
+pub(super) type Read<T> = Result<T, Unreadable>;
 
 /// The event of this kind with these fields.
 ///
@@ -164,6 +165,11 @@ pub fn event(kind: EventKind, value: &Value) -> Read<Event> {
             entity: optional(v, "entity", entity)?,
             other: optional(v, "other", entity)?,
         }),
+        EventKind::ActionRequested
+        | EventKind::ActionJudged
+        | EventKind::ToolRan
+        | EventKind::PolicyApproved
+        | EventKind::CapabilityChanged => action_json::from_json(kind, v)?,
         EventKind::SideRequestReceived => Event::SideRequestReceived(SideRequestReceived {
             episode: EpisodeId(number(v, "episode")?),
             model: text(v, "model")?.to_owned(),
@@ -214,7 +220,7 @@ pub fn bytes_of_base64(text: &str) -> Option<Vec<u8>> {
     BASE64_STANDARD.decode(text).ok()
 }
 
-fn wrong(field: &'static str, detail: impl Into<String>) -> Unreadable {
+pub(super) fn wrong(field: &'static str, detail: impl Into<String>) -> Unreadable {
     Unreadable {
         field,
         detail: detail.into(),
@@ -237,12 +243,18 @@ pub(super) fn number(value: &Value, name: &'static str) -> Read<u64> {
         .ok_or_else(|| wrong(name, "is no whole number from 0 to 2^64-1"))
 }
 
+pub(super) fn signed(value: &Value, name: &'static str) -> Read<i64> {
+    let found = field(value, name)?;
+    let found = found.as_i64();
+    found.ok_or_else(|| wrong(name, "is no whole number of 64 bits"))
+}
+
 pub(super) fn hash(value: &Value, name: &'static str) -> Read<[u8; 32]> {
     hash_of_hex(text(value, name)?)
         .ok_or_else(|| wrong(name, "is no hash of 64 hexadecimal digits"))
 }
 
-fn small(value: &Value, name: &'static str) -> Read<u32> {
+pub(super) fn small(value: &Value, name: &'static str) -> Read<u32> {
     u32::try_from(number(value, name)?).map_err(|_| wrong(name, "is larger than 2^32-1"))
 }
 
@@ -250,25 +262,29 @@ fn percent(value: &Value, name: &'static str) -> Read<u8> {
     u8::try_from(number(value, name)?).map_err(|_| wrong(name, "is larger than 255"))
 }
 
-fn flag(value: &Value, name: &'static str) -> Read<bool> {
+pub(super) fn flag(value: &Value, name: &'static str) -> Read<bool> {
     let found = field(value, name)?;
     found
         .as_bool()
         .ok_or_else(|| wrong(name, "is neither true nor false"))
 }
 
-fn word<T: Word>(value: &Value, name: &'static str) -> Read<T> {
+pub(super) fn word<T: Word>(value: &Value, name: &'static str) -> Read<T> {
     let word = text(value, name)?;
     T::from_word(word).ok_or_else(|| wrong(name, format!("is `{word}`, which is no {}", T::NAME)))
 }
 
-fn list<T>(value: &Value, name: &'static str, item: impl Fn(&Value) -> Read<T>) -> Read<Vec<T>> {
+pub(super) fn list<T>(
+    value: &Value,
+    name: &'static str,
+    item: impl Fn(&Value) -> Read<T>,
+) -> Read<Vec<T>> {
     let found = field(value, name)?;
     let items = found.as_array().ok_or_else(|| wrong(name, "is no list"))?;
     items.iter().map(item).collect()
 }
 
-fn optional<T>(
+pub(super) fn optional<T>(
     value: &Value,
     name: &'static str,
     read: impl Fn(&Value) -> Read<T>,
@@ -279,14 +295,14 @@ fn optional<T>(
     }
 }
 
-fn string(value: &Value) -> Read<String> {
+pub(super) fn string(value: &Value) -> Read<String> {
     value
         .as_str()
         .map(str::to_owned)
         .ok_or_else(|| wrong("text", "is no text"))
 }
 
-fn artifact(value: &Value) -> Read<ArtifactHash> {
+pub(super) fn artifact(value: &Value) -> Read<ArtifactHash> {
     value
         .as_str()
         .and_then(hash_of_hex)

@@ -45,11 +45,21 @@ pub enum EventKind {
     PromptAmended,
     /// What the model was given to see.
     PromptComposed,
+    /// A reply asks for a tool.
+    ActionRequested,
+    /// The Guardian's decision on a call.
+    ActionJudged,
+    /// What came of an allowed call.
+    ToolRan,
+    /// The Operator approved a policy profile.
+    PolicyApproved,
+    /// A grant was given, prolonged or taken back.
+    CapabilityChanged,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 25] = [
         Self::RulesInForce,
         Self::Content,
         Self::PromptReceived,
@@ -70,6 +80,11 @@ impl EventKind {
         Self::SideRequestReceived,
         Self::PromptAmended,
         Self::PromptComposed,
+        Self::ActionRequested,
+        Self::ActionJudged,
+        Self::ToolRan,
+        Self::PolicyApproved,
+        Self::CapabilityChanged,
     ];
 
     /// The event's kind.
@@ -96,6 +111,11 @@ impl EventKind {
             Event::SideRequestReceived(_) => Self::SideRequestReceived,
             Event::PromptAmended(_) => Self::PromptAmended,
             Event::PromptComposed(_) => Self::PromptComposed,
+            Event::ActionRequested(_) => Self::ActionRequested,
+            Event::ActionJudged(_) => Self::ActionJudged,
+            Event::ToolRan(_) => Self::ToolRan,
+            Event::PolicyApproved(_) => Self::PolicyApproved,
+            Event::CapabilityChanged(_) => Self::CapabilityChanged,
         }
     }
 
@@ -123,6 +143,11 @@ impl EventKind {
             Self::SideRequestReceived => "side_request_received",
             Self::PromptAmended => "prompt_amended",
             Self::PromptComposed => "prompt_composed",
+            Self::ActionRequested => "action_requested",
+            Self::ActionJudged => "action_judged",
+            Self::ToolRan => "tool_ran",
+            Self::PolicyApproved => "policy_approved",
+            Self::CapabilityChanged => "capability_changed",
         }
     }
 

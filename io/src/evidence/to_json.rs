@@ -19,6 +19,7 @@ use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::Policy;
 use tslp_core::slice::{Figures, Span};
 
+use super::action_json;
 use super::words::Word;
 
 /// The event's fields as a JSON object.
@@ -150,6 +151,11 @@ pub fn event(event: &Event) -> Value {
             })),
         }),
         Event::PromptComposed(event) => prompt_composed(event),
+        Event::ActionRequested(_)
+        | Event::ActionJudged(_)
+        | Event::ToolRan(_)
+        | Event::PolicyApproved(_)
+        | Event::CapabilityChanged(_) => action_json::to_json(event),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::event::{
-    AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PartKind, PathEvidence,
-    ReadFailure, Side, Verb,
+    AuditOutcome, AuditStatus, ContentKind, Extent, Format, GrantChange, History, PartKind,
+    PathEvidence, ReadFailure, Side, Verb,
 };
 use tslp_core::gate::{Completeness, Profile};
+use tslp_core::guardian::{Capability, Class, Decision, Door, Join, Mode, Risk, Step};
 use tslp_core::message::{Role, Tools};
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
@@ -41,7 +42,7 @@ words! {
     Role, "role": System = "system", User = "user", Assistant = "assistant", Tool = "tool", Other = "other";
     ContentKind, "content kind":
         Message = "message", Reply = "reply", Code = "code", ToolArguments = "tool_arguments",
-        Injection = "injection", PromptPiece = "prompt_piece";
+        Injection = "injection", PromptPiece = "prompt_piece", Evidence = "evidence";
     PartKind, "kind of a reply's part":
         Reasoning = "reasoning", Refusal = "refusal", OtherText = "other_text",
         OtherToolCalls = "other_tool_calls", Error = "error";
@@ -64,7 +65,13 @@ words! {
         Completed = "completed", Partial = "partial", Discussion = "discussion";
     AuditOutcome, "audit outcome":
         Answered = "answered", NoAnswer = "no_answer", Cancelled = "cancelled", Failed = "failed";
-    Verb, "verb": Accept = "accept", Reject = "reject", Confirm = "confirm", Unknown = "unknown";
+    Verb, "verb": Accept = "accept", Reject = "reject", Confirm = "confirm", Unknown = "unknown",
+        Allow = "allow", Revoke = "revoke", Stop = "stop", Resume = "resume";
+    GrantChange, "change of a grant":
+        Granted = "granted", Renewed = "renewed", Revoked = "revoked";
+    Decision, "decision on an action":
+        Deny = "DENY", AllowWithLimits = "ALLOW_WITH_LIMITS", Allow = "ALLOW";
+    Join, "join of commands": First = "first", And = "&&", Or = "||", Then = ";", Pipe = "|";
     Extent, "extent": WholeFile = "whole_file", Fragment = "fragment";
     History, "history policy": Window = "window", Client = "client";
     Tools, "word on tools": None = "none", Offered = "offered";
@@ -73,6 +80,32 @@ words! {
     HistoryChoice, "choice of history": Auto = "auto", Window = "window", Client = "client";
     Placement, "placement": System = "system", User = "user";
     Side, "side of a message": Before = "before", After = "after";
+}
+
+/// Enums of the Guardian, which have words of their own.
+macro_rules! words_of_their_own {
+    ($($type:ident, $name:literal;)+) => {
+        $(impl Word for $type {
+            const NAME: &'static str = $name;
+
+            fn word(self) -> &'static str {
+                self.as_str()
+            }
+
+            fn from_word(word: &str) -> Option<Self> {
+                Self::of_word(word)
+            }
+        })+
+    };
+}
+
+words_of_their_own! {
+    Class, "class of commands";
+    Door, "door";
+    Capability, "capability";
+    Risk, "risk";
+    Mode, "mode";
+    Step, "step of the Guardian";
 }
 
 #[cfg(test)]
@@ -102,7 +135,16 @@ mod tests {
         ] {
             assert_eq!(part.word(), part.code());
         }
-        for verb in [Verb::Accept, Verb::Reject, Verb::Confirm, Verb::Unknown] {
+        for verb in [
+            Verb::Accept,
+            Verb::Reject,
+            Verb::Confirm,
+            Verb::Unknown,
+            Verb::Allow,
+            Verb::Revoke,
+            Verb::Stop,
+            Verb::Resume,
+        ] {
             assert_eq!(verb.word(), verb.as_str());
         }
         for level in [Level::Unresolved, Level::Inferred, Level::Confirmed] {

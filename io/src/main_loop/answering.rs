@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tslp_core::guardian::{Hindrance, Mode};
 use tslp_core::redact;
 
 use super::client::{
@@ -292,7 +293,7 @@ impl MainLoop {
     }
 
     /// Whatever is asked in a shadow audit gives way, before the request is even whole.
-    fn use_model(&mut self, id: ExchangeId) {
+    pub(super) fn use_model(&mut self, id: ExchangeId) {
         self.in_use.insert(id, self.channels.audits.request());
     }
 
@@ -386,9 +387,18 @@ impl MainLoop {
 
     /// The process lives either way; whether it takes prompts is the status.
     fn health(&self) -> Vec<u8> {
+        let is_down = self.upstream_is_down.then_some(Hindrance::UpstreamDown);
+        let is_damaged = self
+            .ledger_failure
+            .as_ref()
+            .map(|_| Hindrance::LedgerDamaged);
+        let hindrances: Vec<Hindrance> = is_down.into_iter().chain(is_damaged).collect();
+        let mode = self.mode.max(Mode::under(&hindrances)).as_str();
         let status = match &self.ledger_failure {
-            None => serde_json::json!({ "status": "ok" }),
-            Some(reason) => serde_json::json!({ "reason": reason, "status": "ledger_failed" }),
+            None => serde_json::json!({ "mode": mode, "status": "ok" }),
+            Some(reason) => {
+                serde_json::json!({ "mode": mode, "reason": reason, "status": "ledger_failed" })
+            }
         };
         status.to_string().into_bytes()
     }

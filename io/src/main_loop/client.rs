@@ -7,7 +7,8 @@ use tslp_core::ids::{EpisodeId, Seq};
 
 use super::deadlines::Due;
 use super::memory_budget::Room;
-use crate::channel::ExchangeId;
+use super::rounds::Continued;
+use crate::channel::{ExchangeId, RoundsAllowed};
 use crate::chat::dialect::Dialect;
 use crate::guard::Caller;
 use crate::http::head::{Content, ResponseFraming, ResponseTo};
@@ -79,7 +80,10 @@ impl Client {
         let upload = match self.exchange.as_deref().map(|exchange| &exchange.work) {
             Some(Work::Upstream(call)) => match call.lane {
                 Lane::Relay => call.request.rest_len(),
-                Lane::Chat(_) => 0,
+                Lane::Chat(ref reply) => {
+                    let continued = reply.continued.as_ref();
+                    continued.map_or(0, |continued| continued.rounds.held_bytes())
+                }
             },
             _ => 0,
         };
@@ -248,6 +252,9 @@ pub(super) struct ChatReply {
     pub(super) said_done: bool,
     pub(super) told: Told,
     pub(super) gate: Gate,
+    pub(super) allowed: RoundsAllowed,
+    /// What is known of the rounds, once the first one's response has begun and may be continued.
+    pub(super) continued: Option<Box<Continued>>,
 }
 
 /// A response that says 404, or that the route is elsewhere.

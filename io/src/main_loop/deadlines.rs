@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::MainLoop;
 use super::client::{
-    Armed, Call, Client, Downstream, Gate, Lane, Line, LinkStage, Stage, Upload, Work,
+    Armed, Call, Client, Downstream, Gate, Lane, Line, LinkStage, Stage, Told, Upload, Work,
 };
+use super::rounds::waits_for_tools;
 use crate::http::error::Refusal;
 use crate::http::server_connection::Expecting;
 use crate::upstream::connection::Begun;
@@ -116,13 +117,18 @@ impl MainLoop {
 
     fn awaited_of_call(&self, client: &Client, call: &Call) -> Option<(Due, Duration)> {
         let limits = &self.config.timeouts;
-        if let Lane::Chat(reply) = &call.lane
-            && reply.gate == Gate::LastPiece
-        {
-            return Some((Due::LastPiece, LAST_PIECE));
+        if let Lane::Chat(reply) = &call.lane {
+            let continued = reply.continued.as_ref();
+            let is_kept_back = continued.is_some_and(|it| it.rounds.is_ending());
+            if reply.gate == Gate::LastPiece || is_kept_back && reply.told == Told::NotYet {
+                return Some((Due::LastPiece, LAST_PIECE));
+            }
         }
-        // Whoever waits for durability, or for room, doesn't wait for the upstream.
-        if call.downstream == Downstream::Done || client.out.len() >= self.buffered_bytes_max() {
+        // Whoever waits for durability, for room or for a tool doesn't wait for the upstream.
+        if waits_for_tools(call)
+            || call.downstream == Downstream::Done
+            || client.out.len() >= self.buffered_bytes_max()
+        {
             return None;
         }
         let link = match call.line {
@@ -236,7 +242,7 @@ impl MainLoop {
                 );
                 self.call_broke(key, client, &reason);
             }
-            Due::LastPiece => self.release_last_piece(client),
+            Due::LastPiece => self.last_piece_waited(client),
         }
     }
 }

@@ -8,8 +8,9 @@ use tslp_core::ids::{EpisodeId, Seq};
 use super::client::{
     Call, ChatReply, Client, Downstream, Gate, Lane, Line, Retry, Told, Upload, Work,
 };
+use super::rounds::waits_for_tools;
 use super::{Inbox, MainLoop};
-use crate::channel::{Ending, ExchangeId, ModelRequest, ToEngine, ToLoop};
+use crate::channel::{Ending, ExchangeId, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
 use crate::http::error::Refusal;
 use crate::http::head::{Coding, RequestFraming};
 use crate::http::response::Asked;
@@ -17,7 +18,7 @@ use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
 
 /// Longest request body that goes over a used connection to the upstream; a longer one is worth a fresh one.
-const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;
+pub(super) const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;
 
 impl MainLoop {
     /// Takes everything that the other threads have sent.
@@ -40,7 +41,20 @@ impl MainLoop {
                 request,
                 durable_at,
                 episode,
-            } => self.forward(exchange, request, durable_at, episode),
+                rounds,
+            } => self.forward(exchange, request, (durable_at, episode), rounds),
+            ToLoop::Say { exchange, text } => {
+                if let Some(key) = self.exchanges.get(&exchange).copied() {
+                    self.with_client(key, |main_loop, client| main_loop.say(client, &text));
+                }
+            }
+            ToLoop::NextRound { exchange, request } => {
+                if let Some(key) = self.exchanges.get(&exchange).copied() {
+                    self.with_client(key, |main_loop, client| {
+                        main_loop.next_round(key, client, request)
+                    });
+                }
+            }
             ToLoop::LeaveAlone { exchange, request } => self.leave_alone(exchange, request),
             ToLoop::Answer { exchange, answer } => {
                 self.budget.refused(exchange);
@@ -67,6 +81,7 @@ impl MainLoop {
                     }
                 }
             }
+            ToLoop::Mode(mode) => self.mode = mode,
             ToLoop::LedgerFailed { message } => self.ledger_failed(message),
         }
     }
@@ -75,8 +90,8 @@ impl MainLoop {
         &mut self,
         id: ExchangeId,
         request: ModelRequest,
-        durable_at: Seq,
-        episode: EpisodeId,
+        (durable_at, episode): (Seq, EpisodeId),
+        allowed: RoundsAllowed,
     ) {
         let request_bytes = request.body.len() as u64;
         self.budget
@@ -105,6 +120,8 @@ impl MainLoop {
             said_done: false,
             told: Told::NotYet,
             gate: Gate::Closed,
+            allowed,
+            continued: None,
         };
         self.gated.push(key);
         self.with_client(key, |main_loop, client| {
@@ -192,6 +209,9 @@ impl MainLoop {
                     return self.refuse_current(client, &refusal);
                 }
                 Work::Upstream(_) if is_gated(client) => {}
+                Work::Upstream(call) if waits_for_tools(call) => {
+                    return self.response_broke(client, &refusal);
+                }
                 _ => return,
             }
         }

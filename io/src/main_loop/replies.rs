@@ -1,5 +1,6 @@
 //! The upstream's response on its way to the client, and everything that can cut it short.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -11,7 +12,8 @@ use super::client::{
     Retry, Stage, Told, Upload, Work,
 };
 use super::inbox::is_gated;
-use crate::channel::{Ending, Handover, ToEngine};
+use super::rounds::{Continued, write_body};
+use crate::channel::{Ending, Handover, RoundsAllowed, ToEngine};
 use crate::chat::dialect::Dialect;
 use crate::http::error::Refusal;
 use crate::http::head::{self, Content, LAST_CHUNK, ResponseFraming};
@@ -21,6 +23,7 @@ use crate::http::response::{ResponseBody, ResponseHead};
 use crate::http::socket::Transfer;
 use crate::upstream::connection::{Begun, Fed, RequestBytes};
 use crate::upstream::pool::Kept;
+use crate::upstream::server::ServerNumber;
 
 /// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
 /// tokens: a server writes some 250 bytes of JSON for each.
@@ -144,11 +147,25 @@ impl MainLoop {
         }
     }
 
-    fn relay_head(&mut self, client: &mut Client, response: &ResponseHead) {
+    pub(super) fn relay_head(&mut self, client: &mut Client, response: &ResponseHead) {
+        self.upstream_is_down &= client.server() != ServerNumber::default();
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
+        if let Work::Upstream(call) = &mut exchange.work
+            && let Lane::Chat(reply) = &mut call.lane
+            && let Some(continued) = &mut reply.continued
+        {
+            // The client has the head, or gets the first round's.
+            call.retry = Retry::Never;
+            if call.request.rest_len() == 0 {
+                call.request = RequestBytes::default();
+            }
+            continued.status = response.status;
+            continued.upstream = response.persistence;
+            return;
+        }
         if let Work::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
             && is_explained(response.status)
@@ -161,9 +178,39 @@ impl MainLoop {
             }));
             return;
         }
+        let media = if response.is_of_type("text/event-stream") {
+            Media::EventStream
+        } else if response.is_of_type("application/x-ndjson") {
+            Media::JsonLines
+        } else {
+            Media::Other
+        };
+        let mut may_go_on = false;
+        if let Work::Upstream(call) = &mut exchange.work
+            && let Lane::Chat(reply) = &mut call.lane
+            && reply.allowed == RoundsAllowed::Several
+            && response.status == 200
+            && exchange.head.method != "HEAD"
+        {
+            may_go_on = true;
+            reply.continued = Some(Box::new(Continued::new(response, media)));
+            if media != Media::EventStream {
+                call.retry = Retry::Never;
+                if call.request.rest_len() == 0 {
+                    call.request = RequestBytes::default();
+                    self.budget.request_gone(exchange.id);
+                }
+                return;
+            }
+        }
         let framing = match (response.body, exchange.head.version) {
             (ResponseBody::Absent, _) => ResponseFraming::Bodiless,
-            (ResponseBody::Known(bytes), _) => ResponseFraming::Length(bytes),
+            (ResponseBody::Known(bytes), _) if !may_go_on => ResponseFraming::Length(bytes),
+            (ResponseBody::Known(_), Version::Http11) => ResponseFraming::Chunked,
+            (ResponseBody::Known(_), Version::Http10) => {
+                exchange.persistence = Persistence::Close;
+                ResponseFraming::Close
+            }
             (ResponseBody::Chunked | ResponseBody::UntilClose, Version::Http11) => {
                 ResponseFraming::Chunked
             }
@@ -184,13 +231,7 @@ impl MainLoop {
             }
             call.downstream = Downstream::Streaming {
                 framing,
-                media: if response.is_of_type("text/event-stream") {
-                    Media::EventStream
-                } else if response.is_of_type("application/x-ndjson") {
-                    Media::JsonLines
-                } else {
-                    Media::Other
-                },
+                media,
                 status: response.status,
                 upstream: response.persistence,
             };
@@ -230,9 +271,13 @@ impl MainLoop {
             elsewhere.body.extend_from_slice(kept);
             return;
         }
-        let Downstream::Streaming { framing, media, .. } = call.downstream else {
-            return;
+        let media = match call.downstream {
+            Downstream::Streaming { media, .. } => media,
+            Downstream::Waiting => Media::Other,
+            Downstream::Done => return,
         };
+        let mut passed = Cow::Borrowed(data);
+        let mut is_too_long = false;
         if let Lane::Chat(reply) = &mut call.lane {
             reply.side.extend_from_slice(data);
             let handover_at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
@@ -244,12 +289,20 @@ impl MainLoop {
             let ends = media != Media::Other && data.windows(mark.len()).any(|bytes| bytes == mark);
             reply.said_done |= ends;
             match (media, reply.gate) {
+                _ if reply.continued.is_some() => {}
                 (Media::EventStream | Media::JsonLines, Gate::Open) if ends => {
                     hold_last_piece(reply, out);
                 }
                 // Any piece may be the last: the one before it goes.
                 (Media::Other, Gate::Open | Gate::LastPiece) => hold_last_piece(reply, out),
                 _ => {}
+            }
+            if let Some(continued) = &mut reply.continued {
+                passed = match continued.is_refused() {
+                    true => Cow::Borrowed(&[]),
+                    false => Cow::Owned(continued.rounds.push(data)),
+                };
+                is_too_long = continued.rounds.is_too_long();
             }
             if ends || reply.side.len() >= SIDE_BYTES {
                 let bytes = std::mem::take(&mut reply.side);
@@ -260,12 +313,9 @@ impl MainLoop {
                 });
             }
         }
-        match framing {
-            ResponseFraming::Chunked => head::chunk(out.buffer(), data),
-            ResponseFraming::Length(_) | ResponseFraming::Close => {
-                out.buffer().extend_from_slice(data)
-            }
-            ResponseFraming::Bodiless => {}
+        write_body(out, call.downstream, &passed);
+        if is_too_long {
+            self.pass_on_as_it_came(client);
         }
     }
 
@@ -337,6 +387,11 @@ impl MainLoop {
             && let Some(elsewhere) = reply.elsewhere.take()
         {
             return self.answer_elsewhere(client, *elsewhere);
+        }
+        if let Lane::Chat(reply) = &call.lane
+            && reply.continued.is_some()
+        {
+            return self.round_complete(client, leftover == Leftover::None);
         }
         let Downstream::Streaming {
             framing,
@@ -432,7 +487,7 @@ impl MainLoop {
         self.end_call(client, ending);
     }
 
-    fn keep_link(&mut self, key: usize) {
+    pub(super) fn keep_link(&mut self, key: usize) {
         let until = self.now + self.config.timeouts.pool;
         let Some(link) = self.links.get_mut(&key) else {
             return;
@@ -450,8 +505,18 @@ impl MainLoop {
             ..
         }) = client.call()
         {
+            let waits_for_tools = reply.told == Told::Ended && reply.continued.is_some();
             reply.told = Told::Looked;
+            if waits_for_tools {
+                return self.finish_rounds(client);
+            }
         }
+        self.release_last_piece(client);
+    }
+
+    /// The last piece has waited long enough: for the engine, or for the end of a response that has said that it is over.
+    pub(super) fn last_piece_waited(&mut self, client: &mut Client) {
+        self.pass_on_as_it_came(client);
         self.release_last_piece(client);
     }
 
@@ -483,7 +548,7 @@ impl MainLoop {
                 return;
             }
             let may_be_over = reply.told == Told::Ended || reply.said_done;
-            if may_be_over && reply.told != Told::Looked {
+            if may_be_over && reply.told != Told::Looked && reply.continued.is_none() {
                 reply.gate = Gate::LastPiece;
             } else {
                 reply.gate = Gate::Open;
@@ -505,6 +570,7 @@ impl MainLoop {
 
     /// The upstream can't be connected to.
     pub(super) fn call_unreachable(&mut self, client: &mut Client, reason: &str) {
+        self.upstream_is_down |= client.server() == ServerNumber::default();
         let url = &self.servers[client.server().0].config.url;
         let message = format!(
             "the model server at {url} can't be reached ({reason}): start it, or name another with `--upstream`"
@@ -531,6 +597,13 @@ impl MainLoop {
     /// Answers in the upstream's place; no byte of a response has been passed on.
     pub(super) fn call_refused(&mut self, client: &mut Client, refusal: &Refusal) {
         tracing::warn!(status = refusal.status, message = %refusal.message, "upstream");
+        let has_begun = client
+            .call()
+            .is_some_and(|call| call.downstream != Downstream::Waiting);
+        if has_begun {
+            // An earlier round's response: the client has its head.
+            return self.response_broke(client, refusal);
+        }
         self.replace_response(client, refusal, Ending::UpstreamUnreachable);
     }
 
@@ -548,7 +621,12 @@ impl MainLoop {
         self.replace_response(client, refusal, Ending::LedgerFailed);
     }
 
-    fn replace_response(&mut self, client: &mut Client, refusal: &Refusal, ending: Ending) {
+    pub(super) fn replace_response(
+        &mut self,
+        client: &mut Client,
+        refusal: &Refusal,
+        ending: Ending,
+    ) {
         let Client {
             exchange,
             out,
@@ -584,11 +662,26 @@ impl MainLoop {
     }
 
     /// Cuts a response that the client has seen the beginning of, so that it can't pass for complete.
-    fn response_broke(&mut self, client: &mut Client, refusal: &Refusal) {
+    pub(super) fn response_broke(&mut self, client: &mut Client, refusal: &Refusal) {
+        self.upstream_is_down &= client.server() != ServerNumber::default();
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
+        if let Work::Upstream(call) = &mut exchange.work
+            && let Lane::Chat(reply) = &mut call.lane
+            && let Some(continued) = &mut reply.continued
+        {
+            if call.downstream == Downstream::Waiting {
+                // A body that was kept back: nothing of it is out.
+                self.replace_response(client, refusal, Ending::UpstreamBroken);
+                return forget_rounds(client);
+            }
+            if !continued.rounds.is_continued() {
+                let held = continued.rounds.take_held();
+                write_body(out, call.downstream, &held);
+            }
+        }
         exchange.persistence = Persistence::Close;
         let whole = exchange.response_to().content == Content::Whole;
         let id = exchange.id;
@@ -619,7 +712,19 @@ impl MainLoop {
         call.line = Line::Off;
         call.downstream = Downstream::Done;
         self.end_reply(id, call, Ending::UpstreamBroken);
+        forget_rounds(client);
         self.release_last_piece(client);
+    }
+}
+
+/// No round follows, whatever the engine says.
+fn forget_rounds(client: &mut Client) {
+    if let Some(Call {
+        lane: Lane::Chat(reply),
+        ..
+    }) = client.call()
+    {
+        reply.continued = None;
     }
 }
 

@@ -249,7 +249,7 @@ impl MainLoop {
         }
     }
 
-    /// The model is free again. Tells the engine how a chat reply ended, exactly once, behind the last of its bytes.
+    /// The model is free again. Tells the engine how a chat reply ended, behind the last of its bytes.
     pub(super) fn end_reply(
         &mut self,
         exchange: crate::channel::ExchangeId,
@@ -260,7 +260,8 @@ impl MainLoop {
         let Lane::Chat(reply) = &mut call.lane else {
             return;
         };
-        if reply.told != Told::NotYet {
+        let waits_for_tools = reply.told == Told::Ended && reply.continued.is_some();
+        if reply.told != Told::NotYet && !waits_for_tools {
             return;
         }
         reply.told = Told::Ended;

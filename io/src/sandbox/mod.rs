@@ -33,6 +33,7 @@ mod system;
 mod watch;
 
 use std::ffi::OsStr;
+use std::io::PipeReader;
 use std::path::PathBuf;
 
 pub use outcome::{Bound, Ended, Outcome, Output};
@@ -91,7 +92,21 @@ impl Sandbox {
     #[cfg(target_os = "linux")]
     #[must_use]
     pub fn run(&self, plan: &Plan) -> Outcome {
-        run::run(&self.helper, plan)
+        run::run(&self.helper, plan, None)
+    }
+
+    /// As [`run`](Self::run), and ends it as soon as the other end of the pipe is closed.
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub fn run_until(&self, plan: &Plan, stop: &PipeReader) -> Outcome {
+        run::run(&self.helper, plan, Some(stop))
+    }
+
+    /// Tools need Linux.
+    #[cfg(not(target_os = "linux"))]
+    #[must_use]
+    pub fn run_until(&self, plan: &Plan, _: &PipeReader) -> Outcome {
+        self.run(plan)
     }
 
     /// Tools need Linux.

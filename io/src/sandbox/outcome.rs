@@ -49,6 +49,8 @@ pub enum Ended {
     NotStarted(String),
     /// It tried what only an escape would; it was ended there.
     Breach(String),
+    /// Somebody stopped it.
+    Stopped,
 }
 
 /// A limit that ends a run.
@@ -73,6 +75,7 @@ impl fmt::Display for Ended {
             Self::Limit(Bound::Output) => f.write_str("limit: output"),
             Self::NotStarted(why) => write!(f, "not started: {why}"),
             Self::Breach(what) => write!(f, "breach: {what}"),
+            Self::Stopped => f.write_str("stopped"),
         }
     }
 }

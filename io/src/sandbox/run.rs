@@ -1,6 +1,6 @@
 //! Starts the helpers, reads what the tool prints and what pid 1 reports, and sees to it that everything ends.
 
-use std::io::{self, Read, Write};
+use std::io::{self, PipeReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -18,10 +18,21 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Longest report; the usual one has a hundred bytes.
 const REPORT_BYTES_MAX: usize = 64 << 10;
 
-pub(super) fn run(helper: &Path, plan: &Plan) -> Outcome {
+pub(super) fn run(helper: &Path, plan: &Plan, stop: Option<&PipeReader>) -> Outcome {
     let began = Instant::now();
+    let is_stopped = || {
+        let watched = stop.map(|stop| PollFd::new(stop, PollFlags::IN));
+        watched.is_some_and(|stop| poll(&mut [stop], Some(&NO_TIME)).is_ok_and(|ready| ready > 0))
+    };
+    if is_stopped() {
+        return Outcome {
+            ended: Ended::Stopped,
+            ..Outcome::not_started("")
+        };
+    }
     let mut outcome = match start(helper, plan) {
         Ok(child) => Running {
+            stop,
             child,
             output: Output::keeping(plan.limits.output_bytes_kept),
             output_bytes_max: plan.limits.output_bytes_max,
@@ -35,6 +46,11 @@ pub(super) fn run(helper: &Path, plan: &Plan) -> Outcome {
     outcome.duration = began.elapsed();
     outcome
 }
+
+const NO_TIME: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
 
 fn start(helper: &Path, plan: &Plan) -> io::Result<Child> {
     let mut command = Command::new(helper);
@@ -55,8 +71,10 @@ fn start(helper: &Path, plan: &Plan) -> io::Result<Child> {
 }
 
 /// A sandbox under way. It ends when its standard input is closed.
-struct Running {
+struct Running<'s> {
     child: Child,
+    /// Closed by whoever stops it.
+    stop: Option<&'s PipeReader>,
     output: Output,
     output_bytes_max: u64,
     report: Vec<u8>,
@@ -66,7 +84,7 @@ struct Running {
     ended: Option<Ended>,
 }
 
-impl Running {
+impl Running<'_> {
     fn finish(mut self) -> Outcome {
         let (stdout, stderr) = (self.child.stdout.take(), self.child.stderr.take());
         let read = self.read_all(stdout, stderr);
@@ -128,7 +146,11 @@ impl Running {
                 self.end(Ended::TimedOut);
                 continue;
             }
-            let (out_is_ready, err_is_ready) = wait(&stdout, &stderr, left)?;
+            let stop = self.stop.filter(|_| self.ended.is_none());
+            let [out_is_ready, err_is_ready, is_stopped] = wait(&stdout, &stderr, stop, left)?;
+            if is_stopped {
+                self.end(Ended::Stopped);
+            }
             if let Some(pipe) = stdout.as_mut().filter(|_| out_is_ready) {
                 match pipe.read(&mut buffer)? {
                     0 => stdout = None,
@@ -152,22 +174,27 @@ impl Running {
     }
 }
 
-/// Waits until one of both has something to read or is closed, or the time is over.
+/// Waits until one of them has something to read or is closed, or the time is over.
 fn wait(
     stdout: &Option<ChildStdout>,
     stderr: &Option<ChildStderr>,
+    stop: Option<&PipeReader>,
     left: Duration,
-) -> io::Result<(bool, bool)> {
-    let mut watched = Vec::with_capacity(2);
+) -> io::Result<[bool; 3]> {
+    let mut watched = Vec::with_capacity(3);
     watched.extend(stdout.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
     watched.extend(stderr.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+    watched.extend(stop.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
     let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
     match poll(&mut watched, Some(&timeout)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
     let mut ready = watched.iter().map(|pipe| !pipe.revents().is_empty());
-    let out_is_ready = stdout.is_some() && ready.next() == Some(true);
-    let err_is_ready = stderr.is_some() && ready.next() == Some(true);
-    Ok((out_is_ready, err_is_ready))
+    let mut is_ready = |is_watched: bool| is_watched && ready.next() == Some(true);
+    Ok([
+        is_ready(stdout.is_some()),
+        is_ready(stderr.is_some()),
+        is_ready(stop.is_some()),
+    ])
 }

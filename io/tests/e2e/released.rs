@@ -120,12 +120,17 @@ fn tables_of_other_versions_are_folded_anew_from_a_released_ledger() {
 }
 
 /// Kinds that came after the ledger was frozen.
-const SINCE_V1: [&str; 5] = [
+const SINCE_V1: [&str; 10] = [
     "prompt_amended",
     "prompt_measured",
     "prompt_sent",
     "reply_part",
     "side_request_received",
+    "action_requested",
+    "action_judged",
+    "tool_ran",
+    "policy_approved",
+    "capability_changed",
 ];
 
 #[test]

@@ -216,7 +216,7 @@ fn routes_and_methods() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Echo);
     let cases = [
-        ("GET /health", 200, "{\"status\":\"ok\"}"),
+        ("GET /health", 200, "{\"mode\":\"BOOT\",\"status\":\"ok\"}"),
         ("GET /doctor", 200, "{\"page\":\"Doctor\"}"),
         ("GET /state", 200, "State(Wanted"),
         (
@@ -243,7 +243,7 @@ fn routes_and_methods() {
         ("GET /summaries", 404, "unknown_route"),
         ("GET /similar", 404, "unknown_route"),
         ("POST /rewrite", 404, "unknown_route"),
-        ("GET /", 200, "{\"status\":\"ok\"}"),
+        ("GET /", 200, "{\"mode\":\"BOOT\",\"status\":\"ok\"}"),
         ("POST /", 405, "GET, HEAD"),
         ("GET /v1", 404, "unknown_route"),
         ("GET /api/../tags", 400, "dot segments"),

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tslp_core::audit::Question;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_io::auditor::queue::{Addressee, Audit, AuditQueue, Mark};
-use tslp_io::channel::{Answer, DiagnosticQuery, ModelRequest, ToEngine, ToLoop};
+use tslp_io::channel::{Answer, DiagnosticQuery, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
@@ -152,6 +152,9 @@ fn run_engine(
                 format!("bytes {}", String::from_utf8_lossy(bytes))
             }
             ToEngine::ReplyEnd { ending, .. } => format!("end {ending:?}"),
+            ToEngine::OneRound(_) | ToEngine::ToolsTested(_) | ToEngine::ToolEnded { .. } => {
+                "tools".to_owned()
+            }
             ToEngine::Audited { outcome, .. } => format!("audited {outcome:?}"),
             ToEngine::ContextTokens(tokens) => format!("context {tokens}"),
             ToEngine::Shutdown => "shutdown".to_owned(),
@@ -169,6 +172,7 @@ fn run_engine(
                 },
                 durable_at,
                 episode: EpisodeId(seq),
+                rounds: RoundsAllowed::One,
             });
             if engine == Engine::Echo {
                 handle.send(ToLoop::Durable(durable_at));

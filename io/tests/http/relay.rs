@@ -105,7 +105,10 @@ fn head_gets_the_length_and_no_body() {
     client.send(proxy.at("HEAD /nowhere HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n"));
     assert_eq!(client.head_only().status(), 404);
     client.send(proxy.get("/health"));
-    assert_eq!(client.message().text(), "{\"status\":\"ok\"}");
+    assert_eq!(
+        client.message().text(),
+        "{\"mode\":\"BOOT\",\"status\":\"ok\"}"
+    );
 }
 
 #[test]

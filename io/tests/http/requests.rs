@@ -372,7 +372,7 @@ fn pipelined_requests_are_answered_in_order() {
         [
             "{\"page\":\"Doctor\"}",
             "{}",
-            "{\"status\":\"ok\"}",
+            "{\"mode\":\"BOOT\",\"status\":\"ok\"}",
             "{}",
             "{}"
         ]

@@ -2,10 +2,11 @@
 
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::event::{
-    AuditOutcome, AuditStatus, ContentKind, Extent, Format, History, PartKind, PathEvidence,
-    ReadFailure, Side, Verb,
+    AuditOutcome, AuditStatus, ContentKind, Extent, Format, GrantChange, History, PartKind,
+    PathEvidence, ReadFailure, Side, Verb,
 };
 use tslp_core::gate::{Completeness, Profile};
+use tslp_core::guardian::{Capability, Class, Decision, Door, Join, Mode, Risk, Step};
 use tslp_core::message::{Role, Tools};
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
@@ -39,7 +40,9 @@ macro_rules! codes {
 
 codes! {
     Role, "role": System = 1, User = 2, Assistant = 3, Tool = 4, Other = 5;
-    ContentKind, "content kind": Message = 1, Reply = 2, Code = 3, ToolArguments = 4, Injection = 5, PromptPiece = 6;
+    ContentKind, "content kind":
+        Message = 1, Reply = 2, Code = 3, ToolArguments = 4, Injection = 5, PromptPiece = 6,
+        Evidence = 7;
     PartKind, "kind of a reply's part":
         Reasoning = 1, Refusal = 2, OtherText = 3, OtherToolCalls = 4, Error = 5;
     ReadFailure, "read failure":
@@ -55,7 +58,20 @@ codes! {
         Disk = 8;
     AuditStatus, "audit status": Completed = 1, Partial = 2, Discussion = 3;
     AuditOutcome, "audit outcome": Answered = 1, NoAnswer = 2, Cancelled = 3, Failed = 4;
-    Verb, "verb": Accept = 1, Reject = 2, Confirm = 3, Unknown = 4;
+    Verb, "verb":
+        Accept = 1, Reject = 2, Confirm = 3, Unknown = 4, Allow = 5, Revoke = 6, Stop = 7, Resume = 8;
+    Class, "class of commands":
+        Read = 1, Build = 2, FsMutate = 3, Package = 4, Network = 5, Shell = 6, System = 7, Unknown = 8;
+    Door, "door": Bridge = 1, Client = 2, Operator = 3;
+    Capability, "capability": FsRead = 1, BuildExec = 2, ShellExec = 3;
+    Risk, "risk": Low = 1, Medium = 2, High = 3, Critical = 4;
+    Mode, "mode":
+        Ready = 1, NoAiProvider = 2, Attest = 3, Boot = 4, SafeMode = 5, OpPreserve = 6;
+    Decision, "decision on an action": Deny = 1, AllowWithLimits = 2, Allow = 3;
+    Join, "join of commands": First = 1, And = 2, Or = 3, Then = 4, Pipe = 5;
+    Step, "step of the Guardian":
+        Invariants = 1, Mode = 2, Scope = 3, Capability = 4, Class = 5, Budget = 6, Rules = 7, DefaultDeny = 8;
+    GrantChange, "change of a grant": Granted = 1, Renewed = 2, Revoked = 3;
     Extent, "extent": WholeFile = 1, Fragment = 2;
     History, "history policy": Window = 1, Client = 2;
     Tools, "word on tools": None = 1, Offered = 2;

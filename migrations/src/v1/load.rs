@@ -29,7 +29,7 @@ pub(crate) trait Load {
     fn load(&self) -> Result<Self::Core, Invalid>;
 }
 
-fn list<T: Load>(items: &ArchivedVec<T>) -> Result<Vec<T::Core>, Invalid> {
+pub(crate) fn list<T: Load>(items: &ArchivedVec<T>) -> Result<Vec<T::Core>, Invalid> {
     items.iter().map(Load::load).collect()
 }
 

@@ -11,7 +11,7 @@ use tslp_migrations::{LAYOUTS, decode, encode, kind_of};
 use tslp_replay::chain::ChainHash;
 
 use crate::samples::{
-    frozen_reasons, samples, samples_since_v1, samples_since_v2, samples_since_v3,
+    frozen_reasons, samples, samples_since_v1, samples_since_v2, samples_since_v3, samples_since_v4,
 };
 
 /// Layouts that went out together, and sample events of all of them.
@@ -45,6 +45,11 @@ const RELEASES: &[Release] = &[
         name: "v4",
         samples: samples_since_v3,
         root: "61da5b1fbd4453a6d8203dc23b79826c8b11e8ebf708e0cfa4ed76622403c013",
+    },
+    Release {
+        name: "v5",
+        samples: samples_since_v4,
+        root: "74cb1f81405c4ecdda3e479586fac29df2c05fa41c49811c0fd7c94b82d6aaca",
     },
 ];
 
@@ -203,6 +208,19 @@ const REASONS_SINCE_V1: &[Reason] = &[
     Reason::LanguageNotRead,
     Reason::NothingToAccept,
     Reason::SaidBefore,
+    Reason::CapabilityGranted,
+    Reason::CapabilityRevoked,
+    Reason::NotGrantable,
+    Reason::ToolsResumed,
+    Reason::ToolsStopped,
+    Reason::CapabilityEscalation,
+    Reason::ScopeBreach,
+    Reason::CommandClassViolation,
+    Reason::BudgetExhausted,
+    Reason::RecursiveLoop,
+    Reason::CredentialInOutput,
+    Reason::SandboxBreach,
+    Reason::ForgedResult,
 ];
 
 /// Writes the fixtures of a release that has none yet; what is there is never written to.

@@ -6,9 +6,10 @@ use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
     AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
     DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
-    MessageRef, NoticeIssued, PartKind, PathEvidence, PromotionRefused, PromptBase, PromptComposed,
-    PromptCost, PromptMeasured, PromptReceived, PromptSent, ReadFailure, ReplyEnded, ReplyOutcome,
-    ReplyPart, ReplySegment, RulesInForce, ServerUsage, ToolCallRef, Transitioned, Verb, Within,
+    MessageRef, NoticeIssued, PartKind, PathEvidence, PolicyApproved, PromotionRefused, PromptBase,
+    PromptComposed, PromptCost, PromptMeasured, PromptReceived, PromptSent, ReadFailure,
+    ReplyEnded, ReplyOutcome, ReplyPart, ReplySegment, RulesInForce, ServerUsage, ToolCallRef,
+    Transitioned, Verb, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
@@ -19,6 +20,8 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
+
+use super::samples::samples_since_v4;
 
 /// A splitmix64 generator.
 pub(crate) struct Generator(u64);
@@ -297,7 +300,15 @@ impl Generator {
 
     /// An event of any kind.
     pub(crate) fn event(&mut self) -> Event {
-        match self.below(18) {
+        match self.below(21) {
+            20 => Event::PolicyApproved(PolicyApproved {
+                profile_id: self.text(),
+                text: ArtifactHash(self.hash()),
+            }),
+            18 | 19 => {
+                let samples = samples_since_v4();
+                samples[self.below(samples.len())].clone()
+            }
             0 => {
                 let length = self.below(300);
                 let bytes = self.bytes(length);

@@ -3,18 +3,21 @@
 use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, AuditOutcome, AuditStatus,
-    AuditVerdict, Audited, Content, ContentKind, DirectiveGiven, DiskFile, DiskFinding,
-    DiskObserved, DiskSlice, Dropped, EditRef, Event, Extent, Fork, Format, History, Hydrated,
-    Injected, MessageRef, NoticeIssued, PartKind, PathEvidence, PromotionRefused, PromptAmended,
-    PromptBase, PromptComposed, PromptCost, PromptMeasured, PromptReceived, PromptSent,
-    ReadFailure, ReplyEnded, ReplyOutcome, ReplyPart, ReplySegment, RulesInForce, ServerUsage,
-    Side, SideRequestReceived, ToolCallRef, Transitioned, Verb, Withheld, Within,
+    ActionJudged, ActionRequested, ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked,
+    AuditOutcome, AuditStatus, AuditVerdict, Audited, CallId, CapabilityChanged, Content,
+    ContentKind, Denial, DirectiveGiven, DiskFile, DiskFinding, DiskObserved, DiskSlice, Dropped,
+    EditRef, Event, Extent, Fork, Format, GrantChange, History, Hydrated, Injected, LinkSeen,
+    MessageRef, NoticeIssued, PartKind, PathEvidence, PolicyApproved, PromotionRefused,
+    PromptAmended, PromptBase, PromptComposed, PromptCost, PromptMeasured, PromptReceived,
+    PromptSent, ReadFailure, ReplyEnded, ReplyOutcome, ReplyPart, ReplySegment, RequestedCommand,
+    RulesInForce, ServerUsage, Side, SideRequestReceived, ToolCallRef, ToolOutcome, ToolRan,
+    Transitioned, Verb, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
+use tslp_core::guardian::{Capability, Class, Decision, Door, Join, Mode, Risk, Step};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
-use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use tslp_core::ids::{CaptureId, EpisodeId, SessionId, UnixMillis, VersionId};
 use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
@@ -50,6 +53,154 @@ pub(crate) fn samples_since_v3() -> Vec<Event> {
         event
     });
     events.collect()
+}
+
+/// Events of tools, which came with release v5, and the directives about them.
+pub(crate) fn samples_since_v4() -> Vec<Event> {
+    const OUTPUT: &[u8] = b"[evidence]\nsrc/a.c:1: \xff";
+    let call = |number| CallId {
+        episode: EpisodeId(3),
+        number,
+    };
+    let requested = |number, flaw: Option<&str>, join, mode| {
+        Event::ActionRequested(ActionRequested {
+            call: call(number),
+            session: SessionId(2),
+            door: *Door::ALL.iter().cycle().nth(number as usize).unwrap(),
+            round: u32::MAX,
+            text: hash(1),
+            flaw: flaw.map(str::to_owned),
+            commands: match flaw {
+                Some(_) => Vec::new(),
+                None => vec![RequestedCommand {
+                    join,
+                    words: vec!["grep".into(), String::new(), "ä\n".into()],
+                }],
+            },
+            mode,
+            scope: hash(2),
+            links: vec![LinkSeen {
+                path: "/w/a".into(),
+                leads_to: "/etc".into(),
+            }],
+        })
+    };
+    let mut events = vec![Event::Content(Content {
+        hash: ArtifactHash::of(OUTPUT),
+        kind: ContentKind::Evidence,
+        bytes: OUTPUT.to_vec().into(),
+    })];
+    events.push(requested(1, Some("it is no JSON"), Join::First, Mode::Boot));
+    let joins = [
+        Join::First,
+        Join::And,
+        Join::Or,
+        Join::Then,
+        Join::Pipe,
+        Join::First,
+    ];
+    let modes = Mode::ALL.iter().copied();
+    events.extend(
+        joins
+            .into_iter()
+            .zip(modes)
+            .zip(2..)
+            .map(|((join, mode), number)| requested(number, None, join, mode)),
+    );
+    let decisions = Decision::ALL.iter().copied().cycle();
+    events.extend(Class::ALL.iter().zip(decisions).map(|(class, decision)| {
+        let is_denied = decision == Decision::Deny;
+        Event::ActionJudged(ActionJudged {
+            call: call(1),
+            class: *class,
+            decision,
+            denials: match is_denied {
+                false => Vec::new(),
+                true => Step::ALL
+                    .iter()
+                    .zip(0..)
+                    .map(|(step, command)| Denial {
+                        command,
+                        step: *step,
+                        code: "SCOPE-BREACH".into(),
+                        why: "/etc is outside of the workspace".into(),
+                    })
+                    .collect(),
+            },
+            timeout_seconds: (!is_denied).then_some(300),
+            rule: (!is_denied).then(|| "read".into()),
+            policy: is_denied.then(|| hash(5)),
+        })
+    }));
+    let outcomes = [
+        ToolOutcome::Exited(-1),
+        ToolOutcome::Signalled(9),
+        ToolOutcome::TimedOut,
+        ToolOutcome::Limit("memory".into()),
+        ToolOutcome::NotStarted("no program".into()),
+        ToolOutcome::Breach("ptrace".into()),
+        ToolOutcome::Stopped,
+        ToolOutcome::Interrupted,
+    ];
+    events.extend(outcomes.into_iter().zip(0u8..).map(|(outcome, at)| {
+        Event::ToolRan(ToolRan {
+            call: call(at.into()),
+            outcome,
+            output: (at % 2 == 0).then(|| ArtifactHash::of(OUTPUT)),
+            redacted: at == 3,
+            bytes: u64::MAX,
+            duration_ms: 12,
+            cpu_ms: 3,
+            rss_bytes_max: 1 << 40,
+        })
+    }));
+    events.push(Event::PolicyApproved(PolicyApproved {
+        profile_id: "tests-only".into(),
+        text: hash(5),
+    }));
+    let changes = [
+        GrantChange::Granted,
+        GrantChange::Renewed,
+        GrantChange::Revoked,
+    ];
+    let grants = Capability::ALL.iter().zip(changes);
+    events.extend(
+        grants
+            .zip(Risk::ALL.iter().rev())
+            .map(|((capability, change), risk)| {
+                Event::CapabilityChanged(CapabilityChanged {
+                    session: SessionId(2),
+                    change,
+                    capability: *capability,
+                    risk: *risk,
+                    scope_root: hash(6),
+                    issued_at: UnixMillis(-1),
+                    expires_at: UnixMillis(i64::MAX),
+                    renewed_count: 7,
+                    last_renewed_at: (change == GrantChange::Renewed).then_some(UnixMillis(5)),
+                })
+            }),
+    );
+    events.push(Event::CapabilityChanged(CapabilityChanged {
+        session: SessionId(u64::MAX),
+        change: GrantChange::Granted,
+        capability: Capability::BuildExec,
+        risk: Risk::Low,
+        scope_root: hash(6),
+        issued_at: UnixMillis(0),
+        expires_at: UnixMillis(1),
+        renewed_count: 0,
+        last_renewed_at: None,
+    }));
+    let verbs = [Verb::Allow, Verb::Revoke, Verb::Stop, Verb::Resume];
+    events.extend(verbs.map(|verb| {
+        Event::DirectiveGiven(DirectiveGiven {
+            episode: EpisodeId(3),
+            verb,
+            target: "BUILD_EXEC for 15m".into(),
+        })
+    }));
+    events
 }
 
 /// Events of layouts that came with release v2.

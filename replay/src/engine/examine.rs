@@ -174,6 +174,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             measured: None,
             at,
             episode,
+            text: match is_judged {
+                true => reply.text,
+                false => String::new(),
+            },
             found,
             containers: Containers::new(reply.segments),
             work,

@@ -15,8 +15,8 @@ use tslp_core::decide::receive::Received;
 use tslp_core::decide::reply::Reply;
 use tslp_core::directive::Directive;
 use tslp_core::event::{
-    AuditAnswered, AuditOutcome, DirectiveGiven, DiskObserved, Event, Format, PromptReceived,
-    ReadFailure, Recorded, ReplyEnded, RulesInForce,
+    ActionJudged, AuditAnswered, AuditOutcome, DirectiveGiven, DiskObserved, Event, Format,
+    PromptReceived, ReadFailure, Recorded, ReplyEnded, RulesInForce, ToolRan,
 };
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
@@ -192,6 +192,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let findings = self.findings_on_record();
         self.settle(pending, findings);
+    }
+
+    /// What follows from a decision on a call.
+    pub(crate) fn retrace_judgement(&mut self, at: UnixMillis, judged: &ActionJudged) {
+        self.halt_after_judgement(at, judged, &mut Work::on_record());
+    }
+
+    /// What follows from a run.
+    pub(crate) fn retrace_run(&mut self, at: UnixMillis, ran: &ToolRan) {
+        self.halt_after_run(at, ran, &mut Work::on_record());
     }
 
     /// A directive from the command line.

@@ -21,12 +21,14 @@ use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
+use super::tool_events::tool_event;
+
 /// Longest list of events that is made.
 const EVENTS_MAX: usize = 400;
 
 /// Kinds of events; those that only together make something true are more frequent.
-const KINDS: [u8; 26] = [
-    0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+const KINDS: [u8; 28] = [
+    0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17,
 ];
 
 /// A ledger of nonsense, as long as the bytes last. Positions ascend, now and then with a gap.
@@ -163,6 +165,7 @@ pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
             })?,
             messages: list(u, artifact)?,
         }),
+        17 => tool_event(u)?,
         11 => Event::AuditAnswered(AuditAnswered {
             episode: EpisodeId(number(u)?),
             outcome: pick(

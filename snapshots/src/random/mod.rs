@@ -10,3 +10,4 @@ pub mod invariants;
 pub mod player;
 
 mod deeds;
+pub mod tool_events;

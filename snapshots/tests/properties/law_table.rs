@@ -73,8 +73,9 @@ const RULES: &[(&str, &str)] = &[
     ("8.5", "Tool calls and results are on record"),
     (
         "8.5",
-        "They never advance state; nothing is executed, since the client has its tools",
+        "A closed tool block is executed, its result injected, and the model goes on",
     ),
+    ("8.5", "They never advance state"),
     ("9.1", "The user's code is resolved and true at once"),
     ("9.1", "What the model made before is superseded"),
     ("9.1", "The user always wins"),

@@ -7,3 +7,4 @@ mod missing_content;
 mod nonsense;
 mod simulation;
 mod stories;
+mod tools;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked, Content, DirectiveGiven,
-    DiskFinding, DiskObserved, Event, NoticeIssued, PromotionRefused, PromptAmended,
-    PromptComposed, PromptMeasured, PromptSent, ReplyEnded, ReplyPart, ReplySegment,
-    SideRequestReceived, Transitioned,
+    ActionJudged, ActionRequested, ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked,
+    Content, DirectiveGiven, DiskFinding, DiskObserved, Event, NoticeIssued, PromotionRefused,
+    PromptAmended, PromptComposed, PromptMeasured, PromptSent, ReplyEnded, ReplyPart, ReplySegment,
+    SideRequestReceived, ToolRan, Transitioned,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, UnixMillis};
@@ -91,6 +91,8 @@ impl Belonging {
         match event {
             Event::Content(Content { .. })
             | Event::DiskObserved(DiskObserved { .. })
+            | Event::PolicyApproved(_)
+            | Event::CapabilityChanged(_)
             | Event::RulesInForce(_) => None,
             Event::PromptReceived(prompt) => {
                 self.sessions.insert(prompt.episode, prompt.session);
@@ -119,6 +121,9 @@ impl Belonging {
             | Event::SideRequestReceived(SideRequestReceived { episode, .. })
             | Event::PromptAmended(PromptAmended { episode, .. })
             | Event::PromptComposed(PromptComposed { episode, .. }) => Some(*episode),
+            Event::ActionRequested(ActionRequested { call, .. })
+            | Event::ActionJudged(ActionJudged { call, .. })
+            | Event::ToolRan(ToolRan { call, .. }) => Some(call.episode),
         }
     }
 
@@ -127,6 +132,7 @@ impl Belonging {
     pub fn session(&self, event: &Event, episode: Option<EpisodeId>) -> Option<SessionId> {
         match event {
             Event::NoticeIssued(notice) => Some(notice.session),
+            Event::CapabilityChanged(changed) => Some(changed.session),
             _ => self.sessions.get(&episode?).copied(),
         }
     }
@@ -146,6 +152,11 @@ pub fn entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
         | Event::PromptMeasured(_)
         | Event::ReplyPart(_)
         | Event::PromptSent(_)
+        | Event::ActionRequested(_)
+        | Event::ActionJudged(_)
+        | Event::ToolRan(_)
+        | Event::PolicyApproved(_)
+        | Event::CapabilityChanged(_)
         | Event::ArtifactCaptured(_) => {}
         Event::PromptAmended(amended) => {
             amended.withheld.iter().for_each(|it| visit(&it.entity));
@@ -220,6 +231,11 @@ pub fn reasons(event: &Event) -> Vec<Reason> {
         | Event::PromptSent(_)
         | Event::ArtifactCaptured(_)
         | Event::AuditAsked(_)
+        | Event::ActionRequested(_)
+        | Event::ActionJudged(_)
+        | Event::ToolRan(_)
+        | Event::PolicyApproved(_)
+        | Event::CapabilityChanged(_)
         | Event::AuditAnswered(_) => Vec::new(),
         Event::ArtifactResolved(resolved) => vec![resolved.reason],
         Event::Transitioned(transitioned) => vec![transitioned.cause],

@@ -76,6 +76,49 @@ pub fn words(event: &Event) -> String {
         ),
         Event::PromptAmended(event) => amended(event),
         Event::PromptComposed(event) => composed(event),
+        Event::ActionRequested(event) => {
+            let commands = event.commands.iter().map(|command| command.words.join(" "));
+            let what = event.flaw.clone().unwrap_or_else(|| join(commands));
+            format!("{}: round {} asks for {what}", event.call, event.round)
+        }
+        Event::ActionJudged(event) => {
+            let denials = event.denials.iter();
+            let why = denials.map(|it| format!("{} ({})", it.why, it.code));
+            let why = join(why);
+            let space = if why.is_empty() { "" } else { ": " };
+            format!(
+                "{}: {} {}{space}{why}",
+                event.call,
+                event.class,
+                event.decision.as_str()
+            )
+        }
+        Event::ToolRan(event) => format!(
+            "{}: {}, {} ms, {}{}",
+            event.call,
+            event.outcome,
+            event.duration_ms,
+            plural(
+                usize::try_from(event.bytes).unwrap_or(usize::MAX),
+                "byte",
+                "bytes"
+            ),
+            if event.redacted {
+                ", a credential in them"
+            } else {
+                ""
+            }
+        ),
+        Event::PolicyApproved(event) => {
+            format!("profile {}, {:.12}", event.profile_id, event.text)
+        }
+        Event::CapabilityChanged(event) => format!(
+            "{}: {} {} until {}",
+            event.session,
+            event.capability,
+            event.change.word(),
+            moment(event.expires_at.0)
+        ),
     }
 }
 

@@ -136,6 +136,11 @@ impl Story {
             | Event::PromptMeasured(_)
             | Event::ReplyPart(_)
             | Event::PromptSent(_)
+            | Event::ActionRequested(_)
+            | Event::ActionJudged(_)
+            | Event::ToolRan(_)
+            | Event::PolicyApproved(_)
+            | Event::CapabilityChanged(_)
             | Event::NoticeIssued(_) => {}
         }
         self.compare(recorded, state);

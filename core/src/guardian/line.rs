@@ -1,0 +1,180 @@
+//! A whole command line before the judge: its commands one after the other, with what each leaves of the budget.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{
+    Action, Amounts, Class, CommandTable, Decision, Door, Goal, Jail, Join, Mode, Profile, Report,
+    Risk, SimpleCommand, Spend, State, Token, absolute, after, evaluate,
+};
+use crate::hash::ArtifactHash;
+use crate::ids::UnixMillis;
+
+/// By what a line is judged.
+pub struct LineContext<'c> {
+    /// The rules.
+    pub profile: &'c Profile,
+    /// Who asks.
+    pub door: Door,
+    /// What tslp is able to do.
+    pub mode: Mode,
+    /// The time.
+    pub now: UnixMillis,
+    /// What the line is for: its session.
+    pub goal: Option<u64>,
+    /// What the Operator granted.
+    pub grants: &'c [Token],
+    /// What was spent already.
+    pub spent: Amounts,
+    /// Where tools may look.
+    pub jail: &'c Jail,
+    /// Where a path really leads, if symbolic links lead it elsewhere.
+    pub leads_to: &'c dyn Fn(&str) -> Option<String>,
+}
+
+/// One command of a line with its verdict.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// As it is run.
+    pub command: SimpleCommand,
+    /// What it would do.
+    pub action: Action,
+    /// What comes of it.
+    pub report: Report,
+}
+
+/// A line whose commands were judged, in order.
+#[derive(Clone, Debug)]
+pub struct JudgedLine {
+    /// Its commands.
+    pub commands: Vec<Judged>,
+    /// Where the programs start: `cd` in front of all others is followed.
+    pub cwd: String,
+    /// Commands in front that only change the folder.
+    pub moves: usize,
+}
+
+impl JudgedLine {
+    /// Whether every command is allowed: a line runs as a whole or not at all.
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        self.decision() != Decision::Deny
+    }
+
+    /// The strictest decision on its commands.
+    #[must_use]
+    pub fn decision(&self) -> Decision {
+        let reports = || self.commands.iter().map(|judged| &judged.report);
+        if reports().any(|report| report.decision == Decision::Deny) {
+            Decision::Deny
+        } else if reports().any(|report| report.decision == Decision::AllowWithLimits) {
+            Decision::AllowWithLimits
+        } else {
+            Decision::Allow
+        }
+    }
+
+    /// Its gravest class.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        let classes = self.commands.iter().map(|judged| judged.action.class);
+        classes.max().unwrap_or(Class::Unknown)
+    }
+
+    /// How long it may take, if a rule says so.
+    #[must_use]
+    pub fn timeout_seconds(&self) -> Option<u64> {
+        let limits = self.commands.iter().map(|judged| judged.report.limits);
+        limits.filter_map(|limits| limits.timeout_seconds).min()
+    }
+}
+
+/// Judges the commands of one line.
+#[must_use]
+pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> JudgedLine {
+    let table = CommandTable::built_in();
+    let mut cwd = context.jail.root.clone();
+    let scope_root = ArtifactHash::of(context.jail.root.as_bytes());
+    let concerns = |token: &&Token| {
+        token.scope_root == scope_root && (token.goal.is_none() || token.goal == context.goal)
+    };
+    let grants: Vec<Token> = context
+        .grants
+        .iter()
+        .filter(concerns)
+        .map(|token| limited(*token, context.profile))
+        .collect();
+    let goal = Goal {
+        id: context.goal,
+        // A grant by the Operator's own hand says what is at stake.
+        risk: grants
+            .iter()
+            .map(|token| token.risk)
+            .fold(Risk::Medium, Risk::max),
+        scope_root,
+    };
+    let mut state = State {
+        mode: context.mode,
+        now: context.now,
+        grants,
+        spent: context.spent,
+        jail: context.jail.clone(),
+    };
+    let moves = moves_in_front(&commands);
+    let mut judged = Vec::with_capacity(commands.len());
+    for (at, command) in commands.into_iter().enumerate() {
+        let mut action = Action::of(&command.words, &cwd, context.door, &table);
+        if command.program() == "cd" && at < moves {
+            cwd = absolute(command.words.get(1).map_or("", String::as_str), &cwd);
+            action.cwd.clone_from(&cwd);
+        } else if command.program() == "cd" {
+            action.class = Class::Unknown;
+            action.because = Some("cd not followed by &&, or not in front".to_string());
+        }
+        let linked = action
+            .targets
+            .iter()
+            .filter_map(|target| (context.leads_to)(target));
+        action.targets.extend(linked.collect::<Vec<_>>());
+        let report = evaluate(&goal, &action, &state, context.profile);
+        let cost = action.cost();
+        // A line is one call, however many commands it has.
+        for spend in Spend::ALL.iter().filter(|spend| **spend != Spend::Calls) {
+            let sum = state.spent.of(*spend) + cost.of(*spend);
+            state.spent = state.spent.with(*spend, sum);
+        }
+        judged.push(Judged {
+            command,
+            action,
+            report,
+        });
+    }
+    JudgedLine {
+        commands: judged,
+        cwd,
+        moves,
+    }
+}
+
+/// A grant lives no longer than the profile says.
+fn limited(token: Token, profile: &Profile) -> Token {
+    let since = token.last_renewed_at.unwrap_or(token.issued_at);
+    let most = after(since, profile.grant_limit(token.capability).minutes);
+    Token {
+        expires_at: token.expires_at.min(most),
+        ..token
+    }
+}
+
+/// How many commands in front are `cd FOLDER &&`, or such at the end of a line.
+fn moves_in_front(commands: &[SimpleCommand]) -> usize {
+    let is_move = |at: usize| {
+        let command = &commands[at];
+        let next = commands.get(at + 1).map(|next| next.join);
+        command.program() == "cd"
+            && command.words.len() == 2
+            && !command.words[1].starts_with('-')
+            && matches!(next, None | Some(Join::And))
+    };
+    (0..commands.len()).take_while(|at| is_move(*at)).count()
+}

@@ -1,0 +1,41 @@
+//! `tslp policy approve`: records a profile as the one in force, while no proxy runs.
+
+use tslp_core::event::Event;
+use tslp_core::hash::ArtifactHash;
+
+use crate::accept::commit;
+use crate::config::ServeConfig;
+use crate::contents::{Archives, StoredContents};
+use crate::data_dir;
+use crate::ledger::OpenOptions;
+use crate::observer::{SystemClock, WallClock};
+use crate::startup::{self, StartError};
+
+/// Records a profile that was read and is sound; gives the hash by which it is known from now on.
+///
+/// # Errors
+/// When the ledger is in use, damaged, or can't be written.
+///
+/// # Panics
+/// Never: the event that says so is in the batch.
+pub fn approve(
+    config: &ServeConfig,
+    profile_id: &str,
+    text: &str,
+) -> Result<ArtifactHash, StartError> {
+    data_dir::prepare(&config.data_dir)?;
+    let (mut opened, state) =
+        startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
+    let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
+    let mut engine = startup::engine(state, &config.policy, contents);
+    let batch = engine.approve_policy(SystemClock.now(), profile_id, text);
+    let approved = batch
+        .recorded
+        .iter()
+        .find_map(|recorded| match &recorded.event {
+            Event::PolicyApproved(approved) => Some(approved.text),
+            _ => None,
+        });
+    commit(&mut opened.log, batch)?;
+    Ok(approved.expect("the batch says what was approved"))
+}

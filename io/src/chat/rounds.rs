@@ -1,0 +1,465 @@
+//! One response to the client over several rounds of a chat completion: the model asks for tools, gets their results, and
+//! goes on.
+//!
+//! Until a round turns out not to be the last, every byte is passed on as it came. A stream's last events are kept back
+//! until it is known whether another round follows, and so is a whole body. From the second round on each piece gets the
+//! first one's id, and the usage of all rounds is summed.
+
+use serde_json::{Map, Value, json};
+
+/// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
+const HELD_BYTES_MAX: usize = 1 << 20;
+
+/// Names that all pieces of a response share.
+const SHARED: [&str; 4] = ["id", "created", "model", "system_fingerprint"];
+
+/// Figures of usage that are summed.
+const SUMMED: [&str; 3] = ["prompt_tokens", "completion_tokens", "total_tokens"];
+
+/// How the response is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Server-sent events.
+    Stream,
+    /// One JSON body.
+    Whole,
+}
+
+/// The response so far.
+#[derive(Debug)]
+pub struct Rounds {
+    form: Form,
+    /// What came and wasn't passed on: half an event, then the round's last events; or a whole body.
+    held: Vec<u8>,
+    /// Whether the round's last events have begun.
+    ends: bool,
+    /// Rounds before this one.
+    past: u32,
+    /// Whether this round is over, and all of its text was passed on.
+    is_closed: bool,
+    /// What all pieces share, of the first one.
+    shared: Map<String, Value>,
+    /// Usage of the rounds before.
+    usage: Map<String, Value>,
+    /// Text of the rounds before, and what was said between them, of a whole body.
+    said: String,
+}
+
+impl Rounds {
+    /// Nothing came yet.
+    #[must_use]
+    pub fn new(form: Form) -> Self {
+        Self {
+            form,
+            held: Vec::new(),
+            ends: false,
+            past: 0,
+            is_closed: false,
+            shared: Map::new(),
+            usage: Map::new(),
+            said: String::new(),
+        }
+    }
+
+    /// How it is written.
+    #[must_use]
+    pub const fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Whether a stream's last events are kept back.
+    #[must_use]
+    pub const fn is_ending(&self) -> bool {
+        self.ends
+    }
+
+    /// Whether there was a round before this one.
+    #[must_use]
+    pub const fn is_continued(&self) -> bool {
+        self.past > 0
+    }
+
+    /// Bytes that are kept back.
+    #[must_use]
+    pub const fn held_bytes(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether there is more than what is kept back.
+    #[must_use]
+    pub const fn is_too_long(&self) -> bool {
+        self.held.len() > HELD_BYTES_MAX
+    }
+
+    /// Everything that was kept back, as it came.
+    #[must_use]
+    pub fn take_held(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.held)
+    }
+
+    /// Takes more of the model server's response; gives what the client gets of it now.
+    pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
+        self.held.extend_from_slice(data);
+        if self.form == Form::Whole || self.ends {
+            return Vec::new();
+        }
+        let mut passed = 0;
+        while let Some(length) = event_length(&self.held[passed..]) {
+            let event = &self.held[passed..passed + length];
+            if is_last(event) {
+                self.ends = true;
+                break;
+            }
+            if self.shared.is_empty()
+                && let Some(json) = data_of(event)
+            {
+                self.shared = shared_of(&json);
+            }
+            passed += length;
+        }
+        let rest = self.held.split_off(passed);
+        let events = std::mem::replace(&mut self.held, rest);
+        match self.is_continued() {
+            false => events,
+            true => self.renamed(&events),
+        }
+    }
+
+    /// Says something in the model's place, after all that it said in this round.
+    pub fn say(&mut self, text: &str) -> Vec<u8> {
+        let mut passed = self.close_round();
+        match self.form {
+            Form::Stream => passed.extend(self.delta(text)),
+            Form::Whole => self.said.push_str(text),
+        }
+        passed
+    }
+
+    /// Another round follows.
+    pub fn next_round(&mut self) -> Vec<u8> {
+        let passed = self.close_round();
+        let usage = match self.form {
+            Form::Whole => body_of(&self.held).and_then(|body| usage_of(&body)),
+            Form::Stream => {
+                let events = Events(&self.held);
+                events
+                    .filter_map(data_of)
+                    .filter_map(|json| usage_of(&json))
+                    .last()
+            }
+        };
+        if let Some(usage) = usage {
+            self.usage = self.summed(usage);
+        }
+        self.held.clear();
+        self.past += 1;
+        self.ends = false;
+        self.is_closed = false;
+        passed
+    }
+
+    /// No round follows: gives what is left for the client.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        let mut passed = Vec::new();
+        if self.is_closed || self.is_continued() {
+            passed = self.close_round();
+            let held = std::mem::take(&mut self.held);
+            passed.extend(match self.form {
+                Form::Stream => self.renamed(&held),
+                Form::Whole => self.whole(&held),
+            });
+        } else {
+            passed.append(&mut self.held);
+        }
+        passed
+    }
+
+    /// Passes on the text that is among the round's last events; of a whole body, takes it.
+    fn close_round(&mut self) -> Vec<u8> {
+        if std::mem::replace(&mut self.is_closed, true) {
+            return Vec::new();
+        }
+        let held = std::mem::take(&mut self.held);
+        if self.form == Form::Whole {
+            if let Some(body) = body_of(&held) {
+                if self.shared.is_empty() {
+                    self.shared = shared_of(&body);
+                }
+                let text = &body["choices"][0]["message"]["content"];
+                self.said.push_str(text.as_str().unwrap_or_default());
+            }
+            self.held = held;
+            return Vec::new();
+        }
+        let mut passed = Vec::new();
+        for event in Events(&held) {
+            let text = data_of(event).map(|json| json["choices"][0]["delta"]["content"].clone());
+            match text.as_ref().and_then(Value::as_str) {
+                Some(text) if !text.is_empty() => passed.extend(self.delta(text)),
+                _ => {}
+            }
+            self.held.extend(without_text(event));
+        }
+        passed
+    }
+
+    /// A piece of text as an event.
+    fn delta(&self, text: &str) -> Vec<u8> {
+        let mut chunk = self.shared.clone();
+        chunk.insert("object".into(), "chat.completion.chunk".into());
+        let delta = json!({ "content": text });
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": null });
+        chunk.insert("choices".into(), json!([choice]));
+        event_of(&Value::Object(chunk))
+    }
+
+    /// Events of a later round as pieces of the same response.
+    fn renamed(&self, events: &[u8]) -> Vec<u8> {
+        let mut written = Vec::with_capacity(events.len());
+        for event in Events(events) {
+            match data_of(event) {
+                Some(Value::Object(mut chunk)) => {
+                    self.share(&mut chunk);
+                    written.extend(event_of(&Value::Object(chunk)));
+                }
+                _ => written.extend_from_slice(event),
+            }
+        }
+        written
+    }
+
+    /// A later round's body as the whole response.
+    fn whole(&self, held: &[u8]) -> Vec<u8> {
+        let Some(Value::Object(mut body)) = body_of(held) else {
+            return held.to_vec();
+        };
+        self.share(&mut body);
+        let mut body = Value::Object(body);
+        body["choices"][0]["message"]["content"] = self.said.as_str().into();
+        body.to_string().into_bytes()
+    }
+
+    fn share(&self, piece: &mut Map<String, Value>) {
+        for (name, value) in &self.shared {
+            piece.insert(name.clone(), value.clone());
+        }
+        if let Some(Value::Object(usage)) = piece.get("usage").cloned() {
+            piece.insert("usage".into(), Value::Object(self.summed(usage)));
+        }
+    }
+
+    fn summed(&self, mut usage: Map<String, Value>) -> Map<String, Value> {
+        for name in SUMMED {
+            let of = |usage: &Map<String, Value>| usage.get(name).and_then(Value::as_u64);
+            if let Some(past) = of(&self.usage) {
+                let sum = past.saturating_add(of(&usage).unwrap_or(0));
+                usage.insert(name.into(), sum.into());
+            }
+        }
+        usage
+    }
+}
+
+/// Where the first event ends, with the blank line after it.
+fn event_length(bytes: &[u8]) -> Option<usize> {
+    let mut line = 0;
+    let mut has_words = false;
+    while let Some(end) = bytes[line..].iter().position(|byte| *byte == b'\n') {
+        let is_blank = matches!(&bytes[line..line + end], b"" | b"\r");
+        line += end + 1;
+        if is_blank && has_words {
+            return Some(line);
+        }
+        has_words |= !is_blank;
+    }
+    None
+}
+
+/// Events of a stream; what isn't a whole one comes last.
+struct Events<'e>(&'e [u8]);
+
+impl<'e> Iterator for Events<'e> {
+    type Item = &'e [u8];
+
+    fn next(&mut self) -> Option<&'e [u8]> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let length = event_length(self.0).unwrap_or(self.0.len());
+        let (event, rest) = self.0.split_at(length);
+        self.0 = rest;
+        Some(event)
+    }
+}
+
+/// What an event says.
+fn data_of(event: &[u8]) -> Option<Value> {
+    let mut lines = event.split(|byte| *byte == b'\n');
+    let data = lines.find_map(|line| line.strip_prefix(b"data:"))?;
+    serde_json::from_slice(data.trim_ascii()).ok()
+}
+
+fn event_of(json: &Value) -> Vec<u8> {
+    format!("data: {json}\n\n").into_bytes()
+}
+
+/// Whether a round's last events begin with this one: it says why the model stopped, or that the stream is over. A text
+/// holds no such bytes, since its quotes are escaped.
+fn is_last(event: &[u8]) -> bool {
+    const REASON: &[u8] = b"\"finish_reason\"";
+    let says_why = || {
+        let at = event.windows(REASON.len()).position(|it| it == REASON)?;
+        let rest = event[at + REASON.len()..].trim_ascii_start();
+        let value = rest.strip_prefix(b":")?.trim_ascii_start();
+        value.first().map(|first| *first == b'"')
+    };
+    let mut lines = event.split(|byte| *byte == b'\n');
+    lines.any(|line| line.starts_with(b"data:") && line.ends_with(b"[DONE]"))
+        || event.ends_with(b"[DONE]\r\n\r\n")
+        || says_why() == Some(true)
+}
+
+/// One of the last events without its text, which was passed on.
+fn without_text(event: &[u8]) -> Vec<u8> {
+    match data_of(event) {
+        Some(mut json) if json["choices"][0]["delta"]["content"].is_string() => {
+            json["choices"][0]["delta"] = json!({});
+            event_of(&json)
+        }
+        _ => event.to_vec(),
+    }
+}
+
+fn body_of(bytes: &[u8]) -> Option<Value> {
+    serde_json::from_slice(bytes).ok()
+}
+
+fn usage_of(piece: &Value) -> Option<Map<String, Value>> {
+    piece["usage"].as_object().cloned()
+}
+
+fn shared_of(piece: &Value) -> Map<String, Value> {
+    let named = SHARED.into_iter().filter_map(|name| {
+        let value = piece.get(name)?;
+        Some((name.to_owned(), value.clone()))
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(id: &str, content: &str) -> String {
+        format!(
+            "data: {{\"id\":\"{id}\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{}}},\"finish_reason\":null}}]}}\n\n",
+            Value::from(content)
+        )
+    }
+
+    fn ending(id: &str, tokens: u32) -> String {
+        format!(
+            "data: {{\"id\":\"{id}\",\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"stop\"}}]}}\n\n\
+             data: {{\"id\":\"{id}\",\"choices\":[],\"usage\":{{\"prompt_tokens\":{tokens},\"completion_tokens\":1,\"total_tokens\":{}}}}}\n\n\
+             data: [DONE]\n\n",
+            tokens + 1
+        )
+    }
+
+    /// What a client reads: text, ids, finish reasons and usage.
+    fn read(stream: &[u8]) -> (String, Vec<String>, u32, Vec<Value>, usize) {
+        let (mut text, mut ids, mut finished) = (String::new(), Vec::new(), 0);
+        let (mut usage, mut done) = (Vec::new(), 0);
+        for event in Events(stream) {
+            done += usize::from(event.starts_with(b"data: [DONE]"));
+            let Some(json) = data_of(event) else { continue };
+            ids.push(json["id"].as_str().unwrap_or_default().to_owned());
+            let choice = &json["choices"][0];
+            text.push_str(choice["delta"]["content"].as_str().unwrap_or_default());
+            finished += u32::from(choice["finish_reason"].is_string());
+            usage.extend(usage_of(&json).map(Value::Object));
+        }
+        ids.dedup();
+        (text, ids, finished, usage, done)
+    }
+
+    #[test]
+    fn one_round_is_passed_on_byte_for_byte_wherever_it_is_cut() {
+        let stream = format!(
+            "{}: ping\r\n\r\n{}{}",
+            chunk("a", "x"),
+            chunk("a", "[DONE]"),
+            ending("a", 5)
+        );
+        for cut in 0..=stream.len() {
+            let mut rounds = Rounds::new(Form::Stream);
+            let mut out = rounds.push(&stream.as_bytes()[..cut]);
+            out.extend(rounds.push(&stream.as_bytes()[cut..]));
+            assert!(!out.windows(6).any(|bytes| bytes == b"\"stop\""), "{cut}");
+            out.extend(rounds.finish());
+            assert_eq!(String::from_utf8_lossy(&out), stream, "{cut}");
+        }
+    }
+
+    #[test]
+    fn several_rounds_are_one_stream() {
+        let mut rounds = Rounds::new(Form::Stream);
+        let mut out = Vec::new();
+        // The last text comes with the finish.
+        let last = "data: {\"id\":\"a\",\"choices\":[{\"delta\":{\"content\":\"two\"},\"finish_reason\": \"stop\"}]}\n\n";
+        out.extend(rounds.push(chunk("a", "one ").as_bytes()));
+        out.extend(rounds.push(last.as_bytes()));
+        out.extend(rounds.push(ending("a", 5).as_bytes()));
+        out.extend(rounds.say(" three"));
+        out.extend(rounds.next_round());
+        let second = chunk("b", " four") + &ending("b", 7);
+        out.extend(rounds.push(second.as_bytes()));
+        out.extend(rounds.finish());
+        let usage = json!({"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 14});
+        assert_eq!(
+            read(&out),
+            (
+                "one two three four".into(),
+                vec!["a".into()],
+                1,
+                vec![usage],
+                1
+            )
+        );
+    }
+
+    #[test]
+    fn a_response_that_ends_at_a_limit_ends_once() {
+        let mut rounds = Rounds::new(Form::Stream);
+        let mut out = rounds.push((chunk("a", "one") + &ending("a", 5)).as_bytes());
+        out.extend(rounds.say(" two"));
+        out.extend(rounds.finish());
+        let (text, ids, finished, usage, done) = read(&out);
+        assert_eq!(
+            (&*text, ids.len(), finished, usage.len(), done),
+            ("one two", 1, 1, 1, 1)
+        );
+    }
+
+    #[test]
+    fn several_rounds_are_one_body() {
+        let body = |id: &str, text: &str| {
+            let choice = json!({"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
+            let usage = json!({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7});
+            json!({"id": id, "choices": [choice], "usage": usage}).to_string()
+        };
+        let mut rounds = Rounds::new(Form::Whole);
+        assert!(rounds.push(body("a", "one").as_bytes()).is_empty());
+        rounds.say(" two");
+        rounds.next_round();
+        rounds.push(body("b", " three").as_bytes());
+        let whole: Value = serde_json::from_slice(&rounds.finish()).unwrap();
+        assert_eq!(whole["id"], "a");
+        assert_eq!(whole["choices"][0]["message"]["content"], "one two three");
+        assert_eq!(whole["usage"]["total_tokens"], 14);
+        let mut alone = Rounds::new(Form::Whole);
+        alone.push(b"{ \"id\": 1 }");
+        assert_eq!(alone.finish(), b"{ \"id\": 1 }");
+    }
+}

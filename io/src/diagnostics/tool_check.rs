@@ -1,0 +1,53 @@
+//! Whether tools can run: the sandbox is tried once in a while, and not at every question.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use crate::config::ServeConfig;
+use crate::config::settings::ToolsChoice;
+use crate::guardian::ToolScope;
+use crate::tool_loop::{ToolLoopConfig, enforced};
+
+/// How long an answer holds.
+const HOLDS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What tries the sandbox, and what the last try said.
+#[derive(Debug, Default)]
+pub struct ToolCheck {
+    /// None: tools are off.
+    scope: Option<ToolScope>,
+    last: Mutex<Option<(Instant, Result<String, String>)>>,
+}
+
+impl ToolCheck {
+    /// Nothing is tried yet.
+    #[must_use]
+    pub fn of(config: &ServeConfig) -> Self {
+        Self {
+            scope: ToolLoopConfig::of(config)
+                .filter(|tools| tools.run == ToolsChoice::On)
+                .map(|tools| tools.scope),
+            last: Mutex::default(),
+        }
+    }
+
+    /// What the kernel enforces.
+    ///
+    /// # Errors
+    /// Exactly why tools are off.
+    pub fn words(&self) -> Result<String, String> {
+        let Some(scope) = &self.scope else {
+            return Ok("off (`tools.run`)".to_owned());
+        };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, said)) = &*last
+            && at.elapsed() < HOLDS
+        {
+            return said.clone();
+        }
+        let said = enforced(scope).map_err(|why| format!("off: {why}"));
+        *last = Some((Instant::now(), said.clone()));
+        said
+    }
+}

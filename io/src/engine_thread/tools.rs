@@ -1,0 +1,828 @@
+//! Replies that ask for tools: rounds, calls and their results (spec §8.5).
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
+use std::io::PipeWriter;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crossbeam_channel::Sender;
+use serde_json::Value;
+use tslp_core::decide::tools::first_denial_of_each;
+use tslp_core::event::{
+    ActionJudged, ActionRequested, CallId, LinkSeen, RequestedCommand, ToolCallRef, ToolOutcome,
+    ToolRan,
+};
+use tslp_core::guardian::{
+    Amounts, Class, Decision, Door, Hindrance, JudgedLine, LineContext, Mode, Profile,
+    SimpleCommand, judge_line,
+};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
+use tslp_core::message::Tools;
+use tslp_core::reason::Reason;
+use tslp_core::redact;
+use tslp_grammars::shell;
+use tslp_replay::engine::call::Wanted;
+use tslp_replay::pending::Batch;
+
+use super::{EngineThread, take_said};
+use crate::auditor::queue::Mark;
+use crate::channel::{Ending, ExchangeId, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
+use crate::chat::dialect::Dialect;
+use crate::chat::reply::ReplyDecoder;
+use crate::chat::request::Body;
+use crate::config::settings::{ClientTools, ToolsChoice};
+use crate::guardian::{beyond_links, profile_file};
+use crate::sandbox::{Bound, Ended, Layer, Outcome, Sandbox, SandboxLimits};
+use crate::tool_loop::ToolLoopConfig;
+use crate::tool_loop::calls::{Call, calls_in};
+use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
+use crate::tool_loop::worker::{self, Job, Run, stop_pipe};
+
+/// What the engine needs for tools.
+pub(super) struct ToolLoop {
+    config: ToolLoopConfig,
+    to_engine: Sender<ToEngine>,
+    /// The worker's, once it has started.
+    jobs: Option<Sender<Job>>,
+    /// What the sandbox's test said; none while it wasn't asked.
+    tested: Option<Result<(), String>>,
+    /// The rules in force, once they are needed.
+    rules: Option<RulesRead>,
+    /// Models whose servers don't take messages of the role `tool`.
+    without_tool_role: BTreeSet<Option<String>>,
+}
+
+/// The rules in force.
+#[derive(Clone)]
+struct RulesRead {
+    profile: Arc<Profile>,
+    /// The text in the Vault; none is the built-in profile.
+    policy: Option<ArtifactHash>,
+    /// Whether the approved text can't be read.
+    is_invalid: bool,
+}
+
+/// A reply that may ask for tools.
+pub(super) struct ToolReply {
+    session: SessionId,
+    /// What the first round was asked for with.
+    body: Arc<Vec<u8>>,
+    /// Where its messages end.
+    tail: usize,
+    /// From 1.
+    round: u32,
+    /// Where the round begins in the reply's text.
+    round_from: usize,
+    past: Vec<PastRound>,
+    /// When the first call was made.
+    began: Option<Instant>,
+    phase: Phase,
+}
+
+/// What a reply waits for.
+enum Phase {
+    /// The model.
+    Speaking,
+    /// Tools.
+    Working(Working),
+}
+
+struct Working {
+    /// What the model said in the round.
+    text: String,
+    /// When the round ended.
+    at: Mark,
+    queue: VecDeque<Call>,
+    results: Vec<CallResult>,
+    under_way: Option<UnderWay>,
+}
+
+/// A tool that runs.
+struct UnderWay {
+    call: CallId,
+    line: String,
+    class: Class,
+    /// Dropped to end it.
+    stop: Option<PipeWriter>,
+}
+
+/// Who asks for a call.
+struct Asker {
+    episode: EpisodeId,
+    session: SessionId,
+    door: Door,
+    round: u32,
+    mode: Mode,
+}
+
+/// Calls of the client's tools in one reply that are judged.
+const OBSERVED_CALLS_MAX: usize = 32;
+
+/// What is to be done next for a reply.
+enum Next {
+    /// Something will come.
+    Wait,
+    /// The round is over.
+    EndRound,
+}
+
+impl ToolReply {
+    /// The reply to a prompt whose messages end at `tail` of its body.
+    pub(super) const fn new(session: SessionId, body: Arc<Vec<u8>>, tail: usize) -> Self {
+        Self {
+            session,
+            body,
+            tail,
+            round: 1,
+            round_from: 0,
+            past: Vec::new(),
+            began: None,
+            phase: Phase::Speaking,
+        }
+    }
+
+    fn working(&mut self) -> Option<&mut Working> {
+        match &mut self.phase {
+            Phase::Working(working) => Some(working),
+            Phase::Speaking => None,
+        }
+    }
+}
+
+impl EngineThread {
+    /// From now on replies may ask for tools.
+    #[must_use]
+    pub fn with_tools(mut self, config: ToolLoopConfig, to_engine: Sender<ToEngine>) -> Self {
+        if config.scope.jail().to_text().is_none() {
+            tracing::warn!(
+                "tools are off: the path of the workspace or of the data holds a line break"
+            );
+            return self;
+        }
+        self.tools = Some(Box::new(ToolLoop {
+            config,
+            to_engine,
+            jobs: None,
+            tested: None,
+            rules: None,
+            without_tool_role: BTreeSet::new(),
+        }));
+        self
+    }
+
+    /// Whether the reply to a request may ask for tools: where the client offers its own, its loop rules.
+    pub(super) fn rounds_allowed(
+        &self,
+        wire: &Body<'_>,
+        dialect: Dialect,
+        offered: Tools,
+    ) -> RoundsAllowed {
+        let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
+        let may = self.tools.as_deref().is_some_and(runs)
+            && dialect == Dialect::ChatCompletions
+            && offered == Tools::None
+            && wire.asks_for_one_choice();
+        match may {
+            true => RoundsAllowed::Several,
+            false => RoundsAllowed::One,
+        }
+    }
+
+    /// The response of a round is over. Whether the reply goes on.
+    pub(super) fn goes_on(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) -> bool {
+        let Some(running) = self.running.get_mut(&exchange) else {
+            return false;
+        };
+        let Some(reply) = &mut running.tools else {
+            return false;
+        };
+        match (&mut reply.phase, ending) {
+            // The client is gone, or its response broke: whatever runs is ended, and recorded once it is over.
+            (Phase::Working(_), _) => {
+                running.tools = None;
+                // The round was complete, the reply isn't.
+                running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
+                false
+            }
+            (Phase::Speaking, Ending::Complete { status: 200..=299 }) => {
+                self.begin_calls(exchange, at)
+            }
+            // Some servers answer 500 where their template takes no such role.
+            (Phase::Speaking, Ending::Complete { status: 400..=500 }) if reply.round > 1 => {
+                self.tell_otherwise(exchange)
+            }
+            (Phase::Speaking, _) => false,
+        }
+    }
+
+    /// Reads the calls of a round that has ended well.
+    fn begin_calls(&mut self, exchange: ExchangeId, at: Mark) -> bool {
+        let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
+            return false;
+        };
+        let said = running.decoder.end();
+        take_said(&mut running.reply, &said);
+        if !running.decoder.is_finished() || running.decoder.has_calls() {
+            return false;
+        }
+        let Some(from) = running.tools.as_ref().map(|reply| reply.round_from) else {
+            return false;
+        };
+        // Most replies hold no fence of a tool; their last text is recorded with their end.
+        let is_likely = tools.config.shell_fences
+            || running.reply.text[from..].contains("tool")
+            || running.reply.tail.contains("tool");
+        if !is_likely {
+            return false;
+        }
+        self.record_text(exchange);
+        let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
+            return false;
+        };
+        let text = &running.reply.text[from..];
+        let calls = calls_in(text, tools.config.shell_fences, tools.config.calls);
+        let text = text.to_owned();
+        let Some(reply) = running.tools.as_mut().filter(|_| !calls.is_empty()) else {
+            return false;
+        };
+        reply.began.get_or_insert_with(Instant::now);
+        reply.phase = Phase::Working(Working {
+            text,
+            at,
+            queue: calls.into(),
+            results: Vec::new(),
+            under_way: None,
+        });
+        if self.is_tested() {
+            self.work(exchange);
+        }
+        true
+    }
+
+    /// The model server refuses messages of the role `tool`: it is told of the results in a user message.
+    fn tell_otherwise(&mut self, exchange: ExchangeId) -> bool {
+        let (Some(tools), Some(running)) = (&mut self.tools, self.running.get_mut(&exchange))
+        else {
+            return false;
+        };
+        if !tools
+            .without_tool_role
+            .insert(running.addressee.model.clone())
+        {
+            return false;
+        }
+        running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
+        self.ask_on(exchange);
+        true
+    }
+
+    /// Whether the sandbox was tested; if it wasn't, the test begins, and the calls that wait are made after it.
+    fn is_tested(&mut self) -> bool {
+        let Some(tools) = &mut self.tools else {
+            return false;
+        };
+        if tools.tested.is_some() {
+            return true;
+        }
+        if tools.jobs.is_none() {
+            let durable = Arc::clone(&self.wiring.durable);
+            match worker::start(Sandbox::default(), durable, tools.to_engine.clone()) {
+                Ok(jobs) => {
+                    let layers = [Layer::ReadOnly, Layer::Scratch];
+                    let plans = layers.map(|layer| tools.config.scope.probe(layer));
+                    let _ = jobs.send(Job::Test(plans.into()));
+                    tools.jobs = Some(jobs);
+                    self.tell_mode();
+                }
+                Err(error) => {
+                    tools.tested = Some(Err(format!("there is no thread for tools: {error}")));
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// The sandbox was tested.
+    pub(super) fn tools_tested(&mut self, tested: Result<(), String>) {
+        if let Err(why) = &tested {
+            tracing::warn!(reason = %why, "tools are off: the kernel doesn't enforce the sandbox");
+        }
+        if let Some(tools) = &mut self.tools {
+            tools.tested = Some(tested);
+        }
+        self.tell_mode();
+        let waiting = self.running.iter_mut().filter_map(|(exchange, running)| {
+            running.tools.as_mut()?.working()?;
+            Some(*exchange)
+        });
+        for exchange in waiting.collect::<Vec<_>>() {
+            self.work(exchange);
+        }
+    }
+
+    /// Tells the network loop what tslp is able to do.
+    pub(super) fn tell_mode(&mut self) {
+        let is_breached = {
+            let mut halts = self.engine.state().guardian().halts();
+            halts.any(|(_, reason)| reason == Reason::SandboxBreach)
+        };
+        let mode = match &self.tools {
+            None => Mode::SafeMode,
+            Some(tools) if tools.config.run == ToolsChoice::Off => Mode::SafeMode,
+            Some(tools) => {
+                let is_invalid = tools.rules.as_ref().is_some_and(|rules| rules.is_invalid);
+                let breach = is_breached.then_some(Hindrance::SandboxBreach);
+                let breach: Vec<Hindrance> = breach.into_iter().collect();
+                let known = match (&tools.tested, &tools.jobs) {
+                    (None, None) => Mode::Boot,
+                    (tested, _) => mode(tested.as_ref(), is_invalid),
+                };
+                known.max(Mode::under(&breach))
+            }
+        };
+        if self.mode != Some(mode) {
+            self.mode = Some(mode);
+            self.wiring.to_loop.send(ToLoop::Mode(mode));
+        }
+    }
+
+    /// Makes calls until one has to be waited for, or none is left.
+    fn work(&mut self, exchange: ExchangeId) {
+        loop {
+            let Some(running) = self.running.get_mut(&exchange) else {
+                return;
+            };
+            let Some(working) = running.tools.as_mut().and_then(|reply| reply.working()) else {
+                return;
+            };
+            let next = match working.queue.pop_front() {
+                None => Next::EndRound,
+                Some(call) => {
+                    self.make_call(exchange, call);
+                    let running = self.running.get_mut(&exchange);
+                    let reply = running.and_then(|running| running.tools.as_mut());
+                    match reply.and_then(|reply| reply.working()) {
+                        Some(Working {
+                            under_way: Some(_), ..
+                        })
+                        | None => Next::Wait,
+                        Some(_) => continue,
+                    }
+                }
+            };
+            match next {
+                Next::Wait => return,
+                Next::EndRound => return self.end_round(exchange),
+            }
+        }
+    }
+
+    /// Judges a call, and has it run if it may.
+    fn make_call(&mut self, exchange: ExchangeId, call: Call) {
+        let rules = self.rules_in_force();
+        let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
+            return;
+        };
+        let Some(reply) = &mut running.tools else {
+            return;
+        };
+        let (episode, session, round) = (running.episode, reply.session, reply.round);
+        let limit = &tools.config;
+        let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
+        let left = limit.time.saturating_sub(spent);
+        let mode = mode(tools.tested.as_ref(), rules.is_invalid);
+        let line = redact::redacted(&call.text).into_owned();
+        let over = match call.flaw {
+            Some(flaw) => Err(flaw),
+            None if round > limit.rounds => Err(format!(
+                "a reply may take {} rounds of tools (`tools.rounds`), which are used up",
+                limit.rounds
+            )),
+            None if left.is_zero() => Err(format!(
+                "the tools of a reply may take {} s (`tools.seconds`), which are used up",
+                limit.time.as_secs()
+            )),
+            None => shell::split(&line).map_err(|reason| reason.to_string()),
+        };
+        let (commands, flaw) = match over {
+            Ok(commands) => (commands, None),
+            Err(flaw) => (Vec::new(), Some(flaw)),
+        };
+        let asker = Asker {
+            episode,
+            session,
+            door: Door::Bridge,
+            round,
+            mode,
+        };
+        let (batch, judged, read) = self.judge(&asker, &line, commands, flaw);
+        let call = judged.call;
+        let durable_at = batch.last().unwrap_or(Seq(0));
+        self.commit(batch);
+        match read.filter(|_| judged.decision != Decision::Deny) {
+            None => {
+                let why = denial(&judged);
+                self.answer(exchange, CallResult::not_run(call, line, &why));
+            }
+            Some(read) => self.start(exchange, (call, line), &read, durable_at),
+        }
+    }
+
+    /// Hands an allowed call to the worker.
+    fn start(
+        &mut self,
+        exchange: ExchangeId,
+        (call, line): (CallId, String),
+        judged: &JudgedLine,
+        durable_at: Seq,
+    ) {
+        let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
+            return;
+        };
+        let Some(reply) = &mut running.tools else {
+            return;
+        };
+        let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
+        let left = tools.config.time.saturating_sub(spent);
+        let under_way = |stop| UnderWay {
+            call,
+            line: line.clone(),
+            class: judged.class(),
+            stop,
+        };
+        let planned = tools.config.scope.plan(judged);
+        let planned = planned.map_err(|error| error.to_string());
+        let piped = stop_pipe().map_err(|error| error.to_string());
+        let (plan, (reader, writer)) = match planned.and_then(|plan| Ok((plan, piped?))) {
+            Ok(both) => both,
+            Err(why) => {
+                if let Some(working) = reply.working() {
+                    working.under_way = Some(under_way(None));
+                }
+                return self.tool_ended(exchange, call, Outcome::not_started(why));
+            }
+        };
+        let mut plan = plan;
+        plan.limits = SandboxLimits {
+            time: plan.limits.time.min(left),
+            output_bytes_kept: tools.config.output_bytes,
+            ..plan.limits
+        };
+        if let Some(working) = reply.working() {
+            working.under_way = Some(under_way(Some(writer)));
+        }
+        let run = Run {
+            exchange,
+            call,
+            plan,
+            durable_at,
+            stop: reader,
+        };
+        let jobs = tools.jobs.as_ref();
+        let sent = jobs.is_some_and(|jobs| jobs.send(Job::Run(Box::new(run))).is_ok());
+        if !sent {
+            let outcome = Outcome::not_started("the thread for tools has ended");
+            self.tool_ended(exchange, call, outcome);
+        }
+    }
+
+    /// A tool has come to its end, or wasn't started.
+    pub(super) fn tool_ended(&mut self, exchange: ExchangeId, call: CallId, outcome: Outcome) {
+        let raw = outcome.output.text();
+        let output = redact::redacted(&raw);
+        let ran = ToolRan {
+            call,
+            outcome: recorded(&outcome.ended),
+            output: None,
+            redacted: *output != *raw,
+            bytes: outcome.output.bytes,
+            duration_ms: millis(outcome.duration),
+            cpu_ms: millis(outcome.cpu),
+            rss_bytes_max: outcome.rss_bytes_max,
+        };
+        let at = self.wiring.clock.now();
+        let batch = self.engine.tool_ran(at, ran, &output);
+        self.commit(batch);
+        let running = self.running.get_mut(&exchange);
+        let reply = running.and_then(|running| running.tools.as_mut());
+        let Some(working) = reply.and_then(|reply| reply.working()) else {
+            // The reply is over: its client is gone.
+            return;
+        };
+        let Some(UnderWay { line, class, .. }) = working.under_way.take_if(|it| it.call == call)
+        else {
+            return;
+        };
+        let status = format!(
+            "{}, {} ms, {class}",
+            outcome.ended,
+            outcome.duration.as_millis()
+        );
+        self.answer(exchange, CallResult::ran(call, line, &output, status));
+        self.work(exchange);
+    }
+
+    /// Says to client and model what came of a call.
+    fn answer(&mut self, exchange: ExchangeId, result: CallResult) {
+        let Some(running) = self.running.get_mut(&exchange) else {
+            return;
+        };
+        let fence = result.fence(&running.reply.text);
+        running.reply.tail.push_str(&fence);
+        if let Some(working) = running.tools.as_mut().and_then(|reply| reply.working()) {
+            working.results.push(result);
+        }
+        self.record_text(exchange);
+        self.wiring.to_loop.send(ToLoop::Say {
+            exchange,
+            text: fence,
+        });
+    }
+
+    /// All calls of a round were made: the model goes on, unless a limit or a halt ends the reply.
+    fn end_round(&mut self, exchange: ExchangeId) {
+        let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
+            return;
+        };
+        let Some(reply) = &mut running.tools else {
+            return;
+        };
+        let phase = std::mem::replace(&mut reply.phase, Phase::Speaking);
+        let Phase::Working(working) = phase else {
+            return;
+        };
+        reply.past.push(PastRound {
+            text: working.text,
+            results: working.results,
+        });
+        let is_over = reply.round > tools.config.rounds
+            || reply
+                .began
+                .is_some_and(|began| began.elapsed() >= tools.config.time)
+            || self.engine.tool_session(reply.session).halt.is_some();
+        if is_over {
+            running.tools = None;
+            return self.reply_over(exchange, Ending::Complete { status: 200 }, working.at);
+        }
+        reply.round += 1;
+        reply.round_from = running.reply.text.len();
+        running.usage_of_first = running.usage_of_first.or(running.decoder.usage());
+        running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
+        self.ask_on(exchange);
+    }
+
+    /// Sends what the next round is asked for with.
+    fn ask_on(&mut self, exchange: ExchangeId) {
+        let (Some(tools), Some(running)) = (&self.tools, self.running.get(&exchange)) else {
+            return;
+        };
+        let Some(reply) = &running.tools else {
+            return;
+        };
+        let model = &running.addressee.model;
+        let tell_as = match tools.without_tool_role.contains(model) {
+            true => TellAs::UserMessage,
+            false => TellAs::ToolMessages,
+        };
+        let body = next_body(&reply.body, reply.tail, &reply.past, tell_as);
+        self.wiring.to_loop.send(ToLoop::NextRound {
+            exchange,
+            request: ModelRequest {
+                model: model.clone(),
+                body: Arc::new(body),
+            },
+        });
+    }
+
+    /// Records a verdict on each command line that a reply has the client run, if that is wanted.
+    pub(super) fn observe_calls(&mut self, episode: EpisodeId, calls: &[ToolCallRef]) {
+        let wants = |tools: &ToolLoop| tools.config.client_tools == ClientTools::Observe;
+        let session = self.engine.session_of(episode);
+        let Some(session) = session.filter(|_| self.tools.as_deref().is_some_and(wants)) else {
+            return;
+        };
+        for call in calls.iter().take(OBSERVED_CALLS_MAX) {
+            let arguments = self.engine.text(call.arguments);
+            let Some(line) = arguments.as_deref().and_then(command_line) else {
+                continue;
+            };
+            let (commands, flaw) = match shell::split(&line) {
+                Ok(commands) => (commands, None),
+                Err(reason) => (Vec::new(), Some(reason.to_string())),
+            };
+            // The sandbox has no part in it.
+            let asker = Asker {
+                episode,
+                session,
+                door: Door::Client,
+                round: 1,
+                mode: Mode::Ready,
+            };
+            let (batch, ..) = self.judge(&asker, &line, commands, flaw);
+            self.commit(batch);
+        }
+    }
+
+    /// Records a request and decides on it.
+    fn judge(
+        &mut self,
+        asker: &Asker,
+        line: &str,
+        commands: Vec<SimpleCommand>,
+        flaw: Option<String>,
+    ) -> (Batch, ActionJudged, Option<JudgedLine>) {
+        let rules = self.rules_in_force();
+        let tools = self.tools.as_ref().expect("whoever judges has a profile");
+        let jail = tools.config.scope.jail();
+        let scope = jail.to_text().expect("tools are on in no other workspace");
+        let at = self.wiring.clock.now();
+        let links = links_of(&commands, &jail, &rules.profile, at);
+        let request = ActionRequested {
+            call: CallId {
+                episode: asker.episode,
+                number: self.engine.calls_of(asker.episode) + 1,
+            },
+            session: asker.session,
+            door: asker.door,
+            round: asker.round,
+            text: ArtifactHash::of(b""),
+            flaw,
+            commands: commands
+                .into_iter()
+                .map(|SimpleCommand { join, words, .. }| RequestedCommand { join, words })
+                .collect(),
+            mode: asker.mode,
+            scope: ArtifactHash::of(b""),
+            links,
+        };
+        let wanted = Wanted {
+            request,
+            text: line.to_owned(),
+            jail,
+            scope,
+        };
+        self.engine
+            .judge_call(at, wanted, (&rules.profile, rules.policy))
+    }
+
+    /// Records all of a reply's text so far.
+    fn record_text(&mut self, exchange: ExchangeId) {
+        let Some(running) = self.running.get_mut(&exchange) else {
+            return;
+        };
+        let at = self.wiring.clock.now();
+        let batch = self
+            .engine
+            .whole_segment(at, running.episode, &mut running.reply);
+        self.commit(batch);
+    }
+
+    /// Ends every tool that runs.
+    pub(super) fn stop_tools(&mut self) {
+        for running in self.running.values_mut() {
+            let working = running.tools.as_mut().and_then(|reply| reply.working());
+            if let Some(under_way) = working.and_then(|working| working.under_way.as_mut()) {
+                under_way.stop = None;
+            }
+        }
+    }
+
+    /// The approved profile, or the built-in one.
+    fn rules_in_force(&mut self) -> RulesRead {
+        let known = self.tools.as_ref().and_then(|tools| tools.rules.clone());
+        if let Some(rules) = known {
+            return rules;
+        }
+        let approved = self.engine.state().guardian().approved().cloned();
+        let text = approved
+            .as_ref()
+            .and_then(|approved| self.engine.evidence(approved.text));
+        let read = text.as_ref().map(|text| profile_file::parse(text));
+        let is_invalid = approved.is_some() && !matches!(read, Some(Ok(_)));
+        if is_invalid {
+            tracing::error!("tools are off: the approved policy profile can't be read");
+        }
+        let profile = read.and_then(Result::ok).unwrap_or_else(Profile::built_in);
+        let rules = RulesRead {
+            profile: Arc::new(profile),
+            policy: approved.map(|approved| approved.text),
+            is_invalid,
+        };
+        if let Some(tools) = &mut self.tools {
+            let on_disk = tools.config.policy.as_ref();
+            let on_disk = on_disk.map(std::fs::read_to_string);
+            let differs = on_disk.is_some_and(|on_disk| on_disk.ok() != text);
+            if differs {
+                tracing::warn!(
+                    "the policy profile on disk isn't the approved one, which stays in force: run `tslp policy approve FILE` while \
+                     tslp doesn't serve"
+                );
+            }
+            tools.rules = Some(rules.clone());
+        }
+        rules
+    }
+}
+
+/// What tslp is able to do.
+fn mode(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
+    let mut hindrances = Vec::new();
+    match tested {
+        None => hindrances.push(Hindrance::Attesting),
+        Some(Err(_)) => hindrances.push(Hindrance::SandboxUnavailable),
+        Some(Ok(())) => {}
+    }
+    hindrances.extend(is_policy_invalid.then_some(Hindrance::ProfileInvalid));
+    Mode::under(&hindrances)
+}
+
+/// The links on the way to what a line names, as the disk has them now: the judge gets them with the request.
+fn links_of(
+    commands: &[SimpleCommand],
+    jail: &tslp_core::guardian::Jail,
+    profile: &Profile,
+    now: tslp_core::ids::UnixMillis,
+) -> Vec<LinkSeen> {
+    let seen = RefCell::new(BTreeSet::new());
+    let leads_to = |path: &str| {
+        let leads_to = beyond_links(path)?;
+        seen.borrow_mut().insert(LinkSeen {
+            path: path.to_owned(),
+            leads_to: leads_to.clone(),
+        });
+        Some(leads_to)
+    };
+    let context = LineContext {
+        profile,
+        door: Door::Bridge,
+        mode: Mode::Ready,
+        now,
+        goal: None,
+        grants: &[],
+        spent: Amounts::default(),
+        jail,
+        leads_to: &leads_to,
+    };
+    let _ = judge_line(commands.to_vec(), &context);
+    seen.into_inner().into_iter().collect()
+}
+
+/// The command line in a call's arguments, as agents' shells take it: a text, or a shell with a text for it.
+fn command_line(arguments: &str) -> Option<String> {
+    let arguments: Value = serde_json::from_str(arguments).ok()?;
+    let command = ["command", "cmd"]
+        .iter()
+        .find_map(|name| arguments.get(name))?;
+    let words = || {
+        command
+            .as_array()?
+            .iter()
+            .map(Value::as_str)
+            .collect::<Option<Vec<_>>>()
+    };
+    match (command.as_str(), words().as_deref()) {
+        (Some(line), _) => Some(line.to_owned()),
+        (None, Some([shell, "-c" | "-lc", line])) if matches!(*shell, "bash" | "sh") => {
+            Some((*line).to_owned())
+        }
+        // Words that need no quotes are a line.
+        (None, Some(words)) => {
+            let is_plain = |word: &&str| !word.is_empty() && !word.contains(char::is_whitespace);
+            words.iter().all(is_plain).then(|| words.join(" "))
+        }
+        (None, None) => None,
+    }
+}
+
+/// Why a call isn't run, for the model.
+fn denial(judged: &ActionJudged) -> String {
+    let first = first_denial_of_each(&judged.denials);
+    let why = first.map(|denial| format!("DENY, {}: {}", denial.code, denial.why));
+    why.collect::<Vec<_>>().join("; ")
+}
+
+fn recorded(ended: &Ended) -> ToolOutcome {
+    match ended {
+        Ended::Exited(status) => ToolOutcome::Exited(*status),
+        Ended::Signalled(signal) => ToolOutcome::Signalled(*signal),
+        Ended::TimedOut => ToolOutcome::TimedOut,
+        Ended::Limit(bound) => ToolOutcome::Limit(
+            match bound {
+                Bound::Memory => "memory",
+                Bound::Processes => "processes",
+                Bound::Output => "output",
+            }
+            .into(),
+        ),
+        Ended::NotStarted(why) => ToolOutcome::NotStarted(redact::redacted(why).into_owned()),
+        Ended::Breach(what) => ToolOutcome::Breach(what.clone()),
+        Ended::Stopped => ToolOutcome::Stopped,
+    }
+}
+
+fn millis(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

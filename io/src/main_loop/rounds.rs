@@ -1,0 +1,267 @@
+//! A chat response that goes on over several rounds: what the engine says in the model's place, the next request, the end.
+
+use super::MainLoop;
+use super::client::{Call, Client, Downstream, Lane, Line, Media, Retry, Told, Upload, Work};
+use super::inbox::REPEATABLE_BODY_BYTES_MAX;
+use crate::channel::{Ending, ModelRequest, RoundsAllowed, ToEngine};
+use crate::chat::rounds::{Form, Rounds};
+use crate::http::error::Refusal;
+use crate::http::head::{self, Coding, LAST_CHUNK, RequestFraming, ResponseFraming};
+use crate::http::outgoing::Outgoing;
+use crate::http::request::Persistence;
+use crate::http::response::{Asked, ResponseHead};
+use crate::upstream::connection::{RequestBytes, ResponseReader};
+
+/// A response that may be continued.
+#[derive(Debug)]
+pub(super) struct Continued {
+    pub(super) rounds: Rounds,
+    /// The first round's, of a body that is kept back.
+    pub(super) head: ResponseHead,
+    /// What the round under way is answered with.
+    pub(super) status: u16,
+    /// Whether its connection can be used again.
+    pub(super) upstream: Persistence,
+}
+
+impl Continued {
+    /// What the first round's response begins with.
+    pub(super) fn new(head: &ResponseHead, media: Media) -> Self {
+        let form = match media {
+            Media::EventStream => Form::Stream,
+            Media::JsonLines | Media::Other => Form::Whole,
+        };
+        Self {
+            rounds: Rounds::new(form),
+            head: head.clone(),
+            status: head.status,
+            upstream: head.persistence,
+        }
+    }
+
+    /// Whether the model server refuses the round under way.
+    pub(super) const fn is_refused(&self) -> bool {
+        !matches!(self.status, 200..=299)
+    }
+}
+
+/// Whether the response waits for what tools give.
+pub(super) fn waits_for_tools(call: &Call) -> bool {
+    match &call.lane {
+        Lane::Chat(reply) => reply.told == Told::Ended && reply.continued.is_some(),
+        Lane::Relay => false,
+    }
+}
+
+/// Bytes of the response's body.
+pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]) {
+    let Downstream::Streaming { framing, .. } = downstream else {
+        return;
+    };
+    match framing {
+        _ if data.is_empty() => {}
+        ResponseFraming::Chunked => head::chunk(out.buffer(), data),
+        ResponseFraming::Length(_) | ResponseFraming::Close => out.buffer().extend_from_slice(data),
+        ResponseFraming::Bodiless => {}
+    }
+}
+
+impl MainLoop {
+    /// A round's response is over; the engine says whether another one follows.
+    pub(super) fn round_complete(&mut self, client: &mut Client, is_clean: bool) {
+        let Some(exchange) = client.exchange.as_deref_mut() else {
+            return;
+        };
+        let id = exchange.id;
+        let Work::Upstream(call) = &mut exchange.work else {
+            return;
+        };
+        let Lane::Chat(reply) = &call.lane else {
+            return;
+        };
+        let Some(continued) = &reply.continued else {
+            return;
+        };
+        let (status, upstream) = (continued.status, continued.upstream);
+        self.end_reply(id, call, Ending::Complete { status });
+        if let Line::Linked(link) = call.line {
+            let idle =
+                is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
+            if idle {
+                self.keep_link(link)
+            } else {
+                self.close_link(link)
+            }
+        }
+        call.line = Line::Off;
+        client.moves += 1;
+    }
+
+    /// Says something in the model's place.
+    pub(super) fn say(&mut self, client: &mut Client, text: &str) {
+        let Client { exchange, out, .. } = client;
+        let Some(exchange) = exchange.as_deref_mut() else {
+            return;
+        };
+        if let Work::Upstream(call) = &mut exchange.work
+            && let Lane::Chat(reply) = &mut call.lane
+            && let Some(continued) = &mut reply.continued
+        {
+            let said = continued.rounds.say(text);
+            write_body(out, call.downstream, &said);
+            client.moves += 1;
+        }
+    }
+
+    /// Sends the next round's request.
+    pub(super) fn next_round(&mut self, key: usize, client: &mut Client, request: ModelRequest) {
+        if let Some(message) = self.ledger_failure.clone() {
+            return self.response_broke(client, &Refusal::new(503, "ledger_failed", message));
+        }
+        let Client { exchange, out, .. } = client;
+        let Some(exchange) = exchange.as_deref_mut() else {
+            return;
+        };
+        let body = request.body;
+        let framing = RequestFraming::Length(body.len() as u64);
+        let head = self.request_head(exchange, framing, Coding::Identity);
+        let id = exchange.id;
+        let Work::Upstream(call) = &mut exchange.work else {
+            return;
+        };
+        if !waits_for_tools(call) {
+            return;
+        }
+        let Lane::Chat(reply) = &mut call.lane else {
+            return;
+        };
+        if let Some(continued) = &mut reply.continued {
+            // A round that was refused is asked for anew.
+            if !continued.is_refused() {
+                let passed = continued.rounds.next_round();
+                write_body(out, call.downstream, &passed);
+            }
+            continued.status = 200;
+        }
+        reply.told = Told::NotYet;
+        reply.said_done = false;
+        call.retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
+            Retry::Possible
+        } else {
+            Retry::Never
+        };
+        call.request = RequestBytes::new(head, body);
+        call.upload = Upload::Complete;
+        call.reader = ResponseReader::new(Asked::WithBody);
+        self.use_model(id);
+        client.moves += 1;
+        self.start_call(key, client);
+    }
+
+    /// No round follows: the response comes to its end.
+    pub(super) fn finish_rounds(&mut self, client: &mut Client) {
+        let url = self.servers[client.server().0].config.url.to_string();
+        let Client { exchange, out, .. } = client;
+        let Some(exchange) = exchange.as_deref_mut() else {
+            return;
+        };
+        let to = exchange.response_to();
+        let Work::Upstream(call) = &mut exchange.work else {
+            return;
+        };
+        let Lane::Chat(reply) = &mut call.lane else {
+            return;
+        };
+        let Some(continued) = reply.continued.take() else {
+            return;
+        };
+        let episode = reply.episode.to_string();
+        let Continued {
+            rounds,
+            head,
+            status,
+            ..
+        } = *continued;
+        if !matches!(status, 200..=299) {
+            let message = format!(
+                "the model server at {url} refused to go on after a tool's result (status {status})"
+            );
+            let refusal = Refusal::new(502, "upstream_refused_round", message);
+            return match rounds.form() {
+                Form::Stream => self.response_broke(client, &refusal),
+                Form::Whole => self.replace_response(client, &refusal, Ending::UpstreamBroken),
+            };
+        }
+        let form = rounds.form();
+        let rest = rounds.finish();
+        match (form, call.downstream) {
+            (Form::Stream, downstream) => {
+                write_body(out, downstream, &rest);
+                if let Downstream::Streaming {
+                    framing: ResponseFraming::Chunked,
+                    ..
+                } = downstream
+                {
+                    out.buffer().extend_from_slice(LAST_CHUNK);
+                }
+            }
+            (Form::Whole, _) => {
+                let mut fields = exchange.caller_fields();
+                fields.push(("x-tslp-episode", &episode));
+                let framing = ResponseFraming::Length(rest.len() as u64);
+                head::relayed_response(out.buffer(), to, &head, framing, &fields);
+                out.buffer().extend_from_slice(&rest);
+            }
+        }
+        if let Some(call) = client.call() {
+            call.downstream = Downstream::Done;
+        }
+        client.moves += 1;
+    }
+
+    /// A body that is too long to be kept back, or a stream that doesn't end after its last word, is passed on as it comes from
+    /// now on, and asks for nothing.
+    pub(super) fn pass_on_as_it_came(&mut self, client: &mut Client) {
+        let Some(exchange) = client.exchange.as_deref_mut() else {
+            return;
+        };
+        let id = exchange.id;
+        let Work::Upstream(call) = &mut exchange.work else {
+            return;
+        };
+        let Lane::Chat(reply) = &mut call.lane else {
+            return;
+        };
+        let Some(continued) = &mut reply.continued else {
+            return;
+        };
+        if continued.rounds.is_continued() && continued.rounds.form() == Form::Whole {
+            let reason = "a later round's body is longer than what is kept of one";
+            let refusal = Refusal::new(502, "upstream_broke", reason.to_owned());
+            return self.response_broke(client, &refusal);
+        }
+        let Some(continued) = reply.continued.take() else {
+            return;
+        };
+        reply.allowed = RoundsAllowed::One;
+        let Continued {
+            mut rounds, head, ..
+        } = *continued;
+        self.tell_engine(ToEngine::OneRound(id));
+        let held = match rounds.is_continued() {
+            true => rounds.finish(),
+            false => rounds.take_held(),
+        };
+        if client
+            .call()
+            .is_some_and(|call| call.downstream == Downstream::Waiting)
+        {
+            self.relay_head(client, &head);
+        }
+        if let Some(call) = client.call() {
+            let downstream = call.downstream;
+            write_body(&mut client.out, downstream, &held);
+        }
+        client.moves += 1;
+    }
+}

@@ -1,0 +1,109 @@
+//! The tool loop (spec §8.5): what a reply asks for, how results are written, and the thread that runs tools.
+
+pub mod calls;
+pub mod results;
+pub mod worker;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::config::ServeConfig;
+use crate::config::settings::{ClientTools, ToolsChoice, ToolsConfig};
+use crate::guardian::ToolScope;
+use crate::sandbox::{Layer, Sandbox};
+
+/// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// What of an output goes to the model and the client; all that is kept of it is in the Vault.
+pub const SHOWN_BYTES_MAX: usize = 8 << 10;
+
+/// Where a character begins, at this byte or shortly before it.
+fn boundary_before(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// How tools are run for replies.
+#[derive(Clone, Debug)]
+pub struct ToolLoopConfig {
+    /// Whether anything is run.
+    pub run: ToolsChoice,
+    /// Whether calls of the client's own tools are judged.
+    pub client_tools: ClientTools,
+    /// Where they work.
+    pub scope: ToolScope,
+    /// Where the Operator keeps the profile; what counts is the approved one.
+    pub policy: Option<PathBuf>,
+    /// Whether fences of shell commands are calls, too.
+    pub shell_fences: bool,
+    /// Rounds of one reply in which something is run.
+    pub rounds: u32,
+    /// Calls of one round.
+    pub calls: usize,
+    /// Longest time for all tools of one reply.
+    pub time: Duration,
+    /// What is kept of an output.
+    pub output_bytes: usize,
+}
+
+impl ToolLoopConfig {
+    /// What is configured; none if neither is anything run nor judged.
+    #[must_use]
+    pub fn of(config: &ServeConfig) -> Option<Self> {
+        let ToolsConfig {
+            run,
+            rounds,
+            calls,
+            time,
+            output_bytes,
+            shell_fences,
+            policy,
+            toolchains,
+            client_tools,
+        } = &config.tools;
+        let (run, client_tools) = (*run, *client_tools);
+        if run == ToolsChoice::Off && client_tools == ClientTools::Off {
+            return None;
+        }
+        let mut hidden = vec![config.data_dir.clone()];
+        hidden.extend(policy.iter().filter_map(|file| file.canonicalize().ok()));
+        let there = toolchains.iter().filter_map(|folder| {
+            let found = folder.canonicalize();
+            if let Err(error) = &found {
+                tracing::warn!(folder = %folder.display(), %error, "a toolchain isn't there; tools do without it");
+            }
+            found.ok()
+        });
+        Some(Self {
+            run,
+            client_tools,
+            scope: ToolScope {
+                workspace: config.workspace.clone(),
+                hidden,
+                toolchains: there.collect(),
+            },
+            policy: policy.clone(),
+            shell_fences: *shell_fences,
+            rounds: *rounds,
+            calls: *calls,
+            time: *time,
+            output_bytes: *output_bytes,
+        })
+    }
+}
+
+/// Tries the sandbox as each layer has it: what the kernel enforces, in words.
+///
+/// # Errors
+/// Why tools can't run.
+pub fn enforced(scope: &ToolScope) -> Result<String, String> {
+    let sandbox = Sandbox::default();
+    for layer in [Layer::ReadOnly, Layer::Scratch] {
+        sandbox.self_test(&scope.probe(layer))?;
+    }
+    Ok("the kernel enforces namespaces, read-only mounts, Landlock and seccomp: no try to get out succeeded".to_owned())
+}

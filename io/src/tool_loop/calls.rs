@@ -1,0 +1,201 @@
+//! The calls in a reply's text: closed `tool` fences with JSON in them.
+
+use serde_json::Value;
+use tslp_core::capture::tool_talk;
+
+use super::boundary_before;
+
+/// One call as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The command line; where there is a flaw, what the model wrote.
+    pub text: String,
+    /// Why nothing can be run.
+    pub flaw: Option<String>,
+}
+
+impl Call {
+    fn flawed(text: &str, flaw: impl Into<String>) -> Self {
+        let end = boundary_before(text, FLAWED_BYTES_MAX);
+        Self {
+            text: text[..end].to_owned(),
+            flaw: Some(flaw.into()),
+        }
+    }
+}
+
+/// What is recorded of a block that can't be read.
+const FLAWED_BYTES_MAX: usize = 4 << 10;
+
+/// All calls of one round's text, in order; none if the text breaks off.
+#[must_use]
+pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Call> {
+    if !text.contains("tool") && !shell_fences {
+        return Vec::new();
+    }
+    let talk = tool_talk(text);
+    if talk.is_cut {
+        return Vec::new();
+    }
+    let fences = talk.fences.iter().filter(|fence| !fence.is_result);
+    let mut found: Vec<(usize, Vec<Call>)> = fences
+        .map(|fence| {
+            (
+                fence.body.start,
+                read(text[fence.body.clone()].trim(), calls_max),
+            )
+        })
+        .collect();
+    if shell_fences {
+        let lines = talk.shell.iter();
+        found.extend(lines.map(|body| {
+            let line = text[body.clone()].trim().to_owned();
+            (
+                body.start,
+                vec![Call {
+                    text: line,
+                    flaw: None,
+                }],
+            )
+        }));
+    }
+    found.sort_by_key(|(start, _)| *start);
+    let mut calls: Vec<Call> = found.into_iter().flat_map(|(_, calls)| calls).collect();
+    // One that is one too many says so, and stands for all that follow.
+    calls.truncate(calls_max + 1);
+    if let Some(last) = calls.get_mut(calls_max) {
+        *last = Call::flawed(
+            &last.text,
+            format!(
+                "a round may make {calls_max} calls (`tools.calls`); this one and those after it are too many"
+            ),
+        );
+    }
+    calls
+}
+
+/// The calls of one block: an object or an array of objects.
+fn read(block: &str, calls_max: usize) -> Vec<Call> {
+    match serde_json::from_str(block) {
+        Ok(Value::Array(items)) if items.is_empty() => {
+            vec![Call::flawed(block, "the list of calls is empty")]
+        }
+        Ok(Value::Array(items)) => {
+            let items = items.iter().take(calls_max + 1);
+            items.map(read_call).collect()
+        }
+        Ok(item) => vec![read_call(&item)],
+        Err(error) => vec![Call::flawed(
+            block,
+            format!("the block is no JSON: {error}"),
+        )],
+    }
+}
+
+fn read_call(item: &Value) -> Call {
+    let flawed = |flaw: String| Call::flawed(&item.to_string(), flaw);
+    match (&item["type"], &item["command"]) {
+        (Value::String(kind), Value::String(command)) if kind == "shell" => Call {
+            text: command.clone(),
+            flaw: None,
+        },
+        (Value::String(kind), _) if kind == "shell" => {
+            flawed("`command` must be a text with the command line".into())
+        }
+        (Value::String(kind), _) => flawed(format!(
+            "`{kind}` is no type of tool; the only one is `shell`"
+        )),
+        _ => flawed(
+            r#"a call is written {"type":"shell","command":"…"}, or a list of such objects"#.into(),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One line a call: what is to be run, or why nothing is.
+    fn check(text: &str, expected: &[&str]) {
+        let calls = calls_in(text, false, 3);
+        let found: Vec<String> = calls
+            .iter()
+            .map(|call| match &call.flaw {
+                None => call.text.clone(),
+                Some(flaw) => format!("! {flaw}"),
+            })
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    fn shell(command: &str) -> String {
+        format!("{{\"type\":\"shell\",\"command\":\"{command}\"}}")
+    }
+
+    #[test]
+    fn one_object_or_a_list() {
+        check("no tools here, nor in ```tool```", &[]);
+        check(
+            &format!("I look.\n```tool\n{}\n```\n", shell("ls")),
+            &["ls"],
+        );
+        check(
+            &format!(
+                "~~~tool\n[{},\n{}]\n~~~\nand\n````tool\n{}\n````",
+                shell("a"),
+                shell("b"),
+                shell("c")
+            ),
+            &["a", "b", "c"],
+        );
+    }
+
+    #[test]
+    fn what_is_quoted_or_broken_off_asks_for_nothing() {
+        let call = shell("ls");
+        check(&format!("````md\n```tool\n{call}\n```\n````\n"), &[]);
+        check(&format!("```tool-result\n```tool\n{call}\n```\n"), &[]);
+        check(&format!("```tool\n{call}\n"), &[]);
+        check(&format!("```tool\n{call}\n```\n```c\nint x;"), &[]);
+        check(&format!("> ```tool\n> {call}\n> ```\n"), &[]);
+    }
+
+    #[test]
+    fn what_cant_be_read_is_said() {
+        let fenced = |block: &str| format!("```tool\n{block}\n```");
+        let check = |block: &str, expected: &str| {
+            let calls = calls_in(&fenced(block), false, 3);
+            let flaw = calls.last().and_then(|call| call.flaw.clone()).unwrap();
+            assert!(flaw.contains(expected), "{block}: {flaw}");
+            assert!(calls.len() <= 4, "{block}");
+        };
+        check("{\"type\":\"shell\",", "no JSON");
+        check(
+            "{\"type\":\"python\",\"command\":\"x\"}",
+            "`python` is no type of tool",
+        );
+        check(
+            "{\"type\":\"shell\",\"command\":[\"ls\"]}",
+            "must be a text",
+        );
+        check("{\"command\":\"ls\"}", "a call is written");
+        check("[]", "empty");
+        check("7", "a call is written");
+        let many = vec![shell("ls"); 1_000].join(",");
+        check(&format!("[{many}]"), "too many");
+    }
+
+    #[test]
+    fn shell_fences_are_calls_if_they_are_wanted() {
+        let text = format!(
+            "```sh\nls -l\n```\n```tool\n{}\n```\n```bash src/a.sh\nx\n```\n",
+            shell("pwd")
+        );
+        let texts = |wanted| {
+            let calls = calls_in(&text, wanted, 8).into_iter();
+            calls.map(|call| call.text).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(false), ["pwd"]);
+        assert_eq!(texts(true), ["ls -l", "pwd"]);
+    }
+}

@@ -1,0 +1,535 @@
+//! Tools: the approved profile, what is granted, which sessions are halted, and the last calls with what came of them
+//! (spec §8.5). Nothing that is true of code depends on any of it.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::decide::tools::first_denial_of_each;
+use tslp_core::event::{
+    ActionJudged, ActionRequested, CallId, CapabilityChanged, Event, GrantChange, NoticeIssued,
+    Recorded, ToolRan,
+};
+use tslp_core::guardian::{Amounts, Capability, Class, Decision, Door, Risk, Spend, Token};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
+use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
+use tslp_core::reason::Reason;
+use tslp_core::view::{ToolCall, ToolSession};
+
+use crate::table::{
+    Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column, nullable,
+};
+
+const POLICY_COLUMNS: &[Column] = &[
+    column("seq", ColumnType::Integer),
+    column("profile", ColumnType::Text),
+    column("text", ColumnType::Hash),
+];
+
+/// `approved_policy`: the profile that the Operator approved last.
+pub const POLICY_TABLE: Table = Table {
+    name: "approved_policy",
+    version: 1,
+    columns: POLICY_COLUMNS,
+    key: 1,
+    keep: Keep::Latest,
+};
+
+const GRANT_COLUMNS: &[Column] = &[
+    column("session", ColumnType::Integer),
+    column("capability", ColumnType::Text),
+    column("seq", ColumnType::Integer),
+    column("risk", ColumnType::Text),
+    column("scope_root", ColumnType::Hash),
+    column("issued_at", ColumnType::Integer),
+    column("expires_at", ColumnType::Integer),
+    column("renewed", ColumnType::Integer),
+    nullable("last_renewed_at", ColumnType::Integer),
+    column("revoked", ColumnType::Integer),
+];
+
+/// `grants`: the last grant of each capability in each session, whether it still holds or not.
+pub const GRANTS_TABLE: Table = Table {
+    name: "grants",
+    version: 1,
+    columns: GRANT_COLUMNS,
+    key: 2,
+    keep: Keep::Latest,
+};
+
+const SESSION_COLUMNS: &[Column] = &[
+    column("session", ColumnType::Integer),
+    nullable("halt", ColumnType::Text),
+    column("builds", ColumnType::Integer),
+    column("violations", ColumnType::Integer),
+];
+
+/// `tool_sessions`: why a session's tools are halted, and what they used up. Session 0 stands for all.
+pub const SESSIONS_TABLE: Table = Table {
+    name: "tool_sessions",
+    version: 1,
+    columns: SESSION_COLUMNS,
+    key: 1,
+    keep: Keep::Latest,
+};
+
+const CALL_COLUMNS: &[Column] = &[
+    column("episode", ColumnType::Integer),
+    column("number", ColumnType::Integer),
+    column("session", ColumnType::Integer),
+    column("door", ColumnType::Text),
+    column("round", ColumnType::Integer),
+    column("text", ColumnType::Hash),
+    nullable("decision", ColumnType::Text),
+    column("is_over", ColumnType::Integer),
+    nullable("output", ColumnType::Hash),
+];
+
+/// `tool_calls`: the calls of the last episodes that made any.
+pub const CALLS_TABLE: Table = Table {
+    name: "tool_calls",
+    version: 1,
+    columns: CALL_COLUMNS,
+    key: 2,
+    keep: Keep::Latest,
+};
+
+/// What all sessions have in common.
+const EVERYWHERE: SessionId = SessionId(0);
+
+/// What one session's tools did since they were last resumed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    halt: Option<Reason>,
+    builds: u64,
+    violations: u32,
+}
+
+/// The Guardian's state.
+#[derive(Default)]
+pub struct Guardian {
+    policy: Option<Approved>,
+    grants: BTreeMap<(SessionId, Capability), Token>,
+    sessions: BTreeMap<SessionId, Tally>,
+    calls: BTreeMap<CallId, ToolCall>,
+}
+
+/// The profile that the Operator approved last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approved {
+    /// The event that says so.
+    pub seq: Seq,
+    /// What the profile calls itself.
+    pub profile_id: String,
+    /// Its text in the Vault.
+    pub text: ArtifactHash,
+}
+
+impl Guardian {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        match &recorded.event {
+            Event::ActionRequested(requested) => self.request(requested, changes),
+            Event::ActionJudged(judged) => self.judge(judged, changes),
+            Event::ToolRan(ran) => self.ran(ran, changes),
+            Event::CapabilityChanged(changed) => self.change(recorded.seq, changed, changes),
+            Event::NoticeIssued(notice) => self.take_notice(notice, changes),
+            Event::PolicyApproved(approved) => {
+                if let Some(former) = &self.policy {
+                    changes.remove(crate::APPROVED_POLICY, || Vec::from([former.seq.0.into()]));
+                }
+                let approved = Approved {
+                    seq: recorded.seq,
+                    profile_id: approved.profile_id.clone(),
+                    text: approved.text,
+                };
+                changes.put(crate::APPROVED_POLICY, || policy_row(&approved));
+                self.policy = Some(approved);
+            }
+            _ => {}
+        }
+    }
+
+    fn request(&mut self, requested: &ActionRequested, changes: &mut Changes) {
+        let call = ToolCall {
+            session: requested.session,
+            door: requested.door,
+            round: requested.round,
+            text: requested.text,
+            decision: None,
+            is_over: false,
+            output: None,
+        };
+        changes.put(crate::TOOL_CALLS, || call_row(requested.call, &call));
+        self.calls.insert(requested.call, call);
+        let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|call| call.episode).collect();
+        episodes.dedup();
+        if let Some(oldest) = episodes
+            .first()
+            .filter(|_| episodes.len() > TOOL_EPISODES_KEPT)
+        {
+            self.forget_calls(*oldest, changes);
+        }
+    }
+
+    fn forget_calls(&mut self, episode: EpisodeId, changes: &mut Changes) {
+        self.calls.retain(|call, _| {
+            if call.episode == episode {
+                changes.remove(crate::TOOL_CALLS, || call_key(*call));
+            }
+            call.episode != episode
+        });
+    }
+
+    fn judge(&mut self, judged: &ActionJudged, changes: &mut Changes) {
+        let Some(call) = self.calls.get_mut(&judged.call) else {
+            return;
+        };
+        call.decision = Some(judged.decision);
+        call.is_over = judged.decision == Decision::Deny;
+        changes.put(crate::TOOL_CALLS, || call_row(judged.call, call));
+        if call.door != Door::Bridge {
+            // Whatever comes of it is its client's.
+            call.is_over = true;
+            changes.put(crate::TOOL_CALLS, || call_row(judged.call, call));
+            return;
+        }
+        let session = call.session;
+        let is_allowed = judged.decision != Decision::Deny;
+        let builds = u64::from(is_allowed && matches!(judged.class, Class::Build | Class::Shell));
+        let mut first = first_denial_of_each(&judged.denials);
+        let violates = first.any(|denial| denial.code == "COMMAND-CLASS-VIOLATION");
+        if builds > 0 || violates {
+            self.tally(session, changes, |tally| {
+                tally.builds += builds;
+                tally.violations += u32::from(violates);
+            });
+        }
+    }
+
+    fn ran(&mut self, ran: &ToolRan, changes: &mut Changes) {
+        if let Some(call) = self.calls.get_mut(&ran.call) {
+            call.is_over = true;
+            call.output = ran.output;
+            changes.put(crate::TOOL_CALLS, || call_row(ran.call, call));
+        }
+    }
+
+    fn change(&mut self, seq: Seq, changed: &CapabilityChanged, changes: &mut Changes) {
+        let key = (changed.session, changed.capability);
+        let token = Token {
+            id: seq.0,
+            goal: Some(changed.session.0),
+            capability: changed.capability,
+            risk: changed.risk,
+            issued_at: changed.issued_at,
+            expires_at: changed.expires_at,
+            renewed_count: changed.renewed_count,
+            last_renewed_at: changed.last_renewed_at,
+            scope_root: changed.scope_root,
+            revoked: changed.change == GrantChange::Revoked,
+        };
+        changes.put(crate::GRANTS, || grant_row(key, &token));
+        self.grants.insert(key, token);
+        if self.grants.len() > SESSIONS_KEPT {
+            let oldest = self.grants.iter().min_by_key(|(_, token)| token.id);
+            if let Some(key) = oldest.map(|(key, _)| *key) {
+                self.grants.remove(&key);
+                changes.remove(crate::GRANTS, || grant_key(key));
+            }
+        }
+    }
+
+    fn take_notice(&mut self, notice: &NoticeIssued, changes: &mut Changes) {
+        let NoticeIssued {
+            reason, session, ..
+        } = notice;
+        if reason.halts_tools() {
+            let session = match reason.halts_all_tools() {
+                true => EVERYWHERE,
+                false => *session,
+            };
+            self.tally(session, changes, |tally| tally.halt = Some(*reason));
+        } else if *reason == Reason::ToolsResumed {
+            for session in [EVERYWHERE, *session] {
+                if self.sessions.remove(&session).is_some() {
+                    changes.remove(crate::TOOL_SESSIONS, || Vec::from([session.0.into()]));
+                }
+            }
+        }
+    }
+
+    fn tally(&mut self, session: SessionId, changes: &mut Changes, act: impl FnOnce(&mut Tally)) {
+        let tally = self.sessions.entry(session).or_default();
+        act(tally);
+        changes.put(crate::TOOL_SESSIONS, || session_row(session, tally));
+        // Never what holds for all, and never the latest.
+        let is_old = |old: &SessionId| *old != EVERYWHERE && *old != session;
+        if self.sessions.len() > SESSIONS_KEPT
+            && let Some(oldest) = self.sessions.keys().copied().find(is_old)
+        {
+            self.sessions.remove(&oldest);
+            changes.remove(crate::TOOL_SESSIONS, || Vec::from([oldest.0.into()]));
+        }
+    }
+
+    /// The profile that the Operator approved last; none is the built-in one.
+    #[must_use]
+    pub const fn approved(&self) -> Option<&Approved> {
+        self.policy.as_ref()
+    }
+
+    /// What is known of a session's tools.
+    #[must_use]
+    pub fn session(&self, session: SessionId) -> ToolSession {
+        let own = self.sessions.get(&session).cloned().unwrap_or_default();
+        let everywhere = self.sessions.get(&EVERYWHERE).and_then(|tally| tally.halt);
+        let grants = self
+            .grants
+            .range((session, Capability::FsRead)..=(session, Capability::ShellExec));
+        ToolSession {
+            halt: everywhere.or(own.halt),
+            grants: grants.map(|(_, token)| *token).collect(),
+            spent: Amounts::default().with(Spend::Builds, own.builds),
+            class_violations: own.violations,
+        }
+    }
+
+    /// The sessions whose tools are halted, and why; session 0 stands for all.
+    pub fn halts(&self) -> impl Iterator<Item = (SessionId, Reason)> {
+        let sessions = self.sessions.iter();
+        sessions.filter_map(|(session, tally)| Some((*session, tally.halt?)))
+    }
+
+    /// A call of the last episodes that made any.
+    #[must_use]
+    pub fn call(&self, call: CallId) -> Option<ToolCall> {
+        self.calls.get(&call).cloned()
+    }
+
+    /// All calls of an episode that is among the last ones that made any.
+    #[must_use]
+    pub fn calls_of(&self, episode: EpisodeId) -> Vec<ToolCall> {
+        let number = |number| CallId { episode, number };
+        let calls = self.calls.range(number(0)..=number(u32::MAX));
+        calls.map(|(_, call)| call.clone()).collect()
+    }
+
+    /// Calls that may run and of which it isn't known what came of them.
+    #[must_use]
+    pub fn under_way(&self) -> Vec<CallId> {
+        let calls = self.calls.iter();
+        let open = calls.filter(|(_, call)| call.decision.is_some() && !call.is_over);
+        open.map(|(call, _)| *call).collect()
+    }
+
+    /// All rows of `approved_policy`.
+    pub fn policy_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        self.policy.iter().map(policy_row).for_each(visit);
+    }
+
+    /// All rows of `grants`, by key.
+    pub fn grant_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        // The table's order is that of the capabilities' words.
+        let mut rows: Vec<_> = self
+            .grants
+            .iter()
+            .map(|(key, token)| grant_row(*key, token))
+            .collect();
+        rows.sort();
+        rows.into_iter().for_each(visit);
+    }
+
+    /// All rows of `tool_sessions`, by key.
+    pub fn session_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        let sessions = self.sessions.iter();
+        sessions
+            .map(|(session, tally)| session_row(*session, tally))
+            .for_each(visit);
+    }
+
+    /// All rows of `tool_calls`, by key.
+    pub fn call_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        self.calls
+            .iter()
+            .map(|(id, call)| call_row(*id, call))
+            .for_each(visit);
+    }
+
+    /// Takes back a row of `approved_policy`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_policy(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let approved = Approved {
+            seq: cells.next()?,
+            profile_id: cells.next()?,
+            text: cells.next()?,
+        };
+        match self.policy.replace(approved) {
+            None => Ok(()),
+            Some(_) => Err(Unfit("two profiles are in force")),
+        }
+    }
+
+    /// Takes back a row of `grants`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_grant(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let session: SessionId = cells.next()?;
+        let capability = cells.word(Capability::ALL, Capability::as_str)?;
+        let token = Token {
+            id: cells.next()?,
+            goal: Some(session.0),
+            capability,
+            risk: cells.word(Risk::ALL, Risk::as_str)?,
+            scope_root: cells.next()?,
+            issued_at: UnixMillis(cells.next()?),
+            expires_at: UnixMillis(cells.next()?),
+            renewed_count: cells.next()?,
+            last_renewed_at: cells.next::<Option<i64>>()?.map(UnixMillis),
+            revoked: cells.next()?,
+        };
+        self.grants.insert((session, capability), token);
+        Ok(())
+    }
+
+    /// Takes back a row of `tool_sessions`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_session(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let session = cells.next()?;
+        let halt = cells.next::<Option<String>>()?;
+        let halt = halt.map(|code| Reason::from_code(&code).ok_or(Unfit("a halt has no reason")));
+        let tally = Tally {
+            halt: halt.transpose()?,
+            builds: cells.next()?,
+            violations: cells.next()?,
+        };
+        self.sessions.insert(session, tally);
+        Ok(())
+    }
+
+    /// Takes back a row of `tool_calls`.
+    ///
+    /// # Errors
+    /// When no fold writes it.
+    pub fn restore_call(&mut self, row: &[Value]) -> Result<(), Unfit> {
+        let mut cells = Cells::of(row);
+        let call = CallId {
+            episode: cells.next()?,
+            number: cells.next()?,
+        };
+        let session = cells.next()?;
+        let door = cells.word(Door::ALL, Door::as_str)?;
+        let (round, text) = (cells.next()?, cells.next()?);
+        let decision = cells.next::<Option<String>>()?;
+        let named = |word: String| {
+            let mut all = Decision::ALL.iter().copied();
+            all.find(|it| it.as_str() == word)
+                .ok_or(Unfit("a call has no such decision"))
+        };
+        let known = ToolCall {
+            session,
+            door,
+            round,
+            text,
+            decision: decision.map(named).transpose()?,
+            is_over: cells.next()?,
+            output: cells.next()?,
+        };
+        self.calls.insert(call, known);
+        Ok(())
+    }
+}
+
+fn policy_row(approved: &Approved) -> Vec<Value> {
+    Vec::from([
+        approved.seq.0.into(),
+        Value::text(&approved.profile_id),
+        Value::from(&approved.text.0),
+    ])
+}
+
+fn grant_key((session, capability): (SessionId, Capability)) -> Vec<Value> {
+    Vec::from([session.0.into(), capability.as_str().into()])
+}
+
+fn grant_row(key: (SessionId, Capability), token: &Token) -> Vec<Value> {
+    let mut row = grant_key(key);
+    row.extend([
+        token.id.into(),
+        token.risk.as_str().into(),
+        Value::from(&token.scope_root.0),
+        token.issued_at.0.into(),
+        token.expires_at.0.into(),
+        token.renewed_count.into(),
+        token.last_renewed_at.map(|at| at.0).into(),
+        token.revoked.into(),
+    ]);
+    row
+}
+
+fn session_row(session: SessionId, tally: &Tally) -> Vec<Value> {
+    Vec::from([
+        session.0.into(),
+        tally.halt.map(Reason::code).into(),
+        tally.builds.into(),
+        tally.violations.into(),
+    ])
+}
+
+fn call_key(call: CallId) -> Vec<Value> {
+    Vec::from([call.episode.0.into(), call.number.into()])
+}
+
+fn call_row(id: CallId, call: &ToolCall) -> Vec<Value> {
+    let mut row = call_key(id);
+    row.extend([
+        call.session.0.into(),
+        call.door.as_str().into(),
+        call.round.into(),
+        Value::from(&call.text.0),
+        call.decision.map(Decision::as_str).into(),
+        call.is_over.into(),
+        call.output.as_ref().map(|output| &output.0).into(),
+    ]);
+    row
+}
+
+impl fmt::Display for Guardian {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(approved) = &self.policy {
+            writeln!(f, "policy {} {:.12}", approved.profile_id, approved.text)?;
+        }
+        for ((session, capability), token) in &self.grants {
+            let revoked = if token.revoked { " revoked" } else { "" };
+            writeln!(
+                f,
+                "{session} {capability} until {}{revoked}",
+                token.expires_at.0
+            )?;
+        }
+        for (session, tally) in &self.sessions {
+            let halt = tally.halt.map_or("runs", Reason::code);
+            writeln!(
+                f,
+                "{session} {halt}, {} builds, {} violations",
+                tally.builds, tally.violations
+            )?;
+        }
+        for (id, call) in &self.calls {
+            let decision = call.decision.map_or("not judged", Decision::as_str);
+            let over = if call.is_over { "over" } else { "under way" };
+            writeln!(f, "{id} {decision}, {over}")?;
+        }
+        Ok(())
+    }
+}

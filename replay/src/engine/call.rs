@@ -1,0 +1,129 @@
+//! Calls of tools: what is asked for, decided and done, one step each.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use tslp_core::decide::tools::{self, Judging};
+use tslp_core::event::{
+    ActionJudged, ActionRequested, ContentKind, Event, PolicyApproved, ToolRan,
+};
+use tslp_core::extract::Grammars;
+use tslp_core::guardian::{Jail, JudgedLine, Profile};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
+use tslp_core::view::{ToolSession, View};
+
+use super::Engine;
+use crate::pending::{Batch, Work};
+use crate::store::Store;
+
+/// What a reply asks for, as far as the edge can tell.
+pub struct Wanted {
+    /// The event, apart from the hashes of the texts that go with it.
+    pub request: ActionRequested,
+    /// The command line, or what the model wrote.
+    pub text: String,
+    /// Where tools may look.
+    pub jail: Jail,
+    /// The jail as text.
+    pub scope: String,
+}
+
+impl<G: Grammars, S: Store> Engine<G, S> {
+    /// A reply asks for a tool: the decision, and the line if it was read. Nothing may run before the batch is durable.
+    pub fn judge_call(
+        &mut self,
+        at: UnixMillis,
+        wanted: Wanted,
+        (profile, policy): (&Profile, Option<ArtifactHash>),
+    ) -> (Batch, ActionJudged, Option<JudgedLine>) {
+        let mut work = Work::new();
+        let Wanted {
+            mut request,
+            text,
+            jail,
+            scope,
+        } = wanted;
+        let view = self.view();
+        let mut recorder = tslp_core::decide::Recorder::new(&view);
+        request.text = recorder.store(ContentKind::Evidence, tools::evidence(&text).as_bytes());
+        request.scope = recorder.store(ContentKind::Evidence, tools::evidence(&scope).as_bytes());
+        recorder.push(Event::ActionRequested(request.clone()));
+        let events = recorder.into_events();
+        self.fold(at, events, &mut work);
+        let judging = Judging {
+            profile,
+            policy,
+            jail: &jail,
+            session: &self.tool_session(request.session),
+        };
+        let (judged, line) = tools::judge(at, &request, &judging);
+        self.fold(
+            at,
+            Vec::from([Event::ActionJudged(judged.clone())]),
+            &mut work,
+        );
+        self.halt_after_judgement(at, &judged, &mut work);
+        (work.finish(&self.state), judged, line)
+    }
+
+    /// A call has come to its end; `output` is what it printed, without credentials.
+    pub fn tool_ran(&mut self, at: UnixMillis, mut ran: ToolRan, output: &str) -> Batch {
+        let mut work = Work::new();
+        let view = self.view();
+        let mut recorder = tslp_core::decide::Recorder::new(&view);
+        ran.output =
+            Some(recorder.store(ContentKind::Evidence, tools::evidence(output).as_bytes()));
+        recorder.push(Event::ToolRan(ran.clone()));
+        let events = recorder.into_events();
+        self.fold(at, events, &mut work);
+        self.halt_after_run(at, &ran, &mut work);
+        work.finish(&self.state)
+    }
+
+    /// The Operator approves a profile.
+    pub fn approve_policy(&mut self, at: UnixMillis, profile_id: &str, text: &str) -> Batch {
+        let mut work = Work::new();
+        let view = self.view();
+        let mut recorder = tslp_core::decide::Recorder::new(&view);
+        let text = recorder.store(ContentKind::Evidence, tools::evidence(text).as_bytes());
+        recorder.push(Event::PolicyApproved(PolicyApproved {
+            profile_id: profile_id.into(),
+            text,
+        }));
+        let events = recorder.into_events();
+        self.fold(at, events, &mut work);
+        work.finish(&self.state)
+    }
+
+    pub(super) fn halt_after_judgement(
+        &mut self,
+        at: UnixMillis,
+        judged: &ActionJudged,
+        work: &mut Work,
+    ) {
+        self.decide(at, work, |engine, _| {
+            tools::after_judgement(&engine.view(), judged)
+        });
+    }
+
+    pub(super) fn halt_after_run(&mut self, at: UnixMillis, ran: &ToolRan, work: &mut Work) {
+        self.decide(at, work, |engine, _| tools::after_run(&engine.view(), ran));
+    }
+
+    /// What is known of a session's tools.
+    pub fn tool_session(&self, session: SessionId) -> ToolSession {
+        self.view().tool_session(session)
+    }
+
+    /// How many calls of an episode are on record.
+    pub fn calls_of(&self, episode: EpisodeId) -> u32 {
+        u32::try_from(self.view().tool_calls_of(episode).len()).unwrap_or(u32::MAX)
+    }
+
+    /// A text that was stored as evidence.
+    pub fn evidence(&self, hash: ArtifactHash) -> Option<String> {
+        let text = self.text(hash)?;
+        Some(tools::evidence_text(&text)?.into())
+    }
+}
