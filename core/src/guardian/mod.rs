@@ -210,7 +210,10 @@ impl fmt::Display for Cause {
             }
             Self::Trespass(Trespass::Protected, path) => write!(f, "{path} is protected"),
             Self::NotGranted(capability) => {
-                write!(f, "it needs {capability}, which the Operator grants")
+                write!(
+                    f,
+                    "it needs {capability}; the user grants it with `@tslp allow {capability}`, or `--allow {capability}`"
+                )
             }
             Self::GrantInvalid(capability, standing) => {
                 let why = match standing {

@@ -98,7 +98,7 @@ fn each_step_denies_by_itself() {
     check(
         "make",
         &ready,
-        "capability CAPABILITY-MISSING: it needs BUILD_EXEC, which the Operator grants",
+        "capability CAPABILITY-MISSING: it needs BUILD_EXEC; the user grants it with `@tslp allow BUILD_EXEC`, or `--allow BUILD_EXEC`",
     );
     check(
         "curl x",
@@ -155,7 +155,7 @@ fn a_grant_allows_until_it_ends() {
     check(
         "make",
         &granted,
-        "capability CAPABILITY-MISSING: it needs BUILD_EXEC, which the Operator grants",
+        "capability CAPABILITY-MISSING: it needs BUILD_EXEC; the user grants it with `@tslp allow BUILD_EXEC`, or `--allow BUILD_EXEC`",
     );
 }
 

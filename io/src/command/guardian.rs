@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tslp_core::decide::tools::evidence;
+use tslp_core::decide::tools::{evidence, evidence_text};
 use tslp_core::guardian::{Hindrance, Mode};
 use tslp_core::hash::ArtifactHash;
 use tslp_projections::table::Value as Cell;
@@ -19,10 +19,15 @@ use crate::config::settings::ToolsChoice;
 use crate::diagnostics::moment;
 use crate::exit::Exit;
 use crate::guardian::profile_file;
+use crate::ledger::LedgerError;
 use crate::tool_loop::{ToolLoopConfig, enforced};
 
 /// Calls that people are shown; the JSON has all that are kept.
 const CALLS_SHOWN: usize = 10;
+
+/// Columns of the calls' table.
+const CALL_TEXT: usize = 5;
+const CALL_DECISION: usize = 6;
 
 pub(super) fn guardian(command: &GuardianCommand) -> Result<Exit, Failed> {
     let GuardianCommand::Status { flags, output } = command;
@@ -61,6 +66,8 @@ struct Tables {
     grants: Vec<Vec<Cell>>,
     halts: Vec<Vec<Cell>>,
     calls: Vec<Vec<Cell>>,
+    /// The first lines of what the last calls ask for, the latest first.
+    lines: Vec<String>,
 }
 
 impl Tables {
@@ -69,11 +76,23 @@ impl Tables {
             return Ok(Self::default());
         }
         let reader = subject(config).readers.open()?;
+        let calls = reader.rows(TOOL_CALLS)?;
+        let line = |row: &Vec<Cell>| -> Result<String, LedgerError> {
+            let Some(Cell::Hash(text)) = row.get(CALL_TEXT) else {
+                return Ok(String::new());
+            };
+            let stored = reader.artifact(ArtifactHash(*text))?.unwrap_or_default();
+            let stored = String::from_utf8_lossy(&stored);
+            let text = evidence_text(&stored).unwrap_or_default();
+            Ok(text.lines().next().unwrap_or_default().to_owned())
+        };
+        let last = calls.iter().rev().take(CALLS_SHOWN);
         Ok(Self {
             policy: reader.rows(APPROVED_POLICY)?,
             grants: reader.rows(GRANTS)?,
             halts: reader.rows(TOOL_SESSIONS)?,
-            calls: reader.rows(TOOL_CALLS)?,
+            lines: last.map(line).collect::<Result<_, _>>()?,
+            calls,
         })
     }
 
@@ -146,13 +165,10 @@ impl Tables {
             };
             lines.push(format!("{whose} {halt}, {} builds", cell(row, 2)));
         }
-        for row in self.calls.iter().rev().take(CALLS_SHOWN) {
-            lines.push(format!(
-                "call_{}_{} {}",
-                cell(row, 0),
-                cell(row, 1),
-                cell(row, 5)
-            ));
+        for (row, line) in self.calls.iter().rev().zip(&self.lines) {
+            let (episode, number, decision) =
+                (cell(row, 0), cell(row, 1), cell(row, CALL_DECISION));
+            lines.push(format!("call_{episode}_{number} {decision}: {line}"));
         }
         lines
     }
