@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Deref;
 
+use crate::capture;
 use crate::delimiter;
 use crate::directive;
 use crate::hash::{ArtifactHash, MessageKey};
@@ -23,6 +24,7 @@ pub struct ReadMessage {
     /// Of its texts, in the order of [`Message::texts`].
     text_hashes: Vec<ArtifactHash>,
     is_safe: bool,
+    ends_examples: bool,
 }
 
 impl From<Message> for ReadMessage {
@@ -64,6 +66,7 @@ impl ReadMessage {
                 .map(|text| ArtifactHash::of(text.as_bytes()))
                 .collect(),
             is_safe: shown.all(is_safe),
+            ends_examples: capture::ends_examples(&message),
             recorded,
             message,
         }
@@ -99,6 +102,12 @@ impl ReadMessage {
     #[must_use]
     pub const fn is_safe(&self) -> bool {
         self.is_safe
+    }
+
+    /// Whether it and what comes before it are a client's examples (see [`capture::examples`]).
+    #[must_use]
+    pub const fn ends_examples(&self) -> bool {
+        self.ends_examples
     }
 
     /// Bytes of memory, about.

@@ -1,14 +1,16 @@
 //! A map of bounded weight that keeps what was asked for lately.
 
-use alloc::collections::BTreeMap;
 use core::convert::Infallible;
+use core::hash::Hash;
+
+use hashbrown::HashMap;
 
 /// A cache in two generations: what is asked for moves to the young one, and when that is full the old one is forgotten. So it
 /// holds at most twice the weight of one generation, and looking something up costs no bookkeeping.
 #[derive(Debug)]
 pub struct RecentMap<K, V> {
-    young: BTreeMap<K, Weighed<V>>,
-    old: BTreeMap<K, Weighed<V>>,
+    young: HashMap<K, Weighed<V>>,
+    old: HashMap<K, Weighed<V>>,
     young_weight: usize,
     generation_weight_max: usize,
 }
@@ -19,13 +21,13 @@ struct Weighed<V> {
     weight: usize,
 }
 
-impl<K: Ord + Clone, V> RecentMap<K, V> {
+impl<K: Hash + Eq + Clone, V> RecentMap<K, V> {
     /// An empty map; `generation_weight_max` is in whatever unit [`insert`](Self::insert) is told, such as bytes.
     #[must_use]
-    pub const fn new(generation_weight_max: usize) -> Self {
+    pub fn new(generation_weight_max: usize) -> Self {
         Self {
-            young: BTreeMap::new(),
-            old: BTreeMap::new(),
+            young: HashMap::new(),
+            old: HashMap::new(),
             young_weight: 0,
             generation_weight_max,
         }
@@ -33,7 +35,9 @@ impl<K: Ord + Clone, V> RecentMap<K, V> {
 
     /// The value of a key, which is kept for longer from now on.
     pub fn get(&mut self, key: &K) -> Option<&mut V> {
-        if let Some(Weighed { value, weight }) = self.old.remove(key) {
+        if !self.young.contains_key(key)
+            && let Some(Weighed { value, weight }) = self.old.remove(key)
+        {
             self.insert(key.clone(), value, weight);
         }
         self.young.get_mut(key).map(|weighed| &mut weighed.value)

@@ -3,13 +3,14 @@
 //! Nothing here is state: every answer depends on bytes alone, so an index that has forgotten gives the same answers, later.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::capture::json_text;
-use crate::hash::ArtifactHash;
+use crate::entity::EntityId;
+use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::Seq;
 use crate::known_lines::{KnownLines, TextLines, WordSet};
 use crate::limits::{INDEX_DEFINITIONS, INDEX_LINES_BYTES, INDEX_TEXTS_BYTES};
@@ -19,7 +20,7 @@ use crate::text_facts::{NameHash, TextFacts, name_hash};
 use crate::view::View;
 
 /// One definition of a known version: bytes of the Vault.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Definition {
     /// The captured bytes that hold it.
     pub artifact: ArtifactHash,
@@ -51,6 +52,8 @@ pub struct TextIndex {
     /// Whether each definition has lines to search for, and one alone.
     shapes: RecentMap<Definition, Option<Shape>>,
     lines: RecentMap<Definition, Arc<KnownLines>>,
+    /// What words stand for, and since when nothing has changed that.
+    words: (Seq, RecentMap<NameHash, Arc<KnownWord>>),
 }
 
 struct IndexedText {
@@ -72,6 +75,29 @@ struct Search {
 pub struct Shape {
     /// Whether it is a single line, which may stand in a text by chance.
     pub is_one_line: bool,
+}
+
+/// A version of a symbol that texts are searched for.
+#[derive(Clone, Debug)]
+pub struct KnownVersion {
+    /// The symbol.
+    pub entity: EntityId,
+    /// What it is or was.
+    pub slice: SliceHash,
+    /// Its definitions; several where the symbol has several.
+    pub definitions: Arc<[Shape]>,
+}
+
+/// All that a word of the texts may stand for.
+pub struct KnownWord {
+    /// Symbols that were to be searched for, although nothing else may have been true of them.
+    pub symbols: BTreeSet<EntityId>,
+    /// What is searched for.
+    pub wanted: WantedWord,
+    /// The versions of the symbols with this word.
+    pub versions: Vec<KnownVersion>,
+    /// Of each definition that is searched for, its version and which of its definitions it is.
+    pub places: Vec<(usize, usize)>,
 }
 
 /// A word that texts are searched for, and the definitions that have it in their names.
@@ -106,6 +132,29 @@ impl WantedWord {
     }
 }
 
+impl KnownWord {
+    /// Of these versions, each with its definitions, which all have the word.
+    #[must_use]
+    pub fn new(
+        symbols: BTreeSet<EntityId>,
+        word: Arc<str>,
+        versions: Vec<(KnownVersion, Vec<Definition>)>,
+    ) -> Self {
+        let numbered = versions.iter().enumerate();
+        let places = numbered.flat_map(|(version, (_, definitions))| {
+            (0..definitions.len()).map(move |definition| (version, definition))
+        });
+        let places = places.collect();
+        let (versions, definitions): (_, Vec<Vec<Definition>>) = versions.into_iter().unzip();
+        Self {
+            symbols,
+            wanted: WantedWord::new(word, definitions.concat()),
+            versions,
+            places,
+        }
+    }
+}
+
 impl TextIndex {
     /// Knows nothing yet. `root` is the workspace's absolute path.
     #[must_use]
@@ -115,6 +164,7 @@ impl TextIndex {
             texts: RecentMap::new(INDEX_TEXTS_BYTES),
             shapes: RecentMap::new(INDEX_DEFINITIONS),
             lines: RecentMap::new(INDEX_LINES_BYTES),
+            words: (Seq(0), RecentMap::new(INDEX_DEFINITIONS)),
         }
     }
 
@@ -123,19 +173,20 @@ impl TextIndex {
         Arc::clone(&self.text(hash, text).facts)
     }
 
-    /// The words of a text that may be names of outdated code, sorted.
-    pub fn outdated_words(
+    /// What a text names, and its words that may be names of outdated code, sorted.
+    pub fn words(
         &mut self,
         view: &dyn View,
         hash: ArtifactHash,
         text: &str,
-    ) -> Arc<[NameHash]> {
+    ) -> (Arc<TextFacts>, Arc<[NameHash]>) {
         let changed = view.code_changed();
         let indexed = self.text(hash, text);
+        let facts = Arc::clone(&indexed.facts);
         if let Some((since, words)) = &indexed.outdated
             && *since == changed
         {
-            return Arc::clone(words);
+            return (facts, Arc::clone(words));
         }
         let words = indexed.facts.identifiers();
         let words: Arc<[NameHash]> = words.filter(|word| view.may_be_outdated(*word)).collect();
@@ -144,7 +195,30 @@ impl TextIndex {
         let before = before.map_or(0, |(_, words)| words.len());
         let more = words.len().saturating_sub(before) * size_of::<NameHash>();
         self.texts.add_weight(&hash, more);
-        words
+        (facts, words)
+    }
+
+    /// What a word stands for where these symbols, too, are searched for by it. `make` says it, if it isn't known.
+    pub fn known_word(
+        &mut self,
+        view: &dyn View,
+        word: NameHash,
+        symbols: &BTreeSet<EntityId>,
+        make: impl FnOnce(&mut Self) -> KnownWord,
+    ) -> Arc<KnownWord> {
+        let changed = view.code_changed();
+        if self.words.0 != changed {
+            self.words = (changed, RecentMap::new(INDEX_DEFINITIONS));
+        }
+        if let Some(known) = self.words.1.get(&word)
+            && known.symbols == *symbols
+        {
+            return Arc::clone(known);
+        }
+        let known = Arc::new(make(self));
+        let weight = 1 + known.places.len();
+        self.words.1.insert(word, Arc::clone(&known), weight);
+        known
     }
 
     fn text(&mut self, hash: ArtifactHash, text: &str) -> &mut IndexedText {

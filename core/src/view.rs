@@ -289,7 +289,7 @@ pub trait View {
     /// Versions of an entity that were authoritative, the latest last, at most [`crate::limits::SUPERSEDED_KEPT`].
     fn former_versions(&self, entity: &EntityId) -> Vec<FormerVersion>;
     /// Which event last changed what is true or what disk holds: as long as it is the same, [`Self::current`],
-    /// [`Self::former_versions`], [`Self::may_be_outdated`] and [`Self::outdated_symbols`] give the same.
+    /// [`Self::former_versions`], [`Self::entities_named`], [`Self::may_be_outdated`] and [`Self::outdated_symbols`] give the same.
     fn code_changed(&self) -> Seq;
     /// Whether a symbol with this [`crate::text_facts::search_word`] may have former versions or be contradicted by disk. It
     /// is asked for every word of a prompt.

@@ -17,8 +17,9 @@ use crate::ledger::{ArchiveRows as _, LedgerError, LedgerReader};
 const GENERATION_BYTES_MAX: usize = 2 << 20;
 
 /// Locations kept at hand, twice likewise. A client sends its whole history with each prompt, and each message is asked
-/// for; 100 bytes each.
-const GENERATION_LOCATIONS: usize = 2048;
+/// for; 100 bytes each. As many as one request may have, since those that are asked for in turn are all forgotten where one more
+/// of them is than fits.
+const GENERATION_LOCATIONS: usize = 8192;
 
 /// Whether the archives' tables can be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,6 +46,36 @@ fn bound_heaps() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn bound_heaps() {}
 
+/// Room from which on it is worth asking for huge pages: each is 2 MiB.
+const HUGE_ROOM_BYTES_MIN: usize = 1 << 20;
+
+/// Room for so many bytes. Where there is a lot of it, it is made of huge pages if the system has such: on a virtual machine each
+/// small page that is written to for the first time takes some microseconds.
+#[must_use]
+pub fn room(bytes: usize) -> Vec<u8> {
+    let room = Vec::with_capacity(bytes);
+    if bytes >= HUGE_ROOM_BYTES_MIN {
+        prefer_huge_pages(&room);
+    }
+    room
+}
+
+#[cfg(target_os = "linux")]
+fn prefer_huge_pages(room: &Vec<u8>) {
+    const PAGE_BYTES: usize = 4096;
+    let start = room.as_ptr().addr().next_multiple_of(PAGE_BYTES);
+    let end = (room.as_ptr().addr() + room.capacity()) & !(PAGE_BYTES - 1);
+    let pages = room.as_ptr().with_addr(start).cast_mut().cast();
+    // SAFETY: the pages lie within the allocation, and this says only what to back them with. A system that has no huge pages, or
+    // larger small ones, refuses, which changes nothing.
+    unsafe {
+        libc::madvise(pages, end.saturating_sub(start), libc::MADV_HUGEPAGE);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn prefer_huge_pages(_room: &Vec<u8>) {}
+
 /// Returns what is held free. Takes up to a few milliseconds; for idle moments.
 pub fn give_back() {
     arena::give_back();

@@ -32,6 +32,7 @@ use core::ops::Range;
 use crate::edit::{Edit, Malformed};
 use crate::event::{Format, PathEvidence};
 use crate::limits::BLOCKS_PER_MESSAGE_MAX;
+use crate::message::Message;
 use crate::read_message::ReadMessage;
 
 /// A block of code in a message: code as such, or an edit of code.
@@ -169,15 +170,14 @@ const EXAMPLES_END: &str = "I switched to a new code base";
 /// How many of the first messages are a client's examples and never captured.
 #[must_use]
 pub fn examples(messages: &[Arc<ReadMessage>]) -> usize {
-    messages
-        .iter()
-        .rposition(|message| {
-            message
-                .parts
-                .iter()
-                .any(|part| part.trim_start().starts_with(EXAMPLES_END))
-        })
-        .map_or(0, |at| at + 1)
+    let last = messages.iter().rposition(|message| message.ends_examples());
+    last.map_or(0, |at| at + 1)
+}
+
+/// Whether a client says in a message that its examples are over.
+pub(crate) fn ends_examples(message: &Message) -> bool {
+    let mut parts = message.parts.iter();
+    parts.any(|part| part.trim_start().starts_with(EXAMPLES_END))
 }
 
 #[cfg(test)]

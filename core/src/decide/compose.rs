@@ -369,10 +369,6 @@ impl InjectedTexts {
         amendments: &Amendments,
         places: &Places<'_>,
     ) -> Self {
-        let keys = prompt.keys.iter().enumerate();
-        let indices: BTreeMap<(MessageKey, u32), usize> = keys
-            .filter_map(|(index, key)| Some((((*key)?, places.position(index)), index)))
-            .collect();
         let mut injected = Self {
             texts: BTreeMap::new(),
             all: Vec::new(),
@@ -388,14 +384,15 @@ impl InjectedTexts {
             let Some(text) = content.and_then(|text| String::from_utf8(text).ok()) else {
                 continue;
             };
-            if let Some(index) = indices.get(&(*message, *position)) {
+            let mut here = places.at(*position);
+            if let Some(index) = here.find(|index| prompt.keys[*index] == Some(*message)) {
                 let slot = match side {
                     Side::Before => Slot::Before,
                     Side::After => Slot::After,
                 };
                 injected
                     .texts
-                    .entry((*index, slot))
+                    .entry((index, slot))
                     .and_modify(|(sections, hash)| {
                         add_section(sections, &text);
                         *hash = ArtifactHash::of(sections.as_bytes());
@@ -454,6 +451,16 @@ impl InjectedTexts {
             rewritten(slot).or_else(known).unwrap_or_default()
         };
         let message = &request.messages[index];
+        let all = (index, Slot::Before)..=(index, Slot::After);
+        let may_change = !message.is_safe()
+            || self.texts.range(all.clone()).next().is_some()
+            || withholding.rewritten.range(all).next().is_some();
+        if !may_change {
+            return OutgoingMessage {
+                index,
+                ..OutgoingMessage::default()
+            };
+        }
         let changed = |texts: &[String], slot: &dyn Fn(usize) -> Slot| -> Vec<(usize, String)> {
             let texts = texts.iter().enumerate();
             let texts = texts.map(|(at, text)| (at, text, rewritten(slot(at))));
@@ -513,6 +520,13 @@ impl<'p> Places<'p> {
 
     fn position(&self, index: usize) -> u32 {
         self.positions[index]
+    }
+
+    /// The messages at a position.
+    fn at(&self, position: u32) -> impl Iterator<Item = usize> {
+        let positions = &self.positions;
+        let first = positions.partition_point(|other| *other < position);
+        (first..positions.len()).take_while(move |index| positions[*index] == position)
     }
 
     /// Where what is new goes: in front of the user's words in a new turn, after what a tool returned within one; never

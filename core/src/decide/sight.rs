@@ -20,7 +20,7 @@ use crate::ids::SessionId;
 use crate::limits::NAMESAKES_COMPARED_MAX;
 use crate::read_message::ReadMessage;
 use crate::text_facts::{NameHash, TextFacts, basename_hash, search_word, search_word_hash};
-use crate::text_index::{Definition, Shape, TextIndex, WantedWord};
+use crate::text_index::{Definition, KnownVersion, KnownWord, Shape, TextIndex, WantedWord};
 use crate::view::View;
 
 /// A text that the model sees.
@@ -66,14 +66,6 @@ pub(super) fn texts_of(index: usize, message: &ReadMessage) -> impl Iterator<Ite
     })
 }
 
-/// A version of a symbol that texts are searched for.
-struct KnownVersion {
-    entity: EntityId,
-    slice: SliceHash,
-    /// Its definitions; several where the symbol has several.
-    definitions: Vec<Shape>,
-}
-
 /// One place where a text shows a definition.
 struct Sighting {
     message: usize,
@@ -111,8 +103,8 @@ pub(super) struct Sight<'v> {
     view: &'v dyn View,
     session: SessionId,
     versions: Vec<KnownVersion>,
-    /// The versions of each entity.
-    versions_of: BTreeMap<EntityId, Vec<usize>>,
+    /// The versions' indices, sorted by their entity.
+    by_entity: Vec<usize>,
     sightings: Vec<Sighting>,
     /// For each version, the last message that shows all of its definitions.
     last_whole: Vec<Option<usize>>,
@@ -156,25 +148,23 @@ impl<'v> Sight<'v> {
         was_withheld: &dyn Fn(&EntityId, SliceHash, usize) -> bool,
     ) -> Self {
         let mut search = Search::new(view, wanted);
-        let facts = texts.iter().map(|it| index.facts(it.hash, it.text));
-        let facts: Vec<Arc<TextFacts>> = facts.collect();
+        let named = texts.iter().map(|it| index.words(view, it.hash, it.text));
+        let (facts, outdated): (Vec<Arc<TextFacts>>, Vec<Arc<[NameHash]>>) = named.unzip();
         let mut sightings = Vec::new();
-        for (shown, own_facts) in texts.iter().zip(&facts) {
-            let words = search.words_in(index, shown, own_facts);
+        for (shown, (own_facts, outdated)) in texts.iter().zip(facts.iter().zip(&outdated)) {
+            let words = search.words_in(index, own_facts, outdated);
             if words.is_empty() {
                 continue;
             }
             let mut found: BTreeMap<(usize, usize, usize), Vec<Fit>> = BTreeMap::new();
-            let wanted: Vec<&WantedWord> = words
-                .iter()
-                .map(|word| &search.prepared[word].wanted)
-                .collect();
+            let wanted: Vec<&WantedWord> = words.iter().map(|(word, _)| &word.wanted).collect();
             let text = (shown.hash, shown.text);
             index.search(view, text, &wanted, &mut |at, shown| {
-                let (version, definition) = search.prepared[&words[at]].places[shown.definition];
+                let (word, first_version) = &words[at];
+                let (version, definition) = word.places[shown.definition];
                 let place = (shown.string, shown.line, at);
                 found.entry(place).or_default().push(Fit {
-                    version,
+                    version: first_version + version,
                     definition,
                     bytes: shown.bytes.clone(),
                     line_count: shown.line_count,
@@ -200,17 +190,14 @@ impl<'v> Sight<'v> {
                 was_withheld(entity, *slice, sighting.message)
             });
         }
-        let mut versions_of: BTreeMap<EntityId, Vec<usize>> = BTreeMap::new();
-        for (index, version) in versions.iter().enumerate() {
-            let known = versions_of.entry(version.entity.clone()).or_default();
-            known.push(index);
-        }
+        let mut by_entity: Vec<usize> = (0..versions.len()).collect();
+        by_entity.sort_by_key(|version| &versions[*version].entity);
         Self {
             view,
             session,
             last_whole: last_whole(&versions, &sightings),
             versions,
-            versions_of,
+            by_entity,
             sightings,
         }
     }
@@ -233,9 +220,13 @@ impl<'v> Sight<'v> {
         Some(self.versions[newest].slice)
     }
 
-    fn versions_of(&self, entity: &EntityId) -> impl Iterator<Item = usize> {
-        let versions = self.versions_of.get(entity);
-        versions.into_iter().flatten().copied()
+    fn versions_of<'s>(&'s self, entity: &'s EntityId) -> impl Iterator<Item = usize> + 's {
+        let entity_of = |version: &usize| &self.versions[*version].entity;
+        let first = self
+            .by_entity
+            .partition_point(|version| entity_of(version) < entity);
+        let from_first = self.by_entity[first..].iter().copied();
+        from_first.take_while(move |version| entity_of(version) == entity)
     }
 
     fn reality(&self, entity: &EntityId) -> Reality {
@@ -453,17 +444,10 @@ struct Search<'s> {
     /// Their words that aren't known to be outdated code's.
     wanted_and_true: Vec<NameHash>,
     versions: Vec<KnownVersion>,
-    /// What the words stand for that texts have.
-    prepared: BTreeMap<NameHash, Prepared>,
+    /// What the words stand for that texts have, each with the index of its first version.
+    known: BTreeMap<NameHash, (Arc<KnownWord>, usize)>,
     /// Whether any of the texts names a file.
     named: BTreeMap<NameHash, bool>,
-}
-
-/// A word's definitions.
-struct Prepared {
-    wanted: WantedWord,
-    /// Of each definition, its version and which of its definitions it is.
-    places: Vec<(usize, usize)>,
 }
 
 impl<'s> Search<'s> {
@@ -480,62 +464,40 @@ impl<'s> Search<'s> {
             wanted_and_true: words.filter(|word| !view.may_be_outdated(*word)).collect(),
             wanted,
             versions: Vec::new(),
-            prepared: BTreeMap::new(),
+            known: BTreeMap::new(),
             named: BTreeMap::new(),
         }
     }
 
-    /// The words of a text that are searched for, all of them prepared.
+    /// What is searched for in a text, each with the index of its first version. `outdated` are the text's words that may be
+    /// outdated code's.
     fn words_in(
         &mut self,
         index: &mut TextIndex,
-        shown: &ShownText<'_>,
         facts: &TextFacts,
-    ) -> Vec<NameHash> {
-        let outdated = index.outdated_words(self.view, shown.hash, shown.text);
-        let mut words: Vec<NameHash> = outdated.to_vec();
-        let others = self.wanted_and_true.iter();
-        words.extend(others.filter(|word| facts.has_identifier(**word)));
+        outdated: &[NameHash],
+    ) -> Vec<(Arc<KnownWord>, usize)> {
+        let true_ones = self.wanted_and_true.iter().copied();
+        let true_ones = true_ones.filter(|word| facts.has_identifier(*word));
+        let mut words: Vec<NameHash> = outdated.iter().copied().chain(true_ones).collect();
         words.sort_unstable();
-        words.retain(|word| {
-            if !self.prepared.contains_key(word) {
-                let prepared = self.prepare(index, *word);
-                self.prepared.insert(*word, prepared);
-            }
-            !self.prepared[word].wanted.is_empty()
-        });
-        words
+        let known = words.into_iter().map(|word| self.known_word(index, word));
+        known.filter(|(word, _)| !word.wanted.is_empty()).collect()
     }
 
-    /// The versions of all symbols that are searched for by a word, and what is true of their namesakes: what is true
-    /// elsewhere is no former version.
-    fn prepare(&mut self, index: &mut TextIndex, hash: NameHash) -> Prepared {
-        let mut symbols: BTreeSet<EntityId> = self.wanted.get(&hash).cloned().unwrap_or_default();
-        symbols.extend(self.view.outdated_symbols(hash));
-        let word: Arc<str> = symbols
-            .first()
-            .and_then(search_word)
-            .unwrap_or_default()
-            .into();
-        let mut definitions = Vec::new();
-        let mut places = Vec::new();
-        let mut read = BTreeSet::new();
-        for entity in &symbols {
-            let Some(symbol) = &entity.symbol else {
-                continue;
-            };
-            let name = symbol.last_component();
-            let namesakes = self.view.entities_named(name, NAMESAKES_COMPARED_MAX);
-            for other in namesakes.iter().chain([entity]) {
-                if read.insert(other.clone()) {
-                    self.add_versions(index, other, &word, &mut definitions, &mut places);
-                }
-            }
+    fn known_word(&mut self, index: &mut TextIndex, word: NameHash) -> (Arc<KnownWord>, usize) {
+        if let Some((known, first_version)) = self.known.get(&word) {
+            return (Arc::clone(known), *first_version);
         }
-        Prepared {
-            wanted: WantedWord::new(word, definitions),
-            places,
-        }
+        let view = self.view;
+        let symbols = self.wanted.entry(word).or_default();
+        let known = index.known_word(view, word, symbols, |index| {
+            known_word(view, index, word, symbols)
+        });
+        let first_version = self.versions.len();
+        self.versions.extend_from_slice(&known.versions);
+        self.known.insert(word, (Arc::clone(&known), first_version));
+        (known, first_version)
     }
 
     /// Whether what fits isn't there by chance: a single line may be the same in many files.
@@ -548,41 +510,67 @@ impl<'s> Search<'s> {
         let is_named = || texts.iter().any(|facts| facts.names_file(basename));
         *self.named.entry(basename).or_insert_with(is_named)
     }
+}
 
-    fn add_versions(
-        &mut self,
-        index: &mut TextIndex,
-        entity: &EntityId,
-        word: &Arc<str>,
-        definitions: &mut Vec<Definition>,
-        places: &mut Vec<(usize, usize)>,
-    ) {
-        let current = self.view.current(entity);
-        let current = current.map(|current| (current.slice, current.artifact, current.spans));
-        let former = self.view.former_versions(entity).into_iter();
-        let former = former.map(|former| (former.slice, former.artifact, former.spans));
-        let truth = current.as_ref().map(|(slice, ..)| *slice);
-        // What became true again is no former version.
-        let versions = former.filter(|(slice, ..)| Some(*slice) != truth);
-        for (slice, artifact, spans) in versions.chain(current) {
-            let own = spans.iter().map(|span| Definition {
-                artifact,
-                span: *span,
-                word: Arc::clone(word),
-            });
-            let own: Vec<Definition> = own.collect();
-            let shapes = own.iter().map(|it| index.shape(self.view, it));
-            let shapes: Option<Vec<Shape>> = shapes.collect();
-            let Some(shapes) = shapes.filter(|shapes| !shapes.is_empty()) else {
-                continue;
-            };
-            places.extend((0..own.len()).map(|definition| (self.versions.len(), definition)));
-            self.versions.push(KnownVersion {
+/// The versions of all symbols that are searched for by a word, and what is true of their namesakes: what is true elsewhere
+/// is no former version.
+fn known_word(
+    view: &dyn View,
+    index: &mut TextIndex,
+    hash: NameHash,
+    wanted: &BTreeSet<EntityId>,
+) -> KnownWord {
+    let mut symbols = wanted.clone();
+    symbols.extend(view.outdated_symbols(hash));
+    let word = symbols.first().and_then(search_word).unwrap_or_default();
+    let word: Arc<str> = word.into();
+    let mut versions = Vec::new();
+    let mut read = BTreeSet::new();
+    for entity in &symbols {
+        let Some(symbol) = &entity.symbol else {
+            continue;
+        };
+        let name = symbol.last_component();
+        let namesakes = view.entities_named(name, NAMESAKES_COMPARED_MAX);
+        for other in namesakes.iter().chain([entity]) {
+            if read.insert(other.clone()) {
+                add_versions(view, index, other, &word, &mut versions);
+            }
+        }
+    }
+    KnownWord::new(wanted.clone(), word, versions)
+}
+
+fn add_versions(
+    view: &dyn View,
+    index: &mut TextIndex,
+    entity: &EntityId,
+    word: &Arc<str>,
+    versions: &mut Vec<(KnownVersion, Vec<Definition>)>,
+) {
+    let current = view.current(entity);
+    let current = current.map(|current| (current.slice, current.artifact, current.spans));
+    let former = view.former_versions(entity).into_iter();
+    let former = former.map(|former| (former.slice, former.artifact, former.spans));
+    let truth = current.as_ref().map(|(slice, ..)| *slice);
+    // What became true again is no former version.
+    let former = former.filter(|(slice, ..)| Some(*slice) != truth);
+    for (slice, artifact, spans) in former.chain(current) {
+        let definitions = spans.iter().map(|span| Definition {
+            artifact,
+            span: *span,
+            word: Arc::clone(word),
+        });
+        let definitions: Vec<Definition> = definitions.collect();
+        let shapes = definitions.iter().map(|it| index.shape(view, it));
+        let shapes: Option<Arc<[Shape]>> = shapes.collect();
+        if let Some(shapes) = shapes.filter(|shapes| !shapes.is_empty()) {
+            let version = KnownVersion {
                 entity: entity.clone(),
                 slice,
                 definitions: shapes,
-            });
-            definitions.extend(own);
+            };
+            versions.push((version, definitions));
         }
     }
 }

@@ -193,7 +193,7 @@ pub(super) fn range_in(bytes: &[u8], part: &[u8]) -> Range<usize> {
     start..start + part.len()
 }
 
-fn message_hash(message: &[u8]) -> MessageHash {
+pub(super) fn message_hash(message: &[u8]) -> MessageHash {
     *blake3::hash(message).as_bytes()
 }
 

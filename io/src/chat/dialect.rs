@@ -17,7 +17,7 @@ pub(super) mod openai_responses;
 pub(super) mod prompt_text;
 
 /// How a chat request and its reply are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dialect {
     /// OpenAI's chat completions, which every model server speaks.
     #[default]

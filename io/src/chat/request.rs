@@ -331,7 +331,8 @@ impl Body<'_> {
         PromptPlaces {
             fields: fields.map(|(_, json)| place(json)).collect(),
             messages: messages
-                .map(|(unit, (_, json))| SentMessage {
+                .map(|(unit, (hash, json))| SentMessage {
+                    key: *hash,
                     messages: self.messages_of(unit),
                     bytes: place(json),
                 })

@@ -3,6 +3,7 @@
 //! Everything that the proxy doesn't change stays as the client wrote it, byte for byte: unknown fields, key order,
 //! number formats, whole messages.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
@@ -10,11 +11,12 @@ use tslp_core::decide::receive;
 use tslp_core::message::{Request, Role};
 use tslp_core::recent_map::RecentMap;
 
-use super::body_walk::{MessageHash, MessagesForm};
+use super::body_walk::{MessageHash, MessagesForm, message_hash};
 use super::dialect::Dialect;
 use super::request::{Body, Container};
 use super::sent::SentMessage;
 use super::wire_message::write_replaced;
+use crate::memory;
 
 /// A body as it goes to the model server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub struct Written {
 }
 
 /// Messages as they were written before: what was put into a message or taken out of it stays so with every step.
-pub struct RewrittenMessages(RecentMap<[u8; 32], Box<[u8]>>);
+pub struct RewrittenMessages(RecentMap<MessageHash, Box<[u8]>>);
 
 /// Memory for messages, twice: in the generation that is filling and in the one before.
 const REWRITTEN_MESSAGES_BYTES: usize = 1 << 20;
@@ -38,7 +40,7 @@ impl Default for RewrittenMessages {
 }
 
 /// The hash of all that says how a unit is rewritten; `first` is the index of its first message.
-fn rewriting_key(unit: &MessageHash, first: usize, changes: &[OutgoingMessage]) -> [u8; 32] {
+fn rewriting_key(unit: &MessageHash, first: usize, changes: &[OutgoingMessage]) -> MessageHash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(unit);
     let mut add = |text: &str| {
@@ -73,7 +75,7 @@ impl Body<'_> {
         let fields = walked.fields.iter().map(|(_, json)| json.len());
         let messages = walked.messages.iter().map(|(_, json)| json.len());
         let bytes: usize = fields.chain(messages).map(|len| len + 32).sum();
-        let mut out = Vec::with_capacity(bytes);
+        let mut out = memory::room(bytes);
         let system = self.system_field(request, outgoing);
         let (before, after) = walked.fields.split_at(walked.fields_before_messages);
         let write_field_or_system = |name: &str, json: &str, out: &mut Vec<u8>| match &system {
@@ -155,6 +157,7 @@ impl Body<'_> {
             let start = out.len();
             let messages = self.write_system_message(request, text, out);
             written.push(SentMessage {
+                key: message_hash(&out[start..]),
                 messages,
                 bytes: start..out.len(),
             });
@@ -162,31 +165,25 @@ impl Body<'_> {
         // A text has no place for a system message but before itself.
         let has_no_place = self.dialect == Dialect::Completions;
         let mut preface = system.filter(|_| has_no_place).map(str::to_owned);
-        let mut messages = outgoing.messages.iter().peekable();
-        while let Some(first) = messages.next() {
-            let Container::Unit(unit) = self.places[first.index].container else {
+        let container = |message: &OutgoingMessage| self.places[message.index].container;
+        let units = outgoing
+            .messages
+            .chunk_by(|one, next| container(one) == container(next));
+        for messages in units {
+            let Container::Unit(unit) = container(&messages[0]) else {
                 continue;
             };
-            let mut changes = vec![first.clone()];
-            if let Some(preface) = preface.take() {
-                let message = &mut changes[0];
-                message.before = match message.before.as_str() {
-                    "" => preface,
-                    before => format!("{preface}\n\n{before}"),
-                };
-            }
-            let is_same_unit = |next: &&OutgoingMessage| {
-                self.places[next.index].container == Container::Unit(unit)
+            let changes = match preface.take() {
+                None => Cow::Borrowed(messages),
+                Some(preface) => Cow::Owned(with_preface(messages, preface)),
             };
-            while let Some(next) = messages.next_if(is_same_unit) {
-                changes.push(next.clone());
-            }
             if !written.is_empty() {
                 out.push(b',');
             }
             let start = out.len();
-            self.write_unit(request, unit, &changes, known, out);
+            let key = self.write_unit(request, unit, &changes, known, out);
             written.push(SentMessage {
+                key,
                 messages: self.messages_of(unit),
                 bytes: start..out.len(),
             });
@@ -222,7 +219,7 @@ impl Body<'_> {
         0..0
     }
 
-    /// Writes what one or several messages are read from, with their changes.
+    /// Writes what one or several messages are read from, with their changes. Gives a hash that stands for what is written.
     fn write_unit(
         &self,
         request: &Request,
@@ -230,10 +227,11 @@ impl Body<'_> {
         changes: &[OutgoingMessage],
         known: &mut RewrittenMessages,
         out: &mut Vec<u8>,
-    ) {
+    ) -> MessageHash {
         let (hash, json) = &self.walked.messages[unit];
         if changes.iter().all(OutgoingMessage::is_unchanged) {
-            return write_json(json, out);
+            write_json(json, out);
+            return *hash;
         }
         let first = self.messages_of(unit).start;
         let key = rewriting_key(hash, first, changes);
@@ -250,7 +248,19 @@ impl Body<'_> {
             (rewritten.into_boxed_slice(), weight)
         });
         out.extend_from_slice(rewritten);
+        key
     }
+}
+
+/// The messages with a text in front of the first one's.
+fn with_preface(messages: &[OutgoingMessage], preface: String) -> Vec<OutgoingMessage> {
+    let mut messages = messages.to_vec();
+    let first = &mut messages[0];
+    first.before = match first.before.as_str() {
+        "" => preface,
+        before => format!("{preface}\n\n{before}"),
+    };
+    messages
 }
 
 fn write_field(name: &str, json: &str, out: &mut Vec<u8>) {

@@ -9,6 +9,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::recent_map::RecentMap;
 
+use super::body_walk::MessageHash;
 use super::template::{KnownText, template};
 
 /// Sessions whose last prompt the next one is compared with. The first prompt of another one names all its messages.
@@ -23,6 +24,8 @@ const MESSAGES: u8 = 0xfe;
 /// A message in a request body that went to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentMessage {
+    /// Stands for its JSON: the hash of that, or of what it was made of.
+    pub key: MessageHash,
     /// Which of the client's messages it holds.
     pub messages: Range<usize>,
     /// Where its JSON is in the body.
@@ -75,16 +78,17 @@ impl SentPrompts {
         let mut hashes = Vec::with_capacity(sent.len());
         let mut from = start;
         for SentMessage {
+            key,
             messages: held,
             bytes,
         } in sent
         {
-            // With what separates it from the one before.
+            // With what separates it from the one before. A long conversation isn't hashed again: its messages were.
+            let separator = &body[from..bytes.start];
             let json = &body[from..bytes.end];
             from = bytes.end;
-            let (hash, piece) = self.piece(key_of(&[json.as_bytes()]), || {
-                template(json, &known(held.clone()))
-            });
+            let key = key_of(&[separator.as_bytes(), key]);
+            let (hash, piece) = self.piece(key, || template(json, &known(held.clone())));
             hashes.push(hash);
             messages.push(piece);
         }
@@ -188,6 +192,7 @@ pub fn halves(frame: &[u8]) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::body_walk::message_hash;
 
     fn body(messages: &[&str]) -> (String, Vec<SentMessage>) {
         let mut body = String::from("{\"messages\":[");
@@ -197,6 +202,7 @@ mod tests {
                 body.push(',');
             }
             sent.push(SentMessage {
+                key: message_hash(json.as_bytes()),
                 messages: index..index + 1,
                 bytes: body.len()..body.len() + json.len(),
             });

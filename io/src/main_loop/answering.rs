@@ -21,6 +21,7 @@ use crate::http::request::{BodyLength, Expectation, Persistence, RequestHead};
 use crate::http::response::Asked;
 use crate::http::server_connection::ClientEvent;
 use crate::loop_config::Limits;
+use crate::memory;
 use crate::routes::{Route, route};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
@@ -112,7 +113,11 @@ impl MainLoop {
             }
             Room::Granted => {
                 let missing = (wanted as usize).saturating_sub(collecting.body.len());
-                collecting.body.reserve_exact(missing);
+                if collecting.body.is_empty() {
+                    collecting.body = memory::room(missing);
+                } else {
+                    collecting.body.reserve_exact(missing);
+                }
                 if !is_asked_for {
                     collecting.expects = Expectation::None;
                     out.buffer().extend_from_slice(CONTINUE);

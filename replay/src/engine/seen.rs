@@ -39,6 +39,9 @@ enum SentText {
     Own(String),
 }
 
+/// Texts up to this length are kept themselves: it takes longer to ask whether the Vault holds one.
+const OWN_TEXT_BYTES: usize = 256;
+
 impl SentTexts {
     /// Of a prompt that goes out so. The state must hold what was put into it.
     pub(super) fn of(
@@ -120,7 +123,8 @@ impl SentTexts {
         if text.is_empty() {
             return;
         }
-        self.texts.push(match view.holds(hash) {
+        let is_short = text.len() <= OWN_TEXT_BYTES;
+        self.texts.push(match !is_short && view.holds(hash) {
             true => SentText::Stored(hash),
             false => SentText::Own(text.into()),
         });
