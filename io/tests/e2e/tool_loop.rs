@@ -525,7 +525,10 @@ fn a_link_is_judged_by_where_it_leads() {
     upstream.will_say(format!("{}{}", asks("cat inside"), asks("cat outside")));
     let said = tslp.say("Look.").said();
     assert!(said.contains("\na\n[exit 0, "), "{said}");
-    assert!(said.contains("SCOPE-BREACH: /etc/shadow is outside"), "{said}");
+    assert!(
+        said.contains("SCOPE-BREACH: /etc/shadow is outside"),
+        "{said}"
+    );
     tslp.stop();
     let events = check_record(&places);
     let asked = of_kind(&events, "action_requested");
