@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tslp_core::event::{AuditOutcome, CallId};
+use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
 use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
 
@@ -59,6 +59,13 @@ pub enum ToEngine {
     },
     /// The sandbox was tested.
     ToolsTested(Result<(), String>),
+    /// It was looked where the paths of a call lead.
+    LinksSeen {
+        /// Whose reply names them.
+        exchange: ExchangeId,
+        /// Those that lead elsewhere.
+        links: Vec<LinkSeen>,
+    },
     /// A tool came to its end.
     ToolEnded {
         /// Whose reply asked for it.

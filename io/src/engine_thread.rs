@@ -275,6 +275,7 @@ impl EngineThread {
                 }
             }
             ToEngine::ToolsTested(tested) => self.tools_tested(tested),
+            ToEngine::LinksSeen { exchange, links } => self.links_seen(exchange, links),
             ToEngine::ToolEnded {
                 exchange,
                 call,

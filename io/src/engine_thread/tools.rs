@@ -14,11 +14,11 @@ use tslp_core::event::{
     ToolRan,
 };
 use tslp_core::guardian::{
-    Amounts, Class, Decision, Door, Hindrance, JudgedLine, LineContext, Mode, Profile,
+    Amounts, Class, Decision, Door, Hindrance, Jail, JudgedLine, LineContext, Mode, Profile,
     SimpleCommand, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq, SessionId};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::Tools;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
@@ -33,7 +33,7 @@ use crate::chat::dialect::Dialect;
 use crate::chat::reply::ReplyDecoder;
 use crate::chat::request::Body;
 use crate::config::settings::{ClientTools, ToolsChoice};
-use crate::guardian::{beyond_links, profile_file};
+use crate::guardian::profile_file;
 use crate::sandbox::{Bound, Ended, Layer, Outcome, Sandbox, SandboxLimits};
 use crate::tool_loop::ToolLoopConfig;
 use crate::tool_loop::calls::{Call, calls_in};
@@ -96,7 +96,15 @@ struct Working {
     at: Mark,
     queue: VecDeque<Call>,
     results: Vec<CallResult>,
+    /// The call whose paths are being looked at.
+    asked: Option<Asked>,
     under_way: Option<UnderWay>,
+}
+
+/// A call that was read and isn't judged yet.
+struct Asked {
+    line: String,
+    commands: Vec<SimpleCommand>,
 }
 
 /// A tool that runs.
@@ -120,14 +128,6 @@ struct Asker {
 /// Calls of the client's tools in one reply that are judged.
 const OBSERVED_CALLS_MAX: usize = 32;
 
-/// What is to be done next for a reply.
-enum Next {
-    /// Something will come.
-    Wait,
-    /// The round is over.
-    EndRound,
-}
-
 impl ToolReply {
     /// The reply to a prompt whose messages end at `tail` of its body.
     pub(super) const fn new(session: SessionId, body: Arc<Vec<u8>>, tail: usize) -> Self {
@@ -141,6 +141,12 @@ impl ToolReply {
             began: None,
             phase: Phase::Speaking,
         }
+    }
+
+    /// Whether the worker has something to do for it.
+    fn waits_for_worker(&mut self) -> bool {
+        self.working()
+            .is_none_or(|working| working.asked.is_some() || working.under_way.is_some())
     }
 
     fn working(&mut self) -> Option<&mut Working> {
@@ -253,6 +259,7 @@ impl EngineThread {
             at,
             queue: calls.into(),
             results: Vec::new(),
+            asked: None,
             under_way: None,
         });
         if self.is_tested() {
@@ -358,29 +365,19 @@ impl EngineThread {
             let Some(working) = running.tools.as_mut().and_then(|reply| reply.working()) else {
                 return;
             };
-            let next = match working.queue.pop_front() {
-                None => Next::EndRound,
-                Some(call) => {
-                    self.make_call(exchange, call);
-                    let running = self.running.get_mut(&exchange);
-                    let reply = running.and_then(|running| running.tools.as_mut());
-                    match reply.and_then(|reply| reply.working()) {
-                        Some(Working {
-                            under_way: Some(_), ..
-                        })
-                        | None => Next::Wait,
-                        Some(_) => continue,
-                    }
-                }
+            let Some(call) = working.queue.pop_front() else {
+                return self.end_round(exchange);
             };
-            match next {
-                Next::Wait => return,
-                Next::EndRound => return self.end_round(exchange),
+            self.make_call(exchange, call);
+            let running = self.running.get_mut(&exchange);
+            let reply = running.and_then(|running| running.tools.as_mut());
+            if reply.is_none_or(|reply| reply.waits_for_worker()) {
+                return;
             }
         }
     }
 
-    /// Judges a call, and has it run if it may.
+    /// Reads a call; the worker looks where its paths lead, because a look at a disk can take long.
     fn make_call(&mut self, exchange: ExchangeId, call: Call) {
         let rules = self.rules_in_force();
         let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
@@ -389,11 +386,10 @@ impl EngineThread {
         let Some(reply) = &mut running.tools else {
             return;
         };
-        let (episode, session, round) = (running.episode, reply.session, reply.round);
+        let round = reply.round;
         let limit = &tools.config;
         let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
         let left = limit.time.saturating_sub(spent);
-        let mode = mode(tools.tested.as_ref(), rules.is_invalid);
         let line = redact::redacted(&call.text).into_owned();
         let over = match call.flaw {
             Some(flaw) => Err(flaw),
@@ -407,18 +403,62 @@ impl EngineThread {
             )),
             None => shell::split(&line).map_err(|reason| reason.to_string()),
         };
-        let (commands, flaw) = match over {
-            Ok(commands) => (commands, None),
-            Err(flaw) => (Vec::new(), Some(flaw)),
+        let commands = match over {
+            Ok(commands) => commands,
+            Err(flaw) => return self.decide_call(exchange, line, Err(flaw), Vec::new()),
+        };
+        let paths = paths_of(&commands, &limit.scope.jail(), &rules.profile);
+        let look = Job::LookAt { exchange, paths };
+        let jobs = tools.jobs.as_ref();
+        match reply.working() {
+            Some(working) if jobs.is_some_and(|jobs| jobs.send(look).is_ok()) => {
+                working.asked = Some(Asked { line, commands });
+            }
+            // Without a worker nothing is run, wherever it leads.
+            _ => self.decide_call(exchange, line, Ok(commands), Vec::new()),
+        }
+    }
+
+    /// The worker has looked where a call's paths lead.
+    pub(super) fn links_seen(&mut self, exchange: ExchangeId, links: Vec<LinkSeen>) {
+        let running = self.running.get_mut(&exchange);
+        let reply = running.and_then(|running| running.tools.as_mut());
+        let asked = reply.and_then(|reply| reply.working()?.asked.take());
+        let Some(Asked { line, commands }) = asked else {
+            // The reply is over: its client is gone.
+            return;
+        };
+        self.decide_call(exchange, line, Ok(commands), links);
+        let running = self.running.get_mut(&exchange);
+        let reply = running.and_then(|running| running.tools.as_mut());
+        if reply.is_some_and(|reply| !reply.waits_for_worker()) {
+            self.work(exchange);
+        }
+    }
+
+    /// Judges a call, and has it run if it may.
+    fn decide_call(
+        &mut self,
+        exchange: ExchangeId,
+        line: String,
+        commands: Result<Vec<SimpleCommand>, String>,
+        links: Vec<LinkSeen>,
+    ) {
+        let is_invalid = self.rules_in_force().is_invalid;
+        let (Some(tools), Some(running)) = (&self.tools, self.running.get(&exchange)) else {
+            return;
+        };
+        let Some(reply) = &running.tools else {
+            return;
         };
         let asker = Asker {
-            episode,
-            session,
+            episode: running.episode,
+            session: reply.session,
             door: Door::Bridge,
-            round,
-            mode,
+            round: reply.round,
+            mode: mode(tools.tested.as_ref(), is_invalid),
         };
-        let (batch, judged, read) = self.judge(&asker, &line, commands, flaw);
+        let (batch, judged, read) = self.judge(&asker, &line, commands, links);
         let call = judged.call;
         let durable_at = batch.last().unwrap_or(Seq(0));
         self.commit(batch);
@@ -609,11 +649,8 @@ impl EngineThread {
             let Some(line) = arguments.as_deref().and_then(command_line) else {
                 continue;
             };
-            let (commands, flaw) = match shell::split(&line) {
-                Ok(commands) => (commands, None),
-                Err(reason) => (Vec::new(), Some(reason.to_string())),
-            };
-            // The sandbox has no part in it.
+            let commands = shell::split(&line).map_err(|reason| reason.to_string());
+            // Neither the sandbox nor the disk has a part in it.
             let asker = Asker {
                 episode,
                 session,
@@ -621,7 +658,7 @@ impl EngineThread {
                 round: 1,
                 mode: Mode::Ready,
             };
-            let (batch, ..) = self.judge(&asker, &line, commands, flaw);
+            let (batch, ..) = self.judge(&asker, &line, commands, Vec::new());
             self.commit(batch);
         }
     }
@@ -631,15 +668,18 @@ impl EngineThread {
         &mut self,
         asker: &Asker,
         line: &str,
-        commands: Vec<SimpleCommand>,
-        flaw: Option<String>,
+        commands: Result<Vec<SimpleCommand>, String>,
+        links: Vec<LinkSeen>,
     ) -> (Batch, ActionJudged, Option<JudgedLine>) {
         let rules = self.rules_in_force();
         let tools = self.tools.as_ref().expect("whoever judges has a profile");
         let jail = tools.config.scope.jail();
         let scope = jail.to_text().expect("tools are on in no other workspace");
         let at = self.wiring.clock.now();
-        let links = links_of(&commands, &jail, &rules.profile, at);
+        let (commands, flaw) = match commands {
+            Ok(commands) => (commands, None),
+            Err(flaw) => (Vec::new(), Some(flaw)),
+        };
         let request = ActionRequested {
             call: CallId {
                 episode: asker.episode,
@@ -739,27 +779,18 @@ fn mode(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
     Mode::under(&hindrances)
 }
 
-/// The links on the way to what a line names, as the disk has them now: the judge gets them with the request.
-fn links_of(
-    commands: &[SimpleCommand],
-    jail: &tslp_core::guardian::Jail,
-    profile: &Profile,
-    now: tslp_core::ids::UnixMillis,
-) -> Vec<LinkSeen> {
-    let seen = RefCell::new(BTreeSet::new());
+/// What a line names.
+fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &Profile) -> BTreeSet<String> {
+    let named = RefCell::new(BTreeSet::new());
     let leads_to = |path: &str| {
-        let leads_to = beyond_links(path)?;
-        seen.borrow_mut().insert(LinkSeen {
-            path: path.to_owned(),
-            leads_to: leads_to.clone(),
-        });
-        Some(leads_to)
+        named.borrow_mut().insert(path.to_owned());
+        None
     };
     let context = LineContext {
         profile,
         door: Door::Bridge,
         mode: Mode::Ready,
-        now,
+        now: UnixMillis(0),
         goal: None,
         grants: &[],
         spent: Amounts::default(),
@@ -767,7 +798,7 @@ fn links_of(
         leads_to: &leads_to,
     };
     let _ = judge_line(commands.to_vec(), &context);
-    seen.into_inner().into_iter().collect()
+    named.into_inner()
 }
 
 /// The command line in a call's arguments, as agents' shells take it: a text, or a shell with a text for it.

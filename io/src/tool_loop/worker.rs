@@ -1,14 +1,16 @@
 //! The thread that runs tools, one after the other. It starts with the first call.
 
+use std::collections::BTreeSet;
 use std::io::{self, PipeReader, PipeWriter};
 use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use tslp_core::event::CallId;
+use tslp_core::event::{CallId, LinkSeen};
 use tslp_core::ids::Seq;
 
 use crate::channel::{ExchangeId, ToEngine};
+use crate::guardian::beyond_links;
 use crate::ledger::DurableHead;
 use crate::sandbox::{Outcome, Plan, Sandbox};
 
@@ -17,6 +19,13 @@ use crate::sandbox::{Outcome, Plan, Sandbox};
 pub enum Job {
     /// Test the sandbox by these plans.
     Test(Vec<Plan>),
+    /// Look where these paths lead.
+    LookAt {
+        /// Whose reply names them.
+        exchange: ExchangeId,
+        /// Absolute and normal.
+        paths: BTreeSet<String>,
+    },
     /// Run a tool.
     Run(Box<Run>),
 }
@@ -71,6 +80,16 @@ fn work(
             Job::Test(plans) => {
                 let mut tests = plans.iter().map(|plan| sandbox.self_test(plan));
                 ToEngine::ToolsTested(tests.find(Result::is_err).unwrap_or(Ok(())))
+            }
+            Job::LookAt { exchange, paths } => {
+                let links = paths.into_iter().filter_map(|path| {
+                    let leads_to = beyond_links(&path)?;
+                    Some(LinkSeen { path, leads_to })
+                });
+                ToEngine::LinksSeen {
+                    exchange,
+                    links: links.collect(),
+                }
             }
             Job::Run(run) => ToEngine::ToolEnded {
                 exchange: run.exchange,

@@ -516,6 +516,26 @@ fn looking_outside_halts_at_once() {
 }
 
 #[test]
+fn a_link_is_judged_by_where_it_leads() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("a", "a\n");
+    std::os::unix::fs::symlink("a", places.workspace.join("inside")).unwrap();
+    std::os::unix::fs::symlink("/etc/shadow", places.workspace.join("outside")).unwrap();
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say(format!("{}{}", asks("cat inside"), asks("cat outside")));
+    let said = tslp.say("Look.").said();
+    assert!(said.contains("\na\n[exit 0, "), "{said}");
+    assert!(
+        said.contains("SCOPE-BREACH: /etc/shadow is outside"),
+        "{said}"
+    );
+    tslp.stop();
+    let events = check_record(&places);
+    let asked = of_kind(&events, "action_requested");
+    assert_eq!(asked[1]["event"]["links"][0]["leads_to"], "/etc/shadow");
+}
+
+#[test]
 fn a_result_that_the_model_made_up_is_said_to_be_none() {
     let (upstream, places) = (Upstream::start(), Places::new());
     let tslp = Tslp::start(&places, &upstream);

@@ -152,9 +152,10 @@ fn run_engine(
                 format!("bytes {}", String::from_utf8_lossy(bytes))
             }
             ToEngine::ReplyEnd { ending, .. } => format!("end {ending:?}"),
-            ToEngine::OneRound(_) | ToEngine::ToolsTested(_) | ToEngine::ToolEnded { .. } => {
-                "tools".to_owned()
-            }
+            ToEngine::OneRound(_)
+            | ToEngine::ToolsTested(_)
+            | ToEngine::LinksSeen { .. }
+            | ToEngine::ToolEnded { .. } => "tools".to_owned(),
             ToEngine::Audited { outcome, .. } => format!("audited {outcome:?}"),
             ToEngine::ContextTokens(tokens) => format!("context {tokens}"),
             ToEngine::Shutdown => "shutdown".to_owned(),

@@ -13,7 +13,7 @@ use tslp_snapshots::random::tool_events::tool_event;
 use tslp_snapshots::random::{entropy, player};
 use tslp_snapshots::stage::Keeping;
 
-const STORIES: u64 = 60;
+const STORIES: u64 = 20;
 
 /// What says what is true, proposed, removed, on disk and contradicted by it.
 const OF_CODE: [usize; 11] = [
