@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::decide::lost::Lost;
+use crate::decide::lost::LostCode;
 use crate::delimiter::{self, NOTICE_CLOSE, NOTICE_OPEN};
 use crate::entity::EntityId;
 use crate::event::{DiskFinding, NoticeIssued, ReadFailure};
@@ -12,7 +12,7 @@ use crate::reason::Reason;
 /// The whole block, delimiters included. `disk` is what was last seen at the entity's path, `lost` what the change that it
 /// is about would have lost.
 #[must_use]
-pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&Lost>) -> String {
+pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&LostCode>) -> String {
     let mut said = body(notice, disk);
     if let Some(lost) = lost {
         said.push_str(&delimiter::defused(&missing(lost)));
@@ -21,7 +21,7 @@ pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&Lo
 }
 
 /// What to put back.
-fn missing(lost: &Lost) -> String {
+fn missing(lost: &LostCode) -> String {
     let mut text = String::new();
     if let Some((placeholder, line)) = &lost.placeholder {
         text.push_str(&format!("\nA placeholder is in line {line}: {placeholder}"));

@@ -185,7 +185,7 @@ pub trait View {
     fn session_named(&self, name: &str) -> Option<SessionId>;
     /// The session that reached this conversation after a completed reply.
     fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint>;
-    /// The session at whose head the last prompt and reply are these (see [`crate::decide::tail_of`]).
+    /// The session at whose head the last prompt and reply are these (see [`crate::decide::exchange_hash`]).
     fn session_with_tail(&self, tail: TranscriptHash) -> Option<SessionId>;
     /// The session whose last reply this is, and its last exchange.
     fn session_with_reply(&self, reply: MessageKey) -> Option<(SessionId, Exchange)>;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tslp_core::artifact::{Level, Origin};
-use tslp_core::decide::tail_of;
+use tslp_core::decide::exchange_hash;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     Event, Fork, History, Injected, NoticeIssued, PromptAmended, PromptComposed, PromptReceived,
@@ -377,7 +377,9 @@ impl Sessions {
         put_part(id, changes, || rows::point(open.episode, point));
         let surplus = session.points.len() > POINTS_PER_SESSION;
         let oldest = surplus.then(|| session.points.pop_first()).flatten();
-        let tail = open.user_key.map(|user_key| tail_of(user_key, ended.key));
+        let tail = open
+            .user_key
+            .map(|user_key| exchange_hash(user_key, ended.key));
         let old_tail = core::mem::replace(&mut session.tail, tail);
         let old_reply = session.reply.replace(ended.key);
         let exchange = Exchange {

@@ -168,7 +168,7 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Content::Hashes(Hashes::of(bytes, as_it_is().as_ref()), Skip::NotText);
     };
-    let found = found_code::of_file(&TreeSitterGrammars, path.clone(), text);
+    let found = found_code::code_of_file(&TreeSitterGrammars, path.clone(), text);
     let skip = match &found.extraction {
         Ok(_) if let (true, Some(file)) = (found.defines_something(), found.as_disk_file()) => {
             return Content::Code(file, Box::new(found));
