@@ -36,9 +36,9 @@ pub enum Hunk {
         /// The text that takes its place.
         new: String,
         /// Where to look for it.
-        place: Place,
+        place: EditPosition,
         /// What may stand beside it.
-        unit: Unit,
+        unit: MatchUnit,
     },
     /// Puts text after this many lines of the whole file; 0 is its beginning.
     Insert {
@@ -53,7 +53,7 @@ pub enum Hunk {
 
 /// Where a replaced text must stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum EditPosition {
     /// Exactly once in the base.
     Once,
     /// Anywhere, each occurrence, at least one.
@@ -67,7 +67,7 @@ pub enum Place {
 
 /// What a replaced text is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum MatchUnit {
     /// Whole lines: it begins where a line begins and ends where one ends, so that `x = 1` isn't found in `xx = 1`. Each
     /// line ends with its newline; without one, the last is the file's last line, which has none.
     Lines,

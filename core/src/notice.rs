@@ -332,13 +332,10 @@ pub fn of_users_code(notice: &NoticeIssued) -> Option<String> {
 /// doesn't apply.
 #[must_use]
 pub fn not_linked(entity: &EntityId, is_edit: bool) -> String {
-    let why = match is_edit {
-        true => {
-            "it is an edit that does not apply to the current version; ask for the whole definition"
-        }
-        false => {
-            "nothing proves that it belongs to that file; ask for it again with the path above it"
-        }
+    let why = if is_edit {
+        "it is an edit that does not apply to the current version; ask for the whole definition"
+    } else {
+        "nothing proves that it belongs to that file; ask for it again with the path above it"
     };
     format!(
         "{NOTICE_OPEN}\nThe proposed change to {entity} can't be confirmed: {why}.\nIt has NOT modified the State Map.\n{NOTICE_CLOSE}"

@@ -14,7 +14,7 @@ fn check(text: &str, expected: &[&str]) {
     assert_eq!(found, expected, "{text}");
 }
 
-fn shown(block: &Block<'_>) -> String {
+fn shown(block: &CodeBlock<'_>) -> String {
     let what = match &block.edit {
         None => format!("{:?}", block.code),
         Some(Ok(Edit::Change(hunks))) => format!("change {}", hunks.len()),
@@ -24,8 +24,8 @@ fn shown(block: &Block<'_>) -> String {
         Some(Err(Malformed)) => "malformed".to_string(),
     };
     let quoted = match block.standing {
-        Standing::Said => "",
-        Standing::Quoted => " quoted",
+        Authorship::Own => "",
+        Authorship::Quoted => " quoted",
     };
     let unclosed = match block.closing {
         Closing::Closed => "",
@@ -351,7 +351,7 @@ fn nothing_is_searched_twice() {
         for ending in [String::new(), endings.join("\n")] {
             let text = format!("{}{ending}", opening.repeat(TIMES));
             // Not the first blocks alone, as in `blocks`: all of them.
-            let found = scan::Scan::new(&text).count();
+            let found = scan::BlockScanner::new(&text).count();
             assert!(found <= 3 * TIMES, "{opening}");
         }
     }

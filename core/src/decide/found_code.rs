@@ -10,7 +10,7 @@ use core::ops::Range;
 use super::found_edit::{self, EditedCode, FoundEdit};
 use super::namesakes::{self, TrueNamesakes};
 use super::unfenced;
-use crate::capture::{self, Block, Closing, Part, Standing};
+use crate::capture::{self, Authorship, Closing, CodeBlock, StatedExtent};
 use crate::delimiter;
 use crate::edit::Edit;
 use crate::entity::{EntityId, Symbol};
@@ -63,7 +63,7 @@ pub struct FoundCode {
     /// Whether it is complete.
     pub completeness: Completeness,
     /// Whether it says that it is the whole file or a part.
-    pub part: Part,
+    pub part: StatedExtent,
 }
 
 /// Whether a message was cut short.
@@ -136,8 +136,8 @@ pub fn text_around_code(reading: CodeReader<'_>, text: &str) -> String {
     words
 }
 
-fn read_blocks(reading: CodeReader<'_>, mut blocks: Vec<Block<'_>>) -> Vec<FoundCode> {
-    blocks.retain(|block| block.standing == Standing::Said);
+fn read_blocks(reading: CodeReader<'_>, mut blocks: Vec<CodeBlock<'_>>) -> Vec<FoundCode> {
+    blocks.retain(|block| block.standing == Authorship::Own);
     join_edits_by_file(reading, blocks)
         .into_iter()
         .map(|written| reading.read_block(written))
@@ -146,7 +146,7 @@ fn read_blocks(reading: CodeReader<'_>, mut blocks: Vec<Block<'_>>) -> Vec<Found
 
 /// A block, its file looked up, and later edits of the same file.
 struct BlockOfFile<'t> {
-    block: Block<'t>,
+    block: CodeBlock<'t>,
     path: Option<Result<RelPath, Reason>>,
     /// Texts of later edits of the file, which were joined to the block's edit.
     joined: Vec<String>,
@@ -154,7 +154,10 @@ struct BlockOfFile<'t> {
 
 /// Joins the edits of one file to one, at the first one's position, unless code of the file is between them: the reader of
 /// the message applies them all.
-fn join_edits_by_file<'t>(reading: CodeReader<'_>, blocks: Vec<Block<'t>>) -> Vec<BlockOfFile<'t>> {
+fn join_edits_by_file<'t>(
+    reading: CodeReader<'_>,
+    blocks: Vec<CodeBlock<'t>>,
+) -> Vec<BlockOfFile<'t>> {
     let mut gathered: Vec<BlockOfFile<'t>> = Vec::with_capacity(blocks.len());
     let mut edits: BTreeMap<RelPath, usize> = BTreeMap::new();
     for mut block in blocks {
@@ -180,7 +183,7 @@ fn join_edits_by_file<'t>(reading: CodeReader<'_>, blocks: Vec<Block<'t>>) -> Ve
 }
 
 impl<'t> BlockOfFile<'t> {
-    const fn unjoined(block: Block<'t>, path: Option<Result<RelPath, Reason>>) -> Self {
+    const fn unjoined(block: CodeBlock<'t>, path: Option<Result<RelPath, Reason>>) -> Self {
         Self {
             block,
             path,
@@ -206,14 +209,14 @@ impl CodeReader<'_> {
         }
     }
 
-    fn read_code(self, block: Block<'_>, path: Option<Result<RelPath, Reason>>) -> FoundCode {
+    fn read_code(self, block: CodeBlock<'_>, path: Option<Result<RelPath, Reason>>) -> FoundCode {
         let language = language_of(self.grammars, &block, path.as_ref());
         let extraction = extract_definitions(self.grammars, language, &block.code);
         let known = self.true_namesakes(language, path.as_ref(), extraction.as_ref().ok());
         if let (Some(Ok(path)), Ok(found)) = (&path, &extraction)
             && found.clean
             && !found.preamble
-            && block.part != Part::Whole
+            && block.part != StatedExtent::Whole
             && let Some(hunks) = namesakes::namesake_hunks(self, path, &block.code, found, &known)
         {
             let mut block = block;
@@ -319,7 +322,7 @@ impl CodeReader<'_> {
 
     fn apply_edit(
         self,
-        block: Block<'_>,
+        block: CodeBlock<'_>,
         texts: Vec<String>,
         path: Option<Result<RelPath, Reason>>,
         edit: Result<Edit, Reason>,
@@ -344,7 +347,7 @@ impl CodeReader<'_> {
             foreign: BTreeSet::new(),
             patterns: self.grammars.patterns(),
             completeness: completeness_of_block(block.closing, false),
-            part: Part::Range,
+            part: StatedExtent::Range,
             code: text.into(),
             edit: None,
             path,
@@ -378,7 +381,7 @@ impl CodeReader<'_> {
         let elided = extraction
             .as_ref()
             .is_ok_and(|extraction| found_edit::elides_anew(&code, &extraction.elisions, &before));
-        if part == Part::Range
+        if part == StatedExtent::Range
             && let Ok(before) = extract_definitions(self.grammars, language, &before)
         {
             let definitions = before.definitions.into_iter();
@@ -412,7 +415,7 @@ impl CodeReader<'_> {
         if against.is_ok_and(|against| *against == found_edit::base_versions(self, path)) {
             return Cow::Borrowed(found);
         }
-        let block = Block {
+        let block = CodeBlock {
             format: found.format,
             outer: 0..0,
             verbatim: found.verbatim.clone(),
@@ -422,7 +425,7 @@ impl CodeReader<'_> {
             path: None,
             evidence: found.evidence,
             part: found.part,
-            standing: Standing::Said,
+            standing: Authorship::Own,
             closing: match found.completeness {
                 Completeness::Truncated => Closing::Unclosed,
                 _ => Closing::Closed,
@@ -467,7 +470,7 @@ pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> Found
         foreign: BTreeSet::new(),
         patterns: grammars.patterns(),
         completeness: Completeness::Full,
-        part: Part::Unsaid,
+        part: StatedExtent::Unsaid,
         code: code.into(),
     }
 }
@@ -498,7 +501,7 @@ pub fn usable_path(view: &dyn View, root: &str, written: &str) -> Result<RelPath
 
 fn language_of(
     grammars: &dyn Grammars,
-    block: &Block<'_>,
+    block: &CodeBlock<'_>,
     path: Option<&Result<RelPath, Reason>>,
 ) -> Option<LanguageId> {
     let tag = block.language.as_deref();

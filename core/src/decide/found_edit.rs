@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::found_code::CodeReader;
-use crate::capture::{Block, Closing, Part};
+use crate::capture::{Closing, CodeBlock, StatedExtent};
 use crate::edit::{self, Bases, Edit, EditError, Hunk, Malformed};
 use crate::entity::{EntityId, Symbol};
 use crate::event::DiskFinding;
@@ -43,7 +43,7 @@ pub struct EditBase {
 /// The code that an edit makes.
 pub(super) struct EditedCode {
     pub(super) code: String,
-    pub(super) part: Part,
+    pub(super) part: StatedExtent,
     pub(super) applied: EditBase,
     /// The code that was there before.
     pub(super) before: String,
@@ -75,7 +75,7 @@ fn create_file(view: &dyn View, path: &RelPath, text: &str) -> Result<EditedCode
     }
     Ok(EditedCode {
         code: text.into(),
-        part: Part::Whole,
+        part: StatedExtent::Whole,
         applied: EditBase::default(),
         before: String::new(),
     })
@@ -98,7 +98,7 @@ fn change_base(
             let code = edited.into_iter().flatten().next();
             Ok(EditedCode {
                 code: code.unwrap_or_else(|| text.clone()),
-                part: Part::Whole,
+                part: StatedExtent::Whole,
                 applied: EditBase {
                     against: versions,
                     changed: Vec::from([version]),
@@ -120,7 +120,7 @@ fn change_base(
             }
             Ok(EditedCode {
                 code,
-                part: Part::Range,
+                part: StatedExtent::Range,
                 applied: EditBase {
                     against: versions,
                     changed,
@@ -282,7 +282,7 @@ fn outermost_current(definitions: &[Current]) -> impl Iterator<Item = &Current> 
 }
 
 /// Adds a second edit of the same file to the first one of its message.
-pub(super) fn join_edits(first: &mut Block<'_>, second: &mut Block<'_>) {
+pub(super) fn join_edits(first: &mut CodeBlock<'_>, second: &mut CodeBlock<'_>) {
     let edits = first.edit.take().zip(second.edit.take());
     first.edit = edits.map(|(one, other)| one.and_then(|one| merge_changes(one, other?)));
     first.verbatim = None;

@@ -5,7 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::found_code::CodeReader;
-use crate::edit::{Hunk, Place, Unit};
+use crate::edit::{EditPosition, Hunk, MatchUnit};
 use crate::entity::{EntityId, Symbol};
 use crate::extract::{Body, Definition, Extraction, LanguageId};
 use crate::path::RelPath;
@@ -193,7 +193,7 @@ fn replacing_hunk(old: &[u8], code: &str, new: Span) -> Option<Hunk> {
     Some(Hunk::Replace {
         old: core::str::from_utf8(old).ok()?.into(),
         new: core::str::from_utf8(new.of(code.as_bytes())).ok()?.into(),
-        place: Place::Once,
-        unit: Unit::Text,
+        place: EditPosition::Once,
+        unit: MatchUnit::Text,
     })
 }

@@ -229,9 +229,10 @@ fn completeness_against_truth(
                     current.and_then(|current| view.slices(current.artifact, &current.spans));
                 before.push_str(&String::from_utf8_lossy(&base.unwrap_or_default()));
             }
-            match found_edit::elides_anew(&found.code, &extraction.elisions, &before) {
-                true => Completeness::Elided,
-                false => Completeness::Full,
+            if found_edit::elides_anew(&found.code, &extraction.elisions, &before) {
+                Completeness::Elided
+            } else {
+                Completeness::Full
             }
         }
         known => known,

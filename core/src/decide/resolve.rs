@@ -8,7 +8,7 @@ use super::found_code::FoundCode;
 use super::found_edit::FoundEdit;
 use super::namesakes::Namesake;
 use crate::artifact::{Level, Origin};
-use crate::capture::Part;
+use crate::capture::StatedExtent;
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Extent, PathEvidence};
 use crate::extract::{Definition, Extraction, Proof};
@@ -179,9 +179,10 @@ fn resolve_by_path(
     let is_applied = found.edit.is_some();
     Resolution {
         level: if is_named { level } else { Level::Inferred },
-        reason: match is_applied && level == Level::Confirmed {
-            true => Reason::EditApplied,
-            false => reason,
+        reason: if is_applied && level == Level::Confirmed {
+            Reason::EditApplied
+        } else {
+            reason
         },
         extent,
         path: Some(path.clone()),
@@ -257,10 +258,10 @@ fn extent_of(
     origin: Origin,
 ) -> Extent {
     let whole = match (found.part, view.disk(path)) {
-        (Part::Range, _) => false,
-        (Part::Whole, _) => true,
-        (Part::Unsaid, Some(DiskFinding::File(disk))) if disk.whole == found.whole => true,
-        (Part::Unsaid, disk) => {
+        (StatedExtent::Range, _) => false,
+        (StatedExtent::Whole, _) => true,
+        (StatedExtent::Unsaid, Some(DiskFinding::File(disk))) if disk.whole == found.whole => true,
+        (StatedExtent::Unsaid, disk) => {
             let shares = KnownShares::count(view, extraction, symbols, path, disk);
             match origin {
                 Origin::User => {

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::found_code::{CodeReader, usable_path};
-use crate::capture::path_hint::{self, Hint};
-use crate::capture::{Block, Closing, Standing};
+use crate::capture::path_hint::{self, PathHint};
+use crate::capture::{Authorship, Closing, CodeBlock};
 use crate::event::Format;
 use crate::extract::{Grammars, LanguageId};
 use crate::limits::{BLOCKS_PER_MESSAGE_MAX, UNFENCED_BYTES_MAX, UNFENCED_TRIES_MAX};
@@ -28,12 +28,12 @@ const TRIED_LANGUAGES: [&str; 8] = [
 pub(super) fn add_unfenced_code<'t>(
     reading: CodeReader<'_>,
     text: &'t str,
-    blocks: &mut Vec<Block<'t>>,
+    blocks: &mut Vec<CodeBlock<'t>>,
 ) {
     let mut tries = ParseBudget::new();
     for gap in gaps_between_blocks(text, blocks) {
         let mut lines = lines_of(text, gap.clone()).peekable();
-        let mut opened: Option<(Hint, LanguageId, usize)> = None;
+        let mut opened: Option<(PathHint, LanguageId, usize)> = None;
         while let Some(line) = lines.next() {
             let written = &text[line.clone()];
             let Some((hint, language)) = file_named(reading, written) else {
@@ -71,7 +71,7 @@ pub fn is_without_path(grammars: &dyn Grammars, text: &str) -> bool {
         block.path.is_none()
             && block.language.is_none()
             && block.edit.is_none()
-            && block.standing == Standing::Said
+            && block.standing == Authorship::Own
     });
     for block in said {
         if tries.is_sound_in_any(grammars, &TRIED_LANGUAGES, &block.code) {
@@ -135,7 +135,7 @@ impl ParseBudget {
 }
 
 /// The file named by a line that holds nothing else, or by a sentence that ends in a colon.
-fn file_named(reading: CodeReader<'_>, line: &str) -> Option<(Hint, LanguageId)> {
+fn file_named(reading: CodeReader<'_>, line: &str) -> Option<(PathHint, LanguageId)> {
     let hint = path_hint::line_before(line, 0).or_else(|| {
         let is_introduction = line.trim_end().ends_with(':');
         is_introduction
@@ -151,10 +151,10 @@ fn file_named(reading: CodeReader<'_>, line: &str) -> Option<(Hint, LanguageId)>
 fn longest_sound_block<'t>(
     reading: CodeReader<'_>,
     text: &'t str,
-    (hint, language, start): (Hint, LanguageId, usize),
+    (hint, language, start): (PathHint, LanguageId, usize),
     end: usize,
     tries: &mut ParseBudget,
-) -> Option<Block<'t>> {
+) -> Option<CodeBlock<'t>> {
     let end = start + text[start..end].trim_end().len();
     let lines: Vec<Range<usize>> = lines_of(text, start..end).collect();
     let last_lines = lines.iter().rev().take(4).map(|line| line.end);
@@ -172,7 +172,7 @@ fn longest_sound_block<'t>(
         .into_iter()
         .map(|end| start..end)
         .find(|range| tries.is_sound(reading.grammars, language, &text[range.clone()]))?;
-    Some(Block {
+    Some(CodeBlock {
         format: Format::Fence,
         outer: range.clone(),
         code: Cow::Borrowed(&text[range.clone()]),
@@ -182,13 +182,13 @@ fn longest_sound_block<'t>(
         path: hint.path,
         evidence: hint.evidence,
         part: hint.part,
-        standing: Standing::Said,
+        standing: Authorship::Own,
         closing: Closing::Closed,
     })
 }
 
 /// The ranges of a text that are in none of its blocks.
-fn gaps_between_blocks(text: &str, blocks: &[Block<'_>]) -> Vec<Range<usize>> {
+fn gaps_between_blocks(text: &str, blocks: &[CodeBlock<'_>]) -> Vec<Range<usize>> {
     let mut gaps = Vec::new();
     let mut from = 0;
     for block in blocks {

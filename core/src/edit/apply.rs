@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::search::{Form, Hit, Search, line_end_of, with_line_ends_of};
-use super::{EditError, Hunk, Place, Unit};
+use super::{EditError, EditPosition, Hunk, MatchUnit};
 use crate::limits::{EDIT_WORK_BYTES_MAX, HUNKS_PER_EDIT_MAX};
 
 /// What is known of the file that an edit changes.
@@ -93,16 +93,18 @@ impl<'a> File<'a> {
 
     fn charge(&mut self, bytes: usize) -> Result<(), EditError> {
         self.work_bytes = self.work_bytes.saturating_add(bytes);
-        match self.work_bytes > EDIT_WORK_BYTES_MAX {
-            true => Err(EditError::TooLarge),
-            false => Ok(()),
+        if self.work_bytes > EDIT_WORK_BYTES_MAX {
+            Err(EditError::TooLarge)
+        } else {
+            Ok(())
         }
     }
 
     fn whole(&self) -> Result<&str, EditError> {
-        match self.whole {
-            true => Ok(&self.texts[0]),
-            false => Err(EditError::NeedsWholeFile),
+        if self.whole {
+            Ok(&self.texts[0])
+        } else {
+            Err(EditError::NeedsWholeFile)
         }
     }
 
@@ -127,12 +129,12 @@ impl<'a> File<'a> {
         &self,
         old: &str,
         new: &'h str,
-        place: &Place,
-        unit: Unit,
+        place: &EditPosition,
+        unit: MatchUnit,
     ) -> Result<Vec<Hit<'h>>, EditError> {
         let search = Search { old, new, unit };
         match place {
-            Place::Once => {
+            EditPosition::Once => {
                 let hits = self.first_two(&search);
                 match hits.len() {
                     0 => Err(EditError::NotFound),
@@ -140,7 +142,7 @@ impl<'a> File<'a> {
                     _ => Err(EditError::NotUnique),
                 }
             }
-            Place::Everywhere => {
+            EditPosition::Everywhere => {
                 let mut hits = Vec::new();
                 for form in [Form::Exact, Form::Folded] {
                     for (base, text) in self.texts.iter().enumerate() {
@@ -152,7 +154,7 @@ impl<'a> File<'a> {
                 }
                 Err(EditError::NotFound)
             }
-            Place::After(context) => {
+            EditPosition::After(context) => {
                 let (base, after) = self.only_line(context)?;
                 [Form::Exact, Form::Folded]
                     .into_iter()
@@ -160,7 +162,7 @@ impl<'a> File<'a> {
                     .map(|hit| [hit].into())
                     .ok_or(EditError::NotFound)
             }
-            Place::End => {
+            EditPosition::End => {
                 let text = self.whole()?;
                 [Form::Exact, Form::Folded]
                     .into_iter()

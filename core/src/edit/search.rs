@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::Unit;
+use super::MatchUnit;
 
 /// A text in one of the bases, and what takes its place.
 pub(super) struct Hit<'h> {
@@ -29,7 +29,7 @@ pub(super) enum Form {
 pub(super) struct Search<'h, 'o> {
     pub(super) old: &'o str,
     pub(super) new: &'h str,
-    pub(super) unit: Unit,
+    pub(super) unit: MatchUnit,
 }
 
 impl<'h> Search<'h, '_> {
@@ -81,7 +81,7 @@ impl<'h> Search<'h, '_> {
     /// Whether the lines, old or new, end without a newline, as only a file's last line does.
     fn ends_the_file(&self) -> bool {
         let is_bare = |text: &str| !text.is_empty() && !text.ends_with('\n');
-        self.unit == Unit::Lines && (is_bare(self.old) || is_bare(self.new))
+        self.unit == MatchUnit::Lines && (is_bare(self.old) || is_bare(self.new))
     }
 
     /// What would split a CRLF is compared with line ends folded only, which can only make a difference where there is a
@@ -111,7 +111,7 @@ impl<'h> Search<'h, '_> {
             text
         };
         let stays_bare =
-            self.unit == Unit::Lines && self.old.ends_with('\n') && !matched.ends_with('\n');
+            self.unit == MatchUnit::Lines && self.old.ends_with('\n') && !matched.ends_with('\n');
         let new = match form {
             Form::Exact if !stays_bare => Cow::Borrowed(self.new),
             _ => with_line_ends_of(sample, self.new),
@@ -143,16 +143,16 @@ fn without_line_end(text: Cow<'_, str>) -> Cow<'_, str> {
 /// Finds a text in another, as whole lines or anywhere.
 struct Finder<'o> {
     old: &'o str,
-    unit: Unit,
+    unit: MatchUnit,
     /// Lines are found with the newline before them, so that each find is one.
     needle: Cow<'o, str>,
 }
 
 impl<'o> Finder<'o> {
-    fn new(old: &'o str, unit: Unit) -> Self {
+    fn new(old: &'o str, unit: MatchUnit) -> Self {
         let needle = match unit {
-            Unit::Text => Cow::Borrowed(old),
-            Unit::Lines => {
+            MatchUnit::Text => Cow::Borrowed(old),
+            MatchUnit::Lines => {
                 let mut needle = String::with_capacity(old.len() + 1);
                 needle.push('\n');
                 needle.push_str(old);
@@ -163,7 +163,7 @@ impl<'o> Finder<'o> {
     }
 
     fn next(&self, text: &str, from: usize) -> Option<Range<usize>> {
-        if self.unit == Unit::Text {
+        if self.unit == MatchUnit::Text {
             let at = from + memmem::find(&text.as_bytes()[from..], self.needle.as_bytes())?;
             return Some(at..at + self.old.len());
         }
@@ -178,23 +178,23 @@ impl<'o> Finder<'o> {
                 return Some(start..start + self.old.len());
             }
         }
-        tail(text, self.old, Unit::Lines)
+        tail(text, self.old, MatchUnit::Lines)
             .filter(|range| range.start >= from && !text.ends_with('\n'))
     }
 }
 
 /// The place of a text at the very end of another; a last line without a newline counts as a line.
-fn tail(text: &str, old: &str, unit: Unit) -> Option<Range<usize>> {
+fn tail(text: &str, old: &str, unit: MatchUnit) -> Option<Range<usize>> {
     let ends = |old: &str| {
         let start = text
             .len()
             .checked_sub(old.len())
             .filter(|_| text.ends_with(old))?;
-        let fits = unit == Unit::Text || start == 0 || text.as_bytes()[start - 1] == b'\n';
+        let fits = unit == MatchUnit::Text || start == 0 || text.as_bytes()[start - 1] == b'\n';
         (fits && !old.is_empty()).then_some(start..text.len())
     };
     ends(old).or_else(|| match unit {
-        Unit::Lines if !text.ends_with('\n') => ends(old.strip_suffix('\n')?),
+        MatchUnit::Lines if !text.ends_with('\n') => ends(old.strip_suffix('\n')?),
         _ => None,
     })
 }

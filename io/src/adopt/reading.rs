@@ -185,9 +185,10 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
         Err(Reason::QuotesDelimiters) => Skip::QuotesDelimiters,
         Err(Reason::NoGrammar) => Skip::NoGrammar,
         Err(Reason::TooLargeToParse) => {
-            let skip = match bytes.len() > PARSE_BYTES_MAX {
-                true => Skip::TooLargeToParse,
-                false => Skip::TooDenseToParse,
+            let skip = if bytes.len() > PARSE_BYTES_MAX {
+                Skip::TooLargeToParse
+            } else {
+                Skip::TooDenseToParse
             };
             return Content::Hashes(Hashes::of(bytes, None), skip);
         }
