@@ -1,7 +1,7 @@
 //! Edits: what is read out of texts and tool calls, and what applying it does.
 
 use tslp_core::capture::{self, CodeBlock, StatedExtent};
-use tslp_core::edit::{self, Bases, Edit, EditError, EditPosition, Hunk, MatchUnit};
+use tslp_core::edit::{self, BaseTexts, Edit, EditError, EditPosition, Hunk, MatchUnit};
 use tslp_core::event::PathEvidence;
 
 use crate::text::capture_blocks;
@@ -56,11 +56,11 @@ fn well_formed(block: &CodeBlock<'_>) {
 
 fn apply_to(block: &CodeBlock<'_>, base: &str) {
     let hunks = hunks_of(block);
-    let before = edit::apply(hunks, Bases::Whole(base));
+    let before = edit::apply(hunks, BaseTexts::Whole(base));
     if let Ok(texts) = before {
         assert_eq!(texts.len(), 1);
     }
-    let _ = edit::apply(hunks, Bases::Slices(&[base, "int x;"]));
+    let _ = edit::apply(hunks, BaseTexts::Slices(&[base, "int x;"]));
 }
 
 /// A base, an old and a new text, divided by `\u{1}`: applied as a naïve model does it.
@@ -78,7 +78,7 @@ pub fn edit_apply(data: &[u8]) {
             place: place.clone(),
             unit,
         };
-        edit::apply(&[hunk], Bases::Whole(base))
+        edit::apply(&[hunk], BaseTexts::Whole(base))
             .map(|mut texts| texts.remove(0).unwrap_or_else(|| base.to_owned()))
     };
     let without_cr = ![base, old, new].iter().any(|text| text.contains('\r'));

@@ -22,7 +22,8 @@ use tslp_core::message::Role;
 use tslp_core::notice;
 use tslp_core::path::RelPath;
 use tslp_core::view::{
-    Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, Place, SessionPoint, Turn,
+    Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, SessionPoint,
+    SessionPosition,
 };
 
 mod rows;
@@ -524,7 +525,11 @@ impl Sessions {
         Some(SessionPoint {
             session: id,
             length,
-            place: if is_head { Place::Head } else { Place::Past },
+            place: if is_head {
+                SessionPosition::Head
+            } else {
+                SessionPosition::Past
+            },
         })
     }
 
@@ -673,9 +678,9 @@ impl Sessions {
 
     /// The turn before the last prompt, as long as that isn't composed.
     #[must_use]
-    pub fn turn_before(&self, session: SessionId) -> Option<Turn> {
+    pub fn turn_before(&self, session: SessionId) -> Option<PreviousTurn> {
         let session = self.sessions.get(&session)?;
-        Some(Turn {
+        Some(PreviousTurn {
             episode: session.before_last,
             shown: session
                 .shown

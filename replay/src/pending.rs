@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use tslp_core::audit::Question;
+use tslp_core::audit::AuditQuestion;
 use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::direct::{FileText, ResolvedDirective};
 use tslp_core::decide::found_code::FoundCode;
@@ -139,7 +139,7 @@ pub struct JudgedReply {
     /// What to append before the reply's end reaches the client.
     pub batch: Batch,
     /// What to ask the model about it, once nobody waits for the model (spec §10).
-    pub audit: Option<Question>,
+    pub audit: Option<AuditQuestion>,
 }
 
 /// An audit's answer, before its files were looked at.

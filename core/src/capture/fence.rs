@@ -95,7 +95,7 @@ fn blocks_in_frame<'t>(text: &'t str, frame: BlockFrame<'t>) -> Vec<CodeBlock<'t
     let standing = if quoted::is_numbered(&frame.piece) {
         Authorship::Quoted
     } else {
-        Authorship::Own
+        Authorship::Said
     };
     [frame.whole(Format::Fence, standing)].into()
 }

@@ -78,7 +78,7 @@ pub enum StatedExtent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authorship {
     /// The writer's own code.
-    Own,
+    Said,
     /// A file's text that a client's tool read from disk: evidence, nobody's decision.
     Quoted,
 }

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::*;
-use crate::edit::{self, Bases, Hunk};
+use crate::edit::{self, BaseTexts, Hunk};
 use crate::limits::BLOCKS_PER_MESSAGE_MAX;
 
 /// One line a block: format, path, standing where it isn't said, closing where it isn't closed, and what it is.
@@ -24,7 +24,7 @@ fn shown(block: &CodeBlock<'_>) -> String {
         Some(Err(Malformed)) => "malformed".to_string(),
     };
     let quoted = match block.standing {
-        Authorship::Own => "",
+        Authorship::Said => "",
         Authorship::Quoted => " quoted",
     };
     let unclosed = match block.closing {
@@ -42,7 +42,7 @@ fn applied(text: &str, base: &str) -> Result<String, edit::EditError> {
         let Some(Ok(Edit::Change(hunks) | Edit::Move { hunks, .. })) = block.edit else {
             panic!("no change: {}", shown(&block));
         };
-        let changed = edit::apply(&hunks, Bases::Whole(&file))?.remove(0);
+        let changed = edit::apply(&hunks, BaseTexts::Whole(&file))?.remove(0);
         file = changed.unwrap_or(file);
     }
     Ok(file)

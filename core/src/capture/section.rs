@@ -147,7 +147,7 @@ impl<'t> BlockFrame<'t> {
                     language: self.language.clone(),
                     evidence: evidence_of(hint.as_ref()),
                     path: hint.and_then(|hint| hint.path),
-                    standing: Authorship::Own,
+                    standing: Authorship::Said,
                     closing: self.closing,
                 }
             })

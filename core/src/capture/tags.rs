@@ -229,7 +229,7 @@ impl<'t> TagElement<'t> {
         }
         CodeBlock {
             part: StatedExtent::Whole,
-            ..frame.whole(Format::Tags, Authorship::Own)
+            ..frame.whole(Format::Tags, Authorship::Said)
         }
     }
 
@@ -284,7 +284,7 @@ impl<'t> TagElement<'t> {
         let standing = if quoted {
             Authorship::Quoted
         } else {
-            Authorship::Own
+            Authorship::Said
         };
         Some(CodeBlock {
             part,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::search_replace::{self, SearchReplaceDialect};
 use super::section::ParsedEdits;
 use super::{Authorship, Closing, CodeBlock, StatedExtent, apply_patch, json_text, unified_diff};
-use crate::edit::{self, Bases, Edit, EditPosition, Hunk, Malformed, MatchUnit};
+use crate::edit::{self, BaseTexts, Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::{Format, PathEvidence};
 use crate::limits::{BLOCKS_PER_MESSAGE_MAX, TOUCHING_TEXT_BYTES_MAX};
 
@@ -194,7 +194,7 @@ fn whole_file_block(path: &str, code: &str) -> CodeBlock<'static> {
         path: Some(path.to_string()),
         evidence: PathEvidence::Header,
         part: StatedExtent::Whole,
-        standing: Authorship::Own,
+        standing: Authorship::Said,
         closing: Closing::Closed,
     }
 }
@@ -347,7 +347,8 @@ impl<'v> ToolArguments<'v> {
         }
         match start {
             Some(text) => {
-                let changed = edit::apply(&hunks, Bases::Whole(&text)).map_err(|_| Malformed)?;
+                let changed =
+                    edit::apply(&hunks, BaseTexts::Whole(&text)).map_err(|_| Malformed)?;
                 Ok(Edit::Create(
                     changed.into_iter().next().flatten().unwrap_or(text),
                 ))

@@ -8,7 +8,7 @@ use super::Recorder;
 use super::promote;
 use super::propose::{base_verdict_since, disk_verdict};
 use crate::artifact::{Origin, Transition};
-use crate::audit::{self, Question};
+use crate::audit::{self, AuditQuestion};
 use crate::entity::EntityId;
 use crate::event::{
     AuditAnswered, AuditAsked, AuditOutcome, AuditStatus, AuditVerdict, Audited, ContentKind,
@@ -31,7 +31,7 @@ pub fn ask_for_audit<'e>(
     episode: EpisodeId,
     asked: &str,
     judged: impl IntoIterator<Item = &'e Event>,
-) -> Option<(Event, Question)> {
+) -> Option<(Event, AuditQuestion)> {
     let about: Vec<Audited> = judged
         .into_iter()
         .filter_map(|event| auditable_version(policy.audit, event))
@@ -113,7 +113,7 @@ pub fn audit_answered(
     let mut recorder = Recorder::new(view);
     let verdicts = answer
         .filter(|_| outcome == AuditOutcome::Answered)
-        .and_then(|answer| audit::verdicts(answer, &about));
+        .and_then(|answer| audit::parse_verdicts(answer, &about));
     let stored = answer.map(|answer| recorder.store(ContentKind::Reply, answer.as_bytes()));
     recorder.push(Event::AuditAnswered(AuditAnswered {
         episode,
@@ -161,7 +161,7 @@ fn promote_completed(
                 let is_complete =
                     proposal.entity.symbol.is_none() || is_completed(verdicts, proposal);
                 let disk = disk_verdict(view, &proposal.entity, proposal.slice);
-                let report = report.granted(
+                let report = report.with_late_grant(
                     LateGrant::ShadowAudit,
                     base_verdict_since(view, proposal),
                     disk,

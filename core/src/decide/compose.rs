@@ -585,7 +585,7 @@ fn replacements(view: &dyn View, prompt: &Prompt<'_>, hydrated: &[Hydrated]) -> 
         .filter(is_newer)
         .map(|shown| format!("{}", shown.entity))
         .collect();
-    (!names.is_empty()).then(|| notice::replaced(&names))
+    (!names.is_empty()).then(|| notice::replaced_notice(&names))
 }
 
 fn notices_of(hydration: &Hydration) -> Vec<Event> {
@@ -637,7 +637,7 @@ fn still_matters(view: &dyn View, notice: &NoticeIssued) -> bool {
 
 fn notice_block(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
     if is_about_users_code(view, prompt, notice)
-        && let Some(told) = notice::of_users_code(notice)
+        && let Some(told) = notice::users_code_notice(notice)
     {
         return told;
     }
@@ -645,7 +645,7 @@ fn notice_block(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssued) -> 
         && notice.reason == Reason::NotConfirmable
         && let Some(is_edit) = is_unlinked_edit(view, entity)
     {
-        return notice::not_linked(entity, is_edit);
+        return notice::not_linked_notice(entity, is_edit);
     }
     let seen = |entity: &EntityId| view.disk(&entity.path);
     let lost = LostCode::of_notice(view, prompt.grammars, notice);

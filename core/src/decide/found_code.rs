@@ -137,7 +137,7 @@ pub fn text_around_code(reading: CodeReader<'_>, text: &str) -> String {
 }
 
 fn read_blocks(reading: CodeReader<'_>, mut blocks: Vec<CodeBlock<'_>>) -> Vec<FoundCode> {
-    blocks.retain(|block| block.standing == Authorship::Own);
+    blocks.retain(|block| block.standing == Authorship::Said);
     join_edits_by_file(reading, blocks)
         .into_iter()
         .map(|written| reading.read_block(written))
@@ -425,7 +425,7 @@ impl CodeReader<'_> {
             path: None,
             evidence: found.evidence,
             part: found.part,
-            standing: Authorship::Own,
+            standing: Authorship::Said,
             closing: match found.completeness {
                 Completeness::Truncated => Closing::Unclosed,
                 _ => Closing::Closed,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::found_code::CodeReader;
 use crate::capture::{Closing, CodeBlock, StatedExtent};
-use crate::edit::{self, Bases, Edit, EditError, Hunk, Malformed};
+use crate::edit::{self, BaseTexts, Edit, EditError, Hunk, Malformed};
 use crate::entity::{EntityId, Symbol};
 use crate::event::DiskFinding;
 use crate::hash::ArtifactHash;
@@ -16,7 +16,7 @@ use crate::limits::HUNKS_PER_EDIT_MAX;
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::slice::Span;
-use crate::view::{Current, View};
+use crate::view::{CurrentVersion, View};
 
 /// An edit as it was found, and the outcome of applying it.
 #[derive(Clone, Debug)]
@@ -94,7 +94,8 @@ fn change_base(
             _ => Err(Reason::BaseUnknown),
         },
         TrueText::Whole(version, text) => {
-            let edited = edit::apply(hunks, Bases::Whole(&text)).map_err(reason_of_edit_error)?;
+            let edited =
+                edit::apply(hunks, BaseTexts::Whole(&text)).map_err(reason_of_edit_error)?;
             let code = edited.into_iter().flatten().next();
             Ok(EditedCode {
                 code: code.unwrap_or_else(|| text.clone()),
@@ -109,7 +110,8 @@ fn change_base(
         }
         TrueText::Pieces(pieces) => {
             let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
-            let edited = edit::apply(hunks, Bases::Slices(&texts)).map_err(reason_of_edit_error)?;
+            let edited =
+                edit::apply(hunks, BaseTexts::Slices(&texts)).map_err(reason_of_edit_error)?;
             let mut changed = Vec::new();
             let (mut code, mut before) = (String::new(), String::new());
             for (piece, new) in pieces.iter().zip(edited) {
@@ -178,7 +180,7 @@ impl TrueText {
         {
             return Self::Whole(whole.version, text);
         }
-        let mut texts: BTreeMap<ArtifactHash, Vec<Current>> = BTreeMap::new();
+        let mut texts: BTreeMap<ArtifactHash, Vec<CurrentVersion>> = BTreeMap::new();
         for symbol in view.symbols_of(path) {
             let current = view.current(&EntityId::symbol(path.clone(), symbol));
             if let Some(current) = current {
@@ -215,7 +217,7 @@ fn pieces_of_artifact(
     reading: CodeReader<'_>,
     path: &RelPath,
     artifact: ArtifactHash,
-    definitions: &[Current],
+    definitions: &[CurrentVersion],
 ) -> Vec<TextPiece> {
     let view = reading.view;
     let is_current = view.artifact_is_current(artifact) == Some(true);
@@ -262,7 +264,7 @@ fn text_of(view: &dyn View, artifact: ArtifactHash, spans: &[Span]) -> Option<St
 }
 
 /// Definitions of one captured text that aren't inside another one.
-fn outermost_current(definitions: &[Current]) -> impl Iterator<Item = &Current> {
+fn outermost_current(definitions: &[CurrentVersion]) -> impl Iterator<Item = &CurrentVersion> {
     let mut spans: Vec<Span> = definitions
         .iter()
         .flat_map(|current| current.spans.iter().copied())

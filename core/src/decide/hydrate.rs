@@ -18,7 +18,7 @@ use crate::message::Tools;
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::view::{Current, Divergence, View};
+use crate::view::{CurrentVersion, Divergence, View};
 
 /// Entities that may be hydrated for this prompt, in the order of admission, each with its reason. Where the client has
 /// tools, a file that is named alone is left to them: the model reads it with the line numbers that its edits need, and
@@ -246,7 +246,7 @@ impl Hydration {
 fn admit_entity(
     view: &dyn View,
     entity: &EntityId,
-    current: &Current,
+    current: &CurrentVersion,
     in_sight: &dyn Fn(&EntityId) -> bool,
     tokens_left: u32,
 ) -> Result<(String, u32), Reason> {
@@ -292,7 +292,7 @@ fn divergence_within(view: &dyn View, entity: &EntityId) -> Option<Divergence> {
 }
 
 /// The template of spec §8.2, to the letter, except that code confirmed by a pattern (§4.1, step 2) says so.
-fn state_block(entity: &EntityId, current: &Current, code: &str) -> String {
+fn state_block(entity: &EntityId, current: &CurrentVersion, code: &str) -> String {
     let source = match current.proof {
         Proof::Ast => "AST",
         Proof::Pattern | Proof::PartialPattern => "pattern",

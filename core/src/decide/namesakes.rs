@@ -10,7 +10,7 @@ use crate::entity::{EntityId, Symbol};
 use crate::extract::{Body, Definition, Extraction, LanguageId};
 use crate::path::RelPath;
 use crate::slice::{Figures, Span};
-use crate::view::Current;
+use crate::view::CurrentVersion;
 
 /// One of several definitions of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,7 +184,7 @@ pub(super) fn namesake_hunks(
     Some(hunks)
 }
 
-fn true_code(reading: CodeReader<'_>, current: &Current) -> Option<Vec<u8>> {
+fn true_code(reading: CodeReader<'_>, current: &CurrentVersion) -> Option<Vec<u8>> {
     reading.view.slices(current.artifact, &current.spans)
 }
 

@@ -13,13 +13,13 @@ use super::promote::{self, MessagePieces, ResolvedBlock};
 use super::rename::{self, RenameSuspicion};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
-use crate::damage::{self, Code, Comparison, Content, Damage};
+use crate::damage::{self, ComparedCode, Comparison, Damage, DefinitionContent};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Event, Extent, Format, NoticeIssued, PromotionRefused};
 use crate::extract::{Body, Extraction, Grammars};
 use crate::gate::{
-    self, BaseVerdict, Completeness, DiskVerdict, Facts, GateReport, NameVerdict, RemovalVerdict,
-    Thresholds, Verdict,
+    self, BaseVerdict, Completeness, DiskVerdict, GateFacts, GateReport, NameVerdict,
+    RemovalVerdict, Thresholds, Verdict,
 };
 use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::{EpisodeId, SessionId};
@@ -27,7 +27,7 @@ use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
 use crate::slice::{self, Figures, Span};
-use crate::view::{Current, Divergence, Proposal, View};
+use crate::view::{CurrentVersion, Divergence, Proposal, View};
 use crate::word_list;
 
 /// The context in which the blocks of one reply are judged.
@@ -444,13 +444,13 @@ impl<'v> BlockJudge<'v> {
         }
     }
 
-    fn gate_facts(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> Facts {
+    fn gate_facts(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
         let current = self.view.current(&candidate.entity);
         let (definitions, missing) =
             self.definitions_at_stake(finding, candidate, current.as_ref());
         let rename = self.renames.get(&candidate.entity);
         let comparison = StructureCompared::of(finding.found, candidate, current.as_ref());
-        Facts {
+        GateFacts {
             level: finding.resolution.level,
             completeness: finding.completeness,
             bodies_stubbed: saturating_u32(comparison.bodies_stubbed),
@@ -479,7 +479,7 @@ impl<'v> BlockJudge<'v> {
     fn confirmed_figures(
         &self,
         candidate: &Candidate,
-        current: Option<&Current>,
+        current: Option<&CurrentVersion>,
     ) -> Option<Figures> {
         let current = current.filter(|current| current.origin == Origin::Model)?;
         let takes_away = candidate.figures.tokens < current.figures.tokens
@@ -506,7 +506,7 @@ impl<'v> BlockJudge<'v> {
         &self,
         finding: &ResolvedBlock<'_>,
         candidate: &Candidate,
-        current: Option<&Current>,
+        current: Option<&CurrentVersion>,
     ) -> Comparison {
         let (Some(current), Ok(extraction)) = (current, &finding.found.extraction) else {
             return Comparison::UNHARMED;
@@ -539,7 +539,7 @@ impl<'v> BlockJudge<'v> {
         found: &FoundCode,
         extraction: &Extraction,
         candidate: &Candidate,
-        (current, old): (&Current, &[Span]),
+        (current, old): (&CurrentVersion, &[Span]),
         new: &[Span],
     ) -> Comparison {
         let Some(before) = self.slices_text(current.artifact, old) else {
@@ -549,22 +549,22 @@ impl<'v> BlockJudge<'v> {
         let after = slice::joined(found.code.as_bytes(), new);
         let after = String::from_utf8_lossy(&after);
         let content = known.as_ref().and_then(|known| known.definitions.first());
-        let content = content.map_or(Content::Statements, |definition| {
+        let content = content.map_or(DefinitionContent::Statements, |definition| {
             let head = definition.head.of(before.as_bytes());
-            Content::of_head(&String::from_utf8_lossy(head))
+            DefinitionContent::of_head(&String::from_utf8_lossy(head))
         });
         let all = Span {
             start: 0,
             end: u32::try_from(before.len()).unwrap_or(u32::MAX),
         };
-        let base = Code {
+        let base = ComparedCode {
             text: &before,
             nested: &known
                 .as_ref()
                 .map_or_else(Vec::new, |known| definitions_within(known, &[all])),
             remarks: &known.map_or_else(Vec::new, |known| known.remarks),
         };
-        let new = Code {
+        let new = ComparedCode {
             text: &after,
             nested: &definitions_within(extraction, new),
             remarks: &slice::within_joined(&extraction.remarks, new),
@@ -577,7 +577,7 @@ impl<'v> BlockJudge<'v> {
         found: &FoundCode,
         extraction: &Extraction,
         candidate: &Candidate,
-        current: &Current,
+        current: &CurrentVersion,
     ) -> Comparison {
         let Some(before) = self.slices_text(current.artifact, &current.spans) else {
             return Comparison::UNHARMED;
@@ -650,7 +650,7 @@ impl<'v> BlockJudge<'v> {
         &self,
         finding: &ResolvedBlock<'_>,
         candidate: &Candidate,
-        current: Option<&Current>,
+        current: Option<&CurrentVersion>,
     ) -> (usize, usize) {
         let path = &candidate.entity.path;
         let edit = finding.found.edit.as_ref();
@@ -686,7 +686,7 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// Whether the symbol's current definition is inside `outer`, or is `outer` itself.
-    fn is_within(&self, path: &RelPath, symbol: &Symbol, outer: &Current) -> bool {
+    fn is_within(&self, path: &RelPath, symbol: &Symbol, outer: &CurrentVersion) -> bool {
         let entity = EntityId::symbol(path.clone(), symbol.clone());
         self.view.current(&entity).is_some_and(|inner| {
             let is_inside = |span: &Span| {
@@ -708,7 +708,7 @@ struct StructureCompared {
 }
 
 impl StructureCompared {
-    fn of(found: &FoundCode, candidate: &Candidate, current: Option<&Current>) -> Self {
+    fn of(found: &FoundCode, candidate: &Candidate, current: Option<&CurrentVersion>) -> Self {
         let symbol = candidate.entity.symbol.as_ref();
         let known = symbol.and_then(|symbol| found.known.get(symbol));
         let Some(known) = known else {
@@ -785,8 +785,9 @@ fn unseen_entities(
     }
     let is_replaced = |entity: &&EntityId| {
         // What this very reply made before is its own.
-        let is_own =
-            |current: &Current| (current.origin, current.episode) == (Origin::Model, episode);
+        let is_own = |current: &CurrentVersion| {
+            (current.origin, current.episode) == (Origin::Model, episode)
+        };
         view.current(entity)
             .is_some_and(|current| !is_own(&current))
             && view.shown(episode, entity).is_none()

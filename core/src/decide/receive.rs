@@ -13,7 +13,7 @@ use crate::ids::{EpisodeId, SessionId};
 use crate::message::{Attempt, Request, Role, Tools};
 use crate::policy::{HistoryChoice, Policy};
 use crate::read_message::ReadMessage;
-use crate::view::{Place, View};
+use crate::view::{SessionPosition, View};
 
 /// A recorded prompt: its place among the conversations, and its new messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -357,7 +357,7 @@ impl RecordedPrefix {
         Some(Self {
             session: point.session,
             length: point.length,
-            is_end: point.place == Place::Head,
+            is_end: point.place == SessionPosition::Head,
         })
     }
 
@@ -441,13 +441,13 @@ fn prompt_repetition(
 #[must_use]
 pub fn repetition_at_position(
     was_said: bool,
-    after: Option<Place>,
+    after: Option<SessionPosition>,
     was_prompted: bool,
 ) -> PromptRepetition {
     match after {
         Some(_) if was_prompted => PromptRepetition::Regenerated,
         // At the end of a conversation a prompt is new, even with the text of an older one ("go on").
-        Some(Place::Head) => PromptRepetition::First,
+        Some(SessionPosition::Head) => PromptRepetition::First,
         _ if was_said => PromptRepetition::Ambiguous,
         _ => PromptRepetition::First,
     }
@@ -494,7 +494,10 @@ fn is_covered(view: &dyn View, conversation: &Conversation<'_>) -> bool {
 
 /// The position in its session of the reply that ends the older messages, if the ledger knows every one of them as that
 /// session's own.
-fn position_after_older(view: &dyn View, conversation: &Conversation<'_>) -> Option<Place> {
+fn position_after_older(
+    view: &dyn View,
+    conversation: &Conversation<'_>,
+) -> Option<SessionPosition> {
     let older = conversation.older_count();
     conversation
         .after_replies
@@ -521,8 +524,12 @@ mod tests {
     #[test]
     fn words_are_new_only_where_nothing_speaks_against_it() {
         let said = [false, true].map(|was_said| {
-            [None, Some(Place::Past), Some(Place::Head)]
-                .map(|behind| repetition_at_position(was_said, behind, false))
+            [
+                None,
+                Some(SessionPosition::Past),
+                Some(SessionPosition::Head),
+            ]
+            .map(|behind| repetition_at_position(was_said, behind, false))
         });
         assert_eq!(said[0], [PromptRepetition::First; 3]);
         assert_eq!(
@@ -534,7 +541,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            repetition_at_position(true, Some(Place::Past), true),
+            repetition_at_position(true, Some(SessionPosition::Past), true),
             PromptRepetition::Regenerated
         );
         assert_eq!(

@@ -14,7 +14,7 @@ use crate::ids::EpisodeId;
 use crate::limits::MENTION_CANDIDATES_MAX;
 use crate::similarity;
 use crate::slice::{self, Span};
-use crate::view::{Current, View};
+use crate::view::{CurrentVersion, View};
 
 /// A known entity that a new symbol may be another name of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub(super) fn holds_word(text: &str, word: &str) -> bool {
 /// Known definitions of the block's file that the block doesn't hold.
 struct MissingDefinitions<'v> {
     view: &'v dyn View,
-    tracked: Vec<(EntityId, Current)>,
+    tracked: Vec<(EntityId, CurrentVersion)>,
     /// Those that the block may have been made from: all if it is the whole file, else those that the model was shown.
     replaceable: BTreeSet<EntityId>,
     texts: BTreeMap<ArtifactHash, Option<Vec<u8>>>,
@@ -143,7 +143,7 @@ impl<'v> MissingDefinitions<'v> {
         let Some(path) = &resolution.path else {
             return Self::empty(view);
         };
-        let tracked: Vec<(EntityId, Current)> = view
+        let tracked: Vec<(EntityId, CurrentVersion)> = view
             .symbols_of(path)
             .into_iter()
             .map(|symbol| EntityId::symbol(path.clone(), symbol))
@@ -196,7 +196,7 @@ impl<'v> MissingDefinitions<'v> {
         symbol: &Symbol,
     ) -> Option<RenameSuspicion> {
         let new = slice::joined(found.code.as_bytes(), &candidate.spans);
-        let comparable: Vec<(EntityId, Current)> = self
+        let comparable: Vec<(EntityId, CurrentVersion)> = self
             .tracked
             .iter()
             .filter(|(entity, current)| {
@@ -242,7 +242,7 @@ fn alike_percent(text: &[u8], spans: &[Span], new: &[u8], names: [&str; 2]) -> u
 /// A cheap bound before the comparison: two definitions share no more tokens than the smaller one has. The figures count
 /// literals and comments otherwise than the comparison does, so half of the threshold is enough here. With several
 /// definitions any of them may be the similar one.
-fn could_be_alike(thresholds: Thresholds, current: &Current, candidate: &Candidate) -> bool {
+fn could_be_alike(thresholds: Thresholds, current: &CurrentVersion, candidate: &Candidate) -> bool {
     if current.spans.len() > 1 {
         return true;
     }

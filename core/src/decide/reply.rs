@@ -13,7 +13,7 @@ use crate::ids::EpisodeId;
 use crate::limits::{
     ERROR_BYTES_MAX, REPLY_HELD_BYTES_MAX, REPLY_PARTS_BYTES_MAX, REPLY_PARTS_MAX,
 };
-use crate::message::{self, Role, ToolCall, key_of};
+use crate::message::{self, Role, ToolCall, message_key};
 use crate::redact;
 use crate::view::View;
 
@@ -113,7 +113,7 @@ impl Reply {
                 .finish_reason
                 .as_deref()
                 .map(|reason| redact::redacted(reason).into_owned()),
-            key: key_of(
+            key: message_key(
                 Role::Assistant,
                 &message::recordable(&self.text),
                 &self.tool_calls,

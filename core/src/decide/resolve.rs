@@ -170,7 +170,7 @@ fn resolve_by_path(
     if extent == Extent::WholeFile && is_proven_file(view, found, extraction, path) {
         candidates.push(whole_file_candidate(found, path, extraction.figures));
     }
-    let (level, reason) = match extraction.proof() {
+    let (level, reason) = match extraction.weakest_proof() {
         Proof::PartialPattern => (Level::Inferred, Reason::PatternPartial),
         Proof::Pattern => (Level::Confirmed, Reason::PatternMatch),
         Proof::Ast => (Level::Confirmed, Reason::AstMatch),

@@ -87,7 +87,7 @@ fn promote_block(
         .map(|proposal| {
             let disk = disk_verdict(view, &proposal.entity, proposal.slice);
             let report = proposal.report.clone().unwrap_or_default();
-            report.granted(
+            report.with_late_grant(
                 LateGrant::UserVerified,
                 base_verdict_since(view, proposal),
                 disk,

@@ -191,7 +191,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             .iter()
             .filter_map(|content| String::from_utf8(view.content(*content)?).ok())
             .collect();
-        directive::stripped(&texts.join("\n")).into_owned()
+        directive::without_directives(&texts.join("\n")).into_owned()
     }
 
     /// What the user's words say around the code in them.
@@ -335,7 +335,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             if capture::quotes_a_conversation(text) {
                 continue;
             }
-            for directive in directive::directives(text) {
+            for directive in directive::directives_in(text) {
                 orders.push(self.order(at, received.episode, directive, received.repetition, work));
             }
         }
@@ -358,7 +358,7 @@ fn prompt_text(request: &Request) -> String {
         .filter(|message| message.role == Role::User)
         .map(|message| message.recorded())
         .collect();
-    directive::stripped(&said.join("\n")).into_owned()
+    directive::without_directives(&said.join("\n")).into_owned()
 }
 
 /// A prompt's words without the code that names its file.
@@ -368,7 +368,7 @@ fn prose(text: &str, pastes: &[Paste]) -> String {
         let (range, code) = (paste.found.verbatim.clone()?, &paste.found.code);
         (text.get(range.clone()) == Some(code)).then_some(range)
     });
-    slice::outside(text, found)
+    slice::text_outside(text, found)
 }
 
 /// The files that the user accepts, in order.

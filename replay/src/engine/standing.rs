@@ -7,7 +7,7 @@ use tslp_core::event::{Event, MessageRef, PromptReceived, Recorded};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::message::Role;
-use tslp_core::view::{Place, View};
+use tslp_core::view::{SessionPosition, View};
 
 use super::Engine;
 use super::retrace::Turn;
@@ -88,7 +88,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         prompt: &PromptReceived,
         current: &[MessageRef],
         is_new: impl Fn(ArtifactHash) -> bool,
-        behind: Option<Place>,
+        behind: Option<SessionPosition>,
     ) -> PromptRepetition {
         let Some(words) = current.first().filter(|first| first.role == Role::User) else {
             return PromptRepetition::First;

@@ -24,7 +24,7 @@ fn text(old: &str, new: &str) -> Hunk {
 }
 
 fn check(base: &str, hunks: &[Hunk], expected: Result<&str, EditError>) {
-    let result = apply(hunks, Bases::Whole(base)).map(|mut texts| {
+    let result = apply(hunks, BaseTexts::Whole(base)).map(|mut texts| {
         let text = texts.remove(0);
         text.unwrap_or_else(|| base.to_string())
     });
@@ -186,7 +186,7 @@ fn line_ends_are_the_bases() {
 
 #[test]
 fn slices_count_together_and_have_no_lines_of_their_own() {
-    let slices = Bases::Slices(&["int f() {}", "int g() {}"]);
+    let slices = BaseTexts::Slices(&["int f() {}", "int g() {}"]);
     assert_eq!(
         apply(&[text("g()", "h()")], slices),
         Ok(vec![None, Some("int h() {}".to_string())])
@@ -210,7 +210,7 @@ fn slices_count_together_and_have_no_lines_of_their_own() {
         ),
         Err(EditError::NeedsWholeFile)
     );
-    assert_eq!(apply(&[], Bases::Slices(&[])), Err(EditError::NoBase));
+    assert_eq!(apply(&[], BaseTexts::Slices(&[])), Err(EditError::NoBase));
 }
 
 #[test]
