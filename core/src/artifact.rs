@@ -1,4 +1,4 @@
-//! Artifacts: where they came from, how sure their entity is, and the state machine of the law's §5.
+//! Artifacts: their origin, the certainty of their entity, and the state machine of the law's §5.
 
 use crate::entity::EntityId;
 use crate::hash::SliceHash;
@@ -98,16 +98,16 @@ impl Transition {
     }
 }
 
-/// One definition of one entity, as one capture gave it.
+/// One definition of one entity, as captured once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// What the state machine moves.
+    /// Its id in the state machine.
     pub id: VersionId,
-    /// What it defines.
+    /// The entity that it defines.
     pub entity: EntityId,
     /// Hash of the canonical form: the entity's artifact hash in the State Map and in prompts.
     pub slice: SliceHash,
-    /// Where the definition stands in the captured artifact, in source order.
+    /// The ranges of the definition in the captured artifact, in source order.
     pub spans: Vec<Span>,
     /// Structure, for parity.
     pub figures: Figures,

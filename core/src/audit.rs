@@ -1,4 +1,4 @@
-//! The shadow audit: a question to the model about its own reply, and the strict reading of its answer (spec §10).
+//! The shadow audit: a question to the model about its own reply, and a strict parser for its answer (spec §10).
 
 use alloc::format;
 use alloc::string::String;
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::event::{AuditStatus, AuditVerdict, Audited};
 
-/// What is put to the model, in one turn.
+/// The two messages of the question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct AuditQuestion {
     /// The system message.
     pub system: String,
     /// The user message.
@@ -29,7 +29,7 @@ such objects for several. Copy each entity exactly.";
 pub fn question<'c>(
     request: &str,
     code: impl IntoIterator<Item = (&'c Audited, &'c str)>,
-) -> Question {
+) -> AuditQuestion {
     let mut user = format!("Request:\n{}\n", request.trim());
     for (audited, code) in code {
         user.push_str(&format!(
@@ -38,7 +38,7 @@ pub fn question<'c>(
             code.trim_end()
         ));
     }
-    Question {
+    AuditQuestion {
         system: SYSTEM.into(),
         user,
     }
@@ -47,7 +47,7 @@ pub fn question<'c>(
 /// Reads an answer about `asked`. Reasoning in tags, leading prose and one fence around the JSON are tolerated;
 /// anything else, an unknown key, an entity that nobody asked about or a word that is no status makes it no answer.
 #[must_use]
-pub fn verdicts(answer: &str, asked: &[Audited]) -> Option<Vec<AuditVerdict>> {
+pub fn parse_verdicts(answer: &str, asked: &[Audited]) -> Option<Vec<AuditVerdict>> {
     let text = without_reasoning(answer)?;
     let value: Value = serde_json::from_str(json_in(text)?).ok()?;
     let objects = match value {
@@ -56,7 +56,7 @@ pub fn verdicts(answer: &str, asked: &[Audited]) -> Option<Vec<AuditVerdict>> {
     };
     let mut verdicts: Vec<AuditVerdict> = Vec::new();
     for object in &objects {
-        let verdict = verdict(object.as_object()?, asked)?;
+        let verdict = parse_verdict(object.as_object()?, asked)?;
         if verdicts
             .iter()
             .any(|known| known.version == verdict.version)
@@ -68,7 +68,7 @@ pub fn verdicts(answer: &str, asked: &[Audited]) -> Option<Vec<AuditVerdict>> {
     (!verdicts.is_empty()).then_some(verdicts)
 }
 
-fn verdict(object: &Map<String, Value>, asked: &[Audited]) -> Option<AuditVerdict> {
+fn parse_verdict(object: &Map<String, Value>, asked: &[Audited]) -> Option<AuditVerdict> {
     if object.len() != 2 {
         return None;
     }
@@ -89,7 +89,7 @@ fn verdict(object: &Map<String, Value>, asked: &[Audited]) -> Option<AuditVerdic
     })
 }
 
-/// What follows the model's reasoning. Reasoning that never ends leaves nothing.
+/// The text after the model's reasoning; `None` if the reasoning has no end.
 fn without_reasoning(answer: &str) -> Option<&str> {
     ["think", "thinking", "reasoning"]
         .iter()
@@ -100,7 +100,7 @@ fn without_reasoning(answer: &str) -> Option<&str> {
         })
 }
 
-/// The JSON, which stands in a fence or begins with the first bracket and reaches to the end.
+/// The JSON: the content of a fence at the end, else everything from the first bracket on.
 fn json_in(text: &str) -> Option<&str> {
     let text = text.trim();
     if let Some(body) = text.strip_suffix("```") {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     fn check(answer: &str, expected: Option<&str>) {
-        let found = verdicts(answer, &asked()).map(|verdicts| {
+        let found = parse_verdicts(answer, &asked()).map(|verdicts| {
             let words: Vec<String> = verdicts
                 .iter()
                 .map(|verdict| format!("{} {}", verdict.entity, verdict.status.as_str()))

@@ -1,7 +1,7 @@
-//! What a change took out of code, told by comparing the code with its base (spec §7).
+//! Damage: what a change removed from code, found by comparing the code with its base (spec §7).
 //!
-//! A model that leaves code out has any number of words for it. So no words are looked for: base and change are aligned
-//! line by line, and what counts is what stands in the place of lines that are gone.
+//! A model that leaves code out has any number of words for it. So the comparison looks for no words: it aligns base and
+//! change line by line, and judges what replaced the lines that are gone.
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -11,49 +11,49 @@ use alloc::vec::Vec;
 
 use crate::slice::{self, Span};
 
-/// Some code.
+/// Code to be compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Code<'c> {
+pub struct ComparedCode<'c> {
     /// The text.
     pub text: &'c str,
-    /// What does nothing: comments, and strings that stand as statements, in source order.
+    /// Ranges without effect: comments, and strings used as statements, in source order.
     pub remarks: &'c [Span],
-    /// Definitions inside of it, which are compared by themselves.
+    /// Ranges of definitions inside of it, which are compared by themselves.
     pub nested: &'c [Span],
 }
 
-/// What became of the lines of a base that are gone, the worst first.
+/// What replaced the lines of a base that are gone, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Damage {
-    /// A remark stands in their place, which the base didn't have.
+    /// A comment that the base didn't have.
     Elided,
-    /// A single statement that ends or fails stands in their place.
+    /// A single statement that ends or fails.
     StubInPlace,
-    /// Nothing does, and they were a branch, the end, a member or an import.
+    /// Nothing, and they were a branch, the end, a member or an import.
     PartRemoved,
-    /// Nothing does, and they were a large share.
+    /// Nothing, and they were a large share.
     MuchRemoved,
 }
 
 impl Damage {
-    /// Whether nothing stands in the place of what is gone, which a user may have asked for.
+    /// Whether nothing replaced the lines, so that the user may have asked for it.
     #[must_use]
     pub const fn is_removal(self) -> bool {
         matches!(self, Self::PartRemoved | Self::MuchRemoved)
     }
 }
 
-/// What a change took out of its base.
+/// The result of comparing code with its base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// The worst that happened; `None` if nothing did that a careful edit wouldn't do.
+    /// The worst damage; `None` if a careful edit might have done all of it.
     pub damage: Option<Damage>,
-    /// How much of the base is still there, or has something in its place, in percent of its words and marks.
+    /// The share of the base that is kept or replaced, in percent of its words and marks.
     pub kept_percent: u8,
 }
 
 impl Comparison {
-    /// Nothing was taken out, or there is nothing to take out of.
+    /// Nothing was removed, or there is no base.
     pub const UNHARMED: Self = Self {
         damage: None,
         kept_percent: 100,
@@ -63,25 +63,25 @@ impl Comparison {
 /// Percent of a base's words and marks that must be kept or replaced.
 pub const KEPT_PERCENT: u8 = 80;
 
-/// Fewest lines whose removal counts by their share: a single one is a statement.
+/// Fewest removed lines that can count as a large share: a single one is a statement.
 const REMOVED_LINES_MIN: usize = 2;
 
-/// Words from which on their loss to a stub counts.
+/// Fewest words that a stub must have replaced to count as damage.
 const STUBBED_WORDS: usize = 3;
 
-/// Words of a statement that does no more than end or fail.
+/// Most words of a statement that does no more than end or fail.
 const STUB_WORDS_MAX: usize = 8;
 
-/// Lines of base and change, multiplied, up to which they are aligned: 4 MB of memory.
+/// Largest product of base lines and new lines that is aligned; the table takes two bytes for each, so 4 MB.
 const ALIGNED_MAX: usize = 2 << 20;
 
-/// Lines further on among which the one is looked for that a line became.
+/// Most lines ahead that are searched for the one that a line was changed to.
 const PAIRED_AHEAD_MAX: usize = 64;
 
-/// How statements begin that end, or do nothing.
+/// First words of statements that end, or do nothing.
 const ENDINGS: [&str; 4] = ["return", "break", "continue", "pass"];
 
-/// How statements begin that fail.
+/// First words of statements that fail.
 const FAILURES: [&str; 12] = [
     "throw",
     "raise",
@@ -97,39 +97,39 @@ const FAILURES: [&str; 12] = [
     "static_assert",
 ];
 
-/// How the branches of a statement begin that has several.
+/// First words of further branches of a statement.
 const BRANCHES: [&str; 11] = [
     "else", "elif", "elsif", "elseif", "case", "default", "when", "catch", "except", "finally",
     "rescue",
 ];
 
 /// A line with code in it.
-struct Line<'c> {
-    /// Its text without blanks and without the marks that end it, since both move when code is laid out anew.
+struct CodeLine<'c> {
+    /// Its text without whitespace and without brackets and separators at its ends, which formatting moves.
     key: String,
     words: Vec<&'c str>,
-    /// How many words and marks it has.
+    /// The number of its words and marks.
     weight: usize,
 }
 
-/// Code as lines, and where remarks stand between them.
-struct Lines<'c> {
-    code: Vec<Line<'c>>,
-    /// Each remark without its blanks, and how many lines of code stand before it.
+/// Code as lines, with the remarks between them.
+struct CodeLines<'c> {
+    code: Vec<CodeLine<'c>>,
+    /// Each remark without whitespace, and the number of code lines before it.
     remarks: Vec<(String, usize)>,
 }
 
-impl<'c> Lines<'c> {
+impl<'c> CodeLines<'c> {
     /// `compared` is [`compared_text`] of the code.
-    fn of(code: Code<'_>, compared: &'c str) -> Self {
+    fn of(code: ComparedCode<'_>, compared: &'c str) -> Self {
         let mut lines = Vec::new();
         let mut starts = Vec::new();
         let mut at = 0;
         for line in compared.split_inclusive('\n') {
-            let words: Vec<&str> = words(line).collect();
+            let words: Vec<&str> = words_of(line).collect();
             if !words.is_empty() {
-                lines.push(Line {
-                    key: key_of(line),
+                lines.push(CodeLine {
+                    key: line_key(line),
                     weight: weight_of_line(line),
                     words,
                 });
@@ -144,7 +144,7 @@ impl<'c> Lines<'c> {
         let remarks = code.remarks.iter().filter(is_own).map(|span| {
             let before = starts.partition_point(|start| *start <= span.start as usize);
             let text = String::from_utf8_lossy(span.of(code.text.as_bytes()));
-            (squeezed(&text), before)
+            (without_whitespace(&text), before)
         });
         Self {
             remarks: remarks.collect(),
@@ -153,7 +153,7 @@ impl<'c> Lines<'c> {
     }
 }
 
-/// How many words and marks a line has; a string counts as one, and a directive is none of them.
+/// The number of words and marks in a line. A string counts as one; a preprocessor directive has none.
 fn weight_of_line(line: &str) -> usize {
     if line.trim_start().starts_with('#') {
         return 0;
@@ -163,13 +163,13 @@ fn weight_of_line(line: &str) -> usize {
         let marks = text
             .chars()
             .filter(|c| !c.is_alphanumeric() && *c != '_' && !c.is_whitespace());
-        words(text).count() + marks.count()
+        words_of(text).count() + marks.count()
     });
     weights.sum::<usize>() + line.matches('"').count() / 2
 }
 
-/// The text with blanks in the place of what isn't compared; of the same length.
-fn compared_text<'c>(code: Code<'c>) -> Cow<'c, str> {
+/// The text with spaces for everything that isn't compared, so that positions stay the same.
+fn compared_text<'c>(code: ComparedCode<'c>) -> Cow<'c, str> {
     if code.remarks.is_empty() && code.nested.is_empty() {
         return Cow::Borrowed(code.text);
     }
@@ -185,13 +185,13 @@ fn compared_text<'c>(code: Code<'c>) -> Cow<'c, str> {
     String::from_utf8(bare).map_or(Cow::Borrowed(code.text), Cow::Owned)
 }
 
-fn squeezed(text: &str) -> String {
+fn without_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-fn key_of(line: &str) -> String {
+fn line_key(line: &str) -> String {
     let is_layout = |c| matches!(c, '{' | '}' | '(' | ')' | ';' | ',');
-    let squeezed = squeezed(line);
+    let squeezed = without_whitespace(line);
     let trimmed = squeezed.trim_matches(is_layout);
     if trimmed.len() == squeezed.len() {
         squeezed
@@ -200,24 +200,24 @@ fn key_of(line: &str) -> String {
     }
 }
 
-/// What code is made of.
+/// What a definition's body consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// Statements, some of which a careful edit takes out.
+pub enum DefinitionContent {
+    /// Statements, some of which a careful edit may remove.
     Statements,
     /// Fields and the like, each of which somebody may use.
     Members,
 }
 
-impl Content {
-    /// What a definition with this head holds.
+impl DefinitionContent {
+    /// The content of a definition with this head.
     #[must_use]
     pub fn of_head(head: &str) -> Self {
         let (before_bracket, has_bracket) = match head.split_once('(') {
             Some((before, _)) => (before, true),
             None => (head, false),
         };
-        let is_type = words(before_bracket).any(|word| match word {
+        let is_type = words_of(before_bracket).any(|word| match word {
             "class" | "interface" | "trait" | "enum" | "record" => true,
             // A function may return one.
             "struct" | "union" | "type" => !has_bracket,
@@ -235,31 +235,34 @@ impl Content {
 /// [`line_keys`]).
 #[must_use]
 pub fn compare(
-    content: Content,
-    base: Code<'_>,
-    new: Code<'_>,
+    content: DefinitionContent,
+    base: ComparedCode<'_>,
+    new: ComparedCode<'_>,
     moved_to: &BTreeSet<String>,
 ) -> Comparison {
     let (base_text, new_text) = (compared_text(base), compared_text(new));
-    let (base, new) = (Lines::of(base, &base_text), Lines::of(new, &new_text));
-    let hunks = hunks(&base.code, &new.code);
+    let (base, new) = (
+        CodeLines::of(base, &base_text),
+        CodeLines::of(new, &new_text),
+    );
+    let hunks = align_hunks(&base.code, &new.code);
     let inserted: BTreeSet<&str> = hunks
         .iter()
         .flat_map(|hunk| &new.code[hunk.new.clone()])
         .map(|line| line.key.as_str())
         .collect();
-    let was_moved = |line: &Line<'_>| {
+    let was_moved = |line: &CodeLine<'_>| {
         line.words.len() > 1
             && (inserted.contains(line.key.as_str()) || moved_to.contains(&line.key))
     };
     let known_remarks: BTreeSet<&str> =
         base.remarks.iter().map(|(text, _)| text.as_str()).collect();
-    let mut judged = Judged::default();
+    let mut judged = DamageTally::default();
     for hunk in &hunks {
         let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
-        let (mut gone, added) = unpaired(old, fresh);
+        let (mut gone, added) = unpaired_lines(old, fresh);
         gone.retain(|line| !was_moved(line));
-        let places = places(&base.code, hunk);
+        let places = possible_positions(&base.code, hunk);
         let first = new
             .remarks
             .partition_point(|(_, before)| *before < places.start);
@@ -267,26 +270,26 @@ pub fn compare(
             .iter()
             .take_while(|(_, before)| *before <= places.end)
             .filter(|(text, _)| !known_remarks.contains(text.as_str()));
-        judged.add(&Replacement {
-            // What is commented out is plain to see.
+        judged.add_effect(&HunkEffect {
+            // Code that is commented out isn't hidden from the user.
             has_remark: remarks.any(|(text, _)| !gone.iter().any(|it| text.contains(&it.key))),
             is_stub: is_stub(old, &gone, fresh),
             is_last: hunk.base.end == base.code.len(),
-            are_members: content == Content::Members,
+            are_members: content == DefinitionContent::Members,
             gone,
             added,
         });
     }
-    judged.conclusion(weight_of(&base.code))
+    judged.into_comparison(weight_of(&base.code))
 }
 
 /// The keys of all lines of some code, by which [`compare`] finds what was moved.
 pub fn line_keys(text: &str) -> impl Iterator<Item = String> {
-    text.lines().map(key_of).filter(|key| !key.is_empty())
+    text.lines().map(line_key).filter(|key| !key.is_empty())
 }
 
-/// Compares what a file imports, each text with its imports, with what it imported before. An import is missing if a name
-/// that it binds is used by what else stands in the file; an include binds no names, so it is missing if it is gone.
+/// Compares a file's imports with those of its base; each is given as the text and the ranges of its imports. A lost import
+/// is damage if the rest of the file uses a name that it binds. An include binds no names, so each lost one is damage.
 #[must_use]
 pub fn compare_imports(
     (base, imports): (&str, &[Span]),
@@ -297,7 +300,7 @@ pub fn compare_imports(
         String::from_utf8_lossy(&joined).into_owned()
     };
     let (before, kept) = (text_of(base, imports), text_of(new, new_imports));
-    let code = slice::outside(new, new_imports.iter().map(|span| span.range()));
+    let code = slice::text_outside(new, new_imports.iter().map(|span| span.range()));
     Comparison {
         damage: is_import_missing(&before, &kept, &code).then_some(Damage::PartRemoved),
         ..Comparison::UNHARMED
@@ -305,38 +308,38 @@ pub fn compare_imports(
 }
 
 fn is_import_missing(before: &str, kept: &str, code: &str) -> bool {
-    let kept_words: BTreeSet<&str> = words(kept).collect();
+    let kept_words: BTreeSet<&str> = words_of(kept).collect();
     let kept_lines: BTreeSet<String> = line_keys(kept).collect();
     let gone = before
         .lines()
-        .filter(|line| !kept_lines.contains(&key_of(line)));
+        .filter(|line| !kept_lines.contains(&line_key(line)));
     let mut gone = gone.peekable();
     if gone.peek().is_none() {
         return false;
     }
-    let used: BTreeSet<&str> = words(code).collect();
+    let used: BTreeSet<&str> = words_of(code).collect();
     gone.any(|line| {
         let is_include = line.trim_start().starts_with('#');
-        let mut lost = words(line).filter(|word| !kept_words.contains(word));
+        let mut lost = words_of(line).filter(|word| !kept_words.contains(word));
         is_include || lost.any(|word| used.contains(word))
     })
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     words.filter(|word| !word.is_empty())
 }
 
-/// Some lines of the base and what stands in their place.
+/// Lines of the base and the lines that replaced them; either may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Hunk {
+struct LineHunk {
     base: core::ops::Range<usize>,
     new: core::ops::Range<usize>,
 }
 
-/// The places where the two differ, by the longest common subsequence.
-fn hunks(base: &[Line<'_>], new: &[Line<'_>]) -> Vec<Hunk> {
-    let same = |(one, other): &(&Line<'_>, &Line<'_>)| one.key == other.key;
+/// The differences between the two, by the longest common subsequence.
+fn align_hunks(base: &[CodeLine<'_>], new: &[CodeLine<'_>]) -> Vec<LineHunk> {
+    let same = |(one, other): &(&CodeLine<'_>, &CodeLine<'_>)| one.key == other.key;
     let front = base.iter().zip(new).take_while(same).count();
     let (base_left, new_left) = (&base[front..], &new[front..]);
     let back = base_left.iter().rev().zip(new_left.iter().rev());
@@ -348,7 +351,7 @@ fn hunks(base: &[Line<'_>], new: &[Line<'_>]) -> Vec<Hunk> {
     if old.is_empty() && fresh.is_empty() {
         return Vec::new();
     }
-    let whole = Hunk {
+    let whole = LineHunk {
         base: front..front + old.len(),
         new: front..front + fresh.len(),
     };
@@ -356,7 +359,7 @@ fn hunks(base: &[Line<'_>], new: &[Line<'_>]) -> Vec<Hunk> {
         return vec![whole];
     }
     let width = fresh.len() + 1;
-    // How long the longest common subsequence is from here on.
+    // `longest[one * width + other]`: the length of the longest common subsequence of `old[one..]` and `fresh[other..]`.
     let mut longest = vec![0_u16; (old.len() + 1) * width];
     for one in (0..old.len()).rev() {
         for other in (0..fresh.len()).rev() {
@@ -367,12 +370,12 @@ fn hunks(base: &[Line<'_>], new: &[Line<'_>]) -> Vec<Hunk> {
             };
         }
     }
-    let mut hunks: Vec<Hunk> = Vec::new();
+    let mut hunks: Vec<LineHunk> = Vec::new();
     let (mut one, mut other) = (0, 0);
     let mut begun = (0, 0);
     let mut close = |begun: (usize, usize), one: usize, other: usize| {
         if begun != (one, other) {
-            hunks.push(Hunk {
+            hunks.push(LineHunk {
                 base: front + begun.0..front + one,
                 new: front + begun.1..front + other,
             });
@@ -393,12 +396,12 @@ fn hunks(base: &[Line<'_>], new: &[Line<'_>]) -> Vec<Hunk> {
     hunks
 }
 
-/// Where in the new text the lines may have gone from: of lines that repeat, nobody can tell which are gone.
-fn places(base: &[Line<'_>], hunk: &Hunk) -> core::ops::Range<usize> {
+/// The positions in the new text that a hunk may have: of equal lines in a row, any may be the one that was removed.
+fn possible_positions(base: &[CodeLine<'_>], hunk: &LineHunk) -> core::ops::Range<usize> {
     if !hunk.new.is_empty() {
         return hunk.new.clone();
     }
-    let Hunk { base: gone, new } = hunk;
+    let LineHunk { base: gone, new } = hunk;
     let is_same = |one: usize, other: usize| base[one].key == base[other].key;
     let up = (1..=gone.start.min(new.start))
         .take_while(|by| is_same(gone.start - by, gone.end - by))
@@ -409,11 +412,11 @@ fn places(base: &[Line<'_>], hunk: &Hunk) -> core::ops::Range<usize> {
     new.start - up..new.end + down
 }
 
-/// Lines on either side of a hunk that no line of the other is like. A line was changed if half of its words are still there.
-fn unpaired<'l, 'c>(
-    gone: &'l [Line<'c>],
-    new: &'l [Line<'c>],
-) -> (Vec<&'l Line<'c>>, Vec<&'l Line<'c>>) {
+/// Lines on either side of a hunk without a similar line on the other side. A line with half of its words kept was changed.
+fn unpaired_lines<'l, 'c>(
+    gone: &'l [CodeLine<'c>],
+    new: &'l [CodeLine<'c>],
+) -> (Vec<&'l CodeLine<'c>>, Vec<&'l CodeLine<'c>>) {
     let (mut left, mut added) = (Vec::new(), Vec::new());
     let mut from = 0;
     for line in gone {
@@ -430,7 +433,7 @@ fn unpaired<'l, 'c>(
     (left, added)
 }
 
-fn is_like(one: &Line<'_>, other: &Line<'_>) -> bool {
+fn is_like(one: &CodeLine<'_>, other: &CodeLine<'_>) -> bool {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for word in &other.words {
         *counts.entry(word).or_default() += 1;
@@ -442,59 +445,59 @@ fn is_like(one: &Line<'_>, other: &Line<'_>) -> bool {
     4 * shared.count() >= one.words.len() + other.words.len()
 }
 
-/// Whether a single statement that ends or fails stands in the place of others. `left` are those of `gone` that it isn't like.
-fn is_stub(gone: &[Line<'_>], left: &[&Line<'_>], new: &[Line<'_>]) -> bool {
+/// Whether a single statement that ends or fails replaced others. `left` are those of `gone` that aren't similar to it.
+fn is_stub(gone: &[CodeLine<'_>], left: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
     let [only] = new else { return false };
     let is_new = |word: &&str| !gone.iter().any(|line| line.words.contains(word));
     let (first, others) = only.words.split_at(1);
-    let fails = begins(only, &FAILURES);
-    let ends = fails || begins(only, &ENDINGS);
-    // `return f();` for `x = f(); return x;` says the same.
+    let fails = begins_with_any(only, &FAILURES);
+    let ends = fails || begins_with_any(only, &ENDINGS);
+    // `return f();` for `x = f(); return x;` does the same.
     let is_else = left.len() > 1 || gone.len() > 1 && others.iter().all(is_new);
     (ends && is_else || fails && first.iter().all(is_new))
         && only.words.len() <= STUB_WORDS_MAX
         && words_in(gone) >= STUBBED_WORDS
 }
 
-fn begins(line: &Line<'_>, with: &[&str]) -> bool {
+fn begins_with_any(line: &CodeLine<'_>, with: &[&str]) -> bool {
     let first = line.words.first();
     first.is_some_and(|first| with.contains(first))
 }
 
-fn weight_of<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l Line<'c>>) -> usize {
+fn weight_of<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l CodeLine<'c>>) -> usize {
     lines.into_iter().map(|line| line.weight).sum()
 }
 
-fn words_in<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l Line<'c>>) -> usize {
+fn words_in<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l CodeLine<'c>>) -> usize {
     lines.into_iter().map(|line| line.words.len()).sum()
 }
 
-/// What became of some lines of the base.
-struct Replacement<'l, 'c> {
-    /// Those that nothing is like that stands in their place, nor anywhere else.
-    gone: Vec<&'l Line<'c>>,
-    /// What stands in their place and is like none of them.
-    added: Vec<&'l Line<'c>>,
-    /// Whether a remark that is new does.
+/// The effect of one hunk.
+struct HunkEffect<'l, 'c> {
+    /// Lines of the base that neither their replacement nor any moved line resembles.
+    gone: Vec<&'l CodeLine<'c>>,
+    /// Lines of the replacement that resemble none of them.
+    added: Vec<&'l CodeLine<'c>>,
+    /// Whether the replacement has a new remark.
     has_remark: bool,
-    /// Whether all of them gave way to a stub.
+    /// Whether a stub replaced all of them.
     is_stub: bool,
-    /// Whether nothing of the base comes behind them.
+    /// Whether they were the base's last lines.
     is_last: bool,
     are_members: bool,
 }
 
-/// What the hunks amount to.
+/// The damage of all hunks together.
 #[derive(Default)]
-struct Judged {
+struct DamageTally {
     worst: Option<Damage>,
     removed_weight: usize,
     removed_lines: usize,
 }
 
-impl Judged {
-    fn add(&mut self, replacement: &Replacement<'_, '_>) {
-        let Replacement { gone, added, .. } = replacement;
+impl DamageTally {
+    fn add_effect(&mut self, replacement: &HunkEffect<'_, '_>) {
+        let HunkEffect { gone, added, .. } = replacement;
         let words = words_in(gone.iter().copied());
         if words == 0 {
             return;
@@ -506,9 +509,10 @@ impl Judged {
         } else if added.is_empty() {
             self.removed_weight += weight_of(gone.iter().copied());
             self.removed_lines += gone.len();
-            // An `else` alone has gone where its code is still there.
-            let is_branch = words > 1 && gone.iter().any(|line| begins(line, &BRANCHES));
-            let is_end = replacement.is_last && gone.iter().any(|line| begins(line, &["return"]));
+            // An `else` alone is no lost branch: its code is still there.
+            let is_branch = words > 1 && gone.iter().any(|line| begins_with_any(line, &BRANCHES));
+            let is_end =
+                replacement.is_last && gone.iter().any(|line| begins_with_any(line, &["return"]));
             (is_branch || is_end || replacement.are_members).then_some(Damage::PartRemoved)
         } else {
             None
@@ -519,7 +523,7 @@ impl Judged {
         };
     }
 
-    fn conclusion(self, base_weight: usize) -> Comparison {
+    fn into_comparison(self, base_weight: usize) -> Comparison {
         let removed_percent = (self.removed_weight * 100).div_ceil(base_weight.max(1));
         let kept_percent = 100 - u8::try_from(removed_percent).unwrap_or(100);
         let is_much = kept_percent < KEPT_PERCENT && self.removed_lines >= REMOVED_LINES_MIN;
@@ -560,18 +564,18 @@ mod tests {
 
     fn compared(base: &str, new: &str, moved_to: &str) -> Option<Damage> {
         let (of_base, of_new) = (remarks(base), remarks(new));
-        let base = Code {
+        let base = ComparedCode {
             text: base,
             remarks: &of_base,
             nested: &[],
         };
-        let new = Code {
+        let new = ComparedCode {
             text: new,
             remarks: &of_new,
             nested: &[],
         };
         let moved_to = line_keys(moved_to).collect();
-        compare(Content::Statements, base, new, &moved_to).damage
+        compare(DefinitionContent::Statements, base, new, &moved_to).damage
     }
 
     /// What becomes of the base with some lines replaced; lines count from 1.
@@ -684,24 +688,30 @@ mod tests {
     #[test]
     fn members_are_missed_one_by_one() {
         let check = |head: &str, expected| {
-            assert_eq!(Content::of_head(head), expected, "{head}");
+            assert_eq!(DefinitionContent::of_head(head), expected, "{head}");
         };
-        check("pub struct A<T>", Content::Members);
-        check("static struct a *f(int b)", Content::Statements);
-        check("class A(B):", Content::Members);
-        check("def f(class_: type) -> struct:", Content::Statements);
+        check("pub struct A<T>", DefinitionContent::Members);
+        check("static struct a *f(int b)", DefinitionContent::Statements);
+        check("class A(B):", DefinitionContent::Members);
+        check(
+            "def f(class_: type) -> struct:",
+            DefinitionContent::Statements,
+        );
         let fields = "struct A {\n    a: u8,\n    b: u8,\n    c: u8,\n    d: u8,\n    e: u8,\n}\n";
         let without_one = fields.replace("    c: u8,\n", "");
         let compared = |content| {
-            let code = |text| Code {
+            let code = |text| ComparedCode {
                 text,
                 remarks: &[],
                 nested: &[],
             };
             compare(content, code(fields), code(&without_one), &BTreeSet::new()).damage
         };
-        assert_eq!(compared(Content::Members), Some(Damage::PartRemoved));
-        assert_eq!(compared(Content::Statements), None);
+        assert_eq!(
+            compared(DefinitionContent::Members),
+            Some(Damage::PartRemoved)
+        );
+        assert_eq!(compared(DefinitionContent::Statements), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use look_alike::Seen;
+use look_alike::Appearance;
 
 /// Opens hydrated code (spec §8.2).
 pub const STATE_OPEN: &str = "[CURRENT STATE: AUTHORITATIVE]";
@@ -49,7 +49,7 @@ pub fn strip_blocks(text: &str) -> Cow<'_, str> {
 /// Whether the text holds any delimiter anywhere, or what looks like one.
 #[must_use]
 pub fn quoted_in(text: &str) -> bool {
-    brackets(text).any(|at| delimiter_at(text, at).is_some())
+    opening_brackets(text).any(|at| delimiter_at(text, at).is_some())
 }
 
 /// The text with the brackets of every delimiter replaced by round ones, so that it can't open or close a block.
@@ -57,7 +57,7 @@ pub fn quoted_in(text: &str) -> bool {
 pub fn defused(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut from = 0;
-    for at in brackets(text) {
+    for at in opening_brackets(text) {
         let Some(delimiter) = delimiter_at(text, at) else {
             continue;
         };
@@ -75,10 +75,10 @@ pub fn defused(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Byte ranges of whole injected blocks, each with the line end behind it. One pass, linear.
+/// Byte ranges of whole injected blocks, each with its line end. One pass, linear.
 fn injected_blocks(text: &str) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
-    if brackets(text).next().is_none() {
+    if opening_brackets(text).next().is_none() {
         return blocks;
     }
     let mut open: Option<(usize, &str)> = None;
@@ -102,8 +102,8 @@ fn injected_blocks(text: &str) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Where something is that looks like an opening bracket.
-fn brackets(text: &str) -> impl Iterator<Item = usize> {
+/// The positions of everything that looks like an opening bracket.
+fn opening_brackets(text: &str) -> impl Iterator<Item = usize> {
     let is_plain = text.is_ascii();
     let plain = is_plain.then(|| memchr::memchr_iter(b'[', text.as_bytes()));
     let folded = (!is_plain).then(|| {
@@ -116,31 +116,33 @@ fn brackets(text: &str) -> impl Iterator<Item = usize> {
         .chain(folded.into_iter().flatten())
 }
 
-/// Where the delimiter that starts at `at` ends, and where its last character begins, if one does. Letters' case, white
-/// space, what isn't seen at all, and which of several characters that look alike it is don't matter.
-fn delimiter_at(text: &str, at: usize) -> Option<Delimiter> {
+/// The delimiter that starts at `at`, if one does. Case, whitespace and invisible characters don't matter, and characters that
+/// look alike count as the same.
+fn delimiter_at(text: &str, at: usize) -> Option<DelimiterRange> {
     let delimiters = PAIRS.iter().flat_map(|(open, close)| [*open, *close]);
     let mut found = delimiters.filter_map(|delimiter| match_loosely(&text[at..], delimiter));
-    found.next().map(|found| Delimiter {
+    found.next().map(|found| DelimiterRange {
         last: at + found.last,
         end: at + found.end,
     })
 }
 
-struct Delimiter {
+/// The start of a delimiter's last character, and the end of that character.
+struct DelimiterRange {
     last: usize,
     end: usize,
 }
 
-fn match_loosely(text: &str, delimiter: &str) -> Option<Delimiter> {
+fn match_loosely(text: &str, delimiter: &str) -> Option<DelimiterRange> {
     let mut characters = text.char_indices();
-    let mut found = Delimiter { last: 0, end: 0 };
+    let mut found = DelimiterRange { last: 0, end: 0 };
     for expected in delimiter.bytes().filter(|byte| *byte != b' ') {
-        let (at, c) = characters.find(|(_, c)| look_alike::of(*c) != Seen::Nothing)?;
-        if look_alike::of(c) != Seen::As(expected) {
+        let (at, c) =
+            characters.find(|(_, c)| look_alike::appearance_of(*c) != Appearance::Nothing)?;
+        if look_alike::appearance_of(c) != Appearance::As(expected) {
             return None;
         }
-        found = Delimiter {
+        found = DelimiterRange {
             last: at,
             end: at + c.len_utf8(),
         };

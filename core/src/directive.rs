@@ -1,5 +1,5 @@
-//! Directives: what the user tells the proxy itself, in lines of a prompt that begin with `@tslp` (engine: "External
-//! truth"). They are stripped before the model sees the prompt.
+//! Directives: lines of a prompt that begin with `@tslp` and are for the proxy itself (engine: "External truth"). They are
+//! removed before the model sees the prompt.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -9,32 +9,32 @@ use core::ops::Range;
 use crate::capture;
 use crate::event::Verb;
 
-/// How a directive's line begins.
+/// The beginning of a directive's line.
 const MARK: &str = "@tslp";
 
 /// One directive as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directive {
-    /// What to do.
+    /// The action.
     pub verb: Verb,
-    /// What to do it to: a path or `path::symbol`; of tools, all that follows the verb.
+    /// Its target as written: a path or `path::symbol`; for a directive about tools, all that follows the verb.
     pub target: String,
 }
 
-/// All directives of a prompt, in order; a line that names several things gives one for each. Lines inside of code
+/// All directives of a prompt, in order; a line with several targets gives one for each. Lines inside of code
 /// blocks are code.
 #[must_use]
-pub fn directives(text: &str) -> Vec<Directive> {
-    lines(text)
+pub fn directives_in(text: &str) -> Vec<Directive> {
+    directive_lines(text)
         .into_iter()
-        .flat_map(|line| read(&text[line]))
+        .flat_map(|line| parse_line(&text[line]))
         .collect()
 }
 
 /// The text without its directives.
 #[must_use]
-pub fn stripped(text: &str) -> Cow<'_, str> {
-    let lines = lines(text);
+pub fn without_directives(text: &str) -> Cow<'_, str> {
+    let lines = directive_lines(text);
     if lines.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -49,11 +49,9 @@ pub fn stripped(text: &str) -> Cow<'_, str> {
 }
 
 /// Byte ranges of the directives' lines, with their line ends.
-fn lines(text: &str) -> Vec<Range<usize>> {
-    if !text.contains('@') {
-        return Vec::new();
-    }
-    if !text.split_inclusive('\n').any(is_directive) {
+fn directive_lines(text: &str) -> Vec<Range<usize>> {
+    // Two cheap tests first: most prompts have no directive, and finding code blocks reads the whole text.
+    if !text.contains('@') || !text.split_inclusive('\n').any(is_directive) {
         return Vec::new();
     }
     let blocks = capture::blocks(text);
@@ -72,7 +70,7 @@ fn lines(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Blanks that may stand before the mark; with more, Markdown takes a line for code.
+/// Most spaces before the mark; with more, Markdown treats the line as code.
 const BLANKS_MAX: usize = 3;
 
 fn is_directive(line: &str) -> bool {
@@ -86,8 +84,8 @@ fn is_directive(line: &str) -> bool {
     mark.eq_ignore_ascii_case(MARK) && (rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
-/// A directive for each thing that the line names.
-fn read(line: &str) -> Vec<Directive> {
+/// The directives of one line, one for each target.
+fn parse_line(line: &str) -> Vec<Directive> {
     let rest = line.trim_start()[MARK.len()..].trim();
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let verb = match word.to_ascii_lowercase().as_str() {
@@ -104,7 +102,7 @@ fn read(line: &str) -> Vec<Directive> {
         let target = rest.trim().trim_end_matches(['.', '!']).to_string();
         return Vec::from([Directive { verb, target }]);
     }
-    let mut named = targets(rest);
+    let mut named = parse_targets(rest);
     if named.is_empty() {
         named.push(String::new());
     }
@@ -115,11 +113,11 @@ fn read(line: &str) -> Vec<Directive> {
         .collect()
 }
 
-/// Things that one line may name.
+/// Most targets of one line.
 const TARGETS_MAX: usize = 64;
 
-/// Words, without the punctuation of prose around them; what stands in backticks or quotes is one word.
-fn targets(text: &str) -> Vec<String> {
+/// The words of a text, without the punctuation of prose around them; text in backticks or quotes is one word.
+fn parse_targets(text: &str) -> Vec<String> {
     let mut targets = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -146,13 +144,13 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[(Verb, &str)], rest: &str) {
-        let found = directives(text);
+        let found = directives_in(text);
         let found: Vec<(Verb, &str)> = found
             .iter()
             .map(|directive| (directive.verb, directive.target.as_str()))
             .collect();
         assert_eq!(found, expected, "{text}");
-        assert_eq!(stripped(text), rest, "{text}");
+        assert_eq!(without_directives(text), rest, "{text}");
     }
 
     #[test]

@@ -1,23 +1,23 @@
-//! Edits of code: what they are, and their exact application in memory. An edit applies as a whole or not at all.
+//! Edits of code, and their exact application in memory. An edit applies as a whole or not at all.
 
 mod apply;
 mod search;
 
-pub use apply::{Bases, apply};
+pub use apply::{BaseTexts, apply};
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a block does to its file.
+/// A change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// Changes places in a file that exists.
+    /// Changes an existing file.
     Change(Vec<Hunk>),
     /// Makes a file that must not exist yet, with this text.
     Create(String),
     /// Removes the file.
     Delete,
-    /// Gives the file another path, and changes places in it.
+    /// Gives the file another path, and changes it.
     Move {
         /// The new path as it was written.
         to: String,
@@ -26,23 +26,23 @@ pub enum Edit {
     },
 }
 
-/// One place of a file that an edit changes.
+/// A change at one position of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hunk {
-    /// Puts `new` in the place of `old`, which isn't empty.
+    /// Replaces `old`, which isn't empty, by `new`.
     Replace {
         /// The text that must be there.
         old: String,
-        /// The text that takes its place.
+        /// The text that replaces it.
         new: String,
-        /// Where to look for it.
-        place: Place,
-        /// What may stand beside it.
-        unit: Unit,
+        /// The position at which it must be.
+        place: EditPosition,
+        /// Whether it is whole lines.
+        unit: MatchUnit,
     },
     /// Puts text after this many lines of the whole file; 0 is its beginning.
     Insert {
-        /// How many lines stand before it.
+        /// The number of lines before it.
         after_lines: u32,
         /// The text.
         text: String,
@@ -51,44 +51,44 @@ pub enum Hunk {
     Append(String),
 }
 
-/// Where a replaced text must stand.
+/// The position at which a replaced text must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum EditPosition {
     /// Exactly once in the base.
     Once,
-    /// Anywhere, each occurrence, at least one.
+    /// At least once; each occurrence is replaced.
     Everywhere,
-    /// At its first occurrence after the one line that is this (`@@ context` of apply_patch), leading and trailing
-    /// blanks aside.
+    /// At its first occurrence after the only line equal to this one (`@@ context` of apply_patch), ignoring whitespace at
+    /// its ends.
     After(String),
     /// At the very end of the file.
     End,
 }
 
-/// What a replaced text is made of.
+/// Whether a replaced text is whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Whole lines: it begins where a line begins and ends where one ends, so that `x = 1` isn't found in `xx = 1`. Each
-    /// line ends with its newline; without one, the last is the file's last line, which has none.
+pub enum MatchUnit {
+    /// Whole lines: it begins and ends at line boundaries, so that `x = 1` isn't found in `xx = 1`. Each line ends with its
+    /// newline; a last line without one matches only the file's last line without one.
     Lines,
     /// Any text.
     Text,
 }
 
-/// Why an edit that was recognised can't be read.
+/// A text has the marks of an edit and can't be read as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// Why an edit doesn't apply.
+/// The reason why an edit doesn't apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditError {
     /// There is no base to apply it to.
     NoBase,
-    /// A text that must be there isn't.
+    /// A text to be replaced isn't there.
     NotFound,
-    /// A text that must be there once is there several times.
+    /// A text that must be there exactly once is there several times.
     NotUnique,
-    /// It names a line, and the base isn't the whole file.
+    /// It names a line number or the file's end, and the base isn't the whole file.
     NeedsWholeFile,
     /// It would take too much work (see [`crate::limits::EDIT_WORK_BYTES_MAX`]).
     TooLarge,

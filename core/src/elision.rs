@@ -1,4 +1,4 @@
-//! Recognises the text of a comment that stands for code left out (engine: "Elision is not deletion").
+//! Recognises comments that replace code left out (engine: "Elision is not deletion").
 //!
 //! Grammars call this for comment nodes only, so that a string that holds dots is no elision.
 
@@ -29,13 +29,13 @@ pub fn is_placeholder(comment: &str) -> bool {
 /// A placeholder is a short remark; a longer comment that happens to hold the words is prose.
 const LONGEST_PLACEHOLDER: usize = 120;
 
-/// More dots in a row are a line drawn for the eye.
+/// Most dots of a placeholder: more in a row are a separator line.
 const DOTS_MAX: usize = 6;
 
 /// Whether a remark that begins with these words says that code was left out, with or without dots.
 fn says_left_out(words: &[&str], has_dots: bool) -> bool {
     let starts_with = |phrase: &str| {
-        // Few phrases begin with the word that a remark begins with.
+        // A cheap test first: few phrases begin with the remark's first word.
         if !phrase.starts_with(words[0]) {
             return None;
         }
@@ -54,7 +54,7 @@ fn says_left_out(words: &[&str], has_dots: bool) -> bool {
         || names_code(words).is_some_and(|rest| ends_remark(rest) && (has_dots || !rest.is_empty()))
 }
 
-/// What follows `the rest of the code`, `remaining methods`, `other functions` and the like.
+/// The words after `the rest of the code`, `remaining methods`, `other functions` and the like.
 fn names_code<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
     let mut rest = words;
     let mut selects = false;
@@ -71,7 +71,7 @@ fn names_code<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
     None
 }
 
-/// Whether a remark may end with these words: they say no more than that something stays as it is.
+/// Whether a placeholder may end with these words: they only say that something stays as it is.
 fn ends_remark(words: &[&str]) -> bool {
     match words {
         [] => true,

@@ -1,4 +1,4 @@
-//! Entities: what a State Map entry is about, `filepath::symbol` or a whole file.
+//! Entities, the keys of the State Map: `filepath::symbol` or a whole file.
 
 use alloc::sync::Arc;
 use core::fmt;

@@ -1,4 +1,4 @@
-//! What the engine asks of a parser; `grammars` answers with tree-sitter, tests may answer with anything.
+//! The engine's interface to parsers; `grammars` implements it with tree-sitter, tests with anything.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -13,7 +13,7 @@ use crate::slice::{self, Figures, Span};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LanguageId(pub u8);
 
-/// Which grammar gave an answer, so that a later one can't rewrite history unseen.
+/// The grammar that read a text, recorded so that a later one can't rewrite history unseen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GrammarTag {
     /// The language's name, such as `c` or `cpp`.
@@ -25,33 +25,33 @@ pub struct GrammarTag {
 /// How a definition was found (spec §4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Proof {
-    /// Something of the definition can't be told: by a pattern of `symbols.json` its end, or which of several matches is
-    /// meant; by a grammar what it belongs to.
+    /// A part of the definition is uncertain: with a pattern of `symbols.json` its end, or which of several matches is meant;
+    /// with a grammar its scope.
     PartialPattern,
-    /// A pattern of `symbols.json` matches exactly, and nothing else in the text bears the name.
+    /// A pattern of `symbols.json` matches exactly, and nothing else in the text has the name.
     Pattern,
     /// A node of the syntax tree.
     Ast,
 }
 
-/// What stands in a definition's body.
+/// The kind of a definition's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Body {
     /// It has no body of statements: a constant, a type, a macro.
     None,
-    /// A body that does nothing but stand for work to be done: empty but for comments, `pass`, a lone TODO.
+    /// A body that only marks work to be done: empty except for comments, `pass`, a lone TODO.
     Stub,
     /// Statements or members.
     Code,
 }
 
 impl GrammarTag {
-    /// How versions begin that name patterns instead of a grammar.
+    /// The prefix of versions that name pattern data instead of a grammar.
     pub const PATTERNS: &'static str = "patterns";
 
-    /// How definitions read by this were found.
+    /// The proof of definitions that were read with this grammar.
     #[must_use]
-    pub fn means(&self) -> Proof {
+    pub fn proof(&self) -> Proof {
         if self.version.starts_with(Self::PATTERNS) {
             Proof::Pattern
         } else {
@@ -63,46 +63,46 @@ impl GrammarTag {
 /// One definition found in a source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// Qualified name. Several definitions in one source may bear the same one.
+    /// Qualified name. Several definitions in one source may have the same one.
     pub symbol: Symbol,
     /// The definition with the documentation comments and attributes directly above it.
     pub span: Span,
-    /// The part of it that tells it from its namesakes: from its own first token to its body, documentation left out.
+    /// The part that distinguishes it from its namesakes: from its own first token to its body, without documentation.
     pub head: Span,
-    /// What its body holds.
+    /// Its body's kind.
     pub body: Body,
     /// How it was found.
     pub proof: Proof,
     /// Its structure.
     pub figures: Figures,
-    /// Whether the definition stands at the top level of the file or of a namespace, not inside another definition.
+    /// Whether the definition is at the top level of the file or of a namespace, not inside another definition.
     pub top_level: bool,
-    /// Whether a parse error lies inside.
+    /// Whether a parse error is inside.
     pub damaged: bool,
 }
 
-/// What a source text defines.
+/// The definitions and other structure of a source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extraction {
-    /// Which grammar said so.
+    /// The grammar that read it.
     pub grammar: GrammarTag,
-    /// In source order, outer before inner.
+    /// All definitions in source order, outer before inner.
     pub definitions: Vec<Definition>,
     /// Structure of the whole text.
     pub figures: Figures,
-    /// Comments that stand for code left out (see [`crate::elision`]), in source order.
+    /// Comments that replace code left out (see [`crate::elision`]), in source order.
     pub elisions: Vec<Span>,
-    /// What does nothing: comments, and strings that stand as statements; in source order.
+    /// Code without effect: comments, and strings used as statements; in source order.
     pub remarks: Vec<Span>,
-    /// What the text takes from elsewhere: includes, imports, a package line; in source order.
+    /// Includes, imports and package lines, in source order.
     pub imports: Vec<Span>,
-    /// Whether the text opens with what only a whole file has: includes, imports, a package line, an include guard.
+    /// Whether the text begins as only a whole file does: with includes, imports, a package line or an include guard.
     pub preamble: bool,
-    /// Whether the parser met no error at all.
+    /// Whether there was no parse error.
     pub clean: bool,
-    /// How many errors it met.
+    /// The number of parse errors.
     pub errors: u32,
-    /// Where the first of them are, in source order: a piece that couldn't be read, or the place where something is missing.
+    /// The ranges of the first of them, in source order: an unreadable piece, or the position where something is missing.
     pub unread: Vec<Span>,
     /// Whether the text ends in the middle of something: a bracket, a string or a comment is left open.
     pub breaks_off: bool,
@@ -125,14 +125,14 @@ impl Extraction {
             .collect()
     }
 
-    /// How the definition that is known least surely was found.
+    /// The weakest proof of all definitions; [`Proof::Ast`] if there are none.
     #[must_use]
-    pub fn proof(&self) -> Proof {
+    pub fn weakest_proof(&self) -> Proof {
         let proofs = self.definitions.iter().map(|definition| definition.proof);
         proofs.min().unwrap_or(Proof::Ast)
     }
 
-    /// The distinct symbols that stand at the top level.
+    /// The distinct symbols at the top level.
     #[must_use]
     pub fn top_level(&self) -> BTreeSet<&Symbol> {
         self.definitions
@@ -143,12 +143,12 @@ impl Extraction {
     }
 }
 
-/// Why a text gave no extraction.
+/// The reason why a text couldn't be extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtractError {
-    /// Longer than [`crate::limits::PARSE_BYTES_MAX`], and not to be read in pieces.
+    /// Longer than [`crate::limits::PARSE_BYTES_MAX`], and its language isn't read in pieces.
     TooLarge,
-    /// Of more tokens than are parsed, for each costs a parser memory.
+    /// More tokens than are parsed, because each costs the parser memory.
     TooDense,
     /// The parser gave up in its bounded time, or can't read such bytes.
     Unparsable,
@@ -156,10 +156,10 @@ pub enum ExtractError {
 
 /// Parsers, by language. Implementations are deterministic and bounded in time and memory for any input.
 pub trait Grammars {
-    /// Hash of the pattern data (`symbols.json`) that is in force; it stands in every decision about code.
+    /// Hash of the pattern data (`symbols.json`) in force; every decision about code records it.
     fn patterns(&self) -> ArtifactHash;
 
-    /// The tags of all grammars, sorted. What patterns read has the tag of the pattern data instead.
+    /// The tags of all grammars, sorted. Texts read with patterns have the pattern data's tag instead.
     fn tags(&self) -> Vec<GrammarTag> {
         Vec::new()
     }
@@ -178,6 +178,7 @@ pub trait Grammars {
     /// Finds all definitions of `source`.
     ///
     /// # Errors
-    /// When the text is over the bound or can't be parsed in bounded time.
+    /// [`ExtractError::TooLarge`] and [`ExtractError::TooDense`] if the text is over a bound, [`ExtractError::Unparsable`] if
+    /// it can't be parsed in bounded time.
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError>;
 }

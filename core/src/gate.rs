@@ -1,4 +1,4 @@
-//! Gate A, gate B and the ETV gate: what a proposal must show to become truth (spec §6, §7, §15.5).
+//! Gate A, gate B and the ETV gate: the rules that a proposal must meet to become true (spec §6, §7, §15.5).
 
 use alloc::vec::Vec;
 
@@ -7,16 +7,16 @@ use crate::damage::{self, Comparison, Damage};
 use crate::reason::Reason;
 use crate::slice::Figures;
 
-/// One rule's verdict with the figures that it saw.
+/// One rule's verdict with the numbers behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The rule, by the reason code of its being met.
+    /// The rule, as the reason code for meeting it.
     pub rule: Reason,
     /// Whether it is met.
     pub met: bool,
-    /// What was seen: a count, or 0/1.
+    /// The value that was judged: a count, or 0/1.
     pub seen: u64,
-    /// The least that would have met the rule, or 0 where nothing is counted.
+    /// The least value that meets the rule, or 0 if nothing is counted.
     pub needed: u64,
 }
 
@@ -25,9 +25,9 @@ pub struct Verdict {
 pub struct GateReport {
     /// In the order of evaluation; gate A's rules, then ETV, then the grants of gate B.
     pub verdicts: Vec<Verdict>,
-    /// What keeps the version out, or the grant that let it in.
+    /// The reason that keeps the version out, or the grant that let it in.
     pub conclusion: Option<Reason>,
-    /// Whether both gates let it pass.
+    /// Whether the version passed both gates.
     pub passed: bool,
 }
 
@@ -52,7 +52,7 @@ impl Profile {
     }
 }
 
-/// Shares, in percent, from which on a rule holds.
+/// Least shares, in percent, by which rules are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// Least share of the base's AST nodes; less is a collapse.
@@ -61,7 +61,7 @@ pub struct Thresholds {
     pub tokens_percent: u8,
     /// Least share of a known definition's words that code without a path must hold to be linked to it.
     pub correlation_percent: u8,
-    /// Least likeness of a new symbol to a missing one for the rename to be suspected.
+    /// Least similarity of a new symbol to a missing one that makes a rename suspected.
     pub rename_percent: u8,
 }
 
@@ -76,23 +76,23 @@ impl Default for Thresholds {
     }
 }
 
-/// Why a text is not the full definition.
+/// Whether a text is the full definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completeness {
-    /// All of it is there.
+    /// It is complete.
     Full,
-    /// A placeholder stands for a part.
+    /// A placeholder replaces a part.
     Elided,
     /// It breaks off.
     Truncated,
 }
 
-/// What disk says of the entity, by an observation made in this episode (spec §15.5).
+/// The disk's verdict on the entity, by an observation made in this episode (spec §15.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskVerdict {
     /// Disk holds the same, holds no such file, or the user has acknowledged the difference.
     Agrees,
-    /// Disk holds something else, of the entity or of its file as a whole.
+    /// Disk holds something else, for the entity or for its file as a whole.
     Stale,
     /// Disk could not be read.
     Unreadable,
@@ -103,31 +103,31 @@ pub enum DiskVerdict {
 /// Whether the version that the change was made on is still the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BaseVerdict {
-    /// It is, and the model was shown it; or there is none.
+    /// It is current, and the model was shown it; or there is none.
     Unmoved,
     /// Something else became true meanwhile, in another conversation.
     Moved,
     /// Nothing that went to the model for this reply shows it.
     Unseen,
-    /// The change is an edit of code that isn't known, or isn't known so.
+    /// The change is an edit whose text to replace isn't in the known code.
     Unmatched,
 }
 
-/// How the name of what is defined relates to the known ones of its file.
+/// How the name of a definition relates to the known ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameVerdict {
-    /// Known, or new and unlike anything that is missing.
+    /// Known, or new and not similar to any missing definition.
     Kept,
-    /// Like a known definition that is missing, by this many percent.
+    /// Similar to a known definition that is missing, by this many percent.
     Suspected(u8),
-    /// Like a known definition of another file, by this many percent.
+    /// Similar to a known definition of another file, by this many percent.
     Elsewhere(u8),
 }
 
-/// Whether a tombstone of the user's stands against the entity (spec §9.2).
+/// Whether the user has removed the entity recently (spec §9.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemovalVerdict {
-    /// None, or the user asks for it by name.
+    /// Not removed, or the user asks for it by name.
     None,
     /// The user removed it within the last episodes.
     Tombstoned,
@@ -139,18 +139,18 @@ pub enum LateGrant {
     /// None yet.
     #[default]
     None,
-    /// A shadow audit found it complete, in time (spec §10).
+    /// A shadow audit found it complete before the next prompt (spec §10).
     ShadowAudit,
-    /// The user went on from it (spec §6, user verification).
+    /// The user asked for the next change of it (spec §6, user verification).
     UserVerified,
 }
 
-/// Everything that the gates look at for one version of the model's.
+/// All inputs of the gates for one version of the model's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
-    /// How sure its entity is.
+pub struct GateFacts {
+    /// The certainty of its entity.
     pub level: Level,
-    /// Whether all of it is there.
+    /// Whether it is complete.
     pub completeness: Completeness,
     /// Bodies of the base that the candidate replaces by stubs.
     pub bodies_stubbed: u32,
@@ -160,22 +160,22 @@ pub struct Facts {
     pub figures: Figures,
     /// The authoritative base's structure, if there is a base.
     pub base: Option<Figures>,
-    /// The structure of the last version that the user supplied or confirmed, if the change takes away more of it: many
-    /// small losses are a large one.
+    /// The structure of the last version that the user supplied or confirmed, if the change removes more of it: many small
+    /// losses add up to a large one.
     pub confirmed: Option<Figures>,
     /// Tracked top-level symbols of the base that the candidate lacks.
     pub symbols_missing: u32,
     /// Tracked top-level symbols of the base.
     pub symbols_of_base: u32,
-    /// What was taken out of the base that nobody asked to take out.
+    /// The comparison with the base, without removals that the user asked for.
     pub comparison: Comparison,
     /// Whether the name is the known one.
     pub name: NameVerdict,
     /// Whether the user removed the entity a short while ago and doesn't ask for it now.
     pub removal: RemovalVerdict,
-    /// What became of the base since the model was shown it.
+    /// Whether the base has changed since the model was shown it.
     pub base_verdict: BaseVerdict,
-    /// What disk says of the base.
+    /// The disk's verdict on the base.
     pub disk: DiskVerdict,
 }
 
@@ -190,7 +190,7 @@ const GATE_A: [(Reason, Reason); 7] = [
     (Reason::TokensKept, Reason::TokensCollapsed),
 ];
 
-/// Whether failing this rule alone keeps a version out; of gate B's grants any one is enough.
+/// Whether failing this rule alone keeps a version out. Of gate B's grants one is enough, so none is needed.
 #[must_use]
 pub const fn is_needed(rule: Reason) -> bool {
     !matches!(
@@ -200,7 +200,7 @@ pub const fn is_needed(rule: Reason) -> bool {
 }
 
 impl GateReport {
-    /// Whether every rule of gate A was looked at and met.
+    /// Whether every rule of gate A was judged and met.
     #[must_use]
     pub fn passed_gate_a(&self) -> bool {
         GATE_A.iter().all(|(rule, _)| {
@@ -210,7 +210,7 @@ impl GateReport {
         })
     }
 
-    /// Whether a rule of this version's own keeps it out, not that of another definition of its block.
+    /// Whether a rule that this version failed keeps it out, and not another version of its block.
     #[must_use]
     pub fn failed_by_itself(&self) -> bool {
         self.verdicts
@@ -218,15 +218,20 @@ impl GateReport {
             .any(|verdict| is_needed(verdict.rule) && !verdict.met)
     }
 
-    /// The report of a version that was judged before and now has a grant; its base and `disk` are looked at anew.
+    /// The report of a version that was judged before and now has a grant; the rules about base and disk are judged again.
     #[must_use]
-    pub fn granted(mut self, grant: LateGrant, base: BaseVerdict, disk: DiskVerdict) -> Self {
+    pub fn with_late_grant(
+        mut self,
+        grant: LateGrant,
+        base: BaseVerdict,
+        disk: DiskVerdict,
+    ) -> Self {
         self.verdicts.retain(|verdict| {
             is_needed(verdict.rule)
                 && !matches!(verdict.rule, Reason::BaseUnmoved | Reason::DiskAgrees)
         });
-        let moved = base_moved(base, &mut self.verdicts);
-        let disk_refusal = etv(disk, &mut self.verdicts);
+        let moved = base_refusal(base, &mut self.verdicts);
+        let disk_refusal = etv_refusal(disk, &mut self.verdicts);
         let grant = late_grant(grant, &mut self.verdicts);
         let own = self.failed_by_itself();
         self.passed = !own && grant.is_some();
@@ -238,19 +243,19 @@ impl GateReport {
     }
 }
 
-/// Judges one version of the model's. Pure; every rule's verdict is in the report, also those after the first failure.
+/// Judges one version of the model's. The report has the verdict of every rule, including those after the first failure.
 #[must_use]
-pub fn judge(facts: &Facts, thresholds: Thresholds, profile: Profile) -> GateReport {
+pub fn judge(facts: &GateFacts, thresholds: Thresholds, profile: Profile) -> GateReport {
     let mut report = GateReport::default();
     let refusal = gate_a(facts, thresholds, &mut report.verdicts);
-    let damaged = damaged(facts.comparison, &mut report.verdicts);
-    let moved = base_moved(facts.base_verdict, &mut report.verdicts);
-    let renamed = renamed(facts, thresholds, &mut report.verdicts);
-    let removed = removed(facts, &mut report.verdicts);
-    let disk_refusal = etv(facts.disk, &mut report.verdicts);
+    let damaged = damage_refusal(facts.comparison, &mut report.verdicts);
+    let moved = base_refusal(facts.base_verdict, &mut report.verdicts);
+    let renamed = rename_refusal(facts, thresholds, &mut report.verdicts);
+    let removed = removal_refusal(facts, &mut report.verdicts);
+    let disk_refusal = etv_refusal(facts.disk, &mut report.verdicts);
     let grant = gate_b(facts, profile, refusal, &mut report.verdicts);
     let unmatched = moved.filter(|_| facts.base_verdict == BaseVerdict::Unmatched);
-    // STALE code is withheld, so nobody can have seen it: that it is STALE says more.
+    // STALE code is withheld, so the model can't have seen it, and STALE is the more useful reason of the two.
     let unseen = moved.filter(|_| facts.base_verdict == BaseVerdict::Unseen);
     let refused = unmatched
         .or(refusal)
@@ -265,8 +270,8 @@ pub fn judge(facts: &Facts, thresholds: Thresholds, profile: Profile) -> GateRep
     report
 }
 
-/// Judges code of the user's: it is true at once (spec §6, write-head). The user may shrink, drop and diverge at will;
-/// only what isn't there in full or has no entity can't become true.
+/// Judges code of the user's: it is true at once (spec §6, write-head). The user may shrink, drop and diverge at will; only
+/// incomplete code and code without an entity can't become true.
 #[must_use]
 pub fn write_head(level: Level, completeness: Completeness) -> GateReport {
     let confirmed = level == Level::Confirmed;
@@ -279,36 +284,40 @@ pub fn write_head(level: Level, completeness: Completeness) -> GateReport {
     };
     GateReport {
         verdicts: Vec::from([
-            held(Reason::Confirmed, confirmed),
-            held(Reason::FullDefinition, full),
-            held(Reason::WriteHead, true),
+            boolean_verdict(Reason::Confirmed, confirmed),
+            boolean_verdict(Reason::FullDefinition, full),
+            boolean_verdict(Reason::WriteHead, true),
         ]),
         conclusion: refused.or(Some(Reason::WriteHead)),
         passed: refused.is_none(),
     }
 }
 
-fn gate_a(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+fn gate_a(
+    facts: &GateFacts,
+    thresholds: Thresholds,
+    verdicts: &mut Vec<Verdict>,
+) -> Option<Reason> {
     let base = facts.base.unwrap_or_default();
     let confirmed = facts.confirmed.unwrap_or_default();
-    let nodes_needed = share(base.nodes.max(confirmed.nodes), thresholds.nodes_percent);
-    let tokens_needed = share(base.tokens.max(confirmed.tokens), thresholds.tokens_percent);
+    let nodes_needed = share_of(base.nodes.max(confirmed.nodes), thresholds.nodes_percent);
+    let tokens_needed = share_of(base.tokens.max(confirmed.tokens), thresholds.tokens_percent);
     let kept = facts.symbols_of_base - facts.symbols_missing;
     let rules = [
-        held(Reason::Confirmed, facts.level == Level::Confirmed),
-        held(
+        boolean_verdict(Reason::Confirmed, facts.level == Level::Confirmed),
+        boolean_verdict(
             Reason::FullDefinition,
             facts.completeness == Completeness::Full,
         ),
-        none_of(Reason::BodyGiven, facts.bodies_stubbed),
-        none_of(Reason::DefinedOnce, facts.definitions_repeated),
-        counted(
+        zero_verdict(Reason::BodyGiven, facts.bodies_stubbed),
+        zero_verdict(Reason::DefinedOnce, facts.definitions_repeated),
+        count_verdict(
             Reason::SymbolsKept,
             kept.into(),
             facts.symbols_of_base.into(),
         ),
-        counted(Reason::NodesKept, facts.figures.nodes.into(), nodes_needed),
-        counted(
+        count_verdict(Reason::NodesKept, facts.figures.nodes.into(), nodes_needed),
+        count_verdict(
             Reason::TokensKept,
             facts.figures.tokens.into(),
             tokens_needed,
@@ -322,16 +331,16 @@ fn gate_a(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) ->
     })
 }
 
-/// An update of a version that is gone would undo, unseen, what took its place; an edit of code that isn't known so
-/// says nothing (spec §12).
-fn base_moved(base: BaseVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+/// Refuses a change of a base that has moved, which would silently undo the newer version, and an edit whose base isn't
+/// known (spec §12).
+fn base_refusal(base: BaseVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
     let unmoved = base == BaseVerdict::Unmoved;
-    verdicts.push(held(Reason::BaseUnmoved, unmoved));
+    verdicts.push(boolean_verdict(Reason::BaseUnmoved, unmoved));
     (!unmoved).then_some(Reason::BaseUnacknowledged)
 }
 
-/// What looks like damage needs the user's confirmation: only they know whether it is.
-fn damaged(comparison: Comparison, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+/// Refuses what looks like damage until the user confirms it: only they know whether it is.
+fn damage_refusal(comparison: Comparison, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
     verdicts.push(Verdict {
         rule: Reason::CodeKept,
         met: comparison.damage.is_none(),
@@ -345,8 +354,12 @@ fn damaged(comparison: Comparison, verdicts: &mut Vec<Verdict>) -> Option<Reason
     })
 }
 
-/// A rename needs the user's confirmation (spec §12).
-fn renamed(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+/// Refuses a suspected rename until the user confirms it (spec §12).
+fn rename_refusal(
+    facts: &GateFacts,
+    thresholds: Thresholds,
+    verdicts: &mut Vec<Verdict>,
+) -> Option<Reason> {
     let (seen, refused) = match facts.name {
         NameVerdict::Kept => (0, None),
         NameVerdict::Suspected(percent) => (percent, Some(Reason::RenameSuspected)),
@@ -361,15 +374,18 @@ fn renamed(facts: &Facts, thresholds: Thresholds, verdicts: &mut Vec<Verdict>) -
     refused
 }
 
-/// What the user removed comes back by the user's word alone (spec §9.2).
-fn removed(facts: &Facts, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+/// Refuses to bring back what the user removed (spec §9.2).
+fn removal_refusal(facts: &GateFacts, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
     let met = facts.removal == RemovalVerdict::None;
-    verdicts.push(held(Reason::NotRemoved, met));
+    verdicts.push(boolean_verdict(Reason::NotRemoved, met));
     (!met).then_some(Reason::RemovedByUser)
 }
 
-fn etv(disk: DiskVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
-    verdicts.push(held(Reason::DiskAgrees, disk == DiskVerdict::Agrees));
+fn etv_refusal(disk: DiskVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+    verdicts.push(boolean_verdict(
+        Reason::DiskAgrees,
+        disk == DiskVerdict::Agrees,
+    ));
     match disk {
         DiskVerdict::Agrees => None,
         DiskVerdict::Stale => Some(Reason::Stale),
@@ -380,13 +396,13 @@ fn etv(disk: DiskVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
 
 /// The grant that a proposal can have at once.
 fn gate_b(
-    facts: &Facts,
+    facts: &GateFacts,
     profile: Profile,
     gate_a: Option<Reason>,
     verdicts: &mut Vec<Verdict>,
 ) -> Option<Reason> {
     let parity = facts.symbols_missing == 0 && gate_a.is_none() && profile == Profile::Standard;
-    verdicts.push(held(Reason::StructuralParity, parity));
+    verdicts.push(boolean_verdict(Reason::StructuralParity, parity));
     parity.then_some(Reason::StructuralParity)
 }
 
@@ -395,14 +411,14 @@ fn late_grant(grant: LateGrant, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
         (Reason::ShadowAudit, grant == LateGrant::ShadowAudit),
         (Reason::UserVerified, grant == LateGrant::UserVerified),
     ];
-    verdicts.extend(grants.map(|(grant, holds)| held(grant, holds)));
+    verdicts.extend(grants.map(|(grant, holds)| boolean_verdict(grant, holds)));
     grants
         .into_iter()
         .find(|(_, holds)| *holds)
         .map(|(grant, _)| grant)
 }
 
-fn held(rule: Reason, met: bool) -> Verdict {
+fn boolean_verdict(rule: Reason, met: bool) -> Verdict {
     Verdict {
         rule,
         met,
@@ -411,8 +427,8 @@ fn held(rule: Reason, met: bool) -> Verdict {
     }
 }
 
-/// A count that must be nought.
-fn none_of(rule: Reason, count: u32) -> Verdict {
+/// The verdict on a count that must be 0.
+fn zero_verdict(rule: Reason, count: u32) -> Verdict {
     Verdict {
         rule,
         met: count == 0,
@@ -421,7 +437,7 @@ fn none_of(rule: Reason, count: u32) -> Verdict {
     }
 }
 
-fn counted(rule: Reason, seen: u64, needed: u64) -> Verdict {
+fn count_verdict(rule: Reason, seen: u64, needed: u64) -> Verdict {
     Verdict {
         rule,
         met: seen >= needed,
@@ -431,7 +447,7 @@ fn counted(rule: Reason, seen: u64, needed: u64) -> Verdict {
 }
 
 /// `percent` of `count`, rounded up, so that a share is never met by less.
-fn share(count: u32, percent: u8) -> u64 {
+fn share_of(count: u32, percent: u8) -> u64 {
     (u64::from(count) * u64::from(percent)).div_ceil(100)
 }
 
@@ -439,12 +455,12 @@ fn share(count: u32, percent: u8) -> u64 {
 mod tests {
     use super::*;
 
-    fn faithful() -> Facts {
+    fn faithful() -> GateFacts {
         let figures = Figures {
             nodes: 100,
             tokens: 200,
         };
-        Facts {
+        GateFacts {
             level: Level::Confirmed,
             completeness: Completeness::Full,
             bodies_stubbed: 0,
@@ -462,7 +478,7 @@ mod tests {
         }
     }
 
-    fn check(facts: Facts, passed: bool, conclusion: Reason) {
+    fn check(facts: GateFacts, passed: bool, conclusion: Reason) {
         let report = judge(&facts, Thresholds::default(), Profile::Standard);
         assert_eq!(
             (report.passed, report.conclusion),
@@ -475,7 +491,7 @@ mod tests {
     fn a_faithful_update_is_granted_by_parity() {
         check(faithful(), true, Reason::StructuralParity);
         check(
-            Facts {
+            GateFacts {
                 base: None,
                 symbols_of_base: 0,
                 ..faithful()
@@ -488,7 +504,7 @@ mod tests {
     #[test]
     fn each_rule_of_gate_a_keeps_a_model_out() {
         check(
-            Facts {
+            GateFacts {
                 level: Level::Inferred,
                 ..faithful()
             },
@@ -496,7 +512,7 @@ mod tests {
             Reason::NotConfirmed,
         );
         check(
-            Facts {
+            GateFacts {
                 completeness: Completeness::Elided,
                 ..faithful()
             },
@@ -504,7 +520,7 @@ mod tests {
             Reason::Elided,
         );
         check(
-            Facts {
+            GateFacts {
                 completeness: Completeness::Truncated,
                 ..faithful()
             },
@@ -512,7 +528,7 @@ mod tests {
             Reason::Truncated,
         );
         check(
-            Facts {
+            GateFacts {
                 symbols_missing: 1,
                 ..faithful()
             },
@@ -520,7 +536,7 @@ mod tests {
             Reason::SymbolsLost,
         );
         check(
-            Facts {
+            GateFacts {
                 figures: Figures {
                     nodes: 49,
                     tokens: 200,
@@ -531,7 +547,7 @@ mod tests {
             Reason::NodesCollapsed,
         );
         check(
-            Facts {
+            GateFacts {
                 figures: Figures {
                     nodes: 100,
                     tokens: 99,
@@ -542,7 +558,7 @@ mod tests {
             Reason::TokensCollapsed,
         );
         check(
-            Facts {
+            GateFacts {
                 figures: Figures {
                     nodes: 50,
                     tokens: 100,
@@ -557,7 +573,7 @@ mod tests {
     #[test]
     fn stubs_repetitions_and_renames_keep_a_model_out() {
         check(
-            Facts {
+            GateFacts {
                 bodies_stubbed: 1,
                 ..faithful()
             },
@@ -565,7 +581,7 @@ mod tests {
             Reason::Stub,
         );
         check(
-            Facts {
+            GateFacts {
                 definitions_repeated: 1,
                 ..faithful()
             },
@@ -573,7 +589,7 @@ mod tests {
             Reason::DuplicateDefinition,
         );
         check(
-            Facts {
+            GateFacts {
                 name: NameVerdict::Suspected(90),
                 ..faithful()
             },
@@ -581,7 +597,7 @@ mod tests {
             Reason::RenameSuspected,
         );
         check(
-            Facts {
+            GateFacts {
                 removal: RemovalVerdict::Tombstoned,
                 ..faithful()
             },
@@ -592,7 +608,7 @@ mod tests {
 
     #[test]
     fn an_edit_of_unknown_code_is_unacknowledged_whatever_else_it_lacks() {
-        let facts = Facts {
+        let facts = GateFacts {
             base_verdict: BaseVerdict::Unmatched,
             level: Level::Inferred,
             ..faithful()
@@ -605,7 +621,9 @@ mod tests {
         let judged = judge(&faithful(), Thresholds::default(), Profile::Strict);
         assert!(judged.passed_gate_a() && !judged.failed_by_itself());
         let conclusion = |grant, disk| {
-            let report = judged.clone().granted(grant, BaseVerdict::Unmoved, disk);
+            let report = judged
+                .clone()
+                .with_late_grant(grant, BaseVerdict::Unmoved, disk);
             (report.passed, report.conclusion)
         };
         assert_eq!(
@@ -620,7 +638,7 @@ mod tests {
             conclusion(LateGrant::UserVerified, DiskVerdict::Stale),
             (false, Some(Reason::Stale))
         );
-        let moved = judged.clone().granted(
+        let moved = judged.clone().with_late_grant(
             LateGrant::ShadowAudit,
             BaseVerdict::Moved,
             DiskVerdict::Agrees,
@@ -637,7 +655,7 @@ mod tests {
 
     #[test]
     fn no_late_grant_lifts_what_failed_gate_a() {
-        let shrunk = Facts {
+        let shrunk = GateFacts {
             symbols_missing: 1,
             ..faithful()
         };
@@ -645,7 +663,7 @@ mod tests {
         assert!(!judged.passed_gate_a());
         assert!(
             !judged
-                .granted(
+                .with_late_grant(
                     LateGrant::ShadowAudit,
                     BaseVerdict::Unmoved,
                     DiskVerdict::Agrees
@@ -656,13 +674,13 @@ mod tests {
 
     #[test]
     fn a_base_that_moved_blocks_the_model() {
-        let facts = Facts {
+        let facts = GateFacts {
             base_verdict: BaseVerdict::Moved,
             ..faithful()
         };
         check(facts, false, Reason::BaseUnacknowledged);
         // What it lacks by itself is said first: that stays wrong whatever becomes of the base.
-        let lossy = Facts {
+        let lossy = GateFacts {
             symbols_missing: 1,
             ..facts
         };
@@ -672,7 +690,7 @@ mod tests {
     #[test]
     fn disk_blocks_the_model() {
         check(
-            Facts {
+            GateFacts {
                 disk: DiskVerdict::Stale,
                 ..faithful()
             },
@@ -680,7 +698,7 @@ mod tests {
             Reason::Stale,
         );
         check(
-            Facts {
+            GateFacts {
                 disk: DiskVerdict::Unreadable,
                 ..faithful()
             },

@@ -1,4 +1,4 @@
-//! BLAKE3 names of bytes; each kind of hash has a type of its own so that they can't be compared by mistake.
+//! BLAKE3 hashes; each kind has a type of its own, so that two kinds can't be compared by mistake.
 
 use core::fmt;
 
@@ -34,11 +34,11 @@ hash!(
     ArtifactHash
 );
 hash!(
-    /// BLAKE3 of a slice's canonical form (see [`crate::slice`]): what two definitions are compared by.
+    /// BLAKE3 of a slice's canonical form (see [`crate::slice`]), by which two definitions are compared.
     SliceHash
 );
 hash!(
-    /// BLAKE3 of one chat message's role, text and tool calls: how history is recognised when a client re-sends it.
+    /// BLAKE3 of one chat message's role, text and tool calls, by which history is recognised when a client sends it again.
     MessageKey
 );
 hash!(
@@ -69,7 +69,7 @@ impl TranscriptHash {
 }
 
 /// A hash with fixed keys, for look-ups and comparisons within one process: one multiplication for 16 bytes. It is never
-/// stored, and where two values share one somebody looks once more, or counts a little wrong; so nobody gains anything by that.
+/// stored, and a collision only costs another look-up or a slightly wrong count, so that an attacker gains nothing by one.
 #[must_use]
 pub fn quick_hash(bytes: &[u8]) -> u64 {
     const KEY: u64 = 0x9e37_79b9_7f4a_7c15;

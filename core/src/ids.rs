@@ -46,13 +46,13 @@ id!(
     "c"
 );
 id!(
-    /// One definition of one entity, as one capture gave it; what the artifact state machine moves. From 1.
+    /// One definition of one entity, as captured once; the artifact state machine moves it. From 1.
     VersionId,
     "v"
 );
 
 impl EpisodeId {
-    /// What happens outside of any conversation.
+    /// Events outside of any conversation.
     pub const OUTSIDE: Self = Self(0);
 }
 

@@ -1,4 +1,4 @@
-//! Finds known code in a text by its own lines, whatever stands in front of them.
+//! Finds known code in a text by its own lines, whatever is in front of them.
 //!
 //! A definition is in a text wherever its lines follow one another, each at the *end* of a line of the text. So line
 //! numbers, diff signs, quotes, frames and indentation need no rules of their own: they are gutters, and all lines of
@@ -26,14 +26,14 @@ struct KnownLine {
     blank_above: usize,
 }
 
-/// Where a text shows a definition.
+/// The part of a text that shows a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownLines {
     /// From the end of the first line's gutter to the end of the last line.
     pub bytes: Range<usize>,
-    /// How many of the definition's lines are there.
+    /// The number of the definition's lines that are shown.
     pub line_count: usize,
-    /// Whether all of them are, and not only those from the name on.
+    /// Whether all of them are shown, and not only those from the name on.
     pub is_whole: bool,
 }
 
@@ -76,13 +76,13 @@ impl KnownLines {
         Some(Self { lines, name_line })
     }
 
-    /// Whether the definition has a single line, which may stand in a text by chance.
+    /// Whether the definition has a single line, which may be in a text by chance.
     #[must_use]
     pub fn is_one_line(&self) -> bool {
         self.lines.len() == 1
     }
 
-    /// Whether the text shows the definition with its name in line `at`.
+    /// The part of the text that shows the definition with its name in line `at`, if it does.
     #[must_use]
     pub fn shown_at(&self, text: &TextLines<'_>, at: usize) -> Option<ShownLines> {
         let name_gutter = text.gutter(at, &self.lines[self.name_line].text)?;
@@ -91,17 +91,17 @@ impl KnownLines {
         for (index, known) in self.lines.iter().enumerate().skip(self.name_line + 1) {
             let (line, found) = text.next_line(last, known, gutter)?;
             let is_first = index == self.name_line + 1;
-            let agrees =
-                alike(gutter, found) || (is_first && self.name_line == 0 && opens_code(gutter));
+            let agrees = same_gutter_kind(gutter, found)
+                || (is_first && self.name_line == 0 && opens_code(gutter));
             if !agrees {
                 return None;
             }
             (last, gutter) = (line, found);
         }
-        if self.is_one_line() && !is_plain(name_gutter) {
+        if self.is_one_line() && !has_no_words(name_gutter) {
             return None;
         }
-        // What a diff takes away isn't shown as being there.
+        // Lines that a diff removes aren't shown as existing code.
         if gutter.trim() == "-" {
             return None;
         }
@@ -115,7 +115,7 @@ impl KnownLines {
         })
     }
 
-    /// The first line above that of the name which still belongs to the definition.
+    /// The first line above the name's line that still belongs to the definition.
     fn first_line<'t>(
         &self,
         text: &TextLines<'t>,
@@ -137,7 +137,7 @@ impl KnownLines {
             else {
                 break;
             };
-            let belongs = alike(gutter, found) || (index == 0 && opens_code(found));
+            let belongs = same_gutter_kind(gutter, found) || (index == 0 && opens_code(found));
             if !belongs {
                 break;
             }
@@ -156,7 +156,7 @@ struct FirstLine {
     lines_missing: usize,
 }
 
-/// How comments begin in the languages that are read; a name in one doesn't make its line that of the definition.
+/// The starts of comments in the supported languages; a name in a comment doesn't mark the definition's line.
 const COMMENT_STARTS: [&str; 5] = ["//", "/*", "*", "#", "\"\"\""];
 
 /// A text, line by line.
@@ -208,7 +208,7 @@ impl<'t> TextLines<'t> {
         &self.text[self.lines[at].clone()]
     }
 
-    /// What stands in front of `known` in a line that ends with it.
+    /// The text before `known` in a line that ends with it.
     fn gutter(&self, at: usize, known: &str) -> Option<&'t str> {
         self.line(at).strip_suffix(known)
     }
@@ -220,12 +220,12 @@ impl<'t> TextLines<'t> {
             if let Some(found) = self.gutter(line, &known.text) {
                 return Some((line, found));
             }
-            blank_left = self.passed_over(line, gutter, blank_left)?;
+            blank_left = self.blank_lines_left(line, gutter, blank_left)?;
         }
         None
     }
 
-    /// The line before `at` that ends with `known`; `below` is what stands in `at`.
+    /// The line before `at` that ends with `known`; `below` is the known line in `at`.
     fn line_above(
         &self,
         at: usize,
@@ -238,15 +238,16 @@ impl<'t> TextLines<'t> {
             if let Some(found) = self.gutter(line, &known.text) {
                 return Some((line, found));
             }
-            blank_left = self.passed_over(line, gutter, blank_left)?;
+            blank_left = self.blank_lines_left(line, gutter, blank_left)?;
         }
         None
     }
 
-    /// How many blank lines may still follow after this one, if it is blank: of the definition's blank lines a listing
-    /// shows the gutter alone.
-    fn passed_over(&self, line: usize, gutter: &str, blank_left: usize) -> Option<usize> {
-        let is_blank = alike(self.line(line), gutter) && self.line(line).len() <= gutter.len() + 1;
+    /// The number of blank lines that may still follow this one, if it is blank: a listing shows only the gutter of a
+    /// definition's blank lines.
+    fn blank_lines_left(&self, line: usize, gutter: &str, blank_left: usize) -> Option<usize> {
+        let is_blank =
+            same_gutter_kind(self.line(line), gutter) && self.line(line).len() <= gutter.len() + 1;
         if is_blank {
             blank_left.checked_sub(1)
         } else {
@@ -255,8 +256,8 @@ impl<'t> TextLines<'t> {
     }
 }
 
-/// Whether two gutters are of one kind: alike but for whitespace, digits, and the sign that a search puts after a number.
-fn alike(one: &str, other: &str) -> bool {
+/// Whether two gutters are of one kind: equal except for whitespace, digits, and the sign that a search puts after a number.
+fn same_gutter_kind(one: &str, other: &str) -> bool {
     let kind = |gutter: &str| -> Vec<char> {
         let signs = gutter
             .chars()
@@ -272,11 +273,11 @@ fn opens_code(gutter: &str) -> bool {
 }
 
 /// Whether a gutter has no words in it.
-fn is_plain(gutter: &str) -> bool {
+fn has_no_words(gutter: &str) -> bool {
     !gutter.chars().any(char::is_alphabetic)
 }
 
-/// Words to look for in texts. Most identifiers of a text are told apart by one bit.
+/// A set of words to search texts for. One bit rules out most identifiers of a text.
 #[derive(Debug, Default)]
 pub struct WordSet<'w> {
     words: BTreeMap<&'w str, ()>,

@@ -1,4 +1,4 @@
-//! Finds which tracked entities a prompt names. Its cost grows with the prompt, not with the State Map.
+//! Finds the tracked entities that a prompt names. Its cost grows with the prompt, not with the State Map.
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -14,37 +14,37 @@ use crate::limits::{HYDRATION_CANDIDATES_MAX, MENTION_CANDIDATES_MAX};
 use crate::path::RelPath;
 use crate::view::View;
 
-/// What a prompt names, in the order of first mention.
+/// The entities that a prompt names, in the order of first mention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mentions {
     /// Symbols named by themselves.
     pub symbols: Vec<EntityId>,
     /// Files named by path or unique base name.
     pub files: Vec<RelPath>,
-    /// One entity for each name that stands for too many.
+    /// For each name that fits too many entities, one of them.
     pub ambiguous: Vec<EntityId>,
 }
 
-/// Scans one text. `root` is the workspace's absolute path. A plain word means what was shown `lately` under that name.
+/// Scans one text. `root` is the workspace's absolute path. A plain word can only mean one of the recently shown entities, `lately`.
 #[must_use]
 pub fn scan(text: &str, root: &str, view: &dyn View, lately: &[EntityId]) -> Mentions {
-    let mut scan = Scan::new(root, view, lately);
+    let mut scan = MentionScanner::new(root, view, lately);
     for word in path_words(text) {
         if scan.is_full() {
             break;
         }
-        scan.path_word(word);
+        scan.add_path_word(word);
     }
-    for name in names(text) {
+    for name in names_in(text) {
         if scan.is_full() {
             break;
         }
-        scan.name(name);
+        scan.add_name(name);
     }
     scan.found
 }
 
-/// A text without the code that it gives of files: what a function calls isn't what its writer talks about.
+/// A text without its code of named files: a writer doesn't talk about everything that the code calls.
 #[must_use]
 pub fn outside_of_code(text: &str) -> Cow<'_, str> {
     let blocks = capture::blocks(text).into_iter();
@@ -67,11 +67,11 @@ pub(crate) fn path_in(word: &str) -> &str {
     word.split_once("::").map_or(word, |(path, _)| path)
 }
 
-struct Scan<'v> {
+struct MentionScanner<'v> {
     view: &'v dyn View,
     root: &'v str,
     found: Mentions,
-    /// By the last components of their names, entities that were shown lately; `None` where two have one name.
+    /// Recently shown entities by the last component of their names; `None` if two have the same.
     lately: BTreeMap<&'v str, Option<&'v EntityId>>,
     /// Words already looked up as paths.
     words_seen: BTreeSet<&'v str>,
@@ -79,7 +79,7 @@ struct Scan<'v> {
     names_seen: BTreeSet<&'v str>,
 }
 
-impl<'v> Scan<'v> {
+impl<'v> MentionScanner<'v> {
     fn new(root: &'v str, view: &'v dyn View, shown: &'v [EntityId]) -> Self {
         let mut lately = BTreeMap::new();
         for entity in shown {
@@ -105,7 +105,7 @@ impl<'v> Scan<'v> {
     }
 
     /// A word that may be a path or `path::symbol`.
-    fn path_word(&mut self, word: &'v str) {
+    fn add_path_word(&mut self, word: &'v str) {
         if !self.words_seen.insert(word) {
             return;
         }
@@ -117,7 +117,7 @@ impl<'v> Scan<'v> {
             return;
         };
         match symbol {
-            Some(symbol) => self.symbol_of(path, symbol),
+            Some(symbol) => self.add_symbol_of(path, symbol),
             None => push_new(&mut self.found.files, path),
         }
     }
@@ -134,14 +134,14 @@ impl<'v> Scan<'v> {
         (files.len() == 1).then(|| files.remove(0))
     }
 
-    fn symbol_of(&mut self, path: RelPath, symbol: &str) {
+    fn add_symbol_of(&mut self, path: RelPath, symbol: &str) {
         let entity = EntityId::symbol(path, Symbol::new(symbol));
         if self.view.current(&entity).is_some() {
             push_new(&mut self.found.symbols, entity);
         }
     }
 
-    fn name(&mut self, name: Name<'v>) {
+    fn add_name(&mut self, name: NameInText<'v>) {
         if !name.means_a_symbol() {
             if let Some(Some(entity)) = self.lately.get(name.text) {
                 push_new(&mut self.found.symbols, (*entity).clone());
@@ -195,8 +195,8 @@ fn ends_with_name(symbol: &str, name: &str) -> bool {
         .is_some_and(|front| front.is_empty() || front.ends_with("::") || front.ends_with('.'))
 }
 
-/// Words that may hold a path, so with a dot or a slash: split at blanks, quotes and brackets, without the punctuation
-/// of a sentence.
+/// Words that may hold a path, that is, with a dot or a slash: split at whitespace, quotes and brackets, without the
+/// punctuation of a sentence.
 pub fn path_words(text: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     core::iter::from_fn(move || {
@@ -231,19 +231,19 @@ fn after_char(text: &str, at: usize) -> usize {
     at + text[at..].chars().next().map_or(0, char::len_utf8)
 }
 
-/// An identifier, perhaps qualified, with what stands around it.
+/// An identifier, perhaps qualified, with what the text around it says about it.
 #[derive(Clone, Copy)]
-struct Name<'t> {
+struct NameInText<'t> {
     text: &'t str,
     is_qualified: bool,
     in_backticks: bool,
     before_parenthesis: bool,
-    /// Whether the words around it say what kind of definition it is: "the add function", "method push".
+    /// Whether the words around it call it a definition: "the add function", "method push".
     is_called_code: bool,
 }
 
-impl Name<'_> {
-    /// A plain word that happens to be a symbol's name doesn't mean the symbol.
+impl NameInText<'_> {
+    /// Whether the name can only mean a symbol: a plain word that happens to be a symbol's name doesn't.
     fn means_a_symbol(&self) -> bool {
         self.is_qualified
             || self.in_backticks
@@ -253,7 +253,7 @@ impl Name<'_> {
     }
 }
 
-/// Underscore, digit, or a capital after the first letter.
+/// Whether a name has an underscore, a digit, or a capital after the first letter.
 fn is_distinctive(name: &str) -> bool {
     name.bytes().enumerate().any(|(at, byte)| {
         byte == b'_' || byte.is_ascii_digit() || (at > 0 && byte.is_ascii_uppercase())
@@ -261,14 +261,14 @@ fn is_distinctive(name: &str) -> bool {
 }
 
 /// All maximal runs of identifiers joined by `::` or `.`.
-fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
+fn names_in(text: &str) -> impl Iterator<Item = NameInText<'_>> {
     let bytes = text.as_bytes();
-    let called = called_code(text);
+    let called = names_called_code(text);
     let mut at = 0;
     core::iter::from_fn(move || {
         while at < bytes.len() && !starts_identifier(bytes[at]) {
             at += if bytes[at].is_ascii_digit() {
-                digits(&bytes[at..])
+                number_length(&bytes[at..])
             } else {
                 1
             };
@@ -277,13 +277,13 @@ fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
             return None;
         }
         let start = at;
-        at += identifier(&bytes[at..]);
+        at += identifier_length(&bytes[at..]);
         let mut is_qualified = false;
-        while let Some(joint) = joint(&bytes[at..]) {
-            at += joint + identifier(&bytes[at + joint..]);
+        while let Some(joint) = joint_length(&bytes[at..]) {
+            at += joint + identifier_length(&bytes[at + joint..]);
             is_qualified = true;
         }
-        Some(Name {
+        Some(NameInText {
             text: &text[start..at],
             is_qualified,
             in_backticks: start > 0 && bytes[start - 1] == b'`' && closes_backticks(&bytes[at..]),
@@ -293,10 +293,10 @@ fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
     })
 }
 
-/// Shortest plain word that can mean what was shown lately: articles and pronouns mean nothing.
+/// Shortest plain word, in bytes, that can mean a recently shown entity: shorter ones are articles and pronouns.
 const PLAIN_WORD_BYTES_MIN: usize = 3;
 
-/// What people call definitions, in the singular.
+/// Nouns by which people call definitions, in the singular.
 const KINDS: [&str; 12] = [
     "function",
     "method",
@@ -312,14 +312,14 @@ const KINDS: [&str; 12] = [
     "def",
 ];
 
-/// Words in front of a name that say that one certain thing is meant.
+/// Words before a name that show that one certain thing is meant.
 const DETERMINERS: [&str; 8] = [
     "the", "this", "that", "my", "our", "your", "its", "existing",
 ];
 
-/// Where the words start of which the words around them say that they are names of definitions: "the NAME function", "the
-/// NAME and OTHER functions", "function NAME". Looking at the few words for kinds is cheaper than around each word.
-fn called_code(text: &str) -> BTreeSet<usize> {
+/// The starts of words that the text calls definitions: "the NAME function", "the NAME and OTHER functions", "function NAME".
+/// It searches for the nouns, which are few, and not around each word.
+fn names_called_code(text: &str) -> BTreeSet<usize> {
     let mut called = BTreeSet::new();
     for kind in KINDS {
         for at in memmem::find_iter(text.as_bytes(), kind) {
@@ -362,21 +362,21 @@ fn is_determiner(word: &str) -> bool {
         .any(|determiner| word.eq_ignore_ascii_case(determiner))
 }
 
-/// The word that ends before `at` with nothing but blanks between.
+/// The word before `at`, with only whitespace and backticks between.
 fn word_before(text: &str, at: usize) -> Option<Range<usize>> {
     let end = text[..at].trim_end_matches([' ', '\t', '`']).len();
     let start = end - word_length(text[..end].bytes().rev());
     (start < end && end < at).then_some(start..end)
 }
 
-/// The word that starts behind `at` with nothing but blanks between.
+/// The word after `at`, with only whitespace and backticks between.
 fn word_after(text: &str, at: usize) -> Option<Range<usize>> {
     let start = text.len() - text[at..].trim_start_matches([' ', '\t', '`']).len();
     let end = start + word_length(text[start..].bytes());
     (at < start && start < end).then_some(start..end)
 }
 
-/// How many of these bytes belong to one word.
+/// The number of leading bytes that belong to one word.
 fn word_length(bytes: impl Iterator<Item = u8>) -> usize {
     bytes
         .take_while(|byte| continues_identifier(*byte))
@@ -384,7 +384,7 @@ fn word_length(bytes: impl Iterator<Item = u8>) -> usize {
         .count()
 }
 
-/// Longest word that is looked at beside a name, so that a text without blanks isn't read again for each.
+/// Longest word that is read next to a name, so that a text without spaces isn't read again for each noun in it.
 const NAME_BYTES_MAX: usize = 128;
 
 fn closes_backticks(rest: &[u8]) -> bool {
@@ -399,14 +399,14 @@ fn continues_identifier(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-fn identifier(bytes: &[u8]) -> usize {
+fn identifier_length(bytes: &[u8]) -> usize {
     1 + bytes[1..]
         .iter()
         .take_while(|byte| continues_identifier(**byte))
         .count()
 }
 
-fn digits(bytes: &[u8]) -> usize {
+fn number_length(bytes: &[u8]) -> usize {
     bytes
         .iter()
         .take_while(|byte| continues_identifier(**byte))
@@ -414,7 +414,7 @@ fn digits(bytes: &[u8]) -> usize {
 }
 
 /// Length of a `::` or `.` that an identifier follows.
-fn joint(bytes: &[u8]) -> Option<usize> {
+fn joint_length(bytes: &[u8]) -> Option<usize> {
     let len = if bytes.starts_with(b"::") {
         2
     } else if bytes.first() == Some(&b'.') {

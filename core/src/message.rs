@@ -1,4 +1,4 @@
-//! Chat messages as the engine sees them: who speaks, the text, the tool calls.
+//! Chat messages as the engine sees them: role, text, tool calls.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -12,7 +12,7 @@ use crate::ids::SessionId;
 use crate::read_message::ReadMessage;
 use crate::redact;
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// `system` or `developer`.
@@ -65,13 +65,13 @@ pub struct ToolCall {
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who speaks.
+    /// Its author.
     pub role: Role,
     /// Its text parts, in order; images and other parts are left out.
     pub parts: Vec<String>,
     /// Its tool calls.
     pub tool_calls: Vec<ToolCall>,
-    /// What the model thought before it spoke, where the client sends it back beside the text.
+    /// The model's thoughts before the text, if the client sends them back separately.
     pub thoughts: Vec<String>,
 }
 
@@ -95,13 +95,15 @@ impl Message {
 
     /// All its texts in the order in which a model sees them: thoughts, text parts, arguments of tool calls.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        let thoughts = self.thoughts.iter();
-        let said = thoughts.chain(&self.parts).map(String::as_str);
-        said.chain(self.tool_calls.iter().map(|call| call.arguments.as_str()))
+        self.thoughts
+            .iter()
+            .chain(&self.parts)
+            .map(String::as_str)
+            .chain(self.tool_calls.iter().map(|call| call.arguments.as_str()))
     }
 }
 
-/// A text as the ledger may hold it.
+/// A text as the ledger may hold it: without injected blocks and credentials.
 #[must_use]
 pub fn recordable(text: &str) -> Cow<'_, str> {
     match delimiter::strip_blocks(text) {
@@ -110,12 +112,13 @@ pub fn recordable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// How a message is recognised when a client sends it again; `text` is as the ledger may hold it. White space around
-/// it doesn't count, because clients trim replies before they send them back, and neither does white space between the
-/// JSON tokens of arguments, because clients read them and write them anew; what a model thought before its reply counts as
-/// little, because clients leave it out.
+/// The key by which a message is recognised when a client sends it again; `text` is as the ledger may hold it.
+///
+/// Three things don't count: whitespace around the text, because clients trim replies before they send them back; whitespace
+/// between the JSON tokens of arguments, because clients parse and rewrite them; and a model's thoughts before its reply,
+/// because clients leave them out.
 #[must_use]
-pub fn key_of(role: Role, text: &str, tool_calls: &[ToolCall]) -> MessageKey {
+pub fn message_key(role: Role, text: &str, tool_calls: &[ToolCall]) -> MessageKey {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -129,15 +132,15 @@ pub fn key_of(role: Role, text: &str, tool_calls: &[ToolCall]) -> MessageKey {
     part(said.trim().as_bytes());
     for call in tool_calls {
         part(call.name.as_bytes());
-        part(tokens_of(&call.arguments).as_bytes());
+        part(without_json_whitespace(&call.arguments).as_bytes());
     }
     MessageKey(*hasher.finalize().as_bytes())
 }
 
-/// How models mark what they think before they reply.
+/// The tags around a model's thoughts before its reply.
 const THOUGHTS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
 
-/// A reply without the thoughts that it begins with; all of it where they don't end.
+/// A reply without the thoughts at its start; all of it if they have no end.
 fn without_thoughts(reply: &str) -> &str {
     let begun = reply.trim_start();
     THOUGHTS
@@ -146,8 +149,8 @@ fn without_thoughts(reply: &str) -> &str {
         .map_or(reply, |(_, said)| said)
 }
 
-/// JSON text without the white space between its tokens.
-fn tokens_of(json: &str) -> String {
+/// JSON text without the whitespace between its tokens.
+fn without_json_whitespace(json: &str) -> String {
     let (mut is_string, mut is_escaped) = (false, false);
     let is_token = |c: &char| {
         let stays = is_string || !matches!(c, ' ' | '\t' | '\n' | '\r');
@@ -167,7 +170,7 @@ pub struct Request {
     pub messages: Vec<Arc<ReadMessage>>,
     /// The session's name, if the client gave one.
     pub session_name: Option<String>,
-    /// The session that it goes on with, where the model server keeps the conversation and the client but names it.
+    /// The session that it continues, if the model server keeps the conversation and the client only refers to it.
     pub continues: Option<SessionId>,
     /// Whether the client marks this as a retry.
     pub attempt: Attempt,
@@ -212,7 +215,7 @@ mod tests {
 
     #[test]
     fn trimmed_text_keeps_its_key_and_anything_else_changes_it() {
-        let key = |role, text: &str| key_of(role, &recordable(text), &[]);
+        let key = |role, text: &str| message_key(role, &recordable(text), &[]);
         let hello = key(Role::User, "hello");
         assert_eq!(key(Role::User, " hello\n"), hello);
         assert_eq!(
@@ -238,7 +241,7 @@ mod tests {
                 name: "edit".into(),
                 arguments: arguments.into(),
             };
-            key_of(Role::Assistant, "", &[call])
+            message_key(Role::Assistant, "", &[call])
         };
         let written = key(r#"{"path":"a b.c","text":"\"  x\\"}"#);
         assert_eq!(

@@ -1,27 +1,27 @@
-//! The words of a STATE NOTICE: what the model is told when something it might count on didn't happen.
+//! The texts of STATE NOTICEs, which tell the model that something it might count on didn't happen.
 
 use alloc::format;
 use alloc::string::String;
 
-use crate::decide::lost::Lost;
+use crate::decide::lost::LostCode;
 use crate::delimiter::{self, NOTICE_CLOSE, NOTICE_OPEN};
 use crate::entity::EntityId;
 use crate::event::{DiskFinding, NoticeIssued, ReadFailure};
 use crate::reason::Reason;
 
-/// The whole block, delimiters included. `disk` is what was last seen at the entity's path, `lost` what the change that it
-/// is about would have lost.
+/// The whole notice, delimiters included. `disk` is the last observation of the entity's path, `lost` the code that the refused
+/// change would have lost.
 #[must_use]
-pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&Lost>) -> String {
-    let mut said = body(notice, disk);
+pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&LostCode>) -> String {
+    let mut said = notice_text(notice, disk);
     if let Some(lost) = lost {
-        said.push_str(&delimiter::defused(&missing(lost)));
+        said.push_str(&delimiter::defused(&missing_code_text(lost)));
     }
     format!("{NOTICE_OPEN}\n{said}\n{NOTICE_CLOSE}")
 }
 
-/// What to put back.
-fn missing(lost: &Lost) -> String {
+/// The paragraph about the code to put back.
+fn missing_code_text(lost: &LostCode) -> String {
     let mut text = String::new();
     if let Some((placeholder, line)) = &lost.placeholder {
         text.push_str(&format!("\nA placeholder is in line {line}: {placeholder}"));
@@ -45,17 +45,17 @@ fn missing(lost: &Lost) -> String {
     text
 }
 
-/// One notice that the blocks before it take the place of earlier ones.
+/// A notice that the blocks before it replace earlier versions.
 #[must_use]
-pub fn replaced(names: &[String]) -> String {
+pub fn replaced_notice(names: &[String]) -> String {
     format!(
         "{NOTICE_OPEN}\nThe code above replaces every earlier version in this conversation of: {}.\n{NOTICE_CLOSE}",
         names.join(", ")
     )
 }
 
-/// Whether the model's next step depends on a notice: it says what to mend, or what not to count on. All others wait for
-/// the user's next words, so that a chain of tool calls goes on undisturbed.
+/// Whether the model's next step depends on a notice: it says what to mend, or what not to count on. All others wait for the
+/// user's next prompt, so that a chain of tool calls goes on undisturbed.
 #[must_use]
 pub const fn concerns_next_step(reason: Reason) -> bool {
     matches!(
@@ -78,8 +78,8 @@ pub const fn concerns_next_step(reason: Reason) -> bool {
     )
 }
 
-/// What stands between the delimiters.
-fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
+/// The text between the delimiters.
+fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
     let NoticeIssued {
         reason,
         entity,
@@ -98,51 +98,51 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         ),
         Reason::SaidBefore => format!(
             "The user's message was said before, word for word. The code of {name} in it {}, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept {name}`, or paste it with other words.",
-            by_now(disk)
+            disk_comparison(disk)
         ),
         Reason::Stale if other.is_some() => format!(
             "The last change to {known} was not accepted: {name} was STALE, the file on disk differed from the authoritative version.\nIt has NOT modified the State Map. If it still differs, the user can paste the file, or say \"@tslp accept {name}\" to take it as it is on disk, or \"@tslp confirm {known}\" to take the change all the same.",
         ),
         Reason::Stale => format!(
             "{name} is STALE: the file on disk differs from the authoritative version{}.\nIts code is withheld until the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
-            unparsed(disk)
+            unparsed_remark(disk)
         ),
         Reason::DiskHoldsSuperseded => format!(
             "{name} is STALE: the file on disk still holds the version before the last accepted change.\nIts code is withheld until the file is updated, or the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
         ),
         Reason::DiskUnreadable => format!(
             "{name} could not be checked: {}.\nIts code is withheld. Do not guess it.",
-            unreadable(disk)
+            read_failure_text(disk)
         ),
-        Reason::BaseUnacknowledged => refused(
+        Reason::BaseUnacknowledged => refused_text(
             &name,
             &format!(
                 "the current version was not shown to the model, or is another one by now; the user says `@tslp confirm {name}` to take it, or `@tslp accept {name}` to take what the file holds"
             ),
         ),
-        Reason::Elided => refused(
+        Reason::Elided => refused_text(
             &name,
             "it left out code behind a placeholder; give every definition in full",
         ),
-        Reason::Truncated => refused(
+        Reason::Truncated => refused_text(
             &name,
             "it broke off before its end; give the whole definition",
         ),
-        Reason::Stub => refused(
+        Reason::Stub => refused_text(
             &name,
             "its body was replaced by one that does nothing; give the whole definition",
         ),
-        Reason::DuplicateDefinition => refused(
+        Reason::DuplicateDefinition => refused_text(
             &name,
             "the code defines it more than once; give the new definition alone",
         ),
-        Reason::StubInPlace => refused(
+        Reason::StubInPlace => refused_text(
             &name,
             &format!(
                 "a statement that only ends or fails stands where code was; give the whole definition, unless the user says `@tslp confirm {name}`"
             ),
         ),
-        Reason::RemovedUnasked => refused(
+        Reason::RemovedUnasked => refused_text(
             &name,
             &format!(
                 "it takes out code that nobody asked to take out; put it back, unless the user says `@tslp confirm {name}`"
@@ -154,19 +154,19 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::RenameSuspected => format!(
             "{name} looks like {known} under another name or path.\nThe old name is preserved: {known} is still AUTHORITATIVE. Keep it, unless the user says `@tslp confirm {name}`.",
         ),
-        Reason::RemovedByUser => refused(
+        Reason::RemovedByUser => refused_text(
             &name,
             "the user removed it; leave it out unless the user asks for it",
         ),
-        Reason::SymbolsLost => refused(
+        Reason::SymbolsLost => refused_text(
             &name,
             "existing symbols are missing from it; keep every one",
         ),
-        Reason::NodesCollapsed | Reason::TokensCollapsed => refused(
+        Reason::NodesCollapsed | Reason::TokensCollapsed => refused_text(
             &name,
             "it lost most of the existing code; keep what the change doesn't concern",
         ),
-        Reason::GrantMissing => refused(
+        Reason::GrantMissing => refused_text(
             &name,
             &format!("it waits for the user to say `@tslp confirm {name}`"),
         ),
@@ -176,7 +176,7 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::QuotesDelimiters => {
             format!("{name} quotes the delimiters of this very block and is NOT shown.",)
         }
-        Reason::CredentialRedacted => refused(&name, "it holds a credential"),
+        Reason::CredentialRedacted => refused_text(&name, "it holds a credential"),
         Reason::UserAccepted => {
             format!("The user accepted {name} as it stands on disk. It is AUTHORITATIVE.")
         }
@@ -194,7 +194,7 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             String::from("The user granted tools a capability for some minutes.")
         }
         Reason::CapabilityRevoked => String::from("The user took back what tools were granted."),
-        Reason::NotGrantable => directive(
+        Reason::NotGrantable => directive_text(
             "names nothing that tools can be granted: it takes `BUILD_EXEC` or `SHELL_EXEC`, with `for 15m` or less",
         ),
         Reason::ToolsResumed => String::from("The user lets tools run again."),
@@ -213,12 +213,12 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::ForgedResult => String::from(
             "The last reply shows a tool's result that no tool gave: the model wrote it itself, and nothing was run for it.\nDo not count on it.",
         ),
-        Reason::TargetMissing => {
-            directive("names nothing: it takes PATH or PATH::SYMBOL, relative to the workspace")
-        }
-        Reason::TargetOutside => directive("names a path outside of the workspace"),
+        Reason::TargetMissing => directive_text(
+            "names nothing: it takes PATH or PATH::SYMBOL, relative to the workspace",
+        ),
+        Reason::TargetOutside => directive_text("names a path outside of the workspace"),
         Reason::TargetNotUsable => {
-            directive("names no path that can be used, or one that stands for several files")
+            directive_text("names no path that can be used, or one that stands for several files")
         }
         Reason::FileMissing => not_accepted(&name, "there is no such file on disk"),
         Reason::SymbolMissing => not_accepted(&name, "the file on disk doesn't define it"),
@@ -228,7 +228,7 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
                 &format!("it is no file; `tslp adopt {name}` on the command line takes a folder"),
             )
         }
-        Reason::FileUnreadable => not_accepted(&name, unreadable(disk)),
+        Reason::FileUnreadable => not_accepted(&name, read_failure_text(disk)),
         Reason::NotText => not_accepted(&name, "the file is not UTF-8"),
         Reason::TooLargeToAccept => not_accepted(&name, "the file is too large to be parsed"),
         Reason::LanguageNotRead => not_accepted(&name, "its language is not one that is read here"),
@@ -238,37 +238,37 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::NotConfirmable => format!(
             "The proposed change to {name} can't be confirmed: it is not a full definition that keeps what exists.\nIt has NOT modified the State Map.",
         ),
-        Reason::PathCaseDiffers => unlinked(
+        Reason::PathCaseDiffers => unlinked_text(
             "Its path differs from a known file's in upper and lower case alone; write the path as it is known.",
         ),
         Reason::PathNotUsable | Reason::PathEscapesWorkspace => {
-            unlinked("Its path can't be used; write it relative to the workspace.")
+            unlinked_text("Its path can't be used; write it relative to the workspace.")
         }
         Reason::SeveralCandidates => {
-            unlinked("Its name stands for several files; write the whole path.")
+            unlinked_text("Its name stands for several files; write the whole path.")
         }
-        Reason::EditTextNotFound => unapplied(
+        Reason::EditTextNotFound => unapplied_edit_text(
             &name,
             "the text that it replaces is not there exactly so; copy it from the current version",
         ),
-        Reason::EditTextNotUnique => unapplied(
+        Reason::EditTextNotUnique => unapplied_edit_text(
             &name,
             "the text that it replaces is there more than once; add lines around it",
         ),
-        Reason::EditNeedsWholeFile => unapplied(
+        Reason::EditNeedsWholeFile => unapplied_edit_text(
             &name,
             "it names a line, and the whole file isn't known; replace text that is shown instead",
         ),
         Reason::EditMalformed => {
-            unapplied(&name, "it isn't well-formed; write the whole definition")
+            unapplied_edit_text(&name, "it isn't well-formed; write the whole definition")
         }
-        Reason::EditWithoutPath => unlinked("It is an edit that names no file."),
-        Reason::FileExists => unapplied(
+        Reason::EditWithoutPath => unlinked_text("It is an edit that names no file."),
+        Reason::FileExists => unapplied_edit_text(
             &name,
             "it makes a file that exists; give the change to the existing one",
         ),
-        Reason::FileDeletion => unapplied(&name, "only the user can remove a file"),
-        Reason::FileMove => unapplied(
+        Reason::FileDeletion => unapplied_edit_text(&name, "only the user can remove a file"),
+        Reason::FileMove => unapplied_edit_text(
             &name,
             "only the user can rename a file; the old path is preserved",
         ),
@@ -278,28 +278,32 @@ fn body(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::AuditContested => format!(
             "An audit doubts that the last change to {name} is complete.\nCheck it against what was asked.",
         ),
-        Reason::ParseErrors => unlinked("The code doesn't parse; give every definition whole."),
+        Reason::ParseErrors => {
+            unlinked_text("The code doesn't parse; give every definition whole.")
+        }
         Reason::NoDefinition => {
-            unlinked("The code defines nothing whole; give complete definitions.")
+            unlinked_text("The code defines nothing whole; give complete definitions.")
         }
-        Reason::NoGrammar => unlinked("Its language is not one that is read here."),
-        Reason::TooLargeToParse => unlinked("It is too large to be read."),
-        Reason::PatternPartial => unlinked(PARTLY_MATCHED),
+        Reason::NoGrammar => unlinked_text("Its language is not one that is read here."),
+        Reason::TooLargeToParse => unlinked_text("It is too large to be read."),
+        Reason::PatternPartial => unlinked_text(PARTLY_MATCHED),
         Reason::NoEntity => {
-            unlinked("Nothing names its file; write the path on the line above it.")
+            unlinked_text("Nothing names its file; write the path on the line above it.")
         }
-        Reason::NotConfirmed => unlinked("Nothing proves which file it belongs to; name its path."),
-        other => refused(&name, other.code()),
+        Reason::NotConfirmed => {
+            unlinked_text("Nothing proves which file it belongs to; name its path.")
+        }
+        other => refused_text(&name, other.code()),
     }
 }
 
 const PARTLY_MATCHED: &str =
     "The patterns of its language fit it in part only; give each definition by itself, and whole.";
 
-/// Of code that the user pasted and that wasn't taken: whose it is, why, and what the user can do. `None` where the notice's own
-/// words say that.
+/// The notice about pasted code of the user's that wasn't taken: the reason, and what the user can do. `None` if the ordinary
+/// text of the notice already says that.
 #[must_use]
-pub fn of_users_code(notice: &NoticeIssued) -> Option<String> {
+pub fn users_code_notice(notice: &NoticeIssued) -> Option<String> {
     let why = match notice.reason {
         Reason::ParseErrors => "it doesn't parse, and no definition of it is whole",
         Reason::NoDefinition => "it defines nothing whole",
@@ -351,17 +355,14 @@ pub fn of_users_code(notice: &NoticeIssued) -> Option<String> {
     ))
 }
 
-/// Of a proposal that the user can't confirm because nothing proves what it belongs to; `is_edit` says that it is an edit that
+/// The notice about a proposal that the user can't confirm because nothing proves its entity. `is_edit`: it is an edit that
 /// doesn't apply.
 #[must_use]
-pub fn not_linked(entity: &EntityId, is_edit: bool) -> String {
-    let why = match is_edit {
-        true => {
-            "it is an edit that does not apply to the current version; ask for the whole definition"
-        }
-        false => {
-            "nothing proves that it belongs to that file; ask for it again with the path above it"
-        }
+pub fn not_linked_notice(entity: &EntityId, is_edit: bool) -> String {
+    let why = if is_edit {
+        "it is an edit that does not apply to the current version; ask for the whole definition"
+    } else {
+        "nothing proves that it belongs to that file; ask for it again with the path above it"
     };
     format!(
         "{NOTICE_OPEN}\nThe proposed change to {entity} can't be confirmed: {why}.\nIt has NOT modified the State Map.\n{NOTICE_CLOSE}"
@@ -371,7 +372,7 @@ pub fn not_linked(entity: &EntityId, is_edit: bool) -> String {
 /// The law's own words (spec §8.3).
 const UNLINKED: &str = "The previous output could not be structurally linked to a known entity.\nIt has NOT modified the State Map.";
 
-fn unlinked(why: &str) -> String {
+fn unlinked_text(why: &str) -> String {
     format!("{UNLINKED}\n{why}")
 }
 
@@ -379,7 +380,7 @@ fn halted(why: &str) -> String {
     format!("Tools are halted: {why}.\nNothing more is run until the user says `@tslp resume`.")
 }
 
-fn directive(why: &str) -> String {
+fn directive_text(why: &str) -> String {
     format!("The user's directive {why}.")
 }
 
@@ -387,18 +388,18 @@ fn not_accepted(name: &str, why: &str) -> String {
     format!("The user could not accept {name}: {why}.")
 }
 
-/// How code that was said before stands to its file.
-fn by_now(disk: Option<&DiskFinding>) -> String {
+/// The clause that compares repeated code with its file on disk.
+fn disk_comparison(disk: Option<&DiskFinding>) -> String {
     match disk {
         Some(DiskFinding::Unreadable(_)) => {
-            format!("can't be compared by now ({})", unreadable(disk))
+            format!("can't be compared by now ({})", read_failure_text(disk))
         }
         _ => "is not what the file on disk holds by now".into(),
     }
 }
 
-/// Why a file can't be read.
-fn unreadable(disk: Option<&DiskFinding>) -> &'static str {
+/// The reason why a file can't be read, as a clause.
+fn read_failure_text(disk: Option<&DiskFinding>) -> &'static str {
     let Some(DiskFinding::Unreadable(failure)) = disk else {
         return "its file on disk can't be read";
     };
@@ -413,8 +414,8 @@ fn unreadable(disk: Option<&DiskFinding>) -> &'static str {
     }
 }
 
-/// Where the whole file's hash stands for each symbol.
-fn unparsed(disk: Option<&DiskFinding>) -> &'static str {
+/// A remark for files that weren't parsed, where the whole file's hash is compared for each symbol.
+fn unparsed_remark(disk: Option<&DiskFinding>) -> &'static str {
     match disk {
         Some(DiskFinding::File(file)) if file.grammar.is_none() => {
             " (it is too large to be parsed, so any change of the file counts)"
@@ -423,11 +424,11 @@ fn unparsed(disk: Option<&DiskFinding>) -> &'static str {
     }
 }
 
-fn unapplied(name: &str, why: &str) -> String {
+fn unapplied_edit_text(name: &str, why: &str) -> String {
     format!("{UNLINKED}\nThe edit of {name} does not apply to its authoritative version: {why}.")
 }
 
-fn refused(name: &str, why: &str) -> String {
+fn refused_text(name: &str, why: &str) -> String {
     format!(
         "The last change to {name} was not accepted: {why}.\nIt has NOT modified the State Map."
     )
@@ -465,14 +466,14 @@ mod tests {
             entity: Some(EntityId::symbol(path, Symbol::new("add"))),
             other: None,
         };
-        let told = body(&notice, None);
+        let told = notice_text(&notice, None);
         assert_eq!(
             told,
             "The user's message was said before, word for word. The code of src/a.c::add in it is not what the file on disk holds by now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/a.c::add`, or paste it with other words."
         );
         let unreadable = DiskFinding::Unreadable(ReadFailure::TimedOut);
         assert!(
-            body(&notice, Some(&unreadable))
+            notice_text(&notice, Some(&unreadable))
                 .contains("can't be compared by now (its file did not answer in time)")
         );
     }

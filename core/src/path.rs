@@ -21,7 +21,7 @@ impl From<RelPath> for Arc<str> {
 }
 
 impl RelPath {
-    /// Normalises what a client, a model or a person wrote.
+    /// Normalises a path as a client, a model or a person wrote it.
     ///
     /// `root` is the absolute workspace path (`/`-separated); absolute paths below it become relative.
     ///
@@ -65,7 +65,7 @@ impl RelPath {
             return Err(Reason::PathNotUsable);
         }
         let path = parts.join("/");
-        // What stood in the middle may have come to the front: `a/../C:/x`.
+        // `..` may have moved a drive letter to the front: `a/../C:/x`.
         if is_absolute(&path) {
             return Err(Reason::PathEscapesWorkspace);
         }
@@ -90,7 +90,7 @@ impl RelPath {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// What follows the last dot of the base name, unless nothing stands before or after it.
+    /// The text after the last dot of the base name, unless nothing is before or after that dot.
     #[must_use]
     pub fn extension(&self) -> Option<&str> {
         let (stem, extension) = self.basename().rsplit_once('.')?;

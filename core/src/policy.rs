@@ -1,4 +1,4 @@
-//! What a person may configure about decisions; every value in force is recorded with the decision it shaped.
+//! The configuration of decisions; every value in force is recorded with the decisions that it shaped.
 
 use alloc::string::{String, ToString};
 
@@ -8,7 +8,7 @@ use crate::limits::{HYDRATION_TOKENS_DEFAULT, TOMBSTONE_EPISODES_DEFAULT};
 /// How older messages are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HistoryChoice {
-    /// Window where nothing of the client's own would be lost, otherwise the client's messages.
+    /// The window if no context of the client's own would be lost, otherwise the client's messages.
     #[default]
     Auto,
     /// Always the Recent Context window.

@@ -1,5 +1,5 @@
-//! A message that was read once. Agents send their whole conversation with every step, so what a message's bytes alone tell
-//! is kept with it.
+//! A message that was read once. Agents send their whole conversation with every step, so everything that follows from a
+//! message's bytes alone is computed once and kept with it.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -11,9 +11,9 @@ use crate::capture;
 use crate::delimiter;
 use crate::directive;
 use crate::hash::{ArtifactHash, MessageKey};
-use crate::message::{Message, Role, key_of, recordable};
+use crate::message::{Message, Role, message_key, recordable};
 
-/// A message with what its bytes alone tell.
+/// A message with everything that follows from its bytes alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadMessage {
     message: Message,
@@ -48,7 +48,7 @@ impl From<Message> for Arc<ReadMessage> {
 }
 
 impl ReadMessage {
-    /// A message of which the ledger has the text.
+    /// A message whose text is in the ledger.
     #[must_use]
     pub fn on_record(role: Role, text: &str) -> Self {
         Self::new(Message::new(role, text), None)
@@ -59,7 +59,7 @@ impl ReadMessage {
         let is_safe = |text: &String| safe_text(message.role, text).is_none();
         let mut shown = message.parts.iter().chain(&message.thoughts);
         Self {
-            key: key_of(message.role, text, &message.tool_calls),
+            key: message_key(message.role, text, &message.tool_calls),
             content: ArtifactHash::of(text.as_bytes()),
             text_hashes: message
                 .texts()
@@ -80,7 +80,7 @@ impl ReadMessage {
         recorded.unwrap_or_else(|| self.message.first_part())
     }
 
-    /// How the message is recognised when it is sent again.
+    /// The key by which the message is recognised when it is sent again.
     #[must_use]
     pub const fn key(&self) -> MessageKey {
         self.key
@@ -110,7 +110,7 @@ impl ReadMessage {
         self.ends_examples
     }
 
-    /// Bytes of memory, about.
+    /// Approximate size in memory, in bytes.
     #[must_use]
     pub fn weight(&self) -> usize {
         let texts: usize = self.message.texts().map(str::len).sum();
@@ -134,7 +134,7 @@ impl Deref for ReadMessage {
 #[must_use]
 pub fn safe_text(speaker: Role, text: &str) -> Option<String> {
     let prose = match speaker {
-        Role::User => directive::stripped(text),
+        Role::User => directive::without_directives(text),
         _ => Cow::Borrowed(text),
     };
     let stripped = delimiter::strip_blocks(&prose);
@@ -145,6 +145,6 @@ pub fn safe_text(speaker: Role, text: &str) -> Option<String> {
     (defused != text).then(|| defused.into_owned())
 }
 
-/// What the model sees of a prompt that only told the proxy something.
+/// The text that replaces a prompt which consists of directives alone.
 const ONLY_DIRECTIVES: &str =
     "(A directive to the state ledger; what came of it stands in the state notices.)";

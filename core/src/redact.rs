@@ -1,8 +1,8 @@
-//! Credentials don't enter the ledger: what looks like one is replaced before anything is recorded.
+//! Credentials don't enter the ledger: everything that looks like one is replaced before anything is recorded.
 //!
-//! Three things give one away: its form (`redact/formats.txt`), the name whose value it is (`redact/names.txt`), and the first
-//! line of a private key. What is found doesn't depend on anything but its own line, or block, so that text that comes in
-//! pieces can be cut between lines; and no byte is looked at more than a bounded number of times.
+//! A credential is recognised by its form (`redact/formats.txt`), by the name whose value it is (`redact/names.txt`), or by the
+//! first line of a private key. Only its own line or block decides, so that text that comes in pieces can be cut between
+//! lines; and each byte is read at most a bounded number of times.
 
 mod block;
 mod format;
@@ -15,9 +15,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use reading::Reading;
+use reading::ScannedText;
 
-/// What stands in the ledger in a credential's place.
+/// The text that replaces a credential in the ledger.
 pub const MARKER: &str = "[REDACTED CREDENTIAL]";
 
 /// The text with each credential replaced by [`MARKER`].
@@ -43,18 +43,18 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A place that might be a credential's, and what was found there.
-struct Look {
+/// A position that might begin a credential, and the credential if it does.
+struct CandidateSpot {
     at: usize,
     credential: Option<Range<usize>>,
-    /// What was found depends on nothing from here on.
+    /// One past the last byte that the decision depends on.
     read_to: usize,
     #[cfg(test)]
     looks: usize,
 }
 
-/// Looks at each place whose first three bytes can be those of a credential, or of what gives one away. Most text has few.
-fn for_each_look(text: &str, mut found: impl FnMut(Look)) {
+/// Checks each position whose first three bytes can begin a credential or a name that has one as its value. Most text has few.
+fn for_each_look(text: &str, mut found: impl FnMut(CandidateSpot)) {
     let bytes = text.as_bytes();
     let [first, second, third] = &format::FIRST;
     let mut from = 0;
@@ -67,13 +67,13 @@ fn for_each_look(text: &str, mut found: impl FnMut(Look)) {
             at += 1;
             continue;
         }
-        let mut reading = Reading::new(bytes, from);
+        let mut reading = ScannedText::new(bytes, from);
         let credential = credential_at(&mut reading, at, formats);
         let next = credential.as_ref().map_or(at + 1, |found| found.end);
         if let Some(credential) = &credential {
             from = credential.end;
         }
-        found(Look {
+        found(CandidateSpot {
             at,
             credential,
             read_to: reading.read_to,
@@ -84,7 +84,7 @@ fn for_each_look(text: &str, mut found: impl FnMut(Look)) {
     }
 }
 
-fn credential_at(reading: &mut Reading<'_>, at: usize, first: u64) -> Option<Range<usize>> {
+fn credential_at(reading: &mut ScannedText<'_>, at: usize, first: u64) -> Option<Range<usize>> {
     if let Some(found) = format::credential_at(reading, at, first) {
         return Some(found);
     }
@@ -97,14 +97,14 @@ fn credential_at(reading: &mut Reading<'_>, at: usize, first: u64) -> Option<Ran
     named::credential_at(reading, at)
 }
 
-/// How much of the text can be redacted by itself, whatever comes after it: what is left is a word that may become a
-/// credential, a name whose value may be one, or a private key whose end hasn't come.
+/// The length of the text that can be redacted by itself, whatever follows. The rest is a word that may become a credential,
+/// a name whose value may be one, or a private key without its end.
 #[must_use]
 pub fn safe_cut(text: &str) -> usize {
     let mut looks: Vec<(usize, usize)> = Vec::new();
     for_each_look(text, |look| looks.push((look.at, look.read_to)));
     let mut cut = word_start(text, text.len());
-    // A cut that moves may divide what was looked at before it.
+    // Backwards, because a cut that moves may divide an earlier candidate.
     for (at, read_to) in looks.into_iter().rev() {
         if at < cut && read_to > cut {
             cut = word_start(text, at);
@@ -113,7 +113,7 @@ pub fn safe_cut(text: &str) -> usize {
     cut
 }
 
-/// Where the word begins in which `at` is: after the last white space.
+/// The start of the word that holds `at`: after the last whitespace.
 fn word_start(text: &str, at: usize) -> usize {
     let word = text.as_bytes()[..at].iter().rev();
     at - word.take_while(|byte| !byte.is_ascii_whitespace()).count()

@@ -1,36 +1,36 @@
-//! How alike two pieces of code are, for lining code up with what is known already (spec §11). It never decides.
+//! The similarity of two pieces of code, for matching code with known code (spec §11). It never decides alone.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
 /// The share of the base's distinct words that `new` holds, too, in percent.
 #[must_use]
 pub fn words_shared_percent(base: &[u8], new: &[u8]) -> u8 {
-    let base: BTreeSet<&[u8]> = words(base).collect();
-    let new: BTreeSet<&[u8]> = words(new).collect();
-    percent(base.intersection(&new).count(), base.len())
+    let base: BTreeSet<&[u8]> = words_of(base).collect();
+    let new: BTreeSet<&[u8]> = words_of(new).collect();
+    share_percent(base.intersection(&new).count(), base.len())
 }
 
 /// How many tokens two definitions have in common, each as often as both have it, in percent of their mean count
 /// (Dice's coefficient). Occurrences of `names`, their own, don't count.
 #[must_use]
 pub fn tokens_alike_percent(one: &[u8], other: &[u8], names: [&str; 2]) -> u8 {
-    let (counts, total) = tokens(one, names);
-    let (other_counts, other_total) = tokens(other, names);
+    let (counts, total) = count_tokens(one, names);
+    let (other_counts, other_total) = count_tokens(other, names);
     let shared: usize = counts
         .iter()
         .filter_map(|(token, count)| Some(*count.min(other_counts.get(token)?)))
         .sum();
-    percent(2 * shared, total + other_total)
+    share_percent(2 * shared, total + other_total)
 }
 
-fn percent(part: usize, whole: usize) -> u8 {
+fn share_percent(part: usize, whole: usize) -> u8 {
     match whole {
         0 => 0,
         whole => u8::try_from(part * 100 / whole).unwrap_or(100),
     }
 }
 
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn words_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| !is_word(*byte))
         .filter(|word| !word.is_empty())
 }
@@ -39,8 +39,8 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Words and single other characters, with how often each occurs, and how many there are in all.
-fn tokens<'t>(text: &'t [u8], names: [&str; 2]) -> (BTreeMap<&'t [u8], usize>, usize) {
+/// The count of each word and each other single character, and the total.
+fn count_tokens<'t>(text: &'t [u8], names: [&str; 2]) -> (BTreeMap<&'t [u8], usize>, usize) {
     let mut counts = BTreeMap::new();
     let mut total = 0;
     let mut at = 0;

@@ -24,13 +24,13 @@ impl Span {
             .unwrap_or_default()
     }
 
-    /// The bytes' places.
+    /// The same range with `usize` bounds.
     #[must_use]
     pub const fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// How many bytes the span covers.
+    /// The number of bytes that the span covers.
     #[must_use]
     pub const fn len(self) -> u32 {
         self.end.saturating_sub(self.start)
@@ -43,7 +43,7 @@ impl Span {
     }
 }
 
-/// What parity compares: how much structure a definition has.
+/// The amount of structure in a definition, which parity compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Figures {
     /// Named AST nodes, comments left out.
@@ -65,9 +65,9 @@ pub fn joined(source: &[u8], spans: &[Span]) -> Vec<u8> {
     text
 }
 
-/// What of a text stands outside of these pieces, which are in order.
+/// The text outside of these pieces, which are in order.
 #[must_use]
-pub fn outside(text: &str, pieces: impl IntoIterator<Item = Range<usize>>) -> String {
+pub fn text_outside(text: &str, pieces: impl IntoIterator<Item = Range<usize>>) -> String {
     let mut rest = String::new();
     let mut at = 0;
     for piece in pieces {
@@ -78,7 +78,7 @@ pub fn outside(text: &str, pieces: impl IntoIterator<Item = Range<usize>>) -> St
     rest
 }
 
-/// Where pieces of `source` are in the text that [`joined`] makes of these spans; those outside of all spans are left out.
+/// The ranges of `pieces` in the text that [`joined`] makes of `spans`. Pieces outside of all spans are left out.
 #[must_use]
 pub fn within_joined(pieces: &[Span], spans: &[Span]) -> Vec<Span> {
     let mut joined = Vec::new();
@@ -96,7 +96,7 @@ pub fn within_joined(pieces: &[Span], spans: &[Span]) -> Vec<Span> {
     joined
 }
 
-/// Hash of the canonical form of a symbol: of its definitions, which stand in these `spans` of `source`.
+/// Hash of the canonical form of a symbol whose definitions are these `spans` of `source`.
 #[must_use]
 pub fn hash_of_spans(source: &[u8], spans: &[Span]) -> SliceHash {
     match spans {
@@ -114,26 +114,26 @@ pub fn hash_of_spans(source: &[u8], spans: &[Span]) -> SliceHash {
 /// Hash of the canonical form of one definition's text, which begins at the definition's first byte.
 #[must_use]
 pub fn hash_of_slice(text: &[u8]) -> SliceHash {
-    hash_of(text, Beginning::Definition)
+    hash_of(text, TextStart::Definition)
 }
 
 /// Hash of the canonical form of a whole file, by which the file entity is compared.
 #[must_use]
 pub fn hash_of_whole(text: &[u8]) -> SliceHash {
-    hash_of(text, Beginning::Line)
+    hash_of(text, TextStart::Line)
 }
 
-/// What a text begins with, which says whether its first line's indentation is there to be seen.
+/// What a text begins with, which decides whether its first line's indentation is part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beginning {
-    /// A definition's first byte: the line's own indentation stands before it, out of sight.
+enum TextStart {
+    /// A definition's first byte: its line's own indentation is before the text.
     Definition,
     /// A line.
     Line,
 }
 
-/// Takes no memory to speak of, however long the text and however many its lines.
-fn hash_of(text: &[u8], beginning: Beginning) -> SliceHash {
+/// Hashes the canonical form without building it, in constant memory.
+fn hash_of(text: &[u8], beginning: TextStart) -> SliceHash {
     let mut hasher = blake3::Hasher::new();
     // Lines are short; hashing is fast on long pieces.
     let mut waiting = Vec::with_capacity(text.len().min(HASHED_AT_ONCE));
@@ -158,11 +158,13 @@ const HASHED_AT_ONCE: usize = 16 << 10;
 /// A definition's first line is not counted for the common part unless it is indented, because its other lines keep the
 /// file's indentation. Of a whole file all lines count: what its definitions would lose beneath an unindented first line
 /// (`def g():`) is their structure.
-fn canonical_pieces(text: &[u8], beginning: Beginning, put: &mut dyn FnMut(&[u8])) {
+fn canonical_pieces(text: &[u8], beginning: TextStart, put: &mut dyn FnMut(&[u8])) {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let trimmed = || lines(text).map(trim_end);
-    let first_counts =
-        beginning == Beginning::Line || trimmed().next().is_some_and(|line| indentation(line) > 0);
+    let trimmed = || split_lines(text).map(trim_end);
+    let first_counts = beginning == TextStart::Line
+        || trimmed()
+            .next()
+            .is_some_and(|line| indentation_length(line) > 0);
     let common = common_indentation(trimmed().skip(usize::from(!first_counts)));
     let mut line_ends = 0;
     for (index, line) in trimmed().enumerate() {
@@ -170,10 +172,10 @@ fn canonical_pieces(text: &[u8], beginning: Beginning, put: &mut dyn FnMut(&[u8]
         let cut = if index == 0 && !first_counts {
             0
         } else {
-            common.min(indentation(line))
+            common.min(indentation_length(line))
         };
         if cut < line.len() {
-            // Those at the end are never put.
+            // Line ends are put only before a line with text, so that those at the end are dropped.
             (0..line_ends).for_each(|_| put(b"\n"));
             line_ends = 0;
             put(&line[cut..]);
@@ -181,7 +183,7 @@ fn canonical_pieces(text: &[u8], beginning: Beginning, put: &mut dyn FnMut(&[u8]
     }
 }
 
-fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);
     core::iter::from_fn(move || {
         let text = rest?;
@@ -199,17 +201,17 @@ fn trim_end(line: &[u8]) -> &[u8] {
     &line[..end]
 }
 
-fn indentation(line: &[u8]) -> usize {
+fn indentation_length(line: &[u8]) -> usize {
     line.iter()
         .take_while(|byte| matches!(byte, b' ' | b'\t'))
         .count()
 }
 
-/// Length of the longest run of blanks that every non-empty line starts with, byte for byte.
+/// Length of the longest whitespace that every non-empty line starts with, byte for byte.
 fn common_indentation<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
     let mut filled = lines.filter(|line| !line.is_empty());
     let Some(first) = filled.next() else { return 0 };
-    let mut common = &first[..indentation(first)];
+    let mut common = &first[..indentation_length(first)];
     for line in filled {
         if common.is_empty() {
             break;
@@ -228,7 +230,7 @@ fn common_indentation<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
 mod tests {
     use super::*;
 
-    fn canonical(text: &[u8], beginning: Beginning) -> Vec<u8> {
+    fn canonical(text: &[u8], beginning: TextStart) -> Vec<u8> {
         let mut out = Vec::new();
         canonical_pieces(text, beginning, &mut |piece| out.extend_from_slice(piece));
         out
@@ -323,7 +325,7 @@ mod tests {
     #[test]
     fn long_texts_are_hashed_in_pieces_as_if_in_one() {
         let check = |text: &[u8]| {
-            for beginning in [Beginning::Definition, Beginning::Line] {
+            for beginning in [TextStart::Definition, TextStart::Line] {
                 let at_once = blake3::hash(&canonical(text, beginning));
                 assert_eq!(hash_of(text, beginning), SliceHash(*at_once.as_bytes()));
             }
@@ -334,7 +336,7 @@ mod tests {
         check(&b"  int x;\n".repeat(10_000));
         check(&[b'x'; 3 * HASHED_AT_ONCE + 1]);
         check(&[&[b'\n'; 5 * HASHED_AT_ONCE][..], b"x"].concat());
-        let whole = |text| canonical(text, Beginning::Line);
+        let whole = |text| canonical(text, TextStart::Line);
         assert_eq!(whole(b"\n\n  a\n\n   b  \n\n"), b"\n\na\n\n b");
         assert_eq!(whole(b"  \n \n"), b"");
     }

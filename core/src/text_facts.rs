@@ -1,4 +1,4 @@
-//! What a text names, as hashes: enough to tell without reading it again which names it can't hold.
+//! The names in a text, as hashes: enough to rule out, without reading the text again, that it holds a name.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::path::RelPath;
 /// The hash of an identifier, path or file name.
 pub type NameHash = u64;
 
-/// A hash for look-ups within one process. Two names with the same hash cost a comparison more, or a look at a file more.
+/// A hash for look-ups within one process. If two names share one, the only cost is another comparison or another read of a file.
 #[must_use]
 pub fn name_hash(name: &str) -> NameHash {
     quick_hash(name.as_bytes())
@@ -40,15 +40,15 @@ pub fn basename_hash(path: &RelPath) -> NameHash {
 /// A path that a text names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamedPath {
-    /// Of its last part in lower case. In front, so that the paths of a text are sorted by it.
+    /// The hash of its last part in lower case. The first field, so that the paths of a text are sorted by it.
     pub basename: NameHash,
-    /// Of the normalised path.
+    /// The hash of the normalised path.
     pub path: NameHash,
     /// Whether it is a file's name alone, so that it may mean a file in any folder.
     pub is_bare: bool,
 }
 
-/// What a text names. It takes about a third of the text's own memory.
+/// The identifiers and paths in a text. They take about a third of the text's own memory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct TextFacts {
     /// Sorted.
@@ -61,17 +61,17 @@ impl TextFacts {
     /// Reads a text. `root` is the workspace's absolute path.
     #[must_use]
     pub fn of(text: &str, root: &str) -> Self {
-        let mut identifiers = Distinct::default();
+        let mut identifiers = DistinctValues::default();
         json_text::change_strings(text, &mut |string| {
             for at in known_lines::identifiers(string) {
                 identifiers.push(name_hash(&string[at]));
             }
             None
         });
-        let mut paths = Distinct::default();
+        let mut paths = DistinctValues::default();
         for word in mention::path_words(text) {
             let path = mention::path_in(word);
-            // What else a word may hold: `src/a.c:12:int`, ` ```c:src/a.c`, `path=src/a.c`.
+            // A path may be a part of its word: `src/a.c:12:int`, ` ```c:src/a.c`, `path=src/a.c`.
             let parts = path.split([':', '=']).filter(|part| *part != path);
             for written in parts.chain([path]) {
                 let is_path = written.contains(['.', '/']);
@@ -93,7 +93,7 @@ impl TextFacts {
         }
     }
 
-    /// The identifiers in the text, and in strings in it where it is JSON, each once.
+    /// The identifiers in the text, each once; in JSON those inside its strings as well.
     pub fn identifiers(&self) -> impl Iterator<Item = NameHash> {
         self.identifiers.iter().copied()
     }
@@ -109,7 +109,7 @@ impl TextFacts {
         self.paths.iter().copied()
     }
 
-    /// Whether the text names a file with this [`basename_hash`], in whatever folder.
+    /// Whether the text names a file with this [`basename_hash`], in any folder.
     #[must_use]
     pub fn names_file(&self, basename: NameHash) -> bool {
         let paths = &self.paths;
@@ -124,16 +124,16 @@ impl TextFacts {
     }
 }
 
-/// Collects values that repeat, in memory for those that differ.
-struct Distinct<T> {
+/// Collects values that repeat, in memory proportional to the distinct ones.
+struct DistinctValues<T> {
     values: Vec<T>,
-    /// How many values there may be before the repeated ones are thrown out.
+    /// The number of values at which repeated ones are removed.
     dedup_at: usize,
 }
 
 const DEDUP_AT_MIN: usize = 1 << 12;
 
-impl<T> Default for Distinct<T> {
+impl<T> Default for DistinctValues<T> {
     fn default() -> Self {
         Self {
             values: Vec::new(),
@@ -142,12 +142,12 @@ impl<T> Default for Distinct<T> {
     }
 }
 
-impl<T: Ord> Distinct<T> {
+impl<T: Ord> DistinctValues<T> {
     fn push(&mut self, value: T) {
         self.values.push(value);
         if self.values.len() == self.dedup_at {
             self.dedup();
-            // In relation to what is left, so that time stays linear but for the sorting.
+            // Doubled, so that the total work stays linear except for the sorting.
             self.dedup_at = DEDUP_AT_MIN.max(2 * self.values.len());
         }
     }

@@ -1,4 +1,4 @@
-//! What decisions may know of the state: the read side of all projections, as the engine sees it.
+//! The state as decisions may read it: the read side of all projections.
 
 use alloc::vec::Vec;
 
@@ -49,14 +49,14 @@ pub struct ToolCall {
 
 /// The authoritative version of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Current {
-    /// Which version.
+pub struct CurrentVersion {
+    /// The version.
     pub version: VersionId,
     /// Hash of its canonical form: the State Map's artifact hash.
     pub slice: SliceHash,
     /// The captured bytes that hold it.
     pub artifact: ArtifactHash,
-    /// Where it stands in them.
+    /// Its ranges in those bytes.
     pub spans: Vec<Span>,
     /// Its structure.
     pub figures: Figures,
@@ -71,7 +71,7 @@ pub struct Current {
 /// A version that waits for promotion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// Which version.
+    /// The version.
     pub version: VersionId,
     /// Its entity.
     pub entity: EntityId,
@@ -79,54 +79,54 @@ pub struct Proposal {
     pub slice: SliceHash,
     /// The captured bytes that hold it.
     pub artifact: ArtifactHash,
-    /// Where it stands in them.
+    /// Its ranges in those bytes.
     pub spans: Vec<Span>,
-    /// The episode that it arose in.
+    /// The episode of the reply that proposed it.
     pub episode: EpisodeId,
-    /// The session that it arose in.
+    /// That episode's session.
     pub session: SessionId,
     /// Both gates' verdicts, once it was judged.
     pub report: Option<GateReport>,
-    /// The known entity that it may be under another name.
+    /// The known entity that it is suspected to rename.
     pub rename_of: Option<EntityId>,
     /// Who supplied it.
     pub origin: Origin,
 }
 
 impl Proposal {
-    /// Why it was kept out, once it was judged.
+    /// The reason that kept it out, if it was judged.
     #[must_use]
     pub fn refused_for(&self) -> Option<Reason> {
         self.report.as_ref()?.conclusion
     }
 }
 
-/// What a session's prompt before the one under way had shown to the model.
+/// A session's prompt before the one under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct PreviousTurn {
     /// Its episode.
     pub episode: EpisodeId,
-    /// The entities shown.
+    /// The entities that it showed to the model.
     pub shown: Vec<EntityId>,
 }
 
-/// A point that a session's conversation has reached.
+/// A position in a session's conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionPoint {
     /// The session.
     pub session: SessionId,
     /// Messages up to this point.
     pub length: u32,
-    /// Whether the session can go on from here.
-    pub place: Place,
+    /// Whether a prompt from here continues the session.
+    pub place: SessionPosition,
 }
 
-/// Where a point lies in its session.
+/// Where in its session's conversation a reply is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// At its end, with no reply under way: the next prompt continues the session.
+pub enum SessionPosition {
+    /// The last one, with no later prompt under way: the next prompt continues the session.
     Head,
-    /// Before its end: a prompt from here is an edited or regenerated turn.
+    /// An earlier one: a prompt from here is an edited or regenerated turn.
     Past,
 }
 
@@ -139,12 +139,12 @@ pub struct OpenPrompt {
     pub episode: EpisodeId,
 }
 
-/// A session's last prompt, whatever became of its reply.
+/// A session's last prompt, with or without a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastPrompt {
     /// The session.
     pub session: SessionId,
-    /// How many messages the conversation has up to it.
+    /// The number of messages in the conversation up to it.
     pub length: u32,
     /// Whether its reply is under way.
     pub in_flight: bool,
@@ -159,7 +159,7 @@ pub struct Exchange {
     pub assistant: Vec<ArtifactHash>,
 }
 
-/// Why an entity is STALE, or not known not to be.
+/// The way in which disk contradicts an entity, which is STALE then, or may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divergence {
     /// Disk holds something that was never authoritative here, or no longer holds the symbol.
@@ -177,7 +177,7 @@ pub struct FormerVersion {
     pub slice: SliceHash,
     /// The captured bytes that hold it.
     pub artifact: ArtifactHash,
-    /// Where it is in them.
+    /// Its ranges in those bytes.
     pub spans: Vec<Span>,
     /// Who supplied it.
     pub origin: Origin,
@@ -190,20 +190,20 @@ pub struct FormerVersion {
 pub struct PendingNotice {
     /// The notice.
     pub notice: NoticeIssued,
-    /// Whether a prompt had it whose reply isn't complete.
+    /// Whether a prompt showed it whose reply isn't complete.
     pub was_shown: bool,
 }
 
-/// What a session's messages are sent with, whenever the client sends them again.
+/// The changes to a session's messages that are made again whenever the client sends the messages again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Amendments {
-    /// Texts of the proxy's own, the latest last.
+    /// The proxy's own texts, the latest last.
     pub injected: Vec<Injected>,
-    /// What is withheld.
+    /// The code that is withheld.
     pub withheld: Vec<Withheld>,
 }
 
-/// The state that decisions are made on.
+/// The state that decisions read. Look-ups with a limit return the first in a fixed order, so that a fold and a restore agree.
 pub trait View {
     /// What is known of a session's tools.
     fn tool_session(&self, session: SessionId) -> ToolSession;
@@ -223,11 +223,11 @@ pub trait View {
     /// The id that the next version gets.
     fn next_version(&self) -> VersionId;
 
-    /// The session that a client named so.
+    /// The session with this name, which a client gave it.
     fn session_named(&self, name: &str) -> Option<SessionId>;
     /// The session that reached this conversation after a completed reply.
     fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint>;
-    /// The session at whose head the last prompt and reply are these (see [`crate::decide::tail_of`]).
+    /// The session at whose head the last prompt and reply are these (see [`crate::decide::exchange_hash`]).
     fn session_with_tail(&self, tail: TranscriptHash) -> Option<SessionId>;
     /// The session whose last reply this is, and its last exchange.
     fn session_with_reply(&self, reply: MessageKey) -> Option<(SessionId, Exchange)>;
@@ -239,9 +239,9 @@ pub trait View {
     fn in_flight(&self) -> Vec<EpisodeId>;
     /// The session of an episode that is among the recent ones.
     fn session_of(&self, episode: EpisodeId) -> Option<SessionId>;
-    /// Whether these words were the session's prompt before, in a conversation of this many messages with them.
+    /// Whether this text was the session's prompt before, as the last of `length` messages.
     fn was_prompted(&self, session: SessionId, length: u32, words: ArtifactHash) -> bool;
-    /// Whether the session consists of single user prompts and replies alone, without context of the client's own.
+    /// Whether the session consists of single user prompts and replies, without the client's own context.
     fn is_plain(&self, session: SessionId) -> bool;
     /// The last completed exchanges, oldest first, at most [`crate::limits::RECENT_PAIRS`].
     fn recent(&self, session: SessionId) -> Vec<Exchange>;
@@ -252,26 +252,26 @@ pub trait View {
     /// The session's latest episode.
     fn latest_episode(&self, session: SessionId) -> Option<EpisodeId>;
     /// The turn before the session's open prompt, which must not be composed yet.
-    fn turn_before(&self, session: SessionId) -> Option<Turn>;
-    /// What a shadow audit of this episode was asked about, while its answer is awaited.
+    fn turn_before(&self, session: SessionId) -> Option<PreviousTurn>;
+    /// The versions in an unanswered shadow audit of this episode.
     fn audit_under_way(&self, episode: EpisodeId) -> Option<Vec<Audited>>;
     /// Notices that the model hasn't been given yet, oldest first.
     fn pending_notices(&self, session: SessionId) -> Vec<PendingNotice>;
-    /// What the session's messages are sent with.
+    /// The changes to the session's messages.
     fn amendments(&self, session: SessionId) -> Amendments;
-    /// Where an episode's reply is in the session's conversation, as the number of messages up to it; `None` if it is of
-    /// another conversation. An episode that isn't over counts up to its prompt.
+    /// The position of an episode's reply in the session's conversation, as the number of messages up to it; `None` if it
+    /// belongs to another conversation. For an episode that isn't over, the position of its prompt.
     fn reply_position(&self, session: SessionId, episode: EpisodeId) -> Option<u32>;
-    /// Files that the session's last complete reply was to change and that it was refused for.
+    /// Files for which the session's last complete reply was refused.
     fn refused_files(&self, session: SessionId) -> Vec<RelPath>;
     /// The version of an entity that the session's model was shown last.
     fn last_shown(&self, session: SessionId, entity: &EntityId) -> Option<VersionId>;
 
     /// The authoritative version of an entity.
-    fn current(&self, entity: &EntityId) -> Option<Current>;
+    fn current(&self, entity: &EntityId) -> Option<CurrentVersion>;
     /// All authoritative symbols of a file, sorted by symbol.
     fn symbols_of(&self, path: &RelPath) -> Vec<Symbol>;
-    /// Whether anything of the file is authoritative.
+    /// Whether the file or any symbol of it is authoritative.
     fn tracks(&self, path: &RelPath) -> bool;
     /// Tracked files with this base name, at most `limit`.
     fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath>;
@@ -286,13 +286,13 @@ pub trait View {
     /// are current again.
     fn artifact_is_current(&self, artifact: ArtifactHash) -> Option<bool>;
 
-    /// Versions of an entity that were authoritative, the latest last, at most [`crate::limits::SUPERSEDED_KEPT`].
+    /// Earlier authoritative versions of an entity, the latest last, at most [`crate::limits::SUPERSEDED_KEPT`].
     fn former_versions(&self, entity: &EntityId) -> Vec<FormerVersion>;
-    /// Which event last changed what is true or what disk holds: as long as it is the same, [`Self::current`],
-    /// [`Self::former_versions`], [`Self::entities_named`], [`Self::may_be_outdated`] and [`Self::outdated_symbols`] give the same.
+    /// The event that last changed the truth or the known state of disk. While it is the same, [`Self::current`],
+    /// [`Self::former_versions`], [`Self::entities_named`], [`Self::may_be_outdated`] and [`Self::outdated_symbols`] return the same.
     fn code_changed(&self) -> Seq;
-    /// Whether a symbol with this [`crate::text_facts::search_word`] may have former versions or be contradicted by disk. It
-    /// is asked for every word of a prompt.
+    /// Whether a symbol with this [`crate::text_facts::search_word`] may have former versions or be contradicted by disk. Must
+    /// be fast: it is asked for every word of a prompt.
     fn may_be_outdated(&self, word: NameHash) -> bool;
     /// Every symbol with this search word that has former versions or that disk contradicts.
     fn outdated_symbols(&self, word: NameHash) -> Vec<EntityId>;
@@ -300,16 +300,16 @@ pub trait View {
     /// Whether an update by the user left the entity out within the last episodes (spec §9.2).
     fn is_tombstoned(&self, entity: &EntityId) -> bool;
 
-    /// What was last seen at the path.
+    /// The last observation of the path.
     fn disk(&self, path: &RelPath) -> Option<&DiskFinding>;
-    /// Whether what was last seen at the path was seen there before the Vault held these bytes, and nothing else since.
+    /// Whether the path has held the same since before the Vault held these bytes.
     fn held_before(&self, path: &RelPath, content: ArtifactHash) -> bool;
-    /// Whether the user made true what is true of the entity after the Vault held these bytes.
+    /// Whether the user made the entity's current version true after the Vault held these bytes.
     fn settled_since(&self, entity: &EntityId, content: ArtifactHash) -> bool;
-    /// Whether `one` was superseded as a version of the entity, and `other` before it or, as far as is known, never.
+    /// Whether `one` was superseded as a version of the entity later than `other`, or `other` isn't known to have been.
     fn superseded_later(&self, entity: &EntityId, one: SliceHash, other: Option<SliceHash>)
     -> bool;
-    /// How disk diverges from the entity, if it does.
+    /// The divergence of disk from the entity, if there is one.
     fn divergence(&self, entity: &EntityId) -> Option<Divergence>;
 
     /// Open proposals of a session, oldest first.
@@ -322,9 +322,9 @@ pub trait View {
 
     /// Whether the Vault holds these bytes.
     fn holds(&self, artifact: ArtifactHash) -> bool;
-    /// Whether the Vault holds these bytes as a message's, not as code's or a reply's that say the same.
+    /// Whether the Vault holds these bytes as a message, not only as code or a reply with the same bytes.
     fn was_said(&self, text: ArtifactHash) -> bool;
-    /// Bytes of the Vault.
+    /// The bytes at an address of the Vault; `None` if it doesn't hold them.
     fn content(&self, artifact: ArtifactHash) -> Option<Vec<u8>>;
     /// These spans of an artifact, joined as [`crate::slice::joined`] does, without a copy of the rest.
     fn slices(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<Vec<u8>>;

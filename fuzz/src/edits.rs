@@ -1,7 +1,7 @@
 //! Edits: what is read out of texts and tool calls, and what applying it does.
 
-use tslp_core::capture::{self, Block, Part};
-use tslp_core::edit::{self, Bases, Edit, EditError, Hunk, Place, Unit};
+use tslp_core::capture::{self, CodeBlock, StatedExtent};
+use tslp_core::edit::{self, BaseTexts, Edit, EditError, EditPosition, Hunk, MatchUnit};
 use tslp_core::event::PathEvidence;
 
 use crate::text::capture_blocks;
@@ -33,19 +33,19 @@ pub fn tool_call(data: &[u8]) {
     }
 }
 
-fn hunks_of<'b>(block: &'b Block<'_>) -> &'b [Hunk] {
+fn hunks_of<'b>(block: &'b CodeBlock<'_>) -> &'b [Hunk] {
     match &block.edit {
         Some(Ok(Edit::Change(hunks) | Edit::Move { hunks, .. })) => hunks,
         _ => &[],
     }
 }
 
-fn well_formed(block: &Block<'_>) {
+fn well_formed(block: &CodeBlock<'_>) {
     if let Some(Ok(Edit::Change(hunks))) = &block.edit {
         assert!(!hunks.is_empty());
     }
     if let Some(Ok(Edit::Create(_))) = &block.edit {
-        assert_eq!(block.part, Part::Whole);
+        assert_eq!(block.part, StatedExtent::Whole);
     }
     for hunk in hunks_of(block) {
         if let Hunk::Replace { old, .. } = hunk {
@@ -54,13 +54,13 @@ fn well_formed(block: &Block<'_>) {
     }
 }
 
-fn apply_to(block: &Block<'_>, base: &str) {
+fn apply_to(block: &CodeBlock<'_>, base: &str) {
     let hunks = hunks_of(block);
-    let before = edit::apply(hunks, Bases::Whole(base));
+    let before = edit::apply(hunks, BaseTexts::Whole(base));
     if let Ok(texts) = before {
         assert_eq!(texts.len(), 1);
     }
-    let _ = edit::apply(hunks, Bases::Slices(&[base, "int x;"]));
+    let _ = edit::apply(hunks, BaseTexts::Slices(&[base, "int x;"]));
 }
 
 /// A base, an old and a new text, divided by `\u{1}`: applied as a naïve model does it.
@@ -71,26 +71,26 @@ pub fn edit_apply(data: &[u8]) {
         return;
     };
     let new = parts.next().unwrap_or_default();
-    let outcome = |place: &Place, unit| {
+    let outcome = |place: &EditPosition, unit| {
         let hunk = Hunk::Replace {
             old: old.to_owned(),
             new: new.to_owned(),
             place: place.clone(),
             unit,
         };
-        edit::apply(&[hunk], Bases::Whole(base))
+        edit::apply(&[hunk], BaseTexts::Whole(base))
             .map(|mut texts| texts.remove(0).unwrap_or_else(|| base.to_owned()))
     };
     let without_cr = ![base, old, new].iter().any(|text| text.contains('\r'));
     for place in [
-        Place::Once,
-        Place::Everywhere,
-        Place::End,
-        Place::After("a".to_owned()),
+        EditPosition::Once,
+        EditPosition::Everywhere,
+        EditPosition::End,
+        EditPosition::After("a".to_owned()),
     ] {
-        for unit in [Unit::Lines, Unit::Text] {
+        for unit in [MatchUnit::Lines, MatchUnit::Text] {
             let outcome = outcome(&place, unit);
-            if without_cr && place == Place::Once {
+            if without_cr && place == EditPosition::Once {
                 assert_eq!(
                     outcome,
                     by_hand(base, old, new, unit),
@@ -109,11 +109,11 @@ pub fn edit_apply(data: &[u8]) {
 }
 
 /// Exactly one place, tried one after the other.
-fn by_hand(base: &str, old: &str, new: &str, unit: Unit) -> Result<String, EditError> {
+fn by_hand(base: &str, old: &str, new: &str, unit: MatchUnit) -> Result<String, EditError> {
     let is_bare = |text: &str| !text.is_empty() && !text.ends_with('\n');
     let fits = |start: usize, end: usize| match unit {
-        Unit::Text => true,
-        Unit::Lines => {
+        MatchUnit::Text => true,
+        MatchUnit::Lines => {
             (start == 0 || base[..start].ends_with('\n'))
                 && (old.ends_with('\n') || end == base.len())
                 && (!is_bare(new) || end == base.len())
@@ -130,7 +130,7 @@ fn by_hand(base: &str, old: &str, new: &str, unit: Unit) -> Result<String, EditE
     // A last line without its newline.
     if let Some(bare) = old
         .strip_suffix('\n')
-        .filter(|_| unit == Unit::Lines && is_bare(base))
+        .filter(|_| unit == MatchUnit::Lines && is_bare(base))
         && !bare.is_empty()
         && base.ends_with(bare)
     {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use tslp_core::capture;
-use tslp_core::damage::{self, Code, Content};
+use tslp_core::damage::{self, ComparedCode, DefinitionContent};
 use tslp_core::delimiter;
 use tslp_core::event::{DiskFinding, DiskObserved, Event, PathEvidence};
 use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
@@ -51,14 +51,14 @@ pub fn damage(data: &[u8]) {
     };
     let compared = |base: &str, new: &str| {
         let (of_base, of_new) = (remarks(base), remarks(new));
-        let code = |text, remarks| Code {
+        let code = |text, remarks| ComparedCode {
             text,
             remarks,
             nested: &[],
         };
         let moved_to = BTreeSet::new();
         damage::compare(
-            Content::Members,
+            DefinitionContent::Members,
             code(base, &of_base),
             code(new, &of_new),
             &moved_to,

@@ -79,9 +79,10 @@ impl Block {
 
     fn start(&mut self) -> *mut u8 {
         let mapped = self.mapped.as_mut_ptr();
-        match self.is_huge() {
-            true => mapped.wrapping_add(mapped.align_offset(HUGE_BYTES)),
-            false => mapped,
+        if self.is_huge() {
+            mapped.wrapping_add(mapped.align_offset(HUGE_BYTES))
+        } else {
+            mapped
         }
     }
 }
@@ -260,9 +261,10 @@ impl Arena {
         }
         let mut spare = spare();
         for block in self.blocks.drain(..) {
-            let (kept, most) = match block.is_huge() {
-                true => (&mut spare.huge, HUGE_KEPT),
-                false => (&mut spare.small, SMALL_KEPT),
+            let (kept, most) = if block.is_huge() {
+                (&mut spare.huge, HUGE_KEPT)
+            } else {
+                (&mut spare.small, SMALL_KEPT)
             };
             if kept.len() < most {
                 kept.push(block);

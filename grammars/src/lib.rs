@@ -130,9 +130,10 @@ fn extract_as(
     language: &'static language::Language,
     source: &[u8],
 ) -> Result<Extraction, ExtractError> {
-    match source.len() > PARSE_BYTES_MAX {
-        true => pieces::extract(language, source),
-        false => extract_from(language, source, (language.readable)(source)),
+    if source.len() > PARSE_BYTES_MAX {
+        pieces::extract(language, source)
+    } else {
+        extract_from(language, source, (language.readable)(source))
     }
 }
 

@@ -76,12 +76,11 @@ fn first_own<'tree>(node: Node<'tree>, kinds: &Kinds) -> Option<Node<'tree>> {
             return None;
         }
         let begins_with_lead = child.child(0).is_some_and(is_lead);
-        match begins_with_lead {
-            true => {
-                let mut inner = child.walk();
-                child.children(&mut inner).find(|node| !is_lead(*node))
-            }
-            false => Some(child),
+        if begins_with_lead {
+            let mut inner = child.walk();
+            child.children(&mut inner).find(|node| !is_lead(*node))
+        } else {
+            Some(child)
         }
     })
 }

@@ -42,9 +42,10 @@ pub(crate) fn extract(
         join(&mut whole, moved(next, offset(end)));
         end += length;
     }
-    match whole.definitions.len() < DEFINITIONS_PER_BLOCK_MAX {
-        true => Ok(whole),
-        false => Err(ExtractError::TooDense),
+    if whole.definitions.len() < DEFINITIONS_PER_BLOCK_MAX {
+        Ok(whole)
+    } else {
+        Err(ExtractError::TooDense)
     }
 }
 
@@ -57,9 +58,10 @@ fn piece(
     let mut found = Err(ExtractError::TooLarge);
     let mut window = WINDOW_BYTES;
     while window <= PARSE_BYTES_MAX {
-        let length = match rest.len() <= window {
-            true => Some(rest.len()),
-            false => last_cut(language, &rest[..window])?,
+        let length = if rest.len() <= window {
+            Some(rest.len())
+        } else {
+            last_cut(language, &rest[..window])?
         };
         if let Some(length) = length {
             let mut known = firsts.clone();
@@ -82,9 +84,10 @@ fn piece(
 
 /// The text without the conditionals that aren't whole.
 fn closed<'a>(language: &Language, text: &'a [u8]) -> Cow<'a, [u8]> {
-    match language.has_macros {
-        true => preprocessor::without_open_conditionals(text),
-        false => Cow::Borrowed(text),
+    if language.has_macros {
+        preprocessor::without_open_conditionals(text)
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -237,9 +237,10 @@ fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<E
     }
     let are = |test: fn(&[u8]) -> bool| words.iter().all(|word| test(word));
     if are(|word| word_kind(word) == WordKind::Name) {
-        let is_allowed = match in_body {
-            true => are(looks_like_macro) || is_in_cast(span, text),
-            false => words.iter().all(|word| known.may_be_macro(word)),
+        let is_allowed = if in_body {
+            are(looks_like_macro) || is_in_cast(span, text)
+        } else {
+            words.iter().all(|word| known.may_be_macro(word))
         };
         return is_allowed.then_some(Edit::Pass(span));
     }

@@ -113,9 +113,10 @@ pub(crate) fn blocks(
             Some(start + first_error(&tree)?)
         };
         if let [Some(_), Some(error)] = block.starts().map(error_from) {
-            let stand_in = match language.is_indented {
-                true => last_of(STAND_IN.len(), text, &block.inside),
-                false => None,
+            let stand_in = if language.is_indented {
+                last_of(STAND_IN.len(), text, &block.inside)
+            } else {
+                None
             };
             let last = stand_in.unwrap_or(block.inside.end - 1);
             torn.push(Torn {

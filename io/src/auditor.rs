@@ -280,14 +280,14 @@ mod tests {
     use crate::config::upstream::UpstreamUrl;
     use queue::Addressee;
     use serde_json::Value;
-    use tslp_core::audit::Question;
+    use tslp_core::audit::AuditQuestion;
 
     fn audit(addressee: Addressee) -> (AuditQueue, Audit) {
         let queue = AuditQueue::default();
         let audit = Audit {
             episode: EpisodeId(1),
             since: queue.mark(),
-            question: Question {
+            question: AuditQuestion {
                 system: "judge \"it\"".into(),
                 user: "code".into(),
             },

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
-use tslp_core::audit::Question;
+use tslp_core::audit::AuditQuestion;
 use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::Reply;
 use tslp_core::event::{
@@ -633,7 +633,13 @@ impl EngineThread {
     }
 
     /// Asks the model about its reply, which ended at `since`, once nobody else needs it.
-    fn ask(&mut self, episode: EpisodeId, question: Question, addressee: Addressee, since: Mark) {
+    fn ask(
+        &mut self,
+        episode: EpisodeId,
+        question: AuditQuestion,
+        addressee: Addressee,
+        since: Mark,
+    ) {
         let audit = Audit {
             episode,
             since,

@@ -112,7 +112,7 @@ impl Proposals {
                         proof: resolved
                             .grammar
                             .as_ref()
-                            .map_or(Proof::Ast, GrammarTag::means),
+                            .map_or(Proof::Ast, GrammarTag::proof),
                         origin: captured.origin,
                         episode: captured.episode,
                         session: sessions.of(captured.episode).unwrap_or_default(),

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tslp_core::artifact::{Level, Origin};
-use tslp_core::decide::tail_of;
+use tslp_core::decide::exchange_hash;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     Event, Fork, History, Injected, NoticeIssued, PromptAmended, PromptComposed, PromptReceived,
@@ -22,7 +22,8 @@ use tslp_core::message::Role;
 use tslp_core::notice;
 use tslp_core::path::RelPath;
 use tslp_core::view::{
-    Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, Place, SessionPoint, Turn,
+    Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, SessionPoint,
+    SessionPosition,
 };
 
 mod rows;
@@ -377,7 +378,9 @@ impl Sessions {
         put_part(id, changes, || rows::point(open.episode, point));
         let surplus = session.points.len() > POINTS_PER_SESSION;
         let oldest = surplus.then(|| session.points.pop_first()).flatten();
-        let tail = open.user_key.map(|user_key| tail_of(user_key, ended.key));
+        let tail = open
+            .user_key
+            .map(|user_key| exchange_hash(user_key, ended.key));
         let old_tail = core::mem::replace(&mut session.tail, tail);
         let old_reply = session.reply.replace(ended.key);
         let exchange = Exchange {
@@ -522,7 +525,11 @@ impl Sessions {
         Some(SessionPoint {
             session: id,
             length,
-            place: if is_head { Place::Head } else { Place::Past },
+            place: if is_head {
+                SessionPosition::Head
+            } else {
+                SessionPosition::Past
+            },
         })
     }
 
@@ -671,9 +678,9 @@ impl Sessions {
 
     /// The turn before the last prompt, as long as that isn't composed.
     #[must_use]
-    pub fn turn_before(&self, session: SessionId) -> Option<Turn> {
+    pub fn turn_before(&self, session: SessionId) -> Option<PreviousTurn> {
         let session = self.sessions.get(&session)?;
-        Some(Turn {
+        Some(PreviousTurn {
             episode: session.before_last,
             shown: session
                 .shown

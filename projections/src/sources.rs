@@ -196,9 +196,10 @@ impl Sources {
         let id = id.ok_or(Unfit("nothing is true of what is partly true"))?;
         let source = &mut self.slots[id as usize];
         source.promoted = cells.next()?;
-        match source.promoted > source.live {
-            true => Ok(()),
-            false => Err(Unfit("more is true than was promoted")),
+        if source.promoted > source.live {
+            Ok(())
+        } else {
+            Err(Unfit("more is true than was promoted"))
         }
     }
 

@@ -18,7 +18,7 @@ use tslp_core::limits::SUPERSEDED_KEPT;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
 use tslp_core::text_facts::{NameHash, NamedPath, basename_hash, name_hash};
-use tslp_core::view::{Current, FormerVersion};
+use tslp_core::view::{CurrentVersion, FormerVersion};
 
 use crate::proposals::{Proposals, Proposed};
 use crate::sources::Sources;
@@ -471,9 +471,9 @@ impl StateMap {
 
     /// The authoritative version of an entity.
     #[must_use]
-    pub fn current(&self, entity: &EntityId) -> Option<Current> {
+    pub fn current(&self, entity: &EntityId) -> Option<CurrentVersion> {
         let entry = self.entry(self.find(entity)?)?;
-        Some(Current {
+        Some(CurrentVersion {
             version: entry.version,
             slice: entry.slice,
             artifact: self.sources.artifact(entry.source),

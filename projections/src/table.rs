@@ -586,9 +586,10 @@ impl Cell for Symbol {
 impl Cell for Vec<Span> {
     fn read(value: &Value) -> Option<Self> {
         let text = Text::read(value)?;
-        match text.is_empty() {
-            true => Some(Self::new()),
-            false => spans_named(&text),
+        if text.is_empty() {
+            Some(Self::new())
+        } else {
+            spans_named(&text)
         }
     }
 }

@@ -11,12 +11,12 @@ use core::cell::RefCell;
 
 use tslp_core::decide::audit;
 use tslp_core::decide::compose::{self, Composed, Outgoing, Prompt};
-use tslp_core::decide::direct::{self, FileText, Order};
-use tslp_core::decide::found_code::{self, FoundCode, Reading};
+use tslp_core::decide::direct::{self, FileText, ResolvedDirective};
+use tslp_core::decide::found_code::{self, CodeReader, FoundCode};
 use tslp_core::decide::observe;
-use tslp_core::decide::promote::Containers;
-use tslp_core::decide::propose::{self, Judging, Written};
-use tslp_core::decide::receive::{self, Said};
+use tslp_core::decide::promote::MessagePieces;
+use tslp_core::decide::propose::{self, JudgingContext, WriteState};
+use tslp_core::decide::receive::{self, PromptRepetition};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::sent::{self, SentPrompt};
 use tslp_core::decide::side_request;
@@ -195,7 +195,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.observe(at, received.episode, answers.findings, &mut work);
         self.take_touched(at, received.episode, touches, answers.touched, &mut work);
         let ids = (received.episode, received.session);
-        let history = receive::history(&self.policy, request.tools, received.is_own);
+        let history = receive::history_mode(&self.policy, request.tools, received.is_own);
         if !aftermath.is_empty() {
             let messages = request.messages.iter().map(|message| &**message);
             let sent = SentTexts::of_messages(&self.view(), ids.1, history, messages);
@@ -206,7 +206,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let lately = self.shown_lately(received.session);
         let mentions = self.mentions(&prompt, request.tools, (&pastes, &repeated), &lately);
         let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
-        if received.said == Said::Now {
+        if received.repetition == PromptRepetition::First {
             self.decide(at, &mut work, |engine, _| {
                 verify::verify(&engine.view(), ids, &prompt, &mentions, &supplied)
             });
@@ -214,7 +214,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for paste in &pastes {
             let found = {
                 let view = self.view();
-                self.reading(&view).refreshed(&paste.found)
+                self.reading(&view).reapplied(&paste.found)
             };
             self.decide(at, &mut work, |engine, policy| {
                 write_head::write_head(
@@ -277,7 +277,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             self.fold(at, events, &mut work);
         }
         for episode in self.state.audits_awaited() {
-            let events = audit::answered(&self.view(), episode, AuditOutcome::Cancelled, None);
+            let events =
+                audit::audit_answered(&self.view(), episode, AuditOutcome::Cancelled, None);
             self.fold(at, events, &mut work);
         }
         work.finish(&self.state)
@@ -286,7 +287,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// The user gives a directive on the command line.
     pub fn command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
         let mut work = Work::new();
-        let order = self.order(at, EpisodeId::OUTSIDE, directive, Said::Now, &mut work);
+        let order = self.order(
+            at,
+            EpisodeId::OUTSIDE,
+            directive,
+            PromptRepetition::First,
+            &mut work,
+        );
         let reads: Vec<RelPath> = order.accepts().cloned().into_iter().collect();
         let mut checks = Checks::default();
         if let Ok(entity) = &order.entity {
@@ -323,17 +330,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         policy: &Policy,
         at: UnixMillis,
         ids: (EpisodeId, SessionId),
-        order: &Order,
+        order: &ResolvedDirective,
         file: FileText,
     ) -> Vec<Event> {
         let view = self.view();
         if !order.verb.is_about_tools() {
             return direct::carry_out(&view, &self.grammars, ids, order, file);
         }
-        match order.said {
-            // They were obeyed when they were said.
-            Said::Again | Said::Before => Vec::new(),
-            Said::Now | Said::Repeated => {
+        match order.repetition {
+            // They took effect when the prompt was first sent.
+            PromptRepetition::Regenerated | PromptRepetition::Answered => Vec::new(),
+            PromptRepetition::First | PromptRepetition::Ambiguous => {
                 tools::carry_out(&view, policy, at, ids, (order.verb, &order.target))
             }
         }
@@ -406,9 +413,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut taken: Vec<FoundCode> = Vec::new();
         for (path, text) in paths.into_iter().zip(texts) {
             let Some(text) = text else { continue };
-            let found = found_code::of_file(&self.grammars, path.clone(), &text);
-            let is_nobodys = touch::is_nobodys(self.reading(&self.view()), &found);
-            if let Some(file) = found.as_disk_file().filter(|_| is_nobodys) {
+            let found = found_code::code_of_file(&self.grammars, path.clone(), &text);
+            let is_adoptable = touch::was_not_proposed(self.reading(&self.view()), &found);
+            if let Some(file) = found.as_disk_file().filter(|_| is_adoptable) {
                 let finding = (path, DiskFinding::File(file));
                 self.observe(at, episode, Vec::from([finding]), work);
                 taken.push(found);
@@ -416,7 +423,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         for found in &taken {
             self.decide(at, work, |engine, _| {
-                write_head::adopt(&engine.view(), episode, found)
+                write_head::adopt_file(&engine.view(), episode, found)
             });
         }
     }
@@ -435,7 +442,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut asked = None;
         for (path, text) in files {
             let Some(Ok(text)) = text else { continue };
-            let mut found = found_code::of_file(&self.grammars, path.clone(), &text);
+            let mut found = found_code::code_of_file(&self.grammars, path.clone(), &text);
             // A placeholder in a file counts here: an agent wrote it.
             found.completeness = found.completeness_of_reply();
             if self.stale_in(&path) == 0 || propose::was_judged(&self.view(), &found) {
@@ -443,7 +450,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             }
             let asked = asked.get_or_insert_with(|| self.words_around_code(&self.asked(session)));
             self.decide(at, work, |engine, policy| {
-                let judging = Judging {
+                let judging = JudgingContext {
                     view: &engine.view(),
                     policy,
                     episode,
@@ -451,16 +458,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     asked,
                     gained: &BTreeSet::new(),
                     grammars: &engine.grammars,
-                    written: Written::OnDisk,
+                    written: WriteState::OnDisk,
                     seen: &|entities| engine.seen_of(seen, entities),
                 };
-                propose::propose(judging, &found, &Containers::default())
+                propose::propose(judging, &found, &MessagePieces::default())
             });
         }
     }
 
     fn take(&mut self, at: UnixMillis, path: &RelPath, found: &FoundCode, work: &mut Work) {
-        let events = write_head::adopt(&self.view(), EpisodeId::OUTSIDE, found);
+        let events = write_head::adopt_file(&self.view(), EpisodeId::OUTSIDE, found);
         if !events.is_empty() {
             let given = DirectiveGiven {
                 episode: EpisodeId::OUTSIDE,
@@ -576,10 +583,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for found in &found {
             let found = {
                 let view = self.view();
-                self.reading(&view).refreshed(found)
+                self.reading(&view).reapplied(found)
             };
             self.decide(at, &mut work, |engine, policy| {
-                let judging = Judging {
+                let judging = JudgingContext {
                     view: &engine.view(),
                     policy,
                     episode,
@@ -587,7 +594,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     asked: &words,
                     gained: &gained,
                     grammars: &engine.grammars,
-                    written: Written::NotYet,
+                    written: WriteState::NotYet,
                     seen: &|entities| engine.seen_of(&seen, entities),
                 };
                 propose::propose(judging, &found, &containers)
@@ -598,7 +605,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             .map(|recorded| recorded.event.clone())
             .collect();
         let audit = self.decide_with(at, &mut work, |engine, policy| {
-            let audit = audit::ask(&engine.view(), policy, episode, &asked, &judged);
+            let audit = audit::ask_for_audit(&engine.view(), policy, episode, &asked, &judged);
             audit.map_or_else(
                 || (Vec::new(), None),
                 |(event, question)| (Vec::from([event]), Some(question)),
@@ -624,7 +631,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         answer: Option<&str>,
     ) -> PendingAudit {
         let mut checks = Checks::default();
-        for path in audit::files(&self.view(), episode) {
+        for path in audit::audited_files(&self.view(), episode) {
             checks.add(&self.view(), &path);
         }
         PendingAudit {
@@ -642,13 +649,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.observe(pending.at, pending.episode, findings, &mut work);
         let answer = pending.answer.as_deref();
         self.decide(pending.at, &mut work, |engine, _| {
-            audit::answered(&engine.view(), pending.episode, pending.outcome, answer)
+            audit::audit_answered(&engine.view(), pending.episode, pending.outcome, answer)
         });
         work.finish(&self.state)
     }
 
-    fn reading<'r>(&'r self, view: &'r StateView<'r>) -> Reading<'r> {
-        Reading {
+    fn reading<'r>(&'r self, view: &'r StateView<'r>) -> CodeReader<'r> {
+        CodeReader {
             view,
             grammars: &self.grammars,
             root: &self.policy.workspace_root,
@@ -667,10 +674,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         at: UnixMillis,
         episode: EpisodeId,
         directive: Directive,
-        said: Said,
+        said: PromptRepetition,
         work: &mut Work,
-    ) -> Order {
-        let order = direct::order(&self.view(), &self.policy, &directive, said);
+    ) -> ResolvedDirective {
+        let order = direct::resolve_directive(&self.view(), &self.policy, &directive, said);
         let given = DirectiveGiven {
             episode,
             verb: directive.verb,
@@ -693,7 +700,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             };
             self.fold(at, Vec::from([event]), work);
             self.decide(at, work, |engine, _| {
-                observe::invalidated(&engine.view(), episode, &path)
+                observe::discard_contradicted(&engine.view(), episode, &path)
             });
         }
     }

@@ -4,13 +4,13 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use tslp_core::audit::Question;
+use tslp_core::audit::AuditQuestion;
 use tslp_core::decide::compose::Outgoing;
-use tslp_core::decide::direct::{FileText, Order};
+use tslp_core::decide::direct::{FileText, ResolvedDirective};
 use tslp_core::decide::found_code::FoundCode;
-use tslp_core::decide::promote::Containers;
-use tslp_core::decide::receive::Received;
-use tslp_core::decide::write_head::Place;
+use tslp_core::decide::promote::MessagePieces;
+use tslp_core::decide::receive::ReceivedPrompt;
+use tslp_core::decide::write_head::CodeSource;
 use tslp_core::entity::Symbol;
 use tslp_core::event::{AuditOutcome, DiskFile, DiskFinding, History, PromptMeasured, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
@@ -79,7 +79,7 @@ pub struct PendingPrompt {
 /// Whose request it is.
 pub(crate) enum Kind {
     /// The user's.
-    Prompt(Received, Examined),
+    Prompt(ReceivedPrompt, Examined),
     /// The client's own, with its episode.
     SideRequest(EpisodeId),
 }
@@ -91,7 +91,7 @@ pub(crate) struct Examined {
     pub(crate) pastes: Vec<Paste>,
     /// Code in its words that was said before.
     pub(crate) repeated: Vec<FoundCode>,
-    pub(crate) orders: Vec<Order>,
+    pub(crate) orders: Vec<ResolvedDirective>,
     /// Whether it holds code of which nothing names the file.
     pub(crate) is_without_path: bool,
 }
@@ -103,7 +103,7 @@ pub struct PendingCommand {
     /// Files whose text the user accepts as it stands.
     pub reads: Vec<RelPath>,
     pub(crate) at: UnixMillis,
-    pub(crate) order: Order,
+    pub(crate) order: ResolvedDirective,
     pub(crate) work: Work,
 }
 
@@ -139,7 +139,7 @@ pub struct JudgedReply {
     /// What to append before the reply's end reaches the client.
     pub batch: Batch,
     /// What to ask the model about it, once nobody waits for the model (spec §10).
-    pub audit: Option<Question>,
+    pub audit: Option<AuditQuestion>,
 }
 
 /// An audit's answer, before its files were looked at.
@@ -165,14 +165,14 @@ pub struct PendingReply {
     /// All of it, if it is complete.
     pub(crate) text: String,
     pub(crate) found: Vec<FoundCode>,
-    pub(crate) containers: Containers,
+    pub(crate) containers: MessagePieces,
     pub(crate) work: Work,
 }
 
 pub(crate) struct Paste {
     pub(crate) found: FoundCode,
-    pub(crate) containers: Containers,
-    pub(crate) place: Place,
+    pub(crate) containers: MessagePieces,
+    pub(crate) place: CodeSource,
 }
 
 /// Events and changes of a batch in the making.

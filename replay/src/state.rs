@@ -14,8 +14,8 @@ use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
 use tslp_core::text_facts::{NameHash, NamedPath};
 use tslp_core::view::{
-    Amendments, Current, Divergence, Exchange, FormerVersion, LastPrompt, OpenPrompt,
-    PendingNotice, Proposal, SessionPoint, ToolCall, ToolSession, Turn, View,
+    Amendments, CurrentVersion, Divergence, Exchange, FormerVersion, LastPrompt, OpenPrompt,
+    PendingNotice, PreviousTurn, Proposal, SessionPoint, ToolCall, ToolSession, View,
 };
 use tslp_projections::EventAt;
 use tslp_projections::anomalies::Anomalies;
@@ -408,7 +408,7 @@ impl View for StateView<'_> {
         self.state.sessions.latest_episode(session)
     }
 
-    fn turn_before(&self, session: SessionId) -> Option<Turn> {
+    fn turn_before(&self, session: SessionId) -> Option<PreviousTurn> {
         self.state.sessions.turn_before(session)
     }
 
@@ -436,7 +436,7 @@ impl View for StateView<'_> {
         self.state.sessions.last_shown(session, entity)
     }
 
-    fn current(&self, entity: &EntityId) -> Option<Current> {
+    fn current(&self, entity: &EntityId) -> Option<CurrentVersion> {
         self.state.state_map.current(entity)
     }
 

@@ -5,9 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::line::{lines_from, without_end};
-use super::path_hint::Hint;
-use super::section::{Edits, Section};
-use crate::edit::{Edit, Hunk, Malformed, Place, Unit};
+use super::path_hint::PathHint;
+use super::section::{FileSection, ParsedEdits};
+use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::Format;
 
 const BEGIN: &str = "*** Begin Patch";
@@ -19,26 +19,25 @@ const MOVE: &str = "*** Move to: ";
 const END_OF_FILE: &str = "*** End of File";
 
 /// Whether a line has the mark of a patch.
-pub(super) fn marks(line: &str) -> bool {
-    begins(line)
+pub(super) fn has_patch_mark(line: &str) -> bool {
+    begins_patch(line)
         || [ADD, DELETE, UPDATE]
             .iter()
             .any(|header| line.starts_with(header))
 }
 
 /// Whether a line begins a patch.
-pub(super) fn begins(line: &str) -> bool {
+pub(super) fn begins_patch(line: &str) -> bool {
     line.trim() == BEGIN
 }
 
 /// Whether a line hands a heredoc to the tool, and the line after it begins the patch.
 pub(super) fn opens_heredoc(line: &str, next: &str) -> bool {
-    line.contains("apply_patch") && line.contains("<<") && begins(next)
+    line.contains("apply_patch") && line.contains("<<") && begins_patch(next)
 }
 
-/// Where a bare patch ends that starts at `at`, the end of its heredoc included. The flag says whether it came to its
-/// end.
-pub(super) fn extent(text: &str, at: usize) -> (usize, bool) {
+/// The end of a bare patch that starts at `at`, its heredoc's end included. The flag is whether it has an end marker.
+pub(super) fn bare_patch_end(text: &str, at: usize) -> (usize, bool) {
     let mut lines = lines_from(text, at);
     let word = lines.next().and_then(|(_, line)| heredoc_word(line));
     let Some((start, line)) = lines.find(|(_, line)| line.trim() == END) else {
@@ -62,66 +61,70 @@ fn heredoc_word(line: &str) -> Option<&str> {
     (end > 0).then(|| &word[..end])
 }
 
-/// Reads a piece of text that is one patch, with at most the shell around it. A patch that can't be read to its end
-/// does nothing to any file.
-pub(super) fn read(piece: &str) -> Edits {
-    let mut reader = Reader {
-        place: Position::Before,
+/// Reads a piece of text that is one patch, at most with a shell command around it. A patch that can't be read to its end
+/// changes no file.
+pub(super) fn read(piece: &str) -> ParsedEdits {
+    let mut reader = PatchReader {
+        place: EnvelopePosition::Before,
         folder: None,
         word: None,
         sections: Vec::new(),
     };
     let mut sound = true;
     for (at, line) in lines_from(piece, 0) {
-        sound &= reader.pass(at, without_end(line)).is_ok();
+        sound &= reader.read_line(at, without_end(line)).is_ok();
     }
-    sound &= reader.place == Position::After && !reader.sections.is_empty();
-    let sections: Vec<Section> = reader.sections.into_iter().map(File::finish).collect();
+    sound &= reader.place == EnvelopePosition::After && !reader.sections.is_empty();
+    let sections: Vec<FileSection> = reader
+        .sections
+        .into_iter()
+        .map(FilePatch::into_section)
+        .collect();
     let sound = sound && sections.iter().all(|section| section.edit.is_ok());
     if sections.is_empty() {
-        return Edits::malformed(Format::ApplyPatch);
+        return ParsedEdits::malformed(Format::ApplyPatch);
     }
-    let edits = Edits {
+    let edits = ParsedEdits {
         format: Format::ApplyPatch,
         sections,
     };
-    if sound { edits } else { edits.spoiled() }
+    if sound { edits } else { edits.all_malformed() }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Position {
+enum EnvelopePosition {
     Before,
     Inside,
     After,
 }
 
-struct Reader {
-    place: Position,
+struct PatchReader {
+    place: EnvelopePosition,
     /// The folder that the shell changes to first.
     folder: Option<String>,
     word: Option<String>,
-    sections: Vec<File>,
+    sections: Vec<FilePatch>,
 }
 
-/// One file of the patch as far as it was read.
-struct File {
+/// One file of the patch, as read so far.
+struct FilePatch {
     start: usize,
     path: String,
-    action: Action,
+    action: FileAction,
 }
 
-enum Action {
+enum FileAction {
     Add(String),
     Delete,
     Update {
         to: Option<String>,
-        chunks: Vec<Chunk>,
+        chunks: Vec<PatchChunk>,
         sound: bool,
     },
 }
 
 #[derive(Default)]
-struct Chunk {
+struct PatchChunk {
     context: Option<String>,
     old: String,
     new: String,
@@ -129,18 +132,18 @@ struct Chunk {
     at_end: bool,
 }
 
-impl Reader {
-    fn pass(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+impl PatchReader {
+    fn read_line(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         match self.place {
-            Position::Before => self.before(line),
-            Position::Inside => self.inside(at, line),
-            Position::After => self.after(line),
+            EnvelopePosition::Before => self.read_before(line),
+            EnvelopePosition::Inside => self.read_inside(at, line),
+            EnvelopePosition::After => self.read_after(line),
         }
     }
 
-    fn before(&mut self, line: &str) -> Result<(), Malformed> {
-        if begins(line) {
-            self.place = Position::Inside;
+    fn read_before(&mut self, line: &str) -> Result<(), Malformed> {
+        if begins_patch(line) {
+            self.place = EnvelopePosition::Inside;
             return Ok(());
         }
         if line.trim().is_empty() {
@@ -155,7 +158,7 @@ impl Reader {
         Ok(())
     }
 
-    fn after(&self, line: &str) -> Result<(), Malformed> {
+    fn read_after(&self, line: &str) -> Result<(), Malformed> {
         let rest = line.trim();
         let rest = match &self.word {
             Some(word) => rest.strip_prefix(word.as_str()).unwrap_or(rest),
@@ -167,14 +170,14 @@ impl Reader {
         if is_shell { Ok(()) } else { Err(Malformed) }
     }
 
-    fn inside(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+    fn read_inside(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         if line.trim() == END {
-            self.place = Position::After;
+            self.place = EnvelopePosition::After;
             return Ok(());
         }
-        if let Some((path, action)) = header(line) {
-            let path = self.path(path)?;
-            self.sections.push(File {
+        if let Some((path, action)) = file_header(line) {
+            let path = self.path_from_root(path)?;
+            self.sections.push(FilePatch {
                 start: at,
                 path,
                 action,
@@ -182,9 +185,11 @@ impl Reader {
             return Ok(());
         }
         if let Some(path) = line.trim_end().strip_prefix(MOVE) {
-            let path = self.path(path)?;
+            let path = self.path_from_root(path)?;
             return match self.sections.last_mut().map(|file| &mut file.action) {
-                Some(Action::Update { to, chunks, .. }) if to.is_none() && chunks.is_empty() => {
+                Some(FileAction::Update { to, chunks, .. })
+                    if to.is_none() && chunks.is_empty() =>
+                {
                     *to = Some(path);
                     Ok(())
                 }
@@ -192,14 +197,14 @@ impl Reader {
             };
         }
         match self.sections.last_mut() {
-            Some(file) => file.action.pass(line),
+            Some(file) => file.action.read_line(line),
             None if line.trim().is_empty() => Ok(()),
             None => Err(Malformed),
         }
     }
 
     /// A path of the patch, seen from the folder that the shell was in before.
-    fn path(&self, written: &str) -> Result<String, Malformed> {
+    fn path_from_root(&self, written: &str) -> Result<String, Malformed> {
         let written = written.trim();
         match &self.folder {
             _ if written.is_empty() => Err(Malformed),
@@ -211,16 +216,16 @@ impl Reader {
     }
 }
 
-fn header(line: &str) -> Option<(&str, Action)> {
+fn file_header(line: &str) -> Option<(&str, FileAction)> {
     let line = line.trim_end();
     if let Some(path) = line.strip_prefix(ADD) {
-        return Some((path, Action::Add(String::new())));
+        return Some((path, FileAction::Add(String::new())));
     }
     if let Some(path) = line.strip_prefix(DELETE) {
-        return Some((path, Action::Delete));
+        return Some((path, FileAction::Delete));
     }
     let path = line.strip_prefix(UPDATE)?;
-    let action = Action::Update {
+    let action = FileAction::Update {
         to: None,
         chunks: Vec::new(),
         sound: true,
@@ -245,8 +250,8 @@ fn shell_folder(line: &str) -> Result<Option<&str>, Malformed> {
     }
 }
 
-impl Action {
-    fn pass(&mut self, line: &str) -> Result<(), Malformed> {
+impl FileAction {
+    fn read_line(&mut self, line: &str) -> Result<(), Malformed> {
         match self {
             Self::Add(text) => match line.strip_prefix('+') {
                 Some(added) => {
@@ -260,7 +265,7 @@ impl Action {
             Self::Delete if line.trim().is_empty() => Ok(()),
             Self::Delete => Err(Malformed),
             Self::Update { chunks, sound, .. } => {
-                let passed = pass_chunk(chunks, line);
+                let passed = read_chunk_line(chunks, line);
                 *sound &= passed.is_ok();
                 passed
             }
@@ -268,12 +273,12 @@ impl Action {
     }
 }
 
-fn pass_chunk(chunks: &mut Vec<Chunk>, line: &str) -> Result<(), Malformed> {
+fn read_chunk_line(chunks: &mut Vec<PatchChunk>, line: &str) -> Result<(), Malformed> {
     if let Some(context) = line.strip_prefix("@@") {
-        chunks.push(Chunk {
+        chunks.push(PatchChunk {
             context: context_line(context),
             empty: true,
-            ..Chunk::default()
+            ..PatchChunk::default()
         });
         return Ok(());
     }
@@ -286,7 +291,7 @@ fn pass_chunk(chunks: &mut Vec<Chunk>, line: &str) -> Result<(), Malformed> {
     }
     let is_first = chunks.is_empty();
     if is_first {
-        chunks.push(Chunk::default());
+        chunks.push(PatchChunk::default());
     }
     let chunk = chunks
         .last_mut()
@@ -311,33 +316,33 @@ fn pass_chunk(chunks: &mut Vec<Chunk>, line: &str) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// The line that `@@ …` names; numbers, as git writes them, name none.
+/// The context line in `@@ …`; line numbers, as git writes them, are none.
 fn context_line(after_mark: &str) -> Option<String> {
     let context = after_mark.trim();
     let is_numbers = context.starts_with('-') && context.contains("@@");
     (!context.is_empty() && !is_numbers).then(|| context.trim_end_matches("@@").trim().to_string())
 }
 
-impl File {
-    fn finish(self) -> Section {
+impl FilePatch {
+    fn into_section(self) -> FileSection {
         let edit = match self.action {
-            Action::Add(text) => Ok(Edit::Create(text)),
-            Action::Delete => Ok(Edit::Delete),
-            Action::Update { sound: false, .. } => Err(Malformed),
-            Action::Update { to, chunks, .. } => update(to, chunks),
+            FileAction::Add(text) => Ok(Edit::Create(text)),
+            FileAction::Delete => Ok(Edit::Delete),
+            FileAction::Update { sound: false, .. } => Err(Malformed),
+            FileAction::Update { to, chunks, .. } => update_edit(to, chunks),
         };
-        Section {
+        FileSection {
             start: self.start,
-            hint: Some(Hint::header(self.path)),
+            hint: Some(PathHint::header(self.path)),
             edit,
         }
     }
 }
 
-fn update(to: Option<String>, chunks: Vec<Chunk>) -> Result<Edit, Malformed> {
+fn update_edit(to: Option<String>, chunks: Vec<PatchChunk>) -> Result<Edit, Malformed> {
     let hunks = chunks
         .into_iter()
-        .map(Chunk::hunk)
+        .map(PatchChunk::into_hunk)
         .collect::<Result<Vec<Hunk>, Malformed>>()?;
     match to {
         Some(to) => Ok(Edit::Move { to, hunks }),
@@ -346,10 +351,10 @@ fn update(to: Option<String>, chunks: Vec<Chunk>) -> Result<Edit, Malformed> {
     }
 }
 
-impl Chunk {
+impl PatchChunk {
     /// A chunk that only adds lines puts them at the file's end, as the tool does; after a named line that may not be
     /// what is meant.
-    fn hunk(self) -> Result<Hunk, Malformed> {
+    fn into_hunk(self) -> Result<Hunk, Malformed> {
         match (self.context, self.old.is_empty()) {
             _ if self.empty => Err(Malformed),
             (Some(_), true) => Err(Malformed),
@@ -358,11 +363,11 @@ impl Chunk {
                 old: self.old,
                 new: self.new,
                 place: match context {
-                    _ if self.at_end => Place::End,
-                    Some(line) => Place::After(line),
-                    None => Place::Once,
+                    _ if self.at_end => EditPosition::End,
+                    Some(line) => EditPosition::After(line),
+                    None => EditPosition::Once,
                 },
-                unit: Unit::Lines,
+                unit: MatchUnit::Lines,
             }),
         }
     }
@@ -482,11 +487,11 @@ mod tests {
     #[test]
     fn a_bare_patch_has_an_extent() {
         let text = "apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF\nrest";
-        assert_eq!(extent(text, 0), (text.len() - 4, true));
+        assert_eq!(bare_patch_end(text, 0), (text.len() - 4, true));
         assert_eq!(
-            extent("*** Begin Patch\n*** End Patch\nrest", 0),
+            bare_patch_end("*** Begin Patch\n*** End Patch\nrest", 0),
             (30, true)
         );
-        assert_eq!(extent("*** Begin Patch\nrest", 0), (20, false));
+        assert_eq!(bare_patch_end("*** Begin Patch\nrest", 0), (20, false));
     }
 }

@@ -1,41 +1,40 @@
-//! Where constructs end that only a closing tag ends. Each tag's next place is kept, so that openings without an end
-//! don't search the rest of a message again and again.
+//! The search for closing tags. The next position of each is cached, so that many openings without an end don't each search
+//! the rest of a message.
 
 use alloc::vec::Vec;
 
 use memchr::memmem;
 
-/// The closing tags of one text.
+/// The cached positions of closing tags in one text.
 #[derive(Default)]
-pub(super) struct Ends {
-    known: Vec<Known>,
+pub(super) struct ClosingTags {
+    known: Vec<TagSearch>,
 }
 
 /// The first closing tag at or after a position.
-struct Known {
+struct TagSearch {
     tag: &'static str,
-    place: Place,
+    place: TagPosition,
     from: usize,
     found: Option<usize>,
 }
 
-/// What else may stand on a closing tag's line.
+/// Where on its line a closing tag counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Nothing.
+pub(super) enum TagPosition {
+    /// Alone on its line.
     Alone,
-    /// Something before it or something after it, not both, unless another tag is next to it: a tag quoted by a line of
-    /// code is none.
+    /// At the start or the end of its line, or next to another tag: a tag in the middle of a line of code is quoted by it.
     Edge,
 }
 
-impl Ends {
-    /// Where the next such tag starts.
+impl ClosingTags {
+    /// The start of the next such tag at or after `from`.
     pub(super) fn next(
         &mut self,
         text: &str,
         tag: &'static str,
-        place: Place,
+        place: TagPosition,
         from: usize,
     ) -> Option<usize> {
         let known = self
@@ -49,8 +48,8 @@ impl Ends {
             }
             self.known.swap_remove(index);
         }
-        let found = find(text, tag, place, from);
-        self.known.push(Known {
+        let found = find_closing_tag(text, tag, place, from);
+        self.known.push(TagSearch {
             tag,
             place,
             from,
@@ -60,15 +59,20 @@ impl Ends {
     }
 }
 
-/// Where the next such tag starts; for texts that are looked through once.
-pub(super) fn find(text: &str, tag: &str, place: Place, from: usize) -> Option<usize> {
+/// The start of the next such tag at or after `from`, without a cache, for texts that are searched once.
+pub(super) fn find_closing_tag(
+    text: &str,
+    tag: &str,
+    place: TagPosition,
+    from: usize,
+) -> Option<usize> {
     memmem::find_iter(&text.as_bytes()[from..], tag.as_bytes())
         .map(|at| from + at)
-        .find(|at| stands(text, *at, tag.len(), place))
+        .find(|at| is_at_line_edge(text, *at, tag.len(), place))
 }
 
-/// Whether a tag stands at the edge of its line. Blanks beside it are followed no further than any line has them.
-fn stands(text: &str, at: usize, length: usize, place: Place) -> bool {
+/// Whether a tag is at its line's start or end but for whitespace, which is followed no further than `BLANKS_MAX` bytes.
+fn is_at_line_edge(text: &str, at: usize, length: usize, place: TagPosition) -> bool {
     const BLANKS_MAX: usize = 256;
     let is_blank = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\r');
     let bytes = text.as_bytes();
@@ -84,8 +88,8 @@ fn stands(text: &str, at: usize, length: usize, place: Place) -> bool {
     let starts = matches!(before, None | Some(b'\n'));
     let ends = matches!(after, None | Some(b'\n'));
     match place {
-        Place::Alone => starts && ends,
-        Place::Edge => {
+        TagPosition::Alone => starts && ends,
+        TagPosition::Edge => {
             let beside_tag = before == Some(&b'>') || after == Some(&b'<');
             starts || ends || beside_tag && !is_quote(before) && !is_quote(after)
         }
@@ -101,14 +105,18 @@ mod tests {
     use super::*;
 
     fn check(text: &str, from: usize, alone: Option<usize>, edge: Option<usize>) {
-        let mut ends = Ends::default();
+        let mut ends = ClosingTags::default();
         for _ in 0..2 {
             assert_eq!(
-                ends.next(text, "</a>", Place::Alone, from),
+                ends.next(text, "</a>", TagPosition::Alone, from),
                 alone,
                 "{text:?}"
             );
-            assert_eq!(ends.next(text, "</a>", Place::Edge, from), edge, "{text:?}");
+            assert_eq!(
+                ends.next(text, "</a>", TagPosition::Edge, from),
+                edge,
+                "{text:?}"
+            );
         }
     }
 

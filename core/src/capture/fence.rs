@@ -1,16 +1,16 @@
-//! Fenced code blocks: backticks or tildes of any length, closed by CommonMark's rule, also indented in lists, and the
-//! tags that stand for fences.
+//! Fenced code blocks: backticks or tildes of any length, closed by CommonMark's rule, also indented in lists, and tags that
+//! are used like fences.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::ends::{Ends, Place};
-use super::line::{Lead, line_at, lines_from};
-use super::path_hint::{self, Hint};
-use super::section::{Frame, edits_in};
-use super::{Block, Closing, Standing, ToolFence, quoted, search_replace, tags};
+use super::ends::{ClosingTags, TagPosition};
+use super::line::{LineBefore, line_at, lines_from};
+use super::path_hint::{self, PathHint};
+use super::section::{BlockFrame, edits_in};
+use super::{Authorship, Closing, CodeBlock, ToolFence, quoted, search_replace, tags};
 use crate::decide::tools::RESULT_FENCE;
 use crate::event::Format;
 
@@ -18,15 +18,15 @@ use crate::event::Format;
 pub(super) fn read<'t>(
     text: &'t str,
     opening: &Range<usize>,
-    lead: &Lead,
-) -> Option<Vec<Block<'t>>> {
-    let fence = Fence::opened_by(&text[opening.clone()])?;
-    let (code_end, outer_end, closing) = fence.end(text, opening.end);
+    lead: &LineBefore,
+) -> Option<Vec<CodeBlock<'t>>> {
+    let fence = OpeningFence::opened_by(&text[opening.clone()])?;
+    let (code_end, outer_end, closing) = fence.find_end(text, opening.end);
     let raw = opening.end..code_end;
-    let piece = unindented(&text[raw.clone()], fence.indent);
+    let piece = without_indentation(&text[raw.clone()], fence.indent);
     let info = path_hint::info_string(fence.info);
     let hint = info.hint().or_else(|| hint_around(&piece, text, lead));
-    let frame = Frame {
+    let frame = BlockFrame {
         outer: opening.start..outer_end,
         raw,
         piece,
@@ -34,13 +34,13 @@ pub(super) fn read<'t>(
         hint,
         closing,
     };
-    Some(blocks(text, frame))
+    Some(blocks_in_frame(text, frame))
 }
 
 /// Reads the fence of a tool's call or result that a line opens, if it does. Whatever stands in it is evidence: no format of
 /// code is looked for in it, and nothing in it but its own closing line ends it.
 pub(super) fn read_tool(text: &str, opening: &Range<usize>) -> Option<ToolFence> {
-    let fence = Fence::opened_by(&text[opening.clone()])?;
+    let fence = OpeningFence::opened_by(&text[opening.clone()])?;
     let is_result = match fence.info.split_whitespace().next()? {
         "tool" => false,
         RESULT_FENCE => true,
@@ -69,17 +69,17 @@ const TAGS: [(&str, &str); 5] = [
     ("<sourcecode>", "</sourcecode>"),
 ];
 
-/// Reads the pair of tags that a line opens, if it does. One that is never closed is a block only below a path, since
-/// prose may name such a tag, too.
+/// Reads the pair of tags that a line opens, if it does. An unclosed one is a block only below a path, because prose may also
+/// name such a tag.
 pub(super) fn read_tags<'t>(
     text: &'t str,
     opening: &Range<usize>,
-    lead: &Lead,
-    ends: &mut Ends,
-) -> Option<Vec<Block<'t>>> {
+    lead: &LineBefore,
+    ends: &mut ClosingTags,
+) -> Option<Vec<CodeBlock<'t>>> {
     let word = text[opening.clone()].trim();
     let (_, closer) = TAGS.iter().find(|(opener, _)| *opener == word)?;
-    let end = ends.next(text, closer, Place::Alone, opening.end);
+    let end = ends.next(text, closer, TagPosition::Alone, opening.end);
     let (line, blanks) = lead.read(text);
     if end.is_none() && path_hint::line_before(line, blanks).is_none() {
         return None;
@@ -90,7 +90,7 @@ pub(super) fn read_tags<'t>(
     });
     let raw = opening.end..closing_line.as_ref().map_or(text.len(), |line| line.start);
     let piece = &text[raw.clone()];
-    let frame = Frame {
+    let frame = BlockFrame {
         outer: opening.start..closing_line.as_ref().map_or(text.len(), |line| line.end),
         raw,
         piece: Cow::Borrowed(piece),
@@ -101,14 +101,15 @@ pub(super) fn read_tags<'t>(
             None => Closing::Unclosed,
         },
     };
-    Some(blocks(text, frame))
+    Some(blocks_in_frame(text, frame))
 }
 
-fn blocks<'t>(text: &'t str, frame: Frame<'t>) -> Vec<Block<'t>> {
+fn blocks_in_frame<'t>(text: &'t str, frame: BlockFrame<'t>) -> Vec<CodeBlock<'t>> {
     if let Some(edits) = edits_in(&frame.piece, frame.language.as_deref()) {
-        return match frame.hint.is_none() {
-            true => tags::in_fence(text, &frame).unwrap_or_else(|| frame.split(text, edits)),
-            false => frame.split(text, edits),
+        return if frame.hint.is_none() {
+            tags::in_fence(text, &frame).unwrap_or_else(|| frame.into_edit_blocks(text, edits))
+        } else {
+            frame.into_edit_blocks(text, edits)
         };
     }
     if frame.hint.is_none()
@@ -116,31 +117,32 @@ fn blocks<'t>(text: &'t str, frame: Frame<'t>) -> Vec<Block<'t>> {
     {
         return blocks;
     }
-    let standing = match quoted::is_numbered(&frame.piece) {
-        true => Standing::Quoted,
-        false => Standing::Said,
+    let standing = if quoted::is_numbered(&frame.piece) {
+        Authorship::Quoted
+    } else {
+        Authorship::Said
     };
     [frame.whole(Format::Fence, standing)].into()
 }
 
-/// The code of a text that is one fence and nothing else, as models put around what a tag holds already.
-pub(super) fn unwrapped(text: &str) -> Option<Range<usize>> {
+/// The range of the code in a text that is one fence and nothing else: models also fence code that is already in a tag.
+pub(super) fn content_of_sole_fence(text: &str) -> Option<Range<usize>> {
     let first = line_at(text, 0);
-    let fence = Fence::opened_by(&text[first.clone()])?;
-    let (code_end, outer_end, closing) = fence.end(text, first.end);
+    let fence = OpeningFence::opened_by(&text[first.clone()])?;
+    let (code_end, outer_end, closing) = fence.find_end(text, first.end);
     let only = text[outer_end..].trim().is_empty();
     (only && closing == Closing::Closed).then_some(first.end..code_end)
 }
 
 /// An opening fence.
-struct Fence<'t> {
+struct OpeningFence<'t> {
     mark: char,
     length: usize,
     indent: usize,
     info: &'t str,
 }
 
-impl<'t> Fence<'t> {
+impl<'t> OpeningFence<'t> {
     fn opened_by(line: &'t str) -> Option<Self> {
         let unindented = line.trim_start_matches([' ', '\t']);
         let mark = unindented
@@ -163,18 +165,20 @@ impl<'t> Fence<'t> {
         word.len() >= self.length && word.chars().all(|c| c == self.mark)
     }
 
-    /// Where the code ends, where the fence ends, and whether it was closed. Fences in the code of a SEARCH/REPLACE block
-    /// are part of that block if it comes to its end; the search for that goes no further than the next block.
-    fn end(&self, text: &str, start: usize) -> (usize, usize, Closing) {
+    /// The end of the code, the end of the fence, and whether it was closed.
+    ///
+    /// Fences in the code of a SEARCH/REPLACE block are part of that block, provided that it has an end. The search for that
+    /// end stops at the next block, so that one unfinished block doesn't swallow all code after it.
+    fn find_end(&self, text: &str, start: usize) -> (usize, usize, Closing) {
         let mut in_block = false;
         let mut closed_in_block = None;
         for (at, line) in lines_from(text, start) {
-            if search_replace::opens(line) {
+            if search_replace::opens_block(line) {
                 if closed_in_block.is_some() {
                     break;
                 }
                 in_block = true;
-            } else if in_block && search_replace::ends(line) {
+            } else if in_block && search_replace::ends_block(line) {
                 in_block = false;
                 closed_in_block = None;
             } else if self.is_closed_by(line) {
@@ -189,16 +193,16 @@ impl<'t> Fence<'t> {
     }
 }
 
-/// What the lines around the opening say of the file.
-fn hint_around(code: &str, text: &str, lead: &Lead) -> Option<Hint> {
+/// The path named by the lines around the opening.
+fn hint_around(code: &str, text: &str, lead: &LineBefore) -> Option<PathHint> {
     let (line, blanks) = lead.read(text);
     path_hint::line_before(line, blanks)
         .or_else(|| path_hint::first_line_comment(code))
         .or_else(|| path_hint::sentence_before(line, blanks))
 }
 
-/// The lines without the indentation that their fence has; lines with less lose what they have.
-fn unindented(raw: &str, indent: usize) -> Cow<'_, str> {
+/// The lines without their fence's indentation; lines with less indentation lose all of it.
+fn without_indentation(raw: &str, indent: usize) -> Cow<'_, str> {
     if indent == 0 {
         return Cow::Borrowed(raw);
     }

@@ -1,19 +1,19 @@
-//! JSON text with other strings in the place of some; all else stays byte for byte.
+//! Replaces strings in JSON text; everything else stays byte for byte.
 
 use alloc::string::{String, ToString};
 use core::ops::Range;
 
 use serde_json::Value;
 
-/// A text is no object, list or string in JSON.
+/// A text isn't a JSON object, list or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoJson;
 
-/// The JSON text with what `change` gives in the place of the strings that it gives anything for, keys left out; `None` if
-/// there are none. The strings are handed out in order.
+/// The JSON text with each string that isn't a key replaced by what `change` returns for it; `None` if `change` returns `None`
+/// for all of them. The strings are handed out in order.
 ///
 /// # Errors
-/// When the text is no JSON.
+/// [`NoJson`] if the text isn't a JSON object, list or string.
 pub(crate) fn with_others(
     json: &str,
     change: &mut dyn FnMut(&str) -> Option<String>,
@@ -26,10 +26,9 @@ pub(crate) fn with_others(
     let mut out = String::new();
     let mut copied = 0;
     each_string(json, &mut |range| {
-        let Ok(said) = serde_json::from_str::<String>(&json[range.clone()]) else {
-            return;
-        };
-        if let Some(new) = change(&said) {
+        let string: String = serde_json::from_str(&json[range.clone()])
+            .expect("each string of valid JSON is valid by itself");
+        if let Some(new) = change(&string) {
             out.push_str(&json[copied..range.start]);
             out.push_str(&Value::from(new).to_string());
             copied = range.end;
@@ -42,10 +41,10 @@ pub(crate) fn with_others(
     Ok(Some(out))
 }
 
-/// JSON in JSON in JSON: what is nested deeper isn't looked into.
+/// The depth of JSON inside strings of JSON up to which strings are replaced.
 const NESTED_MAX: u32 = 3;
 
-/// Hands out a text, or the strings in it if it is JSON, and takes other texts for them. `None` if nothing changes.
+/// Replaces a text or, if it is JSON, the strings in it by what `change` returns. `None` if nothing changes.
 pub(crate) fn change_strings(
     text: &str,
     change: &mut dyn FnMut(&str) -> Option<String>,
@@ -96,23 +95,23 @@ fn each_line(text: &str, change: &mut dyn FnMut(&str) -> Option<String>) -> Opti
     changed.map(|()| out)
 }
 
-/// Every string of a valid JSON text but its keys, quotes included.
+/// Visits the range of each string in a valid JSON text, quotes included, except keys.
 fn each_string(json: &str, visit: &mut dyn FnMut(Range<usize>)) {
     let bytes = json.as_bytes();
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'"', &bytes[at..]) {
         let start = at + found;
         at = end_of_string(bytes, start);
-        let mut behind = bytes[at..]
+        let mut after = bytes[at..]
             .iter()
             .filter(|byte| !byte.is_ascii_whitespace());
-        if behind.next() != Some(&b':') {
+        if after.next() != Some(&b':') {
             visit(start..at);
         }
     }
 }
 
-/// Behind the quote that ends the string which starts at `start`.
+/// The position after the closing quote of the string that starts at `start`.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(found) = bytes

@@ -7,10 +7,10 @@ use core::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::ends::{self, Ends, Place};
+use super::ends::{self, ClosingTags, TagPosition};
 use super::line::{line_at, without_first_end};
-use super::scan::Found;
-use super::{Block, Closing, tool_call};
+use super::scan::ReadConstruct;
+use super::{Closing, CodeBlock, tool_call};
 use crate::edit::Malformed;
 use crate::event::Format;
 
@@ -21,28 +21,33 @@ const FUNCTION_END: &str = "</function>";
 const PARAMETER: &str = "<parameter=";
 const PARAMETER_END: &str = "</parameter>";
 
-/// Reads the tool call that a line opens, if it does. A call that changes no file is passed over.
-pub(super) fn read<'t>(text: &'t str, line: &Range<usize>, ends: &mut Ends) -> Option<Found<'t>> {
+/// Reads the tool call that a line opens, if it does. A call that changes no file has no blocks.
+pub(super) fn read<'t>(
+    text: &'t str,
+    line: &Range<usize>,
+    ends: &mut ClosingTags,
+) -> Option<ReadConstruct<'t>> {
     memchr::memchr(b'<', &text.as_bytes()[line.clone()])?;
-    let start = opening(text, line)?;
+    let start = call_start(text, line)?;
     let after = text[start..]
         .strip_prefix(CALL)
         .unwrap_or(&text[start..])
         .trim_start();
     let body = text.len() - after.len();
-    let call = match after.starts_with(FUNCTION) {
-        true => read_function(text, body, ends),
-        false => read_json(text, body, ends),
+    let call = if after.starts_with(FUNCTION) {
+        read_function(text, body, ends)
+    } else {
+        read_json(text, body, ends)
     };
     let end = over_closing_tag(text, call.end);
-    Some(Found {
-        blocks: call.blocks(text, start..end),
+    Some(ReadConstruct {
+        blocks: call.into_blocks(text, start..end),
         end,
     })
 }
 
-/// Where a call starts on a line; one in backticks is only named there.
-fn opening(text: &str, line: &Range<usize>) -> Option<usize> {
+/// The start of a call on a line; a call in backticks is only mentioned.
+fn call_start(text: &str, line: &Range<usize>) -> Option<usize> {
     let shown = &text[line.clone()];
     let found = shown.find(CALL).filter(|at| {
         let next = text[line.start + at + CALL.len()..].trim_start();
@@ -57,26 +62,26 @@ fn opening(text: &str, line: &Range<usize>) -> Option<usize> {
     (!shown[..found].contains('`')).then_some(line.start + found)
 }
 
-/// A call as it was read, and where it ends.
-struct Call {
+/// A call as it was read, and its end in the message.
+struct LeakedCall {
     name: String,
-    arguments: Arguments,
+    arguments: CallArguments,
     end: usize,
     closing: Closing,
-    /// Where the values of its parameters stand.
+    /// The ranges of its parameters' values in the message.
     values: Vec<Range<usize>>,
 }
 
-enum Arguments {
+enum CallArguments {
     Read(Map<String, Value>),
     /// JSON within JSON.
     Encoded(String),
-    /// JSON that can't be read, from here on.
+    /// JSON that can't be read, by its start in the message.
     Unread(usize),
 }
 
-fn read_json(text: &str, at: usize, ends: &mut Ends) -> Call {
-    let closer = ends.next(text, CALL_END, Place::Edge, at);
+fn read_json(text: &str, at: usize, ends: &mut ClosingTags) -> LeakedCall {
+    let closer = ends.next(text, CALL_END, TagPosition::Edge, at);
     let end = closer.unwrap_or(text.len());
     let mut values = serde_json::Deserializer::from_str(&text[at..end]).into_iter::<Value>();
     let value = values.next();
@@ -87,9 +92,9 @@ fn read_json(text: &str, at: usize, ends: &mut Ends) -> Call {
     };
     let rest_is_blank = text[read_to.min(end)..end].trim().is_empty();
     let Some(mut object) = object.filter(|_| closer.is_none() || rest_is_blank) else {
-        return Call {
+        return LeakedCall {
             name: String::new(),
-            arguments: Arguments::Unread(at),
+            arguments: CallArguments::Unread(at),
             end,
             closing: Closing::Unclosed,
             values: Vec::new(),
@@ -104,43 +109,47 @@ fn read_json(text: &str, at: usize, ends: &mut Ends) -> Call {
         .iter()
         .find_map(|key| object.remove(*key));
     let arguments = match arguments {
-        Some(Value::Object(arguments)) => Arguments::Read(arguments),
-        Some(Value::String(arguments)) => Arguments::Encoded(arguments),
-        _ => Arguments::Read(Map::new()),
+        Some(Value::Object(arguments)) => CallArguments::Read(arguments),
+        Some(Value::String(arguments)) => CallArguments::Encoded(arguments),
+        _ => CallArguments::Read(Map::new()),
     };
-    Call {
+    LeakedCall {
         name,
         arguments,
-        // The JSON itself says where it ends, closing tag or not.
+        // Without a closing tag the end of the JSON ends the call.
         end: if closer.is_some() { end } else { read_to },
         closing: Closing::Closed,
         values: Vec::new(),
     }
 }
 
-fn read_function(text: &str, at: usize, ends: &mut Ends) -> Call {
+fn read_function(text: &str, at: usize, ends: &mut ClosingTags) -> LeakedCall {
     let head = line_at(text, at);
     let (name, _) = text[head][FUNCTION.len()..]
         .split_once('>')
         .unwrap_or_default();
-    let closer = ends.next(text, FUNCTION_END, Place::Edge, at);
+    let closer = ends.next(text, FUNCTION_END, TagPosition::Edge, at);
     let end = closer.unwrap_or(text.len());
     let body = (at + FUNCTION.len() + name.len() + 1).min(end)..end;
-    let (arguments, values, sound) = parameters(text, body);
-    Call {
+    let (arguments, values, sound) = read_parameters(text, body);
+    LeakedCall {
         name: name.trim().to_string(),
-        arguments: Arguments::Read(arguments),
+        arguments: CallArguments::Read(arguments),
         end: closer.map_or(end, |end| end + FUNCTION_END.len()),
-        closing: match closer.is_some() && sound {
-            true => Closing::Closed,
-            false => Closing::Unclosed,
+        closing: if closer.is_some() && sound {
+            Closing::Closed
+        } else {
+            Closing::Unclosed
         },
         values,
     }
 }
 
-/// All parameters with where their values stand; the flag says whether each was closed and nothing else was found.
-fn parameters(text: &str, body: Range<usize>) -> (Map<String, Value>, Vec<Range<usize>>, bool) {
+/// All parameters and the ranges of their values; the flag is whether each was closed and nothing else was found.
+fn read_parameters(
+    text: &str,
+    body: Range<usize>,
+) -> (Map<String, Value>, Vec<Range<usize>>, bool) {
     let inside = &text[..body.end];
     let mut arguments = Map::new();
     let mut values = Vec::new();
@@ -157,7 +166,7 @@ fn parameters(text: &str, body: Range<usize>) -> (Map<String, Value>, Vec<Range<
             return (arguments, values, false);
         };
         let start = inside.len() - value.len();
-        let closer = ends::find(inside, PARAMETER_END, Place::Edge, start);
+        let closer = ends::find_closing_tag(inside, PARAMETER_END, TagPosition::Edge, start);
         let range = value_range(text, start..closer.unwrap_or(inside.len()));
         arguments.insert(
             key.trim().to_string(),
@@ -171,7 +180,7 @@ fn parameters(text: &str, body: Range<usize>) -> (Map<String, Value>, Vec<Range<
     }
 }
 
-/// A value without the line ends beside its tags.
+/// A value's range without the line ends next to its tags.
 fn value_range(text: &str, range: Range<usize>) -> Range<usize> {
     let start = range.end - without_first_end(&text[range.clone()]).len();
     let value = &text[start..range.end];
@@ -179,7 +188,7 @@ fn value_range(text: &str, range: Range<usize>) -> Range<usize> {
     start..start + value.strip_suffix('\r').unwrap_or(value).len()
 }
 
-/// Behind `</tool_call>`, if it comes next, and behind its line, if nothing else is on it.
+/// The position after `</tool_call>`, if it comes next, and after its line, if nothing else is on it.
 fn over_closing_tag(text: &str, at: usize) -> usize {
     let rest = text[at..].trim_start();
     let at = match rest.strip_prefix(CALL_END) {
@@ -194,13 +203,13 @@ fn over_closing_tag(text: &str, at: usize) -> usize {
     }
 }
 
-impl Call {
-    fn blocks<'t>(self, text: &'t str, outer: Range<usize>) -> Vec<Block<'t>> {
+impl LeakedCall {
+    fn into_blocks<'t>(self, text: &'t str, outer: Range<usize>) -> Vec<CodeBlock<'t>> {
         let written = &text[outer.clone()];
-        let mut blocks: Vec<Block<'t>> = match &self.arguments {
-            Arguments::Read(arguments) => tool_call::by_shape(&self.name, arguments, written),
-            Arguments::Encoded(arguments) => tool_call::tool_call(&self.name, arguments),
-            Arguments::Unread(at) => tool_call::unread(&text[*at..outer.end]),
+        let mut blocks: Vec<CodeBlock<'t>> = match &self.arguments {
+            CallArguments::Read(arguments) => tool_call::by_shape(&self.name, arguments, written),
+            CallArguments::Encoded(arguments) => tool_call::tool_call(&self.name, arguments),
+            CallArguments::Unread(at) => tool_call::unparsable_call(&text[*at..outer.end]),
         };
         for (index, block) in blocks.iter_mut().enumerate() {
             block.format = Format::LeakedToolCall;
@@ -219,8 +228,8 @@ impl Call {
         blocks
     }
 
-    /// Points a file's text at the parameter that holds it.
-    fn place_verbatim<'t>(&self, text: &'t str, block: &mut Block<'t>) {
+    /// Marks a file's text as verbatim in the message if a parameter holds it.
+    fn place_verbatim<'t>(&self, text: &'t str, block: &mut CodeBlock<'t>) {
         if block.edit.is_some() {
             return;
         }

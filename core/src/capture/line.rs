@@ -1,4 +1,4 @@
-//! Lines of a text by their place in it, and what stands before a block.
+//! Lines of a text by their position, and the line before a block.
 
 use core::ops::Range;
 
@@ -9,7 +9,7 @@ pub(super) fn line_at(text: &str, at: usize) -> Range<usize> {
     at..end
 }
 
-/// All lines from `at` on with where they start, their ends included.
+/// All lines from `at` on, each with its start and including its line end.
 pub(super) fn lines_from(text: &str, at: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut start = at;
     text[at..].split_inclusive('\n').map(move |line| {
@@ -36,14 +36,14 @@ pub(super) fn without_first_end(text: &str) -> &str {
 
 /// The last line with text before a block, and how many blank lines follow it.
 #[derive(Clone, Default)]
-pub(super) struct Lead {
+pub(super) struct LineBefore {
     line: Range<usize>,
     blanks: u32,
 }
 
-impl Lead {
-    /// Goes on over a line.
-    pub(super) fn pass(&mut self, text: &str, line: &Range<usize>) {
+impl LineBefore {
+    /// Takes note of a line that isn't in a block.
+    pub(super) fn advance(&mut self, text: &str, line: &Range<usize>) {
         if text[line.clone()].trim().is_empty() {
             self.blanks += 1;
         } else {

@@ -1,4 +1,5 @@
-//! Finds code in messages and says what names its file. One module per family of formats; each is total and linear.
+//! Finds code in messages and the paths that it belongs to. One module per family of formats; each accepts any text and takes
+//! linear time.
 
 pub mod path_hint;
 
@@ -37,56 +38,56 @@ use crate::read_message::ReadMessage;
 
 /// A block of code in a message: code as such, or an edit of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block<'t> {
-    /// The family that it is written in.
+pub struct CodeBlock<'t> {
+    /// The format that it is written in.
     pub format: Format,
-    /// Where the block stands in the message, delimiters included.
+    /// The block's range in the message, delimiters included.
     pub outer: Range<usize>,
     /// The code's bytes in the message, if they are the code verbatim; an indented fence's are not.
     pub verbatim: Option<Range<usize>>,
-    /// The code; of an edit its own text, as it was written.
+    /// The code; for an edit the text of the edit, as it was written.
     pub code: Cow<'t, str>,
-    /// What the block does to its file, if it is an edit and not the code itself. An error says why an edit that was
-    /// recognised can't be read.
+    /// The edit, if the block is one and not the code itself; an error if its text has the marks of an edit and can't be
+    /// read as one.
     pub edit: Option<Result<Edit, Malformed>>,
     /// The language that the block names.
     pub language: Option<String>,
     /// The path as it was written.
     pub path: Option<String>,
-    /// What named the path.
+    /// How the path was named.
     pub evidence: PathEvidence,
-    /// What the block says of its share of the file.
-    pub part: Part,
-    /// Whose word it is.
-    pub standing: Standing,
+    /// The share of the file that the block says it is.
+    pub part: StatedExtent,
+    /// Whether its writer wrote it or quotes a file.
+    pub standing: Authorship,
     /// Whether the block was closed.
     pub closing: Closing,
 }
 
-/// What a block says of its share of the file.
+/// The share of its file that a block says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Nothing.
+pub enum StatedExtent {
+    /// It doesn't say.
     Unsaid,
-    /// It is a range of lines, so a part of its file.
+    /// A range of lines.
     Range,
-    /// It is all of the file.
+    /// All of the file.
     Whole,
 }
 
-/// Whose word a block is.
+/// Whether the writer of a message wrote a block of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Its writer's own.
+pub enum Authorship {
+    /// The writer's own code.
     Said,
-    /// What a client's tool read from disk: evidence, nobody's word.
+    /// A file's text that a client's tool read from disk: evidence, nobody's decision.
     Quoted,
 }
 
-/// Whether a block came to its end.
+/// Whether a block's end is in the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
-    /// Closed as it was opened.
+    /// The closing delimiter was found.
     Closed,
     /// The message ended first.
     Unclosed,
@@ -94,8 +95,10 @@ pub enum Closing {
 
 /// All blocks of a message, in order, at most [`BLOCKS_PER_MESSAGE_MAX`].
 #[must_use]
-pub fn blocks(text: &str) -> Vec<Block<'_>> {
-    scan::Scan::new(text).take(BLOCKS_PER_MESSAGE_MAX).collect()
+pub fn blocks(text: &str) -> Vec<CodeBlock<'_>> {
+    scan::BlockScanner::new(text)
+        .take(BLOCKS_PER_MESSAGE_MAX)
+        .collect()
 }
 
 /// A fence that asks for a tool, or shows what one gave: evidence, never code.
@@ -125,7 +128,7 @@ pub struct ToolTalk {
 /// All fences of tools that stand in no other fence, edit or quotation, and what else a reply may run.
 #[must_use]
 pub fn tool_talk(text: &str) -> ToolTalk {
-    let mut scan = scan::Scan::new(text);
+    let mut scan = scan::BlockScanner::new(text);
     let mut talk = ToolTalk::default();
     for block in scan.by_ref() {
         talk.is_cut |= block.closing == Closing::Unclosed;

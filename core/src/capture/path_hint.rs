@@ -1,34 +1,34 @@
-//! What names the file of a block: its info string, the line before it, a comment on its first line.
+//! Paths that name a block's file: in its info string, the line before it, a comment on its first line.
 
 use alloc::string::{String, ToString};
 
-use super::Part;
+use super::StatedExtent;
 use crate::event::PathEvidence;
 use crate::limits::PATH_BYTES_MAX;
 
-/// A path as written and what it rests on.
+/// A path as it was written, and how it was named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hint {
+pub struct PathHint {
     /// The path.
     pub path: Option<String>,
-    /// What named it.
+    /// How it was named.
     pub evidence: PathEvidence,
     /// Whether a range of lines is named.
-    pub part: Part,
+    pub part: StatedExtent,
 }
 
-impl Hint {
-    /// What an edit format's header or a tool call's argument names.
+impl PathHint {
+    /// The hint for a path in an edit format's header or a tool call's argument.
     #[must_use]
     pub fn header(path: String) -> Self {
         Self {
             path: Some(path),
             evidence: PathEvidence::Header,
-            part: Part::Unsaid,
+            part: StatedExtent::Unsaid,
         }
     }
 
-    fn of(reference: Reference<'_>, evidence: PathEvidence) -> Self {
+    fn of(reference: PathReference<'_>, evidence: PathEvidence) -> Self {
         Self {
             path: Some(reference.path.to_string()),
             evidence,
@@ -37,22 +37,22 @@ impl Hint {
     }
 }
 
-/// What a fence's info string says.
+/// The contents of a fence's info string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Info {
+pub struct FenceInfo {
     /// The language.
     pub language: Option<String>,
     /// The path.
     pub path: Option<String>,
     /// Whether a range of lines is named.
-    pub part: Part,
+    pub part: StatedExtent,
 }
 
-impl Info {
-    /// The hint that the info string is, if it names a path.
+impl FenceInfo {
+    /// The hint, if the info string names a path.
     #[must_use]
-    pub fn hint(&self) -> Option<Hint> {
-        self.path.as_ref().map(|path| Hint {
+    pub fn hint(&self) -> Option<PathHint> {
+        self.path.as_ref().map(|path| PathHint {
             path: Some(path.clone()),
             evidence: PathEvidence::InfoString,
             part: self.part,
@@ -62,7 +62,7 @@ impl Info {
 
 /// Reads an info string: `cpp`, `cpp:src/a.cpp`, `cpp src/a.cpp (10-20)`, `src/a.cpp`, `c title="src/a.c"`.
 #[must_use]
-pub fn info_string(info: &str) -> Info {
+pub fn info_string(info: &str) -> FenceInfo {
     let first = info.split_whitespace().next().unwrap_or_default();
     let rest = info.trim_start()[first.len()..].trim();
     let (language, joined) = language_and_path(first);
@@ -71,34 +71,37 @@ pub fn info_string(info: &str) -> Info {
         None => rest,
     };
     let spaced =
-        reference(spaced).filter(|spaced| is_path(spaced.path) || is_spaced_path(spaced.path));
+        path_reference(spaced).filter(|spaced| is_path(spaced.path) || is_spaced_path(spaced.path));
     let named = attribute_path(info)
-        .map(|path| Reference {
+        .map(|path| PathReference {
             path,
-            part: Part::Unsaid,
+            part: StatedExtent::Unsaid,
         })
         .or(joined)
         .or(spaced);
     let range = rest
         .rsplit_once('(')
         .is_some_and(|(_, range)| is_line_range(range));
-    Info {
+    FenceInfo {
         language: language_word(language),
-        part: match range {
-            true => Part::Range,
-            false => named.map_or(Part::Unsaid, |named| named.part),
+        part: if range {
+            StatedExtent::Range
+        } else {
+            named.map_or(StatedExtent::Unsaid, |named| named.part)
         },
         path: named.map(|named| named.path.to_string()),
     }
 }
 
 /// `cpp:src/a.cpp`, `:src/a.cpp`, `src/a.cpp`, `src/a.cpp:10-20`, `cpp`.
-fn language_and_path(word: &str) -> (&str, Option<Reference<'_>>) {
-    let whole = reference(word).filter(|whole| is_path(whole.path));
+fn language_and_path(word: &str) -> (&str, Option<PathReference<'_>>) {
+    let whole = path_reference(word).filter(|whole| is_path(whole.path));
     match word.split_once([':', '：']) {
         Some((language, path)) if !path.is_empty() => match whole {
-            Some(whole) if whole.part == Part::Range && is_path(language) => ("", Some(whole)),
-            _ => (language, reference(path)),
+            Some(whole) if whole.part == StatedExtent::Range && is_path(language) => {
+                ("", Some(whole))
+            }
+            _ => (language, path_reference(path)),
         },
         _ => match whole {
             Some(whole) => ("", Some(whole)),
@@ -141,7 +144,7 @@ fn is_line_range(text: &str) -> bool {
 /// A line that is a path and nothing else, after the decorations that models put around it (aider's rule). One blank
 /// line may follow it.
 #[must_use]
-pub fn line_before(line: &str, blanks: u32) -> Option<Hint> {
+pub fn line_before(line: &str, blanks: u32) -> Option<PathHint> {
     if blanks > 1 || line.len() > 4 * PATH_BYTES_MAX {
         return None;
     }
@@ -154,9 +157,9 @@ pub fn line_before(line: &str, blanks: u32) -> Option<Hint> {
         .trim_matches(['*', '`', '"'])
         .trim_end_matches([':', '：']);
     let word = strip_label(word).trim_matches(['*', '`', ' ']);
-    let named = reference(word)?;
+    let named = path_reference(word)?;
     (is_file(named.path) || is_spaced_path(named.path))
-        .then(|| Hint::of(named, PathEvidence::LineBefore))
+        .then(|| PathHint::of(named, PathEvidence::LineBefore))
 }
 
 /// `File: src/a.c` and `filepath: src/a.c` name a path as plainly as the path alone.
@@ -177,9 +180,9 @@ fn is_label(word: &str) -> bool {
         })
 }
 
-/// The only path in the sentence before the block.
+/// The path in the sentence before the block, if it names exactly one.
 #[must_use]
-pub fn sentence_before(line: &str, blanks: u32) -> Option<Hint> {
+pub fn sentence_before(line: &str, blanks: u32) -> Option<PathHint> {
     if blanks > 1 || line.len() > 4 * PATH_BYTES_MAX {
         return None;
     }
@@ -192,17 +195,17 @@ pub fn sentence_before(line: &str, blanks: u32) -> Option<Hint> {
                 )
         })
         .map(|word| word.trim_matches(['*', ':', '.', ';', '!', '?', '：']))
-        .filter_map(reference)
+        .filter_map(path_reference)
         .filter(|word| is_path(word.path) && has_extension(word.path));
     let first = named.next()?;
     named
         .all(|other| other.path == first.path)
-        .then(|| Hint::of(first, PathEvidence::SentenceBefore))
+        .then(|| PathHint::of(first, PathEvidence::SentenceBefore))
 }
 
 /// `// filepath: src/a.c`, `# filepath: …`, `<!-- filepath: … -->`, or a path alone in a comment on the first line.
 #[must_use]
-pub fn first_line_comment(code: &str) -> Option<Hint> {
+pub fn first_line_comment(code: &str) -> Option<PathHint> {
     let line = code.lines().next()?.trim();
     if line.len() > 4 * PATH_BYTES_MAX {
         return None;
@@ -215,20 +218,20 @@ pub fn first_line_comment(code: &str) -> Option<Hint> {
         .split_once([':', '：'])
         .filter(|(label, _)| is_label(label))
         .map(|(_, path)| path.trim());
-    let named = reference(labelled.unwrap_or(inside))?;
+    let named = path_reference(labelled.unwrap_or(inside))?;
     let plain = labelled.is_some() || has_extension(named.path);
-    (plain && is_path(named.path)).then(|| Hint::of(named, PathEvidence::FirstLineComment))
+    (plain && is_path(named.path)).then(|| PathHint::of(named, PathEvidence::FirstLineComment))
 }
 
-/// A path with what is said of its lines.
+/// A path with its line range, if one is named.
 #[derive(Clone, Copy)]
-struct Reference<'t> {
+struct PathReference<'t> {
     path: &'t str,
-    part: Part,
+    part: StatedExtent,
 }
 
-/// Reads `src/a.c`, `@src/a.c`, `src/a.c:10`, `src/a.c:10-20`, `src/a.c#L10-L20`. What is left is still to be looked at.
-fn reference(word: &str) -> Option<Reference<'_>> {
+/// Reads `src/a.c`, `@src/a.c`, `src/a.c:10`, `src/a.c:10-20`, `src/a.c#L10-L20`. Whether the rest is a path isn't checked.
+fn path_reference(word: &str) -> Option<PathReference<'_>> {
     let word = word.strip_prefix('@').unwrap_or(word);
     let is_lines = |lines: &str| {
         let mut numbers = lines.split(['-', ':', ',']);
@@ -245,20 +248,20 @@ fn reference(word: &str) -> Option<Reference<'_>> {
         .flatten()
         .find(|(path, lines)| has_extension(path) && is_lines(lines));
     let (path, part) = match ranged {
-        Some((path, _)) => (path, Part::Range),
-        None => (word, Part::Unsaid),
+        Some((path, _)) => (path, StatedExtent::Range),
+        None => (word, StatedExtent::Unsaid),
     };
-    (!path.is_empty()).then_some(Reference { path, part })
+    (!path.is_empty()).then_some(PathReference { path, part })
 }
 
-/// A word that can be a path: no blanks or odd characters, with a slash or an extension.
+/// Whether a word can be a path: no whitespace or odd characters, with a slash or an extension.
 fn is_path(word: &str) -> bool {
     is_path_text(word)
         && !word.contains(char::is_whitespace)
         && (word.contains(['/', '\\']) || has_extension(word))
 }
 
-/// Words that can only be one path: the first holds a slash, the last alone ends in an extension.
+/// Whether words can only be one path with spaces: the first holds a slash, the last alone ends in an extension.
 fn is_spaced_path(words: &str) -> bool {
     let Some((first, rest)) = words.split_once(' ') else {
         return false;
@@ -276,7 +279,7 @@ fn is_spaced_path(words: &str) -> bool {
         && !rest.contains("./")
 }
 
-/// A word that can be a file's name on a line of its own; names without an extension only where they are well known.
+/// Whether a word alone on its line can be a file's name; names without an extension only if they are well known.
 fn is_file(word: &str) -> bool {
     const WITHOUT_EXTENSION: [&str; 7] = [
         "Makefile",
@@ -322,13 +325,13 @@ mod tests {
     use super::*;
     use alloc::format;
 
-    fn shown(hint: Option<Hint>) -> String {
+    fn shown(hint: Option<PathHint>) -> String {
         hint.map_or_else(
             || String::from("-"),
             |hint| {
                 let path = hint.path.unwrap_or_default();
                 match hint.part {
-                    Part::Unsaid => path,
+                    StatedExtent::Unsaid => path,
                     part => format!("{path} {part:?}"),
                 }
             },

@@ -1,36 +1,36 @@
-//! What clients' tools read from disk and quote: lines with numbers, text below a tool's heading. Recognised so that
-//! nothing in it is taken for code of the writer's own.
+//! Files that clients' tools read and quote: numbered lines, text below a tool's heading. They are recognised so that nothing
+//! in them is taken for the writer's own code.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use core::ops::Range;
 
-use super::ends::{Ends, Place};
+use super::ends::{ClosingTags, TagPosition};
 use super::line::{line_at, lines_from, without_end};
-use super::path_hint::Hint;
-use super::scan::Found;
-use super::section::Frame;
-use super::{Closing, Part, Standing};
+use super::path_hint::PathHint;
+use super::scan::ReadConstruct;
+use super::section::BlockFrame;
+use super::{Authorship, Closing, StatedExtent};
 use crate::event::Format;
 
-/// A text of which every line has its number in front.
-pub(super) struct Numbered {
+/// A text in which each line begins with its number.
+pub(super) struct NumberedLines {
     /// The lines without their numbers.
     pub(super) code: String,
     /// All of the file, or some lines of it.
-    pub(super) part: Part,
-    /// How many lines there are.
+    pub(super) part: StatedExtent,
+    /// The number of lines.
     lines: u32,
 }
 
 /// Reads ` 4 | int x;`, `4: int x;`, `4<TAB>int x;`, `4→int x;`, with remarks of the tool's before and after.
-pub(super) fn numbered(text: &str) -> Option<Numbered> {
-    let mut read = Numbered {
+pub(super) fn read_numbered_lines(text: &str) -> Option<NumberedLines> {
+    let mut read = NumberedLines {
         code: String::new(),
-        part: Part::Range,
+        part: StatedExtent::Range,
         lines: 0,
     };
-    let mut last: Option<Number<'_>> = None;
+    let mut last: Option<LineNumber<'_>> = None;
     let mut remarks_end = false;
     let mut whole = false;
     for line in text.split_inclusive('\n') {
@@ -43,10 +43,10 @@ pub(super) fn numbered(text: &str) -> Option<Numbered> {
             continue;
         }
         let number =
-            Number::of(line).filter(|number| !remarks_end && number.follows(last.as_ref()))?;
+            LineNumber::of(line).filter(|number| !remarks_end && number.follows(last.as_ref()))?;
         whole &= last.is_some() || number.value == 1;
         if last.is_none() && number.value == 1 {
-            read.part = Part::Whole;
+            read.part = StatedExtent::Whole;
         }
         read.code.push_str(number.rest);
         if !number.rest.ends_with('\n') {
@@ -56,19 +56,19 @@ pub(super) fn numbered(text: &str) -> Option<Numbered> {
         last = Some(number);
     }
     last?;
-    // Only a tool that says where the file ends says that this is all of it.
-    if !(whole && read.part == Part::Whole) {
-        read.part = Part::Range;
+    // Lines from 1 on may still be an excerpt: only a remark about the file's end proves that this is all of it.
+    if !(whole && read.part == StatedExtent::Whole) {
+        read.part = StatedExtent::Range;
     }
     Some(read)
 }
 
-/// Whether a fence's content is several numbered lines.
+/// Whether a fence's content is two or more numbered lines.
 pub(super) fn is_numbered(code: &str) -> bool {
     code.lines()
         .next()
-        .is_some_and(|line| Number::of(line).is_some() || is_remark(line))
-        && numbered(code).is_some_and(|numbered| numbered.lines > 1)
+        .is_some_and(|line| LineNumber::of(line).is_some() || is_remark(line))
+        && read_numbered_lines(code).is_some_and(|numbered| numbered.lines > 1)
 }
 
 /// `[Showing lines 1-200 of 900]`, `(End of file - total 9 lines)`.
@@ -85,14 +85,14 @@ pub(super) fn is_remark(line: &str) -> bool {
         .any(|remark| line.trim_start().starts_with(remark))
 }
 
-/// A line's number, what divides it from the line, and the line.
-struct Number<'t> {
+/// A line's number, the divider after it, and the line itself.
+struct LineNumber<'t> {
     value: u32,
     divider: char,
     rest: &'t str,
 }
 
-impl<'t> Number<'t> {
+impl<'t> LineNumber<'t> {
     fn of(line: &'t str) -> Option<Self> {
         let unindented = line.trim_start_matches(' ');
         let digits = unindented.bytes().take_while(u8::is_ascii_digit).count();
@@ -128,31 +128,36 @@ impl<'t> Number<'t> {
 }
 
 /// Reads what a line opens: a tool's result, or lines with numbers.
-pub(super) fn read<'t>(text: &'t str, line: &Range<usize>) -> Option<Found<'t>> {
+pub(super) fn read<'t>(text: &'t str, line: &Range<usize>) -> Option<ReadConstruct<'t>> {
     let word = text[line.clone()].trim();
-    if let Some(heading) = Heading::of(word) {
-        return Some(result(text, line, &heading));
+    if let Some(heading) = ResultHeading::of(word) {
+        return Some(read_result(text, line, &heading));
     }
     if line.start == 0
-        && let Some(path) = whole_message(text, word, line.end)
+        && let Some(path) = whole_file_heading(text, word, line.end)
     {
-        let heading = Heading {
+        let heading = ResultHeading {
             path: Some(path),
             reads: true,
         };
-        return Some(quote(text, line.start, line.end..text.len(), &heading));
+        return Some(quoted_text(
+            text,
+            line.start,
+            line.end..text.len(),
+            &heading,
+        ));
     }
-    run(text, line)
+    read_numbered_run(text, line)
 }
 
 /// `[read_file for 'src/a.c'] Result:`.
-struct Heading<'t> {
+struct ResultHeading<'t> {
     path: Option<&'t str>,
     reads: bool,
 }
 
-impl<'t> Heading<'t> {
-    /// The user's own words stand below the results of some tools, so those head nothing.
+impl<'t> ResultHeading<'t> {
+    /// The heading in a line. Tools whose result is the user's own answer have none.
     fn of(line: &'t str) -> Option<Self> {
         const TALK: [&str; 4] = [
             "ask_followup_question",
@@ -180,8 +185,8 @@ impl<'t> Heading<'t> {
         })
     }
 
-    /// Whether a line ends the quote: another heading, the client's own remarks, the user's words. What a file holds ends
-    /// nothing that its reader couldn't tell apart.
+    /// Whether a line ends the quote: another heading, the client's own remarks, the user's text. Below a tool that reads, tags
+    /// may be part of the file, so they end nothing.
     fn ends_at(&self, line: &str) -> bool {
         const OWN: [&str; 6] = [
             "<feedback>",
@@ -193,54 +198,64 @@ impl<'t> Heading<'t> {
         ];
         let line = line.trim();
         line == "<environment_details>"
-            || Heading::of(line).is_some()
+            || ResultHeading::of(line).is_some()
             || !self.reads && OWN.iter().any(|own| line.starts_with(own))
     }
 }
 
-fn result<'t>(text: &'t str, line: &Range<usize>, heading: &Heading<'_>) -> Found<'t> {
+fn read_result<'t>(
+    text: &'t str,
+    line: &Range<usize>,
+    heading: &ResultHeading<'_>,
+) -> ReadConstruct<'t> {
     let end = lines_from(text, line.end)
         .find(|(_, line)| heading.ends_at(line))
         .map_or(text.len(), |(at, _)| at);
-    quote(text, line.start, line.end..end, heading)
+    quoted_text(text, line.start, line.end..end, heading)
 }
 
 /// `Content of /w/src/a.c:` on a message's first line, with the file below it.
-fn whole_message<'t>(text: &str, line: &'t str, next: usize) -> Option<&'t str> {
+fn whole_file_heading<'t>(text: &str, line: &'t str, next: usize) -> Option<&'t str> {
     let path = line.strip_prefix("Content of ")?.strip_suffix(':')?;
     let is_absolute = path.starts_with('/') || path.get(1..3) == Some(":\\");
     let below = text[line_at(text, next)].trim();
     (is_absolute && !below.is_empty() && !below.starts_with("```")).then_some(path)
 }
 
-fn quote<'t>(text: &'t str, start: usize, raw: Range<usize>, heading: &Heading<'_>) -> Found<'t> {
+fn quoted_text<'t>(
+    text: &'t str,
+    start: usize,
+    raw: Range<usize>,
+    heading: &ResultHeading<'_>,
+) -> ReadConstruct<'t> {
     let end = raw.end;
-    let hint = heading.path.map(|path| Hint::header(path.to_string()));
+    let hint = heading.path.map(|path| PathHint::header(path.to_string()));
     let block = (!text[raw.clone()].trim().is_empty()).then(|| {
-        frame(text, start..end, raw, hint, Closing::Closed).whole(Format::Tags, Standing::Quoted)
+        quoted_frame(text, start..end, raw, hint, Closing::Closed)
+            .whole(Format::Tags, Authorship::Quoted)
     });
-    Found {
+    ReadConstruct {
         blocks: block.into_iter().collect(),
         end,
     }
 }
 
-fn frame<'t>(
+fn quoted_frame<'t>(
     text: &'t str,
     outer: Range<usize>,
     raw: Range<usize>,
-    hint: Option<Hint>,
+    hint: Option<PathHint>,
     closing: Closing,
-) -> Frame<'t> {
+) -> BlockFrame<'t> {
     let piece = &text[raw.clone()];
-    let numbered = numbered(piece);
+    let numbered = read_numbered_lines(piece);
     let part = numbered.as_ref().map(|numbered| numbered.part);
-    Frame {
+    BlockFrame {
         outer,
         raw,
         piece: numbered.map_or(Cow::Borrowed(piece), |numbered| Cow::Owned(numbered.code)),
         language: None,
-        hint: hint.map(|hint| Hint {
+        hint: hint.map(|hint| PathHint {
             part: part.unwrap_or(hint.part),
             ..hint
         }),
@@ -248,13 +263,13 @@ fn frame<'t>(
     }
 }
 
-/// Three lines or more that count up, outside of anything.
-fn run<'t>(text: &'t str, line: &Range<usize>) -> Option<Found<'t>> {
-    let mut last: Option<Number<'_>> = None;
+/// Reads three or more numbered lines that count up and are in no other construct.
+fn read_numbered_run<'t>(text: &'t str, line: &Range<usize>) -> Option<ReadConstruct<'t>> {
+    let mut last: Option<LineNumber<'_>> = None;
     let mut count = 0;
     let mut end = line.start;
     for (at, line) in lines_from(text, line.start) {
-        let number = Number::of(line)
+        let number = LineNumber::of(line)
             .filter(|number| number.divider != ':' && number.follows(last.as_ref()));
         let Some(number) = number else {
             break;
@@ -267,9 +282,9 @@ fn run<'t>(text: &'t str, line: &Range<usize>) -> Option<Found<'t>> {
         return None;
     }
     let range = line.start..end;
-    let block = frame(text, range.clone(), range, None, Closing::Closed)
-        .whole(Format::Tags, Standing::Quoted);
-    Some(Found {
+    let block = quoted_frame(text, range.clone(), range, None, Closing::Closed)
+        .whole(Format::Tags, Authorship::Quoted);
+    Some(ReadConstruct {
         blocks: [block].into(),
         end,
     })
@@ -279,8 +294,8 @@ fn run<'t>(text: &'t str, line: &Range<usize>) -> Option<Found<'t>> {
 pub(super) fn read_opencode<'t>(
     text: &'t str,
     line: &Range<usize>,
-    ends: &mut Ends,
-) -> Option<Found<'t>> {
+    ends: &mut ClosingTags,
+) -> Option<ReadConstruct<'t>> {
     const CLOSER: &str = "</content>";
     let path = text[line.clone()]
         .trim()
@@ -291,17 +306,17 @@ pub(super) fn read_opencode<'t>(
     if text[kind].trim() != "<type>file</type>" || text[opener.clone()].trim() != "<content>" {
         return None;
     }
-    let closer = ends.next(text, CLOSER, Place::Alone, opener.end);
+    let closer = ends.next(text, CLOSER, TagPosition::Alone, opener.end);
     let raw = opener.end..closer.unwrap_or(text.len());
     let end = closer.map_or(text.len(), |at| line_at(text, at).end);
     let closing = match closer {
         Some(_) => Closing::Closed,
         None => Closing::Unclosed,
     };
-    let hint = Hint::header(path.trim().to_string());
-    let block = frame(text, line.start..end, raw, Some(hint), closing)
-        .whole(Format::Tags, Standing::Quoted);
-    Some(Found {
+    let hint = PathHint::header(path.trim().to_string());
+    let block = quoted_frame(text, line.start..end, raw, Some(hint), closing)
+        .whole(Format::Tags, Authorship::Quoted);
+    Some(ReadConstruct {
         blocks: [block].into(),
         end,
     })
@@ -337,9 +352,9 @@ mod tests {
             "[Showing lines 9-11 of 40]\n9\tint a;\n10\t\n11\t  b\n",
             "    9→int a;\n   10→\n   11→  b\n(File has more lines)",
         ] {
-            let read = numbered(text).expect(text);
+            let read = read_numbered_lines(text).expect(text);
             assert_eq!(read.code, "int a;\n\n  b\n", "{text}");
-            assert_eq!(read.part, Part::Range);
+            assert_eq!(read.part, StatedExtent::Range);
         }
         for text in [
             "1 | a\n3 | b\n",
@@ -350,10 +365,10 @@ mod tests {
             "int x;",
             "1:a\n2:b\n",
         ] {
-            assert!(numbered(text).is_none(), "{text}");
+            assert!(read_numbered_lines(text).is_none(), "{text}");
         }
-        let whole = numbered("1: a\n2: b\n(End of file - total 2 lines)\n");
-        assert_eq!(whole.expect("numbered").part, Part::Whole);
+        let whole = read_numbered_lines("1: a\n2: b\n(End of file - total 2 lines)\n");
+        assert_eq!(whole.expect("numbered").part, StatedExtent::Whole);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::*;
-use crate::edit::{self, Bases, Hunk};
+use crate::edit::{self, BaseTexts, Hunk};
 use crate::limits::BLOCKS_PER_MESSAGE_MAX;
 
 /// One line a block: format, path, standing where it isn't said, closing where it isn't closed, and what it is.
@@ -14,7 +14,7 @@ fn check(text: &str, expected: &[&str]) {
     assert_eq!(found, expected, "{text}");
 }
 
-fn shown(block: &Block<'_>) -> String {
+fn shown(block: &CodeBlock<'_>) -> String {
     let what = match &block.edit {
         None => format!("{:?}", block.code),
         Some(Ok(Edit::Change(hunks))) => format!("change {}", hunks.len()),
@@ -24,8 +24,8 @@ fn shown(block: &Block<'_>) -> String {
         Some(Err(Malformed)) => "malformed".to_string(),
     };
     let quoted = match block.standing {
-        Standing::Said => "",
-        Standing::Quoted => " quoted",
+        Authorship::Said => "",
+        Authorship::Quoted => " quoted",
     };
     let unclosed = match block.closing {
         Closing::Closed => "",
@@ -42,7 +42,7 @@ fn applied(text: &str, base: &str) -> Result<String, edit::EditError> {
         let Some(Ok(Edit::Change(hunks) | Edit::Move { hunks, .. })) = block.edit else {
             panic!("no change: {}", shown(&block));
         };
-        let changed = edit::apply(&hunks, Bases::Whole(&file))?.remove(0);
+        let changed = edit::apply(&hunks, BaseTexts::Whole(&file))?.remove(0);
         file = changed.unwrap_or(file);
     }
     Ok(file)
@@ -351,7 +351,7 @@ fn nothing_is_searched_twice() {
         for ending in [String::new(), endings.join("\n")] {
             let text = format!("{}{ending}", opening.repeat(TIMES));
             // Not the first blocks alone, as in `blocks`: all of them.
-            let found = scan::Scan::new(&text).count();
+            let found = scan::BlockScanner::new(&text).count();
             assert!(found <= 3 * TIMES, "{opening}");
         }
     }

@@ -4,14 +4,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::line::{lines_from, without_end};
-use super::path_hint::{self, Hint};
-use super::section::{Edits, Section};
-use crate::edit::{Edit, Hunk, Malformed, Place, Unit};
+use super::path_hint::{self, PathHint};
+use super::section::{FileSection, ParsedEdits};
+use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::Format;
 
-/// Whose rules hold where they differ.
+/// The rules in which clients differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum SearchReplaceDialect {
     /// aider's: an empty SEARCH appends.
     Plain,
     /// Cline's: an empty SEARCH makes a file.
@@ -22,13 +22,13 @@ pub(super) enum Dialect {
 
 /// A line that is a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Marker {
+enum MarkerLine {
     Search { dashed: bool },
     Divider,
     Replace,
 }
 
-fn marker(line: &str) -> Option<Marker> {
+fn marker_line(line: &str) -> Option<MarkerLine> {
     let line = line.trim_end();
     let first = line.chars().next()?;
     let mark = line.len() - line.trim_start_matches(first).len();
@@ -36,27 +36,30 @@ fn marker(line: &str) -> Option<Marker> {
         return None;
     }
     match (first, &line[mark..]) {
-        ('<' | '-', " SEARCH" | " SEARCH>") => Some(Marker::Search {
+        ('<' | '-', " SEARCH" | " SEARCH>") => Some(MarkerLine::Search {
             dashed: first == '-',
         }),
-        ('=', "") => Some(Marker::Divider),
-        ('>' | '+', " REPLACE" | " REPLACE>") => Some(Marker::Replace),
+        ('=', "") => Some(MarkerLine::Divider),
+        ('>' | '+', " REPLACE" | " REPLACE>") => Some(MarkerLine::Replace),
         _ => None,
     }
 }
 
 /// Whether a line opens a block.
-pub(super) fn opens(line: &str) -> bool {
-    matches!(marker(line.trim_start()), Some(Marker::Search { .. }))
+pub(super) fn opens_block(line: &str) -> bool {
+    matches!(
+        marker_line(line.trim_start()),
+        Some(MarkerLine::Search { .. })
+    )
 }
 
 /// Whether a line ends a block.
-pub(super) fn ends(line: &str) -> bool {
-    marker(line.trim_start()) == Some(Marker::Replace)
+pub(super) fn ends_block(line: &str) -> bool {
+    marker_line(line.trim_start()) == Some(MarkerLine::Replace)
 }
 
-/// Whether a line has the mark of a block, be it well written or not.
-pub(super) fn marks(line: &str) -> bool {
+/// Whether a line has the mark of a block, even a malformed one.
+pub(super) fn has_marker(line: &str) -> bool {
     let line = line.trim();
     let words = line.trim_start_matches(['<', '-', '>', '+']);
     let mark = line.len() - words.len();
@@ -66,14 +69,14 @@ pub(super) fn marks(line: &str) -> bool {
             .is_some_and(|rest| rest.starts_with("SEARCH") || rest.starts_with("REPLACE"))
 }
 
-/// Where a bare block ends that starts at `at`: behind its REPLACE marker, or where it breaks off. The flag says whether
-/// it came to its end.
-pub(super) fn extent(text: &str, at: usize) -> (usize, bool) {
+/// The end of a bare block that starts at `at`: after its REPLACE marker, or where it breaks off. The flag is whether it has
+/// that marker.
+pub(super) fn bare_block_end(text: &str, at: usize) -> (usize, bool) {
     for (start, line) in lines_from(text, at).skip(1) {
-        if opens(line) {
+        if opens_block(line) {
             return (start, false);
         }
-        if ends(line) {
+        if ends_block(line) {
             return (start + line.len(), true);
         }
     }
@@ -81,44 +84,44 @@ pub(super) fn extent(text: &str, at: usize) -> (usize, bool) {
 }
 
 /// Reads a piece of text that is nothing but such blocks, with lines that name their files between them.
-pub(super) fn read(piece: &str, dialect: Dialect) -> Edits {
-    let mut reader = Reader {
+pub(super) fn read(piece: &str, dialect: SearchReplaceDialect) -> ParsedEdits {
+    let mut reader = SearchReplaceReader {
         dialect,
-        state: State::Between,
+        state: ReaderState::Between,
         path: None,
         path_start: None,
         sections: Vec::new(),
     };
-    let sound = lines_from(piece, 0).try_for_each(|(at, line)| reader.pass(at, line));
-    let sound = sound.is_ok() && matches!(reader.state, State::Between);
+    let sound = lines_from(piece, 0).try_for_each(|(at, line)| reader.read_line(at, line));
+    let sound = sound.is_ok() && matches!(reader.state, ReaderState::Between);
     let hint = reader.path.clone();
-    let mut edits = Edits {
+    let mut edits = ParsedEdits {
         format: Format::SearchReplace,
         sections: reader.sections,
     };
     if edits.sections.is_empty() {
-        edits = Edits::malformed(Format::SearchReplace);
+        edits = ParsedEdits::malformed(Format::SearchReplace);
         edits.sections[0].hint = hint;
     }
-    if sound { edits } else { edits.spoiled() }
+    if sound { edits } else { edits.all_malformed() }
 }
 
-struct Reader {
-    dialect: Dialect,
-    state: State,
-    /// What the last line that names a file said.
-    path: Option<Hint>,
+struct SearchReplaceReader {
+    dialect: SearchReplaceDialect,
+    state: ReaderState,
+    /// The path that the last line with a path named.
+    path: Option<PathHint>,
     /// Where that line starts, until a block follows it.
     path_start: Option<usize>,
-    sections: Vec<Section>,
+    sections: Vec<FileSection>,
 }
 
-enum State {
+enum ReaderState {
     Between,
     Search {
         start: usize,
         dashed: bool,
-        /// Whether Roo's line numbers may still come.
+        /// Whether Roo's line numbers may still follow.
         heading: bool,
         old: String,
     },
@@ -130,20 +133,20 @@ enum State {
     },
 }
 
-impl Reader {
-    /// Goes on over a line.
-    fn pass(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
-        let marker = marker(line);
+impl SearchReplaceReader {
+    /// Reads one line.
+    fn read_line(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+        let marker = marker_line(line);
         match &mut self.state {
-            State::Between => return self.between(at, line, marker),
-            State::Search {
+            ReaderState::Between => return self.read_between_blocks(at, line, marker),
+            ReaderState::Search {
                 start,
                 dashed,
                 heading,
                 old,
             } => match marker {
-                Some(Marker::Divider) => {
-                    self.state = State::Replace {
+                Some(MarkerLine::Divider) => {
+                    self.state = ReaderState::Replace {
                         start: *start,
                         dashed: *dashed,
                         old: core::mem::take(old),
@@ -156,31 +159,36 @@ impl Reader {
                 }
                 None => {
                     *heading = false;
-                    self.dialect.push(old, line);
+                    self.dialect.push_code_line(old, line);
                 }
             },
-            State::Replace {
+            ReaderState::Replace {
                 start,
                 dashed,
                 old,
                 new,
             } => match marker {
-                Some(Marker::Replace) => {
+                Some(MarkerLine::Replace) => {
                     let (start, dashed) = (*start, *dashed);
                     let (old, new) = (core::mem::take(old), core::mem::take(new));
-                    self.state = State::Between;
-                    return self.finish(start, dashed, old, new);
+                    self.state = ReaderState::Between;
+                    return self.add_hunk(start, dashed, old, new);
                 }
                 Some(_) => return Err(Malformed),
-                None => self.dialect.push(new, line),
+                None => self.dialect.push_code_line(new, line),
             },
         }
         Ok(())
     }
 
-    fn between(&mut self, at: usize, line: &str, marker: Option<Marker>) -> Result<(), Malformed> {
-        if let Some(Marker::Search { dashed }) = marker {
-            self.state = State::Search {
+    fn read_between_blocks(
+        &mut self,
+        at: usize,
+        line: &str,
+        marker: Option<MarkerLine>,
+    ) -> Result<(), Malformed> {
+        if let Some(MarkerLine::Search { dashed }) = marker {
+            self.state = ReaderState::Search {
                 start: self.path_start.take().unwrap_or(at),
                 dashed,
                 heading: true,
@@ -188,7 +196,7 @@ impl Reader {
             };
             return Ok(());
         }
-        if marker.is_some() || marks(line) {
+        if marker.is_some() || has_marker(line) {
             return Err(Malformed);
         }
         if line.trim().is_empty() {
@@ -211,7 +219,7 @@ impl Reader {
     }
 
     /// Adds a hunk, to the section before it if that is of the same file.
-    fn finish(
+    fn add_hunk(
         &mut self,
         start: usize,
         dashed: bool,
@@ -219,33 +227,34 @@ impl Reader {
         new: String,
     ) -> Result<(), Malformed> {
         let last = self.sections.last_mut();
-        if old.is_empty() && (dashed || self.dialect != Dialect::Plain) {
+        if old.is_empty() && (dashed || self.dialect != SearchReplaceDialect::Plain) {
             let goes_on = last.is_some_and(|last| last.hint == self.path);
-            if goes_on || self.dialect == Dialect::Roo {
+            if goes_on || self.dialect == SearchReplaceDialect::Roo {
                 return Err(Malformed);
             }
-            self.sections.push(Section {
+            self.sections.push(FileSection {
                 start,
                 hint: self.path.clone(),
                 edit: Ok(Edit::Create(new)),
             });
             return Ok(());
         }
-        let hunk = match old.is_empty() {
-            true => Hunk::Append(new),
-            false => Hunk::Replace {
+        let hunk = if old.is_empty() {
+            Hunk::Append(new)
+        } else {
+            Hunk::Replace {
                 old,
                 new,
-                place: Place::Once,
-                unit: Unit::Lines,
-            },
+                place: EditPosition::Once,
+                unit: MatchUnit::Lines,
+            }
         };
         match last {
-            Some(Section { hint, edit, .. }) if *hint == self.path => match edit {
+            Some(FileSection { hint, edit, .. }) if *hint == self.path => match edit {
                 Ok(Edit::Change(hunks)) => hunks.push(hunk),
                 _ => return Err(Malformed),
             },
-            _ => self.sections.push(Section {
+            _ => self.sections.push(FileSection {
                 start,
                 hint: self.path.clone(),
                 edit: Ok(Edit::Change([hunk].into())),
@@ -255,9 +264,9 @@ impl Reader {
     }
 }
 
-impl Dialect {
+impl SearchReplaceDialect {
     /// Adds a line of code, always with a line end.
-    fn push(self, code: &mut String, line: &str) {
+    fn push_code_line(self, code: &mut String, line: &str) {
         const MARKERS: [&str; 6] = [
             "<<<<<<<",
             "=======",
@@ -303,7 +312,7 @@ mod tests {
     use alloc::string::ToString;
 
     /// One line a section: its path, then its hunks.
-    fn check(dialect: Dialect, piece: &str, expected: &[&str]) {
+    fn check(dialect: SearchReplaceDialect, piece: &str, expected: &[&str]) {
         let found: Vec<String> = read(piece, dialect)
             .sections
             .iter()
@@ -330,17 +339,17 @@ mod tests {
     #[test]
     fn aiders_blocks_are_read() {
         check(
-            Dialect::Plain,
+            SearchReplaceDialect::Plain,
             "src/a.c\n<<<<<<< SEARCH\nint a;\n=======\nint b;\n>>>>>>> REPLACE\n",
             &["src/a.c \"int a;\\n\">\"int b;\\n\""],
         );
         check(
-            Dialect::Plain,
+            SearchReplaceDialect::Plain,
             "<<<<<<< SEARCH\r\na\r\n=======\r\n>>>>>>> REPLACE",
             &["- \"a\\r\\n\">\"\""],
         );
         check(
-            Dialect::Plain,
+            SearchReplaceDialect::Plain,
             "<<<<< SEARCH>\n=====\nnew\n>>>>>>>>> REPLACE  \n",
             &["- Append(\"new\\n\")"],
         );
@@ -350,7 +359,7 @@ mod tests {
     fn blocks_of_one_file_are_one_edit() {
         let block = "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n";
         check(
-            Dialect::Plain,
+            SearchReplaceDialect::Plain,
             &format!("a.c\n{block}\n{block}b.c\n{block}```\n\n**c.c**\n```c\n{block}"),
             &[
                 "a.c \"a\\n\">\"b\\n\" \"a\\n\">\"b\\n\"",
@@ -363,22 +372,22 @@ mod tests {
     #[test]
     fn clines_and_roos_variants_are_read() {
         check(
-            Dialect::Cline,
+            SearchReplaceDialect::Cline,
             "------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n",
             &["- \"a\\n\">\"b\\n\""],
         );
         check(
-            Dialect::Cline,
+            SearchReplaceDialect::Cline,
             "------- SEARCH\n=======\nb\n+++++++ REPLACE\n",
             &["- Create(\"b\\n\")"],
         );
         check(
-            Dialect::Roo,
+            SearchReplaceDialect::Roo,
             "<<<<<<< SEARCH\n:start_line:3\n:end_line:4\n-------\na\n\\=======\n=======\nb\n\\>>>>>>> REPLACE\n>>>>>>> REPLACE\n",
             &["- \"a\\n=======\\n\">\"b\\n>>>>>>> REPLACE\\n\""],
         );
         check(
-            Dialect::Roo,
+            SearchReplaceDialect::Roo,
             "<<<<<<< SEARCH\n-------\n=======\nb\n>>>>>>> REPLACE\n",
             &["- malformed"],
         );
@@ -398,7 +407,7 @@ mod tests {
             "    <<<<<<< SEARCH\n    a\n    =======\n    b\n    >>>>>>> REPLACE\n",
             "<<<<<<< SEARCH src/a.c\na\n=======\nb\n>>>>>>> REPLACE\n",
         ] {
-            check(Dialect::Plain, piece, &["- malformed"]);
+            check(SearchReplaceDialect::Plain, piece, &["- malformed"]);
         }
     }
 
@@ -410,7 +419,7 @@ mod tests {
             "  >>>>>>> REPLACE",
             "<<<<<<< SEARCH a.c",
         ] {
-            assert!(marks(line), "{line}");
+            assert!(has_marker(line), "{line}");
         }
         for line in [
             "<<<<<<< HEAD\n",
@@ -419,7 +428,7 @@ mod tests {
             "=======\n",
             "// <<<<<<< SEARCH",
         ] {
-            assert!(!marks(line), "{line}");
+            assert!(!has_marker(line), "{line}");
         }
     }
 }

@@ -1,38 +1,40 @@
-//! Edits as they stand in a piece of text, such as a fence's content: one section for each file.
+//! Edits in a piece of text, such as a fence's content: one section for each file.
 
 use alloc::borrow::Cow;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::path_hint::Hint;
-use super::{Block, Closing, Part, Standing, apply_patch, search_replace, unified_diff};
+use super::path_hint::PathHint;
+use super::{
+    Authorship, Closing, CodeBlock, StatedExtent, apply_patch, search_replace, unified_diff,
+};
 use crate::edit::{Edit, Malformed};
 use crate::event::Format;
 
 /// An edit of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Section {
-    /// Where it starts in the piece; it ends where the next one starts.
+pub(super) struct FileSection {
+    /// Its start in the piece; it ends where the next one starts.
     pub(super) start: usize,
-    /// What the section itself says of its file.
-    pub(super) hint: Option<Hint>,
+    /// The path that the section itself names.
+    pub(super) hint: Option<PathHint>,
     /// The edit.
     pub(super) edit: Result<Edit, Malformed>,
 }
 
-/// All sections of a piece, at least one, in the format that they are written in.
-pub(super) struct Edits {
+/// The edits of a piece: at least one section, all in one format.
+pub(super) struct ParsedEdits {
     /// The format.
     pub(super) format: Format,
     /// The sections.
-    pub(super) sections: Vec<Section>,
+    pub(super) sections: Vec<FileSection>,
 }
 
-impl Edits {
-    /// What can't be read as the edit that it has the marks of.
+impl ParsedEdits {
+    /// A text that has an edit's marks and can't be read as one.
     pub(super) fn malformed(format: Format) -> Self {
-        let section = Section {
+        let section = FileSection {
             start: 0,
             hint: None,
             edit: Err(Malformed),
@@ -43,8 +45,8 @@ impl Edits {
         }
     }
 
-    /// All or nothing: one section that can't be read spoils the others.
-    pub(super) fn spoiled(mut self) -> Self {
+    /// Makes all sections malformed: if one can't be read, none is applied.
+    pub(super) fn all_malformed(mut self) -> Self {
         for section in &mut self.sections {
             section.edit = Err(Malformed);
         }
@@ -52,46 +54,49 @@ impl Edits {
     }
 }
 
-/// The edits that a fence's content is, if it has a mark of any format on a line of its own. The first mark says which.
-pub(super) fn edits_in(piece: &str, language: Option<&str>) -> Option<Edits> {
+/// Reads a fence's content as edits, if it has a mark of any edit format on a line of its own. The first mark decides.
+pub(super) fn edits_in(piece: &str, language: Option<&str>) -> Option<ParsedEdits> {
     let is_diff = matches!(language, Some("diff" | "patch" | "udiff"));
     let mut lines = piece.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
         let next = lines.peek().copied().unwrap_or_default();
-        if apply_patch::marks(line) {
+        if apply_patch::has_patch_mark(line) {
             return Some(apply_patch::read(piece));
         }
-        if search_replace::marks(line) {
-            return Some(search_replace::read(piece, search_replace::Dialect::Plain));
+        if search_replace::has_marker(line) {
+            return Some(search_replace::read(
+                piece,
+                search_replace::SearchReplaceDialect::Plain,
+            ));
         }
-        if unified_diff::marks(line, next) {
+        if unified_diff::has_diff_mark(line, next) {
             return Some(unified_diff::read_fenced(piece, is_diff));
         }
     }
     is_diff.then(|| unified_diff::read_fenced(piece, true))
 }
 
-/// What surrounds a piece of text in its message.
-pub(super) struct Frame<'t> {
+/// A piece of text with its surroundings in the message.
+pub(super) struct BlockFrame<'t> {
     /// The whole construct.
     pub(super) outer: Range<usize>,
-    /// The piece's lines as they stand in the message.
+    /// The range of the piece's lines in the message.
     pub(super) raw: Range<usize>,
-    /// The piece, which may be without the indentation that it has there.
+    /// The piece, without the indentation that it may have there.
     pub(super) piece: Cow<'t, str>,
     /// The language that the construct names.
     pub(super) language: Option<alloc::string::String>,
-    /// What the construct says of the file.
-    pub(super) hint: Option<Hint>,
+    /// The path that the construct names.
+    pub(super) hint: Option<PathHint>,
     /// Whether the construct was closed.
     pub(super) closing: Closing,
 }
 
-impl<'t> Frame<'t> {
+impl<'t> BlockFrame<'t> {
     /// One block for the piece as it is.
-    pub(super) fn whole(self, format: Format, standing: Standing) -> Block<'t> {
+    pub(super) fn whole(self, format: Format, standing: Authorship) -> CodeBlock<'t> {
         let verbatim = matches!(self.piece, Cow::Borrowed(_)).then(|| self.raw.clone());
-        Block {
+        CodeBlock {
             format,
             outer: self.outer,
             verbatim,
@@ -107,11 +112,11 @@ impl<'t> Frame<'t> {
     }
 
     /// A block for each section. Together they cover the construct.
-    pub(super) fn split(self, text: &str, edits: Edits) -> Vec<Block<'t>> {
+    pub(super) fn into_edit_blocks(self, text: &str, edits: ParsedEdits) -> Vec<CodeBlock<'t>> {
         let format = edits.format;
         let mut starts: Vec<usize> = edits.sections.iter().map(|section| section.start).collect();
         starts[0] = 0;
-        let outers = self.places(text, &starts);
+        let outers = self.line_starts_in_message(text, &starts);
         let last = starts.len() - 1;
         edits
             .sections
@@ -121,34 +126,35 @@ impl<'t> Frame<'t> {
                 let end = starts.get(index + 1).copied().unwrap_or(self.piece.len());
                 let inside = starts[index]..end;
                 let hint = section.hint.or_else(|| self.hint.clone());
-                let (code, verbatim) = self.part(inside);
-                Block {
+                let (code, verbatim) = self.section_code(inside);
+                CodeBlock {
                     format,
                     outer: match index {
                         0 => self.outer.start,
                         _ => outers[index],
-                    }..match index == last {
-                        true => self.outer.end,
-                        false => outers[index + 1],
+                    }..if index == last {
+                        self.outer.end
+                    } else {
+                        outers[index + 1]
                     },
                     verbatim,
                     code,
                     part: match section.edit {
-                        Ok(Edit::Create(_)) => Part::Whole,
-                        _ => Part::Unsaid,
+                        Ok(Edit::Create(_)) => StatedExtent::Whole,
+                        _ => StatedExtent::Unsaid,
                     },
                     edit: Some(section.edit),
                     language: self.language.clone(),
                     evidence: evidence_of(hint.as_ref()),
                     path: hint.and_then(|hint| hint.path),
-                    standing: Standing::Said,
+                    standing: Authorship::Said,
                     closing: self.closing,
                 }
             })
             .collect()
     }
 
-    fn part(&self, inside: Range<usize>) -> (Cow<'t, str>, Option<Range<usize>>) {
+    fn section_code(&self, inside: Range<usize>) -> (Cow<'t, str>, Option<Range<usize>>) {
         match &self.piece {
             Cow::Borrowed(piece) => {
                 let verbatim = self.raw.start + inside.start..self.raw.start + inside.end;
@@ -158,8 +164,8 @@ impl<'t> Frame<'t> {
         }
     }
 
-    /// Where lines of the piece start in the message.
-    fn places(&self, text: &str, starts: &[usize]) -> Vec<usize> {
+    /// The message positions of lines of the piece, given by their starts in the piece.
+    fn line_starts_in_message(&self, text: &str, starts: &[usize]) -> Vec<usize> {
         if matches!(self.piece, Cow::Borrowed(_)) {
             return starts.iter().map(|start| self.raw.start + start).collect();
         }
@@ -183,10 +189,10 @@ impl<'t> Frame<'t> {
     }
 }
 
-fn part_of(hint: Option<&Hint>) -> Part {
-    hint.map_or(Part::Unsaid, |hint| hint.part)
+fn part_of(hint: Option<&PathHint>) -> StatedExtent {
+    hint.map_or(StatedExtent::Unsaid, |hint| hint.part)
 }
 
-fn evidence_of(hint: Option<&Hint>) -> crate::event::PathEvidence {
+fn evidence_of(hint: Option<&PathHint>) -> crate::event::PathEvidence {
     hint.map_or(crate::event::PathEvidence::None, |hint| hint.evidence)
 }

@@ -5,56 +5,68 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::ends::{self, Ends, Place};
+use super::ends::{self, ClosingTags, TagPosition};
 use super::line::without_first_end;
-use super::path_hint::Hint;
-use super::scan::Found;
-use super::search_replace::{self, Dialect};
-use super::section::{Edits, Frame, Section};
-use super::{Block, Closing, Part, Standing, fence, leaked, quoted};
+use super::path_hint::PathHint;
+use super::scan::ReadConstruct;
+use super::search_replace::{self, SearchReplaceDialect};
+use super::section::{BlockFrame, FileSection, ParsedEdits};
+use super::{Authorship, Closing, CodeBlock, StatedExtent, fence, leaked, quoted};
 use crate::edit::{Edit, Hunk, Malformed};
 use crate::event::Format;
 use crate::limits::PATH_BYTES_MAX;
 
-/// What a tag holds.
+/// A tag's meaning.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TagKind {
     /// `<write_to_file>`: a path and all of a file.
     Write,
     /// `<replace_in_file>`, `<apply_diff>`: a path and SEARCH/REPLACE blocks.
-    Replace(Dialect),
-    /// `<file_content path="…">`: a file as the client put it there.
+    Replace(SearchReplaceDialect),
+    /// `<file_content path="…">`: a file that the client attached.
     Content,
-    /// `<final_file_content path="…">`: a file as the client's tool wrote it.
+    /// `<final_file_content path="…">`: a file as the client's tool wrote it to disk.
     Written,
     /// `<file path="…">`, `<file><path>…`, `<document><source>…`.
     File,
 }
 
-const TAGS: [(&str, &str, Kind); 7] = [
-    ("write_to_file", "</write_to_file>", Kind::Write),
+const TAGS: [(&str, &str, TagKind); 7] = [
+    ("write_to_file", "</write_to_file>", TagKind::Write),
     (
         "replace_in_file",
         "</replace_in_file>",
-        Kind::Replace(Dialect::Cline),
+        TagKind::Replace(SearchReplaceDialect::Cline),
     ),
-    ("apply_diff", "</apply_diff>", Kind::Replace(Dialect::Roo)),
-    ("file_content", "</file_content>", Kind::Content),
-    ("final_file_content", "</final_file_content>", Kind::Written),
-    ("file", "</file>", Kind::File),
-    ("document", "</document>", Kind::File),
+    (
+        "apply_diff",
+        "</apply_diff>",
+        TagKind::Replace(SearchReplaceDialect::Roo),
+    ),
+    ("file_content", "</file_content>", TagKind::Content),
+    (
+        "final_file_content",
+        "</final_file_content>",
+        TagKind::Written,
+    ),
+    ("file", "</file>", TagKind::File),
+    ("document", "</document>", TagKind::File),
 ];
 
 /// Reads the element that a line opens, if it names a file.
-pub(super) fn read<'t>(text: &'t str, line: &Range<usize>, ends: &mut Ends) -> Option<Found<'t>> {
+pub(super) fn read<'t>(
+    text: &'t str,
+    line: &Range<usize>,
+    ends: &mut ClosingTags,
+) -> Option<ReadConstruct<'t>> {
     let start = line.end - text[line.clone()].trim_start().len();
-    let opener = Opener::at(text, start)?;
+    let opener = OpeningTag::at(text, start)?;
     let (_, closer, kind) = TAGS.iter().find(|(name, ..)| *name == opener.name)?;
-    if !opens(text, &opener, *kind) {
+    if !is_construct(text, &opener, *kind) {
         return None;
     }
-    let end = ends.next(text, closer, Place::Edge, opener.end);
-    let element = Element {
+    let end = ends.next(text, closer, TagPosition::Edge, opener.end);
+    let element = TagElement {
         outer: line.start..end.map_or(text.len(), |at| over_blanks(text, at + closer.len())),
         body: opener.end..end.unwrap_or(text.len()),
         opener,
@@ -64,18 +76,20 @@ pub(super) fn read<'t>(text: &'t str, line: &Range<usize>, ends: &mut Ends) -> O
         },
     };
     let blocks = match kind {
-        Kind::Write => [element.write(text)].into(),
-        Kind::Replace(dialect) => element.replace(text, *dialect),
-        Kind::Content | Kind::Written | Kind::File => [element.file(text, *kind)?].into(),
+        TagKind::Write => [element.written_file_block(text)].into(),
+        TagKind::Replace(dialect) => element.edit_blocks(text, *dialect),
+        TagKind::Content | TagKind::Written | TagKind::File => {
+            [element.file_block(text, *kind)?].into()
+        }
     };
-    Some(Found {
+    Some(ReadConstruct {
         blocks,
         end: element.outer.end,
     })
 }
 
 /// Reads a fence that holds nothing but a tool's tag or a leaked tool call.
-pub(super) fn in_fence<'t>(text: &'t str, frame: &Frame<'t>) -> Option<Vec<Block<'t>>> {
+pub(super) fn in_fence<'t>(text: &'t str, frame: &BlockFrame<'t>) -> Option<Vec<CodeBlock<'t>>> {
     const TOOLS: [&str; 5] = [
         "<write_to_file>",
         "<replace_in_file>",
@@ -90,10 +104,10 @@ pub(super) fn in_fence<'t>(text: &'t str, frame: &Frame<'t>) -> Option<Vec<Block
     if !TOOLS.iter().any(|tool| piece[start..].starts_with(tool)) {
         return None;
     }
-    // Read within the whole text, so that places are the message's; the fence's end ends it.
+    // The fence is read as a prefix of the whole text, so that ranges are those of the message.
     let inside = &text[..frame.raw.end];
     let line = super::line::line_at(inside, frame.raw.start + start);
-    let mut ends = Ends::default();
+    let mut ends = ClosingTags::default();
     let found =
         read(inside, &line, &mut ends).or_else(|| leaked::read(inside, &line, &mut ends))?;
     if !inside[found.end..].trim().is_empty() {
@@ -105,21 +119,21 @@ pub(super) fn in_fence<'t>(text: &'t str, frame: &Frame<'t>) -> Option<Vec<Block
     Some(blocks)
 }
 
-/// Whether what follows the opening tag makes it one, and not a word in prose.
-fn opens(text: &str, opener: &Opener<'_>, kind: Kind) -> bool {
+/// Whether the text after an opening tag shows that it is one, and not mentioned in prose.
+fn is_construct(text: &str, opener: &OpeningTag<'_>, kind: TagKind) -> bool {
     let below = |children: &[&str]| {
         let next = text[opener.end..].trim_start();
         children.iter().any(|child| next.starts_with(child))
     };
     match kind {
-        Kind::Write => below(&["<path>", "<file_path>", "<content>"]),
-        Kind::Replace(_) => below(&["<path>", "<file_path>", "<diff>", "<args>"]),
-        Kind::Content | Kind::Written => opener.path().is_some(),
-        Kind::File if opener.name == "document" => {
+        TagKind::Write => below(&["<path>", "<file_path>", "<content>"]),
+        TagKind::Replace(_) => below(&["<path>", "<file_path>", "<diff>", "<args>"]),
+        TagKind::Content | TagKind::Written => opener.path().is_some(),
+        TagKind::File if opener.name == "document" => {
             after_child(text, opener.end, "<source>", "</source>")
                 .is_some_and(|rest| rest.starts_with("<document_content>"))
         }
-        Kind::File => {
+        TagKind::File => {
             opener.path().is_some()
                 || below(&["00001| "])
                 || after_child(text, opener.end, "<path>", "</path>")
@@ -128,7 +142,7 @@ fn opens(text: &str, opener: &Opener<'_>, kind: Kind) -> bool {
     }
 }
 
-/// What follows a child that stands on one line, which comes first.
+/// The text after a first child that is on one line.
 fn after_child<'t>(text: &'t str, at: usize, opener: &str, closer: &str) -> Option<&'t str> {
     let inside = text[at..].trim_start().strip_prefix(opener)?;
     let (value, _) = inside.lines().next()?.split_once(closer)?;
@@ -136,13 +150,13 @@ fn after_child<'t>(text: &'t str, at: usize, opener: &str, closer: &str) -> Opti
 }
 
 /// An opening tag.
-struct Opener<'t> {
+struct OpeningTag<'t> {
     name: &'t str,
     attributes: &'t str,
     end: usize,
 }
 
-impl<'t> Opener<'t> {
+impl<'t> OpeningTag<'t> {
     fn at(text: &'t str, start: usize) -> Option<Self> {
         let inside = text[start..].strip_prefix('<')?;
         let line = inside.lines().next()?;
@@ -181,39 +195,45 @@ impl<'t> Opener<'t> {
     }
 }
 
-/// A tag with what it holds.
-struct Element<'t> {
+/// An element: its tag and the range of its content.
+struct TagElement<'t> {
     outer: Range<usize>,
-    opener: Opener<'t>,
+    opener: OpeningTag<'t>,
     body: Range<usize>,
     closing: Closing,
 }
 
-impl<'t> Element<'t> {
-    fn write(&self, text: &'t str) -> Block<'t> {
+impl<'t> TagElement<'t> {
+    fn written_file_block(&self, text: &'t str) -> CodeBlock<'t> {
         let path = path_child(text, &self.body);
         let (content, closed) = long_child(text, &self.body, "<content>", "</content>")
             .unwrap_or((self.body.end..self.body.end, false));
-        // A second tool in it means that the first was never closed.
-        let runs_over =
-            ends::find(&text[content.clone()], "<write_to_file>", Place::Edge, 0).is_some();
+        // A second tool inside means that the first one was never closed.
+        let runs_over = ends::find_closing_tag(
+            &text[content.clone()],
+            "<write_to_file>",
+            TagPosition::Edge,
+            0,
+        )
+        .is_some();
         let content = without_wrapping(text, content, path.as_deref());
-        let numbered = quoted::numbered(&text[content.clone()]);
-        let closing = match closed && !runs_over {
-            true => self.closing,
-            false => Closing::Unclosed,
+        let numbered = quoted::read_numbered_lines(&text[content.clone()]);
+        let closing = if closed && !runs_over {
+            self.closing
+        } else {
+            Closing::Unclosed
         };
         let mut frame = self.frame(text, content, path, closing);
         if let Some(numbered) = numbered {
             frame.piece = Cow::Owned(numbered.code);
         }
-        Block {
-            part: Part::Whole,
-            ..frame.whole(Format::Tags, Standing::Said)
+        CodeBlock {
+            part: StatedExtent::Whole,
+            ..frame.whole(Format::Tags, Authorship::Said)
         }
     }
 
-    fn file(&self, text: &'t str, kind: Kind) -> Option<Block<'t>> {
+    fn file_block(&self, text: &'t str, kind: TagKind) -> Option<CodeBlock<'t>> {
         let attribute = self.opener.path().map(ToString::to_string);
         let (path, child) = match self.opener.name {
             "document" => (
@@ -232,18 +252,18 @@ impl<'t> Element<'t> {
             ),
         };
         let (content, closed, lines) =
-            child.unwrap_or_else(|| (inner(text, self.body.clone()), true, false));
+            child.unwrap_or_else(|| (trimmed_content(text, self.body.clone()), true, false));
         let path = path.or(attribute);
         let piece = &text[content.clone()];
-        let numbered = quoted::numbered(piece);
+        let numbered = quoted::read_numbered_lines(piece);
         if path.is_none() && numbered.is_none() {
             return None;
         }
         let partial = lines || self.opener.attribute("lines").is_some() || is_partial(piece);
         let quoted =
-            kind == Kind::Written || numbered.is_some() || is_error(piece) || is_partial(piece);
+            kind == TagKind::Written || numbered.is_some() || is_error(piece) || is_partial(piece);
         let content = match kind {
-            Kind::File if numbered.is_none() => without_wrapping(text, content, path.as_deref()),
+            TagKind::File if numbered.is_none() => without_wrapping(text, content, path.as_deref()),
             _ => content,
         };
         let closing = if closed {
@@ -252,34 +272,39 @@ impl<'t> Element<'t> {
             Closing::Unclosed
         };
         let mut frame = self.frame(text, content, path, closing);
-        let mut part = if partial { Part::Range } else { Part::Whole };
+        let mut part = if partial {
+            StatedExtent::Range
+        } else {
+            StatedExtent::Whole
+        };
         if let Some(numbered) = numbered {
             frame.piece = Cow::Owned(numbered.code);
             part = numbered.part;
         }
         let standing = if quoted {
-            Standing::Quoted
+            Authorship::Quoted
         } else {
-            Standing::Said
+            Authorship::Said
         };
-        Some(Block {
+        Some(CodeBlock {
             part,
             ..frame.whole(Format::Tags, standing)
         })
     }
 
-    fn replace(&self, text: &'t str, dialect: Dialect) -> Vec<Block<'t>> {
+    fn edit_blocks(&self, text: &'t str, dialect: SearchReplaceDialect) -> Vec<CodeBlock<'t>> {
         let diff = long_child(text, &self.body, "<diff>", "</diff>");
         let args = text[self.body.clone()].trim_start().starts_with("<args>");
         let Some((diff, closed)) = diff.filter(|_| !args) else {
-            return self.replace_in_files(text, dialect);
+            return self.edit_blocks_of_files(text, dialect);
         };
         let edits = read_diff(&text[diff.clone()], dialect);
-        let edits = match closed && self.closing == Closing::Closed
+        let edits = if closed && self.closing == Closing::Closed
             || edits.sections.iter().all(|section| section.edit.is_err())
         {
-            true => edits,
-            false => edits.spoiled(),
+            edits
+        } else {
+            edits.all_malformed()
         };
         let path = path_child(text, &self.body);
         let closing = if closed {
@@ -287,35 +312,41 @@ impl<'t> Element<'t> {
         } else {
             Closing::Unclosed
         };
-        self.frame(text, diff, path, closing).split(text, edits)
+        self.frame(text, diff, path, closing)
+            .into_edit_blocks(text, edits)
     }
 
     /// Roo's `<args>` with several files, each with several diffs.
-    fn replace_in_files(&self, text: &'t str, dialect: Dialect) -> Vec<Block<'t>> {
+    fn edit_blocks_of_files(
+        &self,
+        text: &'t str,
+        dialect: SearchReplaceDialect,
+    ) -> Vec<CodeBlock<'t>> {
         const FILE: &str = "<file>";
         const FILE_END: &str = "</file>";
         let body = &text[self.body.clone()];
         let mut sections = Vec::new();
         let mut at = 0;
-        while let Some(start) = ends::find(body, FILE, Place::Edge, at) {
-            let end = ends::find(body, FILE_END, Place::Edge, start).unwrap_or(body.len());
+        while let Some(start) = ends::find_closing_tag(body, FILE, TagPosition::Edge, at) {
+            let end = ends::find_closing_tag(body, FILE_END, TagPosition::Edge, start)
+                .unwrap_or(body.len());
             let file = start + FILE.len()..end.max(start + FILE.len());
-            sections.push(Section {
+            sections.push(FileSection {
                 start,
-                hint: path_child(body, &file).map(Hint::header),
+                hint: path_child(body, &file).map(PathHint::header),
                 edit: diffs_of(&body[file.clone()], dialect),
             });
             at = file.end;
         }
-        let mut edits = Edits::malformed(Format::SearchReplace);
+        let mut edits = ParsedEdits::malformed(Format::SearchReplace);
         if !sections.is_empty() {
             edits.sections = sections;
         }
         if self.closing == Closing::Unclosed {
-            edits = edits.spoiled();
+            edits = edits.all_malformed();
         }
         self.frame(text, self.body.clone(), None, self.closing)
-            .split(text, edits)
+            .into_edit_blocks(text, edits)
     }
 
     fn frame(
@@ -324,23 +355,23 @@ impl<'t> Element<'t> {
         raw: Range<usize>,
         path: Option<String>,
         closing: Closing,
-    ) -> Frame<'t> {
-        Frame {
+    ) -> BlockFrame<'t> {
+        BlockFrame {
             outer: self.outer.clone(),
             piece: Cow::Borrowed(&text[raw.clone()]),
             raw,
             language: None,
-            hint: path.map(Hint::header),
+            hint: path.map(PathHint::header),
             closing,
         }
     }
 }
 
-/// A diff whose file is named outside of it; a file named inside as well is one too many.
-fn read_diff(diff: &str, dialect: Dialect) -> Edits {
+/// Reads a diff whose file is named outside; if it names a file itself, it is malformed.
+fn read_diff(diff: &str, dialect: SearchReplaceDialect) -> ParsedEdits {
     let mut edits = search_replace::read(diff, dialect);
     if edits.sections.iter().any(|section| section.hint.is_some()) {
-        edits = edits.spoiled();
+        edits = edits.all_malformed();
         edits.sections.truncate(1);
         edits.sections[0].hint = None;
     }
@@ -348,13 +379,14 @@ fn read_diff(diff: &str, dialect: Dialect) -> Edits {
 }
 
 /// All diffs of one file as one edit.
-fn diffs_of(file: &str, dialect: Dialect) -> Result<Edit, Malformed> {
+fn diffs_of(file: &str, dialect: SearchReplaceDialect) -> Result<Edit, Malformed> {
     const DIFF: &str = "<diff>";
     const DIFF_END: &str = "</diff>";
     let mut hunks: Vec<Hunk> = Vec::new();
     let mut at = 0;
-    while let Some(start) = ends::find(file, DIFF, Place::Edge, at) {
-        let end = ends::find(file, DIFF_END, Place::Edge, start).ok_or(Malformed)?;
+    while let Some(start) = ends::find_closing_tag(file, DIFF, TagPosition::Edge, at) {
+        let end =
+            ends::find_closing_tag(file, DIFF_END, TagPosition::Edge, start).ok_or(Malformed)?;
         let diff = start + DIFF.len()..end.max(start + DIFF.len());
         let content = long_child(file, &diff, "<content>", "</content>");
         let inside = content.map_or(diff.clone(), |(content, _)| content);
@@ -378,7 +410,7 @@ fn diffs_of(file: &str, dialect: Dialect) -> Result<Edit, Malformed> {
     }
 }
 
-/// The text of a child that stands on one line.
+/// The text of a first child that is on one line.
 fn short_child(text: &str, body: &Range<usize>, opener: &str, closer: &str) -> Option<String> {
     let inside = text[body.clone()].trim_start();
     let value = inside.strip_prefix(opener)?.lines().next()?;
@@ -397,7 +429,7 @@ fn path_child(text: &str, body: &Range<usize>) -> Option<String> {
         .or_else(|| short_child(text, &body, "<file_path>", "</file_path>"))
 }
 
-/// Where a child's text stands that may hold anything: from the first opening tag to the last closing one. The flag says
+/// The range of a child's text that may itself contain tags: from the first opening tag to the last closing one. The flag is
 /// whether it was closed.
 fn long_child(
     text: &str,
@@ -409,10 +441,10 @@ fn long_child(
     let start = body.start + inside.find(opener)? + opener.len();
     let end = memchr::memmem::rfind(&text.as_bytes()[start..body.end], closer.as_bytes());
     let range = start..end.map_or(body.end, |end| start + end);
-    Some((inner(text, range), end.is_some()))
+    Some((trimmed_content(text, range), end.is_some()))
 }
 
-/// `<content>` or `<content lines="1-9">` behind the path; the last flag says whether lines are named.
+/// The range of `<content>` or `<content lines="1-9">` after the path, whether it was closed, and whether lines are named.
 fn content_child(text: &str, body: &Range<usize>) -> Option<(Range<usize>, bool, bool)> {
     let inside = &text[body.clone()];
     let rest = inside.trim_start();
@@ -420,41 +452,42 @@ fn content_child(text: &str, body: &Range<usize>) -> Option<(Range<usize>, bool,
         Some(path) => path.split_once("</path>")?.1.trim_start(),
         None => rest,
     };
-    let opener = Opener::at(rest, 0).filter(|opener| opener.name == "content")?;
+    let opener = OpeningTag::at(rest, 0).filter(|opener| opener.name == "content")?;
     let start = body.end - rest.len() + opener.end;
     let end = memchr::memmem::rfind(&text.as_bytes()[start..body.end], b"</content>");
     let range = start..end.map_or(body.end, |end| start + end);
     Some((
-        inner(text, range),
+        trimmed_content(text, range),
         end.is_some(),
         opener.attribute("lines").is_some(),
     ))
 }
 
 /// A range without the line end after its opening tag and the indentation of its closing tag.
-fn inner(text: &str, range: Range<usize>) -> Range<usize> {
+fn trimmed_content(text: &str, range: Range<usize>) -> Range<usize> {
     let start = range.end - without_first_end(&text[range.clone()]).len();
     let inside = &text[start..range.end];
     let last_line = inside.rfind('\n').map_or(0, |newline| newline + 1);
-    let end = match inside[last_line..].trim().is_empty() {
-        true => start + last_line,
-        false => range.end,
+    let end = if inside[last_line..].trim().is_empty() {
+        start + last_line
+    } else {
+        range.end
     };
     start..end
 }
 
-/// A range without a fence that is all it holds; a Markdown file may be just that.
+/// The range without a fence around all of it, except in Markdown files, which may be just a fence.
 fn without_wrapping(text: &str, range: Range<usize>, path: Option<&str>) -> Range<usize> {
     if path.is_some_and(|path| path.ends_with(".md") || path.ends_with(".mdx")) {
         return range;
     }
-    match fence::unwrapped(&text[range.clone()]) {
+    match fence::content_of_sole_fence(&text[range.clone()]) {
         Some(inside) => range.start + inside.start..range.start + inside.end,
         None => range,
     }
 }
 
-/// Behind the blanks of a line and its end, if nothing else follows on it.
+/// The position after the line's end, if only whitespace follows on it.
 fn over_blanks(text: &str, at: usize) -> usize {
     let line = super::line::line_at(text, at);
     if text[line.clone()].trim().is_empty() {
@@ -464,12 +497,12 @@ fn over_blanks(text: &str, at: usize) -> usize {
     }
 }
 
-/// A file that the client couldn't read.
+/// Whether the client reports that it couldn't read the file.
 fn is_error(content: &str) -> bool {
     content.trim_start().starts_with("Error fetching content:")
 }
 
-/// A tool's remark that these are some of the file's lines.
+/// Whether a tool remarks that these are only some of the file's lines.
 fn is_partial(content: &str) -> bool {
     let mut lines = content.trim().lines();
     lines.next().is_some_and(quoted::is_remark) || lines.next_back().is_some_and(quoted::is_remark)

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use serde_json::{Map, Value};
 
-use super::search_replace::{self, Dialect};
-use super::section::Edits;
-use super::{Block, Closing, Part, Standing, apply_patch, json_text, unified_diff};
-use crate::edit::{self, Bases, Edit, Hunk, Malformed, Place, Unit};
+use super::search_replace::{self, SearchReplaceDialect};
+use super::section::ParsedEdits;
+use super::{Authorship, Closing, CodeBlock, StatedExtent, apply_patch, json_text, unified_diff};
+use crate::edit::{self, BaseTexts, Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::{Format, PathEvidence};
 use crate::limits::{BLOCKS_PER_MESSAGE_MAX, TOUCHING_TEXT_BYTES_MAX};
 
@@ -28,22 +28,23 @@ const NEW: [&str; 5] = ["newString", "new_string", "new_str", "new_text", "newTe
 const EVERYWHERE: [&str; 3] = ["replaceAll", "replace_all", "allow_multiple"];
 const PATCH: [&str; 4] = ["input", "patch", "patchText", "patch_text"];
 const SHELL: [&str; 3] = ["command", "cmd", "script"];
-/// What a tool call does to files; nothing, if it only reads or isn't known.
+
+/// The blocks that a tool call writes; empty if it only reads or isn't known.
 #[must_use]
-pub fn tool_call(name: &str, arguments: &str) -> Vec<Block<'static>> {
-    match parsed(arguments) {
+pub fn tool_call(name: &str, arguments: &str) -> Vec<CodeBlock<'static>> {
+    match parse_arguments(arguments) {
         Some(object) => by_shape(name, &object, arguments),
-        None => unread(arguments),
+        None => unparsable_call(arguments),
     }
 }
 
-/// The path that a call's arguments name, whatever the call does.
+/// The path in a call's arguments, whatever the call does.
 #[must_use]
 pub fn path_of_call(arguments: &str) -> Option<String> {
-    path_in(&parsed(arguments)?)
+    path_in(&parse_arguments(arguments)?)
 }
 
-/// The path that a call's arguments name, as soon as it is there whole; the rest of them may be still to come.
+/// The path in a call's arguments as soon as its string is complete, even if the rest is still to come.
 #[must_use]
 pub fn path_begun(arguments: &str) -> Option<String> {
     PATH.iter()
@@ -56,7 +57,7 @@ fn path_in(object: &Map<String, Value>) -> Option<String> {
     Some(path.trim().to_string())
 }
 
-/// Strings in a call's arguments that may name files: its path, a command; not a file's text.
+/// Strings in a call's arguments that may name files, such as a path or a command; a file's text is too long.
 #[must_use]
 pub fn short_strings(arguments: &str) -> Vec<String> {
     let mut strings = Vec::new();
@@ -69,7 +70,7 @@ pub fn short_strings(arguments: &str) -> Vec<String> {
     strings
 }
 
-fn parsed(arguments: &str) -> Option<Map<String, Value>> {
+fn parse_arguments(arguments: &str) -> Option<Map<String, Value>> {
     match serde_json::from_str(arguments) {
         Ok(Value::Object(object)) => Some(object),
         // Some models encode their arguments twice.
@@ -78,8 +79,8 @@ fn parsed(arguments: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// What arguments do that can't be parsed: an edit that is refused, if they name a file to write.
-pub(super) fn unread(written: &str) -> Vec<Block<'static>> {
+/// The block of a call whose arguments can't be parsed: a malformed edit, if they name a file to write.
+pub(super) fn unparsable_call(written: &str) -> Vec<CodeBlock<'static>> {
     let writes = CONTENT
         .iter()
         .chain(&OLD)
@@ -89,16 +90,16 @@ pub(super) fn unread(written: &str) -> Vec<Block<'static>> {
         .iter()
         .find_map(|key| string_at(written, find_key(written, key)?));
     match path.filter(|path| writes && !path.is_empty()) {
-        Some(path) => [Block {
+        Some(path) => [CodeBlock {
             closing: Closing::Unclosed,
-            ..change(&path, Err(Malformed), written)
+            ..edit_block(&path, Err(Malformed), written)
         }]
         .into(),
         None => Vec::new(),
     }
 }
 
-/// Where the value of a key starts.
+/// The start of a key's value.
 fn find_key(written: &str, key: &str) -> Option<usize> {
     memchr::memmem::find_iter(written.as_bytes(), key.as_bytes()).find_map(|at| {
         let end = at + key.len();
@@ -117,28 +118,31 @@ fn string_at(written: &str, at: usize) -> Option<String> {
     values.next()?.ok()
 }
 
-/// What arguments do, as far as their shape says. `written` is the call as it stands.
+/// The blocks that a call writes, by the shape of its arguments. `written` is the call's own text.
 pub(super) fn by_shape(
     name: &str,
     arguments: &Map<String, Value>,
     written: &str,
-) -> Vec<Block<'static>> {
-    let call = Call {
+) -> Vec<CodeBlock<'static>> {
+    let call = ToolArguments {
         name,
         arguments,
         written,
     };
-    if let Some(patch) = call.patch() {
-        return sections(patch, apply_patch::read(patch), None);
+    if let Some(patch) = call.patch_text() {
+        return section_blocks(patch, apply_patch::read(patch), None);
     }
-    match call.text(&PATH).filter(|path| !path.trim().is_empty()) {
+    match call
+        .first_text(&PATH)
+        .filter(|path| !path.trim().is_empty())
+    {
         Some(path) => call.on_file(path.trim()),
         None => Vec::new(),
     }
 }
 
 /// A block for each file of an edit.
-fn sections(piece: &str, edits: Edits, path: Option<&str>) -> Vec<Block<'static>> {
+fn section_blocks(piece: &str, edits: ParsedEdits, path: Option<&str>) -> Vec<CodeBlock<'static>> {
     let ends: Vec<usize> = edits
         .sections
         .iter()
@@ -156,31 +160,31 @@ fn sections(piece: &str, edits: Edits, path: Option<&str>) -> Vec<Block<'static>
             let written = &piece[core::mem::replace(&mut start, end)..end];
             let own = section.hint.and_then(|hint| hint.path);
             let named = path.map(ToString::to_string).or(own);
-            Block {
+            CodeBlock {
                 evidence: named
                     .as_ref()
                     .map_or(PathEvidence::None, |_| PathEvidence::Header),
                 path: named,
-                ..change("", section.edit, written)
+                ..edit_block("", section.edit, written)
             }
         })
         .collect()
 }
 
-fn change(path: &str, edit: Result<Edit, Malformed>, written: &str) -> Block<'static> {
-    Block {
+fn edit_block(path: &str, edit: Result<Edit, Malformed>, written: &str) -> CodeBlock<'static> {
+    CodeBlock {
         part: match edit {
-            Ok(Edit::Create(_)) => Part::Whole,
-            _ => Part::Unsaid,
+            Ok(Edit::Create(_)) => StatedExtent::Whole,
+            _ => StatedExtent::Unsaid,
         },
         edit: Some(edit),
-        ..file(path, written)
+        ..whole_file_block(path, written)
     }
 }
 
 /// All of a file.
-fn file(path: &str, code: &str) -> Block<'static> {
-    Block {
+fn whole_file_block(path: &str, code: &str) -> CodeBlock<'static> {
+    CodeBlock {
         format: Format::ToolCall,
         outer: 0..code.len(),
         verbatim: None,
@@ -189,29 +193,29 @@ fn file(path: &str, code: &str) -> Block<'static> {
         language: None,
         path: Some(path.to_string()),
         evidence: PathEvidence::Header,
-        part: Part::Whole,
-        standing: Standing::Said,
+        part: StatedExtent::Whole,
+        standing: Authorship::Said,
         closing: Closing::Closed,
     }
 }
 
-struct Call<'v> {
+struct ToolArguments<'v> {
     name: &'v str,
     arguments: &'v Map<String, Value>,
     written: &'v str,
 }
 
-impl<'v> Call<'v> {
-    fn value(&self, keys: &[&str]) -> Option<&'v Value> {
+impl<'v> ToolArguments<'v> {
+    fn first_value(&self, keys: &[&str]) -> Option<&'v Value> {
         keys.iter().find_map(|key| self.arguments.get(*key))
     }
 
-    fn text(&self, keys: &[&str]) -> Option<&'v str> {
-        self.value(keys)?.as_str()
+    fn first_text(&self, keys: &[&str]) -> Option<&'v str> {
+        self.first_value(keys)?.as_str()
     }
 
     /// The text of a patch, alone or in a shell's command.
-    fn patch(&self) -> Option<&'v str> {
+    fn patch_text(&self) -> Option<&'v str> {
         PATCH
             .iter()
             .chain(&SHELL)
@@ -225,41 +229,43 @@ impl<'v> Call<'v> {
             })
     }
 
-    /// What is done to one file.
-    fn on_file(&self, path: &str) -> Vec<Block<'static>> {
-        if let Some(command) = self.text(&["command"]) {
+    /// The blocks of a call on one file.
+    fn on_file(&self, path: &str) -> Vec<CodeBlock<'static>> {
+        if let Some(command) = self.first_text(&["command"]) {
             return self
-                .command(command)
-                .map(|edit| change(path, edit, self.written))
+                .editor_command(command)
+                .map(|edit| edit_block(path, edit, self.written))
                 .into_iter()
                 .collect();
         }
-        if let Some(diff) = self.text(&["diff"]) {
-            return self.diff(path, diff);
+        if let Some(diff) = self.first_text(&["diff"]) {
+            return self.diff_blocks(path, diff);
         }
-        if let Some(edit) = self.edit() {
-            return [change(path, edit, self.written)].into();
+        if let Some(edit) = self.replacement_edit() {
+            return [edit_block(path, edit, self.written)].into();
         }
-        self.whole(path).into_iter().collect()
+        self.whole_file(path).into_iter().collect()
     }
 
     /// `file_editor{command, …}`.
-    fn command(&self, command: &str) -> Option<Result<Edit, Malformed>> {
+    fn editor_command(&self, command: &str) -> Option<Result<Edit, Malformed>> {
         match command {
-            "create" => Some(self.text(&CONTENT).map(created).ok_or(Malformed)),
-            "str_replace" => {
-                Some(self.text(&OLD).ok_or(Malformed).and_then(|old| {
-                    replace(old, self.text(&NEW).unwrap_or_default(), self.place()?)
-                }))
-            }
+            "create" => Some(self.first_text(&CONTENT).map(create_edit).ok_or(Malformed)),
+            "str_replace" => Some(self.first_text(&OLD).ok_or(Malformed).and_then(|old| {
+                replace_edit(
+                    old,
+                    self.first_text(&NEW).unwrap_or_default(),
+                    self.edit_position()?,
+                )
+            })),
             "insert" => {
                 let text = self
-                    .text(&NEW)
-                    .or_else(|| self.text(&["insert_text", "text"]));
+                    .first_text(&NEW)
+                    .or_else(|| self.first_text(&["insert_text", "text"]));
                 Some(
-                    self.line()
+                    self.insert_line()
                         .zip(text)
-                        .map(|(line, text)| insert(line, text))
+                        .map(|(line, text)| insert_edit(line, text))
                         .ok_or(Malformed),
                 )
             }
@@ -267,49 +273,53 @@ impl<'v> Call<'v> {
         }
     }
 
-    /// A diff in one of the formats that stand in text, too.
-    fn diff(&self, path: &str, diff: &str) -> Vec<Block<'static>> {
-        let dialect = match self.name.contains("apply_diff") {
-            true => Dialect::Roo,
-            false => Dialect::Cline,
+    /// The blocks of a diff, in one of the formats that are also used in text.
+    fn diff_blocks(&self, path: &str, diff: &str) -> Vec<CodeBlock<'static>> {
+        let dialect = if self.name.contains("apply_diff") {
+            SearchReplaceDialect::Roo
+        } else {
+            SearchReplaceDialect::Cline
         };
-        let edits = match diff.lines().any(search_replace::marks) {
-            true => search_replace::read(diff, dialect),
-            false => unified_diff::read_fenced(diff, true),
+        let edits = if diff.lines().any(search_replace::has_marker) {
+            search_replace::read(diff, dialect)
+        } else {
+            unified_diff::read_fenced(diff, true)
         };
         let edits = if edits.sections.len() > 1 {
-            edits.spoiled()
+            edits.all_malformed()
         } else {
             edits
         };
-        let mut blocks = sections(diff, edits, Some(path));
+        let mut blocks = section_blocks(diff, edits, Some(path));
         blocks.truncate(1);
         blocks
     }
 
-    fn edit(&self) -> Option<Result<Edit, Malformed>> {
-        if let Some(edits) = self.value(&["edits", "replacements"]) {
-            return Some(self.several(edits));
+    fn replacement_edit(&self) -> Option<Result<Edit, Malformed>> {
+        if let Some(edits) = self.first_value(&["edits", "replacements"]) {
+            return Some(self.edit_list(edits));
         }
-        if let Some(old) = self.value(&OLD) {
-            let parts = old.as_str().zip(self.text(&NEW)).ok_or(Malformed);
-            return Some(parts.and_then(|(old, new)| replace(old, new, self.place()?)));
+        if let Some(old) = self.first_value(&OLD) {
+            let parts = old.as_str().zip(self.first_text(&NEW)).ok_or(Malformed);
+            return Some(
+                parts.and_then(|(old, new)| replace_edit(old, new, self.edit_position()?)),
+            );
         }
-        // The line that the text goes in front of.
-        let text = self.value(&["new_text", "newText"])?;
-        Some(match (self.value(&["insert_line"]), text.as_str()) {
-            (None, Some(text)) => Ok(created(text)),
+        // Here `insert_line` is the line before which the text goes; in `file_editor` the one after which.
+        let text = self.first_value(&["new_text", "newText"])?;
+        Some(match (self.first_value(&["insert_line"]), text.as_str()) {
+            (None, Some(text)) => Ok(create_edit(text)),
             (Some(_), Some(text)) => self
-                .line()
+                .insert_line()
                 .and_then(|line| line.checked_sub(1))
-                .map(|line| insert(line, text))
+                .map(|line| insert_edit(line, text))
                 .ok_or(Malformed),
             (_, None) => Err(Malformed),
         })
     }
 
     /// `edits: [{old, new}, …]`, one after another; an empty old text first makes the file.
-    fn several(&self, edits: &Value) -> Result<Edit, Malformed> {
+    fn edit_list(&self, edits: &Value) -> Result<Edit, Malformed> {
         let parsed = edits
             .as_str()
             .and_then(|edits| serde_json::from_str::<Value>(edits).ok());
@@ -321,12 +331,15 @@ impl<'v> Call<'v> {
         let mut start = None;
         let mut hunks = Vec::with_capacity(edits.len());
         for (index, edit) in edits.iter().enumerate() {
-            let call = Call {
+            let call = ToolArguments {
                 arguments: edit.as_object().ok_or(Malformed)?,
                 ..*self
             };
-            let (old, new) = call.text(&OLD).zip(call.text(&NEW)).ok_or(Malformed)?;
-            match replace(old, new, call.place()?)? {
+            let (old, new) = call
+                .first_text(&OLD)
+                .zip(call.first_text(&NEW))
+                .ok_or(Malformed)?;
+            match replace_edit(old, new, call.edit_position()?)? {
                 Edit::Create(text) if index == 0 => start = Some(text),
                 Edit::Change(more) => hunks.extend(more),
                 _ => return Err(Malformed),
@@ -334,7 +347,8 @@ impl<'v> Call<'v> {
         }
         match start {
             Some(text) => {
-                let changed = edit::apply(&hunks, Bases::Whole(&text)).map_err(|_| Malformed)?;
+                let changed =
+                    edit::apply(&hunks, BaseTexts::Whole(&text)).map_err(|_| Malformed)?;
                 Ok(Edit::Create(
                     changed.into_iter().next().flatten().unwrap_or(text),
                 ))
@@ -344,29 +358,31 @@ impl<'v> Call<'v> {
         }
     }
 
-    /// Where an old text must stand. A number of places is more than can be held to.
-    fn place(&self) -> Result<Place, Malformed> {
-        let everywhere = match self.value(&EVERYWHERE) {
+    /// The positions at which an old text is replaced. An exact number of them other than 1 can't be guaranteed.
+    fn edit_position(&self) -> Result<EditPosition, Malformed> {
+        let everywhere = match self.first_value(&EVERYWHERE) {
             Some(Value::Bool(everywhere)) => *everywhere,
             Some(Value::String(word)) => word.trim().eq_ignore_ascii_case("true"),
             None | Some(Value::Null) => false,
             Some(_) => return Err(Malformed),
         };
-        let expected = self.value(&["expected_replacements"]).and_then(number);
+        let expected = self
+            .first_value(&["expected_replacements"])
+            .and_then(line_number);
         match (everywhere, expected) {
-            (true, _) => Ok(Place::Everywhere),
-            (false, None | Some(1)) => Ok(Place::Once),
+            (true, _) => Ok(EditPosition::Everywhere),
+            (false, None | Some(1)) => Ok(EditPosition::Once),
             (false, Some(_)) => Err(Malformed),
         }
     }
 
-    fn line(&self) -> Option<u32> {
-        number(self.value(&["insert_line"])?)
+    fn insert_line(&self) -> Option<u32> {
+        line_number(self.first_value(&["insert_line"])?)
     }
 
-    /// All of a file, if the tool's name doesn't say that it does something else with it.
-    fn whole(&self, path: &str) -> Option<Block<'static>> {
-        let content = self.value(&CONTENT)?;
+    /// All of a file, unless the tool's name says that it adds to the file or creates it.
+    fn whole_file(&self, path: &str) -> Option<CodeBlock<'static>> {
+        let content = self.first_value(&CONTENT)?;
         let name = self.name.to_ascii_lowercase();
         let adds = ["append", "insert", "prepend"]
             .iter()
@@ -378,19 +394,21 @@ impl<'v> Call<'v> {
             )
         });
         Some(match content.as_str() {
-            None => change(path, Err(Malformed), self.written),
-            Some(_) if adds || names_lines => change(path, Err(Malformed), self.written),
-            Some(text) if name.contains("create") => change(path, Ok(created(text)), self.written),
-            Some(text) => file(path, text),
+            None => edit_block(path, Err(Malformed), self.written),
+            Some(_) if adds || names_lines => edit_block(path, Err(Malformed), self.written),
+            Some(text) if name.contains("create") => {
+                edit_block(path, Ok(create_edit(text)), self.written)
+            }
+            Some(text) => whole_file_block(path, text),
         })
     }
 }
 
 fn holds_patch(text: &str) -> bool {
-    text.lines().any(apply_patch::begins)
+    text.lines().any(apply_patch::begins_patch)
 }
 
-fn number(value: &Value) -> Option<u32> {
+fn line_number(value: &Value) -> Option<u32> {
     let number = match value {
         Value::String(digits) => digits.trim().parse().ok(),
         value => value.as_u64(),
@@ -398,25 +416,25 @@ fn number(value: &Value) -> Option<u32> {
     number.and_then(|number| u32::try_from(number).ok())
 }
 
-fn created(text: &str) -> Edit {
+fn create_edit(text: &str) -> Edit {
     Edit::Create(text.to_string())
 }
 
-fn insert(after_lines: u32, text: &str) -> Edit {
+fn insert_edit(after_lines: u32, text: &str) -> Edit {
     let text = text.to_string();
     Edit::Change([Hunk::Insert { after_lines, text }].into())
 }
 
 /// An empty old text makes a file; it never overwrites one.
-fn replace(old: &str, new: &str, place: Place) -> Result<Edit, Malformed> {
+fn replace_edit(old: &str, new: &str, place: EditPosition) -> Result<Edit, Malformed> {
     if old.is_empty() {
-        return Ok(created(new));
+        return Ok(create_edit(new));
     }
     let hunk = Hunk::Replace {
         old: old.to_string(),
         new: new.to_string(),
         place,
-        unit: Unit::Text,
+        unit: MatchUnit::Text,
     };
     Ok(Edit::Change([hunk].into()))
 }

@@ -1,10 +1,10 @@
 //! Conversations that a client quotes in one message, for a task of its own: a summary, a title (aider, Open WebUI,
 //! LibreChat, LobeChat, OpenCode).
 
-/// What marks a quoted conversation by itself.
+/// A text that by itself marks a quoted conversation.
 const QUOTED_CONVERSATION: &str = "<chat_history>";
 
-/// How far into a message its client says what it is for.
+/// The first bytes of a message in which its client states the task.
 const TASK_BYTES_MAX: usize = 240;
 
 /// Whether a message quotes a conversation instead of being part of one: code in it is neither the user's nor new.
@@ -21,7 +21,7 @@ pub fn asks_about_a_conversation(text: &str) -> bool {
 
 /// Whether a user's turn begins on one line and an assistant's on a later one: `# USER`, `**Assistant:**`, `user: hello`.
 fn has_turns(text: &str) -> bool {
-    let mut speakers = text.lines().filter_map(speaker);
+    let mut speakers = text.lines().filter_map(speaker_of_turn);
     speakers.any(|speaker| speaker == Speaker::User)
         && speakers.any(|speaker| speaker == Speaker::Assistant)
 }
@@ -32,7 +32,7 @@ enum Speaker {
     Assistant,
 }
 
-fn speaker(line: &str) -> Option<Speaker> {
+fn speaker_of_turn(line: &str) -> Option<Speaker> {
     let name = line.trim_start_matches(['#', '*', '[', '<', '|', '>']);
     let is_marked = name.len() < line.len();
     let name = name.trim_start_matches(|c: char| is_marked && c == ' ');
@@ -64,7 +64,7 @@ fn asks_for_a_title(text: &str) -> bool {
         let words = of.split(' ');
         let mut words = words
             .skip_while(|word| ["this", "the", "our", "a", "user", "following"].contains(word));
-        // A window or a page of that name is no conversation.
+        // "Title for the chat window" is about a window, not a conversation.
         words.next().is_some_and(|noun| {
             let name = noun.trim_end_matches([':', '.', ',', '"']);
             ["conversation", "chat", "query", "dialogue", "discussion"].contains(&name)

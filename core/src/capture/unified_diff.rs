@@ -1,16 +1,16 @@
-//! Unified diffs, fenced or bare. Line numbers are often wrong, so hunks are placed by what they hold.
+//! Unified diffs, fenced or bare. Models often get line numbers wrong, so hunks are placed by their lines.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::line::{line_at, lines_from, without_end};
-use super::path_hint::Hint;
-use super::section::{Edits, Section};
-use crate::edit::{Edit, Hunk, Malformed, Place, Unit};
+use super::path_hint::PathHint;
+use super::section::{FileSection, ParsedEdits};
+use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::Format;
 
 /// Whether a line, with the one after it, has the mark of a diff.
-pub(super) fn marks(line: &str, next: &str) -> bool {
+pub(super) fn has_diff_mark(line: &str, next: &str) -> bool {
     let line = without_end(line);
     line.starts_with("diff --git ")
         || line.starts_with("@@ ")
@@ -19,7 +19,7 @@ pub(super) fn marks(line: &str, next: &str) -> bool {
 }
 
 /// Whether a bare diff starts at this line.
-pub(super) fn opens(text: &str, at: usize) -> bool {
+pub(super) fn opens_bare_diff(text: &str, at: usize) -> bool {
     let line = line_at(text, at);
     let next = line_at(text, line.end);
     let third = line_at(text, next.end);
@@ -35,7 +35,7 @@ pub(super) fn opens(text: &str, at: usize) -> bool {
             && text[third].starts_with("@@")
 }
 
-/// What follows `diff --git`.
+/// The beginnings of lines that may follow `diff --git`.
 const GIT_LINES: [&str; 10] = [
     "--- ",
     "index ",
@@ -49,38 +49,38 @@ const GIT_LINES: [&str; 10] = [
     "copy from ",
 ];
 
-/// Reads a fence's content. Prose may stand before the first header if the fence is tagged as a diff; a diff without any
-/// header or heading is one hunk.
-pub(super) fn read_fenced(piece: &str, tagged: bool) -> Edits {
+/// Reads a fence's content. Prose may come before the first header if the fence is tagged as a diff. A diff without a header
+/// and without `@@` is one hunk.
+pub(super) fn read_fenced(piece: &str, tagged: bool) -> ParsedEdits {
     let start = first_mark(piece).unwrap_or_default();
     let mut sound = piece[..start]
         .lines()
         .all(|line| line.trim().is_empty() || tagged && !line.starts_with(['+', '-']));
-    let mut reader = Reader::new(piece, start);
+    let mut reader = DiffReader::new(piece, start);
     while let Some(line) = reader.next_line() {
-        sound &= reader.pass(&line) == Passed::Taken;
+        sound &= reader.read_line(&line) == LineOutcome::Taken;
     }
-    let edits = finish(reader.files);
-    if sound { edits } else { edits.spoiled() }
+    let edits = sections_of(reader.files);
+    if sound { edits } else { edits.all_malformed() }
 }
 
 fn first_mark(piece: &str) -> Option<usize> {
     let mut lines = lines_from(piece, 0).peekable();
     while let Some((at, line)) = lines.next() {
         let next = lines.peek().map_or("", |(_, line)| *line);
-        if marks(line, next) {
+        if has_diff_mark(line, next) {
             return Some(at);
         }
     }
     None
 }
 
-/// Reads a bare diff that starts at `at`, and says where it ends.
-pub(super) fn read_bare(text: &str, at: usize) -> (Edits, usize) {
-    let mut reader = Reader::new(text, at);
+/// Reads a bare diff that starts at `at`, and returns its end.
+pub(super) fn read_bare(text: &str, at: usize) -> (ParsedEdits, usize) {
+    let mut reader = DiffReader::new(text, at);
     let mut end = at;
     while let Some(line) = reader.next_line() {
-        if reader.is_over(&line) || reader.pass(&line) == Passed::Foreign {
+        if reader.ends_at_blank(&line) || reader.read_line(&line) == LineOutcome::Foreign {
             break;
         }
         // Blank lines belong to it only if more of it follows.
@@ -88,44 +88,44 @@ pub(super) fn read_bare(text: &str, at: usize) -> (Edits, usize) {
             end = line.end;
         }
     }
-    let mut edits = finish(reader.files);
+    let mut edits = sections_of(reader.files);
     for section in &mut edits.sections {
         section.start = section.start.saturating_sub(at);
     }
     (edits, end)
 }
 
-fn finish(files: Vec<File>) -> Edits {
+fn sections_of(files: Vec<FileDiff>) -> ParsedEdits {
     if files.is_empty() {
-        return Edits::malformed(Format::UnifiedDiff);
+        return ParsedEdits::malformed(Format::UnifiedDiff);
     }
-    Edits {
+    ParsedEdits {
         format: Format::UnifiedDiff,
-        sections: files.into_iter().map(File::finish).collect(),
+        sections: files.into_iter().map(FileDiff::into_section).collect(),
     }
 }
 
-struct Reader<'t> {
+struct DiffReader<'t> {
     text: &'t str,
     at: usize,
-    files: Vec<File>,
+    files: Vec<FileDiff>,
 }
 
-struct Line<'t> {
+struct DiffLine<'t> {
     start: usize,
     end: usize,
     text: &'t str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Passed {
+enum LineOutcome {
     Taken,
     Foreign,
 }
 
-/// One file of the diff as far as it was read.
+/// One file of the diff, as read so far.
 #[derive(Default)]
-struct File {
+struct FileDiff {
     start: usize,
     /// `diff --git` came, and no `---` yet.
     announced: bool,
@@ -148,7 +148,7 @@ struct HunkText {
     counts: Option<(u32, u32)>,
     from_nothing: bool,
     seen: (u32, u32),
-    /// How many blank lines, without a mark, came last.
+    /// The number of blank lines without a mark read last; they belong to the hunk only if more of it follows.
     blanks: u32,
     changes: bool,
     /// Whether a side's last line has no newline.
@@ -156,7 +156,7 @@ struct HunkText {
     last_mark: char,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> DiffReader<'t> {
     fn new(text: &'t str, at: usize) -> Self {
         Self {
             text,
@@ -165,13 +165,13 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn next_line(&mut self) -> Option<Line<'t>> {
+    fn next_line(&mut self) -> Option<DiffLine<'t>> {
         if self.at >= self.text.len() {
             return None;
         }
         let range = line_at(self.text, self.at);
         self.at = range.end;
-        Some(Line {
+        Some(DiffLine {
             start: range.start,
             end: range.end,
             text: self.text[range].trim_end_matches('\n'),
@@ -179,43 +179,44 @@ impl<'t> Reader<'t> {
     }
 
     /// Whether a blank line ends a bare diff: its last hunk has all that its heading promises.
-    fn is_over(&self, line: &Line<'_>) -> bool {
+    fn ends_at_blank(&self, line: &DiffLine<'_>) -> bool {
         let hunk = self.files.last().and_then(|file| file.hunks.last());
         line.text.trim().is_empty() && hunk.is_some_and(|hunk| hunk.counts == Some(hunk.seen))
     }
 
-    fn pass(&mut self, line: &Line<'t>) -> Passed {
+    fn read_line(&mut self, line: &DiffLine<'t>) -> LineOutcome {
         let text = line.text.trim_end_matches('\r');
         let git = text.strip_prefix("diff --git ");
         if git.is_some() || text.starts_with("Index: ") {
-            self.files.push(File {
+            self.files.push(FileDiff {
                 start: line.start,
                 announced: true,
                 git: git.and_then(git_paths),
-                ..File::default()
+                ..FileDiff::default()
             });
-            return Passed::Taken;
+            return LineOutcome::Taken;
         }
         if self.is_header(line) {
             self.start_file(line, text);
-            return Passed::Taken;
+            return LineOutcome::Taken;
         }
         if text.starts_with("@@") {
             if self.files.is_empty() {
-                self.files.push(File::default());
+                self.files.push(FileDiff::default());
             }
-            self.push_hunk(HunkText::headed(text));
-            return Passed::Taken;
+            self.push_hunk(HunkText::with_heading(text));
+            return LineOutcome::Taken;
         }
         let in_hunk = self.files.last().is_some_and(|file| !file.hunks.is_empty());
-        match in_hunk {
-            true => self.pass_body(line.text),
-            false => self.pass_heading(line, text),
+        if in_hunk {
+            self.read_hunk_line(line.text)
+        } else {
+            self.read_extended_header(line, text)
         }
     }
 
     /// `--- old` with `+++ new` below it. Within a hunk it could be a removed line, so more is asked there.
-    fn is_header(&self, line: &Line<'_>) -> bool {
+    fn is_header(&self, line: &DiffLine<'_>) -> bool {
         if !line.text.starts_with("--- ") {
             return false;
         }
@@ -231,7 +232,7 @@ impl<'t> Reader<'t> {
             && (hunk.is_none() || self.text[third].starts_with("@@"))
     }
 
-    fn start_file(&mut self, line: &Line<'t>, text: &str) {
+    fn start_file(&mut self, line: &DiffLine<'t>, text: &str) {
         let next = line_at(self.text, line.end);
         let new = without_end(&self.text[next.clone()]);
         self.at = next.end;
@@ -240,27 +241,31 @@ impl<'t> Reader<'t> {
             .last()
             .is_some_and(|file| file.announced && file.hunks.is_empty());
         if !announced {
-            self.files.push(File {
+            self.files.push(FileDiff {
                 start: line.start,
-                ..File::default()
+                ..FileDiff::default()
             });
         }
-        if let Some(file) = self.files.last_mut() {
-            file.announced = false;
-            file.old = Some(header_path(&text[4..]));
-            file.new = Some(header_path(&new[4..]));
-        }
+        let file = self
+            .files
+            .last_mut()
+            .expect("the file was pushed if it wasn't announced");
+        file.announced = false;
+        file.old = Some(header_path(&text[4..]));
+        file.new = Some(header_path(&new[4..]));
     }
 
     fn push_hunk(&mut self, hunk: HunkText) {
-        if let Some(file) = self.files.last_mut() {
-            file.announced = false;
-            file.hunks.push(hunk);
-        }
+        let file = self
+            .files
+            .last_mut()
+            .expect("a hunk follows a file's header");
+        file.announced = false;
+        file.hunks.push(hunk);
     }
 
     /// A line after a file's header and before its first hunk.
-    fn pass_heading(&mut self, line: &Line<'t>, text: &str) -> Passed {
+    fn read_extended_header(&mut self, line: &DiffLine<'t>, text: &str) -> LineOutcome {
         const PLAIN: [&str; 6] = [
             "index ",
             "old mode ",
@@ -270,20 +275,20 @@ impl<'t> Reader<'t> {
             "=====",
         ];
         if text.trim().is_empty() {
-            return Passed::Taken;
+            return LineOutcome::Taken;
         }
         let is_body = text.starts_with(['+', '-', ' ']);
         let Some(file) = self.files.last_mut() else {
-            // A headless hunk, as far as it is one.
+            // A hunk without a header, if the line can be part of one.
             if !is_body {
-                return Passed::Foreign;
+                return LineOutcome::Foreign;
             }
-            self.files.push(File {
+            self.files.push(FileDiff {
                 start: line.start,
                 hunks: [HunkText::default()].into(),
-                ..File::default()
+                ..FileDiff::default()
             });
-            return self.pass_body(line.text);
+            return self.read_hunk_line(line.text);
         };
         if let Some(path) = text.strip_prefix("rename from ") {
             file.rename_from = Some(path.trim().to_string());
@@ -305,40 +310,39 @@ impl<'t> Reader<'t> {
             file.flawed = true;
         } else if is_body && !file.announced {
             file.hunks.push(HunkText::default());
-            return self.pass_body(line.text);
+            return self.read_hunk_line(line.text);
         } else if !PLAIN.iter().any(|start| text.starts_with(start)) {
-            return Passed::Foreign;
+            return LineOutcome::Foreign;
         }
-        Passed::Taken
+        LineOutcome::Taken
     }
 
     /// A line of the last hunk.
-    fn pass_body(&mut self, line: &str) -> Passed {
+    fn read_hunk_line(&mut self, line: &str) -> LineOutcome {
         let file = self.files.last_mut();
-        let Some(hunk) = file.and_then(|file| file.hunks.last_mut()) else {
-            return Passed::Foreign;
-        };
-        hunk.pass(line)
+        let hunk = file.and_then(|file| file.hunks.last_mut());
+        hunk.expect("a line is read as a hunk's only inside of one")
+            .read_line(line)
     }
 }
 
 impl HunkText {
-    fn headed(heading: &str) -> Self {
+    fn with_heading(heading: &str) -> Self {
         Self {
-            counts: counts(heading),
+            counts: heading_counts(heading),
             from_nothing: heading.starts_with("@@ -0,0 "),
             ..Self::default()
         }
     }
 
-    fn pass(&mut self, line: &str) -> Passed {
+    fn read_line(&mut self, line: &str) -> LineOutcome {
         if line.trim_end_matches('\r').is_empty() {
             self.blanks += 1;
-            return Passed::Taken;
+            return LineOutcome::Taken;
         }
         let mark = match line.chars().next() {
             Some(mark @ (' ' | '+' | '-' | '\\')) => mark,
-            _ => return Passed::Foreign,
+            _ => return LineOutcome::Foreign,
         };
         if mark == '\\' {
             return self.drop_newline();
@@ -349,10 +353,10 @@ impl HunkText {
         self.push(mark, &line[1..])
     }
 
-    fn push(&mut self, mark: char, line: &str) -> Passed {
+    fn push(&mut self, mark: char, line: &str) -> LineOutcome {
         let (in_old, in_new) = (mark != '+', mark != '-');
         if in_old && self.bare.0 || in_new && self.bare.1 {
-            return Passed::Foreign;
+            return LineOutcome::Foreign;
         }
         for (is_in, side, seen) in [
             (in_old, &mut self.old, &mut self.seen.0),
@@ -366,16 +370,16 @@ impl HunkText {
         }
         self.changes |= mark != ' ';
         self.last_mark = mark;
-        Passed::Taken
+        LineOutcome::Taken
     }
 
     /// `\ No newline at end of file`, said of the line before.
-    fn drop_newline(&mut self) -> Passed {
+    fn drop_newline(&mut self) -> LineOutcome {
         let (in_old, in_new) = match self.last_mark {
             '-' => (true, false),
             '+' => (false, true),
             ' ' => (true, true),
-            _ => return Passed::Foreign,
+            _ => return LineOutcome::Foreign,
         };
         for (is_in, side, bare) in [
             (in_old, &mut self.old, &mut self.bare.0),
@@ -386,12 +390,12 @@ impl HunkText {
                 *bare = true;
             }
         }
-        Passed::Taken
+        LineOutcome::Taken
     }
 
-    /// Lines to add without a place go to the file's end if no numbers say otherwise (aider's rule); numbers alone aren't
-    /// trusted to name a place.
-    fn hunk(self, only: bool) -> Result<Hunk, Malformed> {
+    /// A hunk that only adds lines appends them if it has no line numbers (aider's rule). With numbers it is malformed: numbers
+    /// alone aren't trusted to name a position.
+    fn into_hunk(self, only: bool) -> Result<Hunk, Malformed> {
         match self.old.is_empty() {
             _ if !self.changes => Err(Malformed),
             true if only && self.counts.is_none() => Ok(Hunk::Append(self.new)),
@@ -399,8 +403,8 @@ impl HunkText {
             false => Ok(Hunk::Replace {
                 old: self.old,
                 new: self.new,
-                place: Place::Once,
-                unit: Unit::Lines,
+                place: EditPosition::Once,
+                unit: MatchUnit::Lines,
             }),
         }
     }
@@ -412,7 +416,7 @@ impl HunkText {
 }
 
 /// The counts of `@@ -1,2 +3,4 @@`; a missing one is 1.
-fn counts(heading: &str) -> Option<(u32, u32)> {
+fn heading_counts(heading: &str) -> Option<(u32, u32)> {
     let mut words = heading.trim_start_matches('@').split_whitespace();
     let count = |word: &str, mark: char| {
         let numbers = word.strip_prefix(mark)?;
@@ -423,7 +427,7 @@ fn counts(heading: &str) -> Option<(u32, u32)> {
     Some((count(words.next()?, '-')?, count(words.next()?, '+')?))
 }
 
-/// `a/x b/x`; names with blanks are read from the lines below.
+/// `a/x b/x`; names with spaces are read from the lines below.
 fn git_paths(paths: &str) -> Option<(String, String)> {
     let (old, new) = paths.split_once(' ')?;
     (!new.contains([' ', '"']) && !old.contains('"'))
@@ -441,20 +445,20 @@ fn header_path(written: &str) -> String {
 
 const NOTHING: &str = "/dev/null";
 
-impl File {
-    fn finish(self) -> Section {
+impl FileDiff {
+    fn into_section(self) -> FileSection {
         let start = self.start;
-        let (old, new) = self.paths();
+        let (old, new) = self.old_and_new_path();
         let path = old.clone().or_else(|| new.clone());
-        Section {
+        FileSection {
             start,
-            hint: path.map(Hint::header),
-            edit: self.edit(old, new),
+            hint: path.map(PathHint::header),
+            edit: self.into_edit(old, new),
         }
     }
 
-    /// The file before and after; none where there is none, or where the diff names none.
-    fn paths(&self) -> (Option<String>, Option<String>) {
+    /// The paths before and after; `None` if the file is created or deleted, or the diff names none.
+    fn old_and_new_path(&self) -> (Option<String>, Option<String>) {
         if let (Some(from), Some(to)) = (&self.rename_from, &self.rename_to) {
             return (Some(from.clone()), Some(to.clone()));
         }
@@ -481,7 +485,7 @@ impl File {
         }
     }
 
-    fn edit(self, old: Option<String>, new: Option<String>) -> Result<Edit, Malformed> {
+    fn into_edit(self, old: Option<String>, new: Option<String>) -> Result<Edit, Malformed> {
         let names_a_file = self.git.is_some() || self.old.is_some();
         // Git quotes odd names with escapes, which aren't read here.
         let quoted =
@@ -500,7 +504,7 @@ impl File {
             (Some(_), None) => Ok(Edit::Delete),
             (Some(old), Some(to)) if old != to => Ok(Edit::Move {
                 to,
-                hunks: hunks(self.hunks, only)?,
+                hunks: into_hunks(self.hunks, only)?,
             }),
             _ if makes_a_file => Ok(Edit::Create(
                 self.hunks
@@ -511,13 +515,13 @@ impl File {
             )),
             (None, Some(_)) => Err(Malformed),
             _ if self.hunks.is_empty() => Err(Malformed),
-            _ => Ok(Edit::Change(hunks(self.hunks, only)?)),
+            _ => Ok(Edit::Change(into_hunks(self.hunks, only)?)),
         }
     }
 }
 
-fn hunks(texts: Vec<HunkText>, only: bool) -> Result<Vec<Hunk>, Malformed> {
-    texts.into_iter().map(|text| text.hunk(only)).collect()
+fn into_hunks(texts: Vec<HunkText>, only: bool) -> Result<Vec<Hunk>, Malformed> {
+    texts.into_iter().map(|text| text.into_hunk(only)).collect()
 }
 
 /// `a.c.orig` is what `diff` compares `a.c` with, not a file that is renamed.

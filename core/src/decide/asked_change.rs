@@ -26,21 +26,21 @@ impl Vocabulary {
         )
     }
 
-    fn is(&self, kind: &str, word: &str) -> bool {
+    fn has_word(&self, kind: &str, word: &str) -> bool {
         let mut kinds = self.0.iter();
         kinds.any(|(name, words)| *name == kind && words.contains(word))
     }
 }
 
-/// The sentences of a prompt that ask for a change, as far as no doubt comes before them.
+/// The sentences of a prompt, for telling which entities it asks to change.
 pub(super) struct AskedChanges<'p> {
     vocabulary: Vocabulary,
     /// Up to the end of each paragraph, its sentences.
-    paragraphs: Vec<Vec<Sentence<'p>>>,
+    paragraphs: Vec<Vec<PromptSentence<'p>>>,
 }
 
 /// One sentence, word by word.
-struct Sentence<'p> {
+struct PromptSentence<'p> {
     words: Vec<&'p str>,
     is_question: bool,
 }
@@ -53,15 +53,15 @@ impl<'p> AskedChanges<'p> {
         }
     }
 
-    /// Whether the user asks for a change of this entity, and says nothing against the last one up to there.
+    /// Whether the user asks for a change of this entity without having doubted anything up to that paragraph.
     pub(super) fn is_asked_of(&self, entity: &EntityId) -> bool {
         let mut is_asked = false;
         let mut is_doubted = false;
         for paragraph in &self.paragraphs {
             for sentence in paragraph {
-                is_doubted |= self.doubts(sentence);
+                is_doubted |= self.is_doubtful(sentence);
             }
-            let names = |sentence: &Sentence<'_>| {
+            let names = |sentence: &PromptSentence<'_>| {
                 sentence.words.iter().any(|word| is_name_of(word, entity))
             };
             if paragraph.iter().any(names) {
@@ -74,46 +74,46 @@ impl<'p> AskedChanges<'p> {
         is_asked
     }
 
-    fn doubts(&self, sentence: &Sentence<'_>) -> bool {
+    fn is_doubtful(&self, sentence: &PromptSentence<'_>) -> bool {
         sentence.words.iter().any(|word| {
-            let word = plain(word);
+            let word = bare_word(word);
             let is_negated = word.ends_with("n't") || word.ends_with("n’t");
-            is_negated || self.vocabulary.is("doubt", &word)
+            is_negated || self.vocabulary.has_word("doubt", &word)
         })
     }
 
-    fn asks_for(&self, sentence: &Sentence<'_>, entity: &EntityId) -> bool {
+    fn asks_for(&self, sentence: &PromptSentence<'_>, entity: &EntityId) -> bool {
         let mut words = sentence.words.iter();
         let is_opening = |word: &str| {
-            let word = plain(word);
-            word.chars().all(|c| c.is_ascii_digit()) || self.vocabulary.is("opening", &word)
+            let word = bare_word(word);
+            word.chars().all(|c| c.is_ascii_digit()) || self.vocabulary.has_word("opening", &word)
         };
         let Some(verb) = words.find(|word| !is_opening(word)) else {
             return false;
         };
-        let verb = plain(verb);
-        let makes = self.vocabulary.is("make", &verb);
-        if sentence.is_question || !(makes || self.vocabulary.is("change", &verb)) {
+        let verb = bare_word(verb);
+        let makes = self.vocabulary.has_word("make", &verb);
+        if sentence.is_question || !(makes || self.vocabulary.has_word("change", &verb)) {
             return false;
         }
         let joins = if makes { "into" } else { "within" };
-        // Whether the next name is what the verb is about.
+        // Whether the next name is the verb's object.
         let mut governs = true;
         for word in words {
-            let name = plain(word);
+            let name = bare_word(word);
             // An article may be a function's name as well.
             if governs && is_name_of(word, entity) && (is_code(word) || name.len() > 2) {
                 return true;
             }
-            governs = (governs && (is_code(word) || self.vocabulary.is("between", &name)))
-                || self.vocabulary.is(joins, &name);
+            governs = (governs && (is_code(word) || self.vocabulary.has_word("between", &name)))
+                || self.vocabulary.has_word(joins, &name);
         }
         false
     }
 }
 
 /// A word without marks around it, lower-cased.
-fn plain(word: &str) -> String {
+fn bare_word(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric())
         .to_lowercase()
 }
@@ -150,7 +150,7 @@ fn is_name_of(word: &str, entity: &EntityId) -> bool {
     }
 }
 
-/// The prompt's own words: neither code blocks nor what is quoted.
+/// The lines of the prompt's paragraphs, without code blocks and quotations.
 fn paragraphs(prompt: &str) -> Vec<Vec<&str>> {
     let mut paragraphs: Vec<Vec<&str>> = Vec::from([Vec::new()]);
     let mut in_code = false;
@@ -172,21 +172,21 @@ fn paragraphs(prompt: &str) -> Vec<Vec<&str>> {
 }
 
 /// The sentences of a paragraph's lines. A line ends one, too: people who write lists leave out the stops.
-fn sentences<'p>(lines: &[&'p str]) -> Vec<Sentence<'p>> {
+fn sentences<'p>(lines: &[&'p str]) -> Vec<PromptSentence<'p>> {
     let mut sentences = Vec::new();
     for line in lines {
         let mut words = Vec::new();
         for word in line.split_whitespace() {
             words.push(word);
             if word.ends_with(['.', '!', '?', ';']) {
-                sentences.push(Sentence {
+                sentences.push(PromptSentence {
                     is_question: word.ends_with('?'),
                     words: core::mem::take(&mut words),
                 });
             }
         }
         let is_question = false;
-        sentences.push(Sentence { words, is_question });
+        sentences.push(PromptSentence { words, is_question });
     }
     sentences
 }

@@ -1,4 +1,4 @@
-//! The shadow audit's place among the decisions: when it is asked for, and what its answer can do (spec §10).
+//! The shadow audit: when it is asked for, and the effects of its answer (spec §10).
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use super::Recorder;
 use super::promote;
-use super::propose::{base_since, disk_verdict};
+use super::propose::{base_verdict_since, disk_verdict};
 use crate::artifact::{Origin, Transition};
-use crate::audit::{self, Question};
+use crate::audit::{self, AuditQuestion};
 use crate::entity::EntityId;
 use crate::event::{
     AuditAnswered, AuditAsked, AuditOutcome, AuditStatus, AuditVerdict, Audited, ContentKind,
@@ -23,18 +23,18 @@ use crate::policy::{AuditChoice, Policy};
 use crate::reason::Reason;
 use crate::view::{Proposal, View};
 
-/// Asks for an audit of what was just judged, if the policy wants one. `judged` are the events of the judgement.
+/// Asks for an audit of a judgement, if the policy wants one. `judged` are the events of the judgement.
 #[must_use]
-pub fn ask<'e>(
+pub fn ask_for_audit<'e>(
     view: &dyn View,
     policy: &Policy,
     episode: EpisodeId,
     asked: &str,
     judged: impl IntoIterator<Item = &'e Event>,
-) -> Option<(Event, Question)> {
+) -> Option<(Event, AuditQuestion)> {
     let about: Vec<Audited> = judged
         .into_iter()
-        .filter_map(|event| auditable(policy.audit, event))
+        .filter_map(|event| auditable_version(policy.audit, event))
         .collect();
     let code: Vec<(&Audited, String)> = about
         .iter()
@@ -50,8 +50,8 @@ pub fn ask<'e>(
     Some((Event::AuditAsked(AuditAsked { episode, about }), question))
 }
 
-/// What an event of the judgement gives to be audited. A whole file is audited by its parts.
-fn auditable(choice: AuditChoice, event: &Event) -> Option<Audited> {
+/// The version in an event of the judgement that is to be audited. A whole file is audited by its parts.
+fn auditable_version(choice: AuditChoice, event: &Event) -> Option<Audited> {
     let (version, entity, lacks_grant) = match event {
         Event::PromotionRefused(refused) => {
             let lacks_grant = refused.report.conclusion == Some(Reason::GrantMissing);
@@ -88,9 +88,9 @@ fn code_of(view: &dyn View, audited: &Audited) -> Option<String> {
     String::from_utf8(bytes?).ok()
 }
 
-/// The files that must be looked at before an answer can promote anything.
+/// The files that must be observed before an answer can promote anything.
 #[must_use]
-pub fn files(view: &dyn View, episode: EpisodeId) -> Vec<RelPath> {
+pub fn audited_files(view: &dyn View, episode: EpisodeId) -> Vec<RelPath> {
     let about = view.audit_under_way(episode).unwrap_or_default();
     let files: BTreeSet<RelPath> = about
         .into_iter()
@@ -99,10 +99,9 @@ pub fn files(view: &dyn View, episode: EpisodeId) -> Vec<RelPath> {
     files.into_iter().collect()
 }
 
-/// Decides about an audit's end. `answer` is as the ledger may hold it. The state must hold what disk says of
-/// [`files`], by an observation of now.
+/// Decides about an audit's end. `answer` is already redacted. The state must hold fresh observations of [`audited_files`].
 #[must_use]
-pub fn answered(
+pub fn audit_answered(
     view: &dyn View,
     episode: EpisodeId,
     outcome: AuditOutcome,
@@ -114,7 +113,7 @@ pub fn answered(
     let mut recorder = Recorder::new(view);
     let verdicts = answer
         .filter(|_| outcome == AuditOutcome::Answered)
-        .and_then(|answer| audit::verdicts(answer, &about));
+        .and_then(|answer| audit::parse_verdicts(answer, &about));
     let stored = answer.map(|answer| recorder.store(ContentKind::Reply, answer.as_bytes()));
     recorder.push(Event::AuditAnswered(AuditAnswered {
         episode,
@@ -130,14 +129,14 @@ pub fn answered(
     };
     let verdicts = verdicts.unwrap_or_default();
     if view.latest_episode(session) == Some(episode) {
-        grant(&mut recorder, view, (episode, session), &verdicts);
+        promote_completed(&mut recorder, view, (episode, session), &verdicts);
     }
-    contest(&mut recorder, (episode, session), &verdicts);
+    notify_contested(&mut recorder, (episode, session), &verdicts);
     recorder.into_events()
 }
 
-/// Promotes what the audit, in time, found complete. A block stands or falls as a whole.
-fn grant(
+/// Promotes the blocks that the audit found complete before the session's next prompt. A block passes or fails as a whole.
+fn promote_completed(
     recorder: &mut Recorder<'_>,
     view: &dyn View,
     (episode, session): (EpisodeId, SessionId),
@@ -162,8 +161,11 @@ fn grant(
                 let is_complete =
                     proposal.entity.symbol.is_none() || is_completed(verdicts, proposal);
                 let disk = disk_verdict(view, &proposal.entity, proposal.slice);
-                let report =
-                    report.granted(LateGrant::ShadowAudit, base_since(view, proposal), disk);
+                let report = report.with_late_grant(
+                    LateGrant::ShadowAudit,
+                    base_verdict_since(view, proposal),
+                    disk,
+                );
                 (is_complete
                     && report.passed
                     && proposal.refused_for() == Some(Reason::GrantMissing))
@@ -193,8 +195,8 @@ fn is_completed(verdicts: &[AuditVerdict], proposal: &Proposal) -> bool {
     })
 }
 
-/// What the audit doubts is said, early or late.
-fn contest(
+/// Issues notices about the versions that the audit doubts, even if the answer is late.
+fn notify_contested(
     recorder: &mut Recorder<'_>,
     (episode, session): (EpisodeId, SessionId),
     verdicts: &[AuditVerdict],

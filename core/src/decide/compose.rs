@@ -12,7 +12,7 @@ use core::cell::RefCell;
 
 use super::Recorder;
 use super::hydrate::{self, Hydration};
-use super::lost::Lost;
+use super::lost::LostCode;
 use super::receive;
 use super::sight::{self, ShownText, Sight, Slot, Withholding};
 use crate::artifact::Origin;
@@ -188,8 +188,8 @@ fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     if let Some(clean) = clean(Role::System, &system, strict) {
         system = clean;
     }
-    hydration.tell_of_stale(view, prompt, withheld);
-    hydration.tell_of_paste(prompt);
+    hydration.notify_stale(view, prompt, withheld);
+    hydration.notify_paste_without_path(prompt);
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(view, prompt, hydration.notices, &|_, _| true);
     let mut sections = hydration.blocks;
@@ -275,8 +275,8 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
         None => withholding.new.iter().cloned().collect(),
     };
     let entities = withheld.iter().map(|withheld| withheld.entity.clone());
-    hydration.tell_of_stale(view, prompt, entities);
-    hydration.tell_of_paste(prompt);
+    hydration.notify_stale(view, prompt, entities);
+    hydration.notify_paste_without_path(prompt);
     let is_due =
         |notice: &NoticeIssued| !in_tool_chain || notice::concerns_next_step(notice.reason);
     hydration.notices.retain(|notice| {
@@ -561,7 +561,7 @@ fn texts_of_messages(request: &Request, range: core::ops::Range<usize>) -> Vec<S
 }
 
 fn candidates(view: &dyn View, prompt: &Prompt<'_>) -> Vec<(EntityId, Reason)> {
-    hydrate::candidates(view, prompt.session, prompt.mentions, prompt.request.tools)
+    hydrate::hydration_candidates(view, prompt.session, prompt.mentions, prompt.request.tools)
 }
 
 /// The symbols that may be hydrated.
@@ -571,7 +571,7 @@ fn wanted_symbols(view: &dyn View, candidates: &[(EntityId, Reason)]) -> Vec<Ent
         match entity.symbol {
             Some(_) => wanted.push(entity.clone()),
             None if *reason != Reason::LeftToTools => {
-                wanted.extend(hydrate::parts_of(view, &entity.path))
+                wanted.extend(hydrate::true_symbols_of(view, &entity.path))
             }
             None => {}
         }
@@ -584,7 +584,7 @@ fn all_parts(view: &dyn View, entity: &EntityId, holds: &dyn Fn(&EntityId) -> bo
     if entity.symbol.is_some() {
         return holds(entity);
     }
-    let parts = hydrate::parts_of(view, &entity.path);
+    let parts = hydrate::true_symbols_of(view, &entity.path);
     !parts.is_empty() && parts.iter().all(holds)
 }
 
@@ -599,7 +599,7 @@ fn replacements(view: &dyn View, prompt: &Prompt<'_>, hydrated: &[Hydrated]) -> 
         .filter(is_newer)
         .map(|shown| format!("{}", shown.entity))
         .collect();
-    (!names.is_empty()).then(|| notice::replaced(&names))
+    (!names.is_empty()).then(|| notice::replaced_notice(&names))
 }
 
 fn notices_of(hydration: &Hydration) -> Vec<Event> {
@@ -651,7 +651,7 @@ fn still_matters(view: &dyn View, notice: &NoticeIssued) -> bool {
 
 fn notice_block(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
     if is_about_users_code(view, prompt, notice)
-        && let Some(told) = notice::of_users_code(notice)
+        && let Some(told) = notice::users_code_notice(notice)
     {
         return told;
     }
@@ -659,10 +659,10 @@ fn notice_block(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssued) -> 
         && notice.reason == Reason::NotConfirmable
         && let Some(is_edit) = is_unlinked_edit(view, entity)
     {
-        return notice::not_linked(entity, is_edit);
+        return notice::not_linked_notice(entity, is_edit);
     }
     let seen = |entity: &EntityId| view.disk(&entity.path);
-    let lost = Lost::of_notice(view, prompt.grammars, notice);
+    let lost = LostCode::of_notice(view, prompt.grammars, notice);
     notice::block(notice, notice.entity.as_ref().and_then(seen), lost.as_ref())
 }
 

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use super::Recorder;
 use super::found_code::{self, FoundCode};
-use super::promote::{self, Containers};
-use super::receive::Said;
-use super::write_head::{self, Place};
+use super::promote::{self, MessagePieces};
+use super::receive::PromptRepetition;
+use super::write_head::{self, CodeSource};
 use crate::artifact::{Origin, Transition};
 use crate::directive::Directive;
 use crate::entity::{EntityId, Symbol};
@@ -21,21 +21,21 @@ use crate::policy::Policy;
 use crate::reason::Reason;
 use crate::view::{Proposal, View};
 
-/// A directive and what it is about.
+/// A directive with its target looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
-    /// What to do.
+pub struct ResolvedDirective {
+    /// The action.
     pub verb: Verb,
-    /// What was written after the verb.
+    /// The text after the verb.
     pub target: String,
-    /// What to do it to, or why what was written names nothing.
+    /// The target, or why the written one names nothing.
     pub entity: Result<EntityId, Reason>,
-    /// When the user said so.
-    pub said: Said,
+    /// Whether the prompt that holds the directive was sent before.
+    pub repetition: PromptRepetition,
 }
 
-impl Order {
-    /// The file that is to be accepted, if this is about one.
+impl ResolvedDirective {
+    /// The file to accept, if this accepts one.
     #[must_use]
     pub fn accepts(&self) -> Option<&RelPath> {
         let entity = self.entity.as_ref().ok();
@@ -44,25 +44,30 @@ impl Order {
     }
 }
 
-/// What was read of a file that the user accepts; `None` if there is no such file.
+/// The text of a file that the user accepts; `None` if there is no such file.
 pub type FileText = Option<Result<String, ReadFailure>>;
 
-/// What a directive is about.
+/// Looks up a directive's target.
 #[must_use]
-pub fn order(view: &dyn View, policy: &Policy, directive: &Directive, said: Said) -> Order {
-    Order {
+pub fn resolve_directive(
+    view: &dyn View,
+    policy: &Policy,
+    directive: &Directive,
+    repetition: PromptRepetition,
+) -> ResolvedDirective {
+    ResolvedDirective {
         verb: directive.verb,
         target: directive.target.clone(),
         entity: match directive.verb.is_about_tools() {
             true => Err(Reason::TargetMissing),
-            false => named(view, policy, &directive.target),
+            false => target_entity(view, policy, &directive.target),
         },
-        said,
+        repetition,
     }
 }
 
-/// What a target names. A file's name may hold `::` itself: a tracked one is recognised.
-fn named(view: &dyn View, policy: &Policy, target: &str) -> Result<EntityId, Reason> {
+/// The entity that a target names. A file name may itself contain `::`: a tracked file is preferred to the first split.
+fn target_entity(view: &dyn View, policy: &Policy, target: &str) -> Result<EntityId, Reason> {
     if target.is_empty() {
         return Err(Reason::TargetMissing);
     }
@@ -88,29 +93,29 @@ fn named(view: &dyn View, policy: &Policy, target: &str) -> Result<EntityId, Rea
     }
 }
 
-/// Carries one directive out. `file` is what disk holds, for [`Verb::Accept`]; the state must already hold what disk
-/// says of the path, by an observation of this episode.
+/// Carries one directive out. `file` is the file's text, for [`Verb::Accept`]. The state must already hold an observation
+/// of the file, made in this episode.
 #[must_use]
 pub fn carry_out(
     view: &dyn View,
     grammars: &dyn Grammars,
     (episode, session): (EpisodeId, SessionId),
-    order: &Order,
+    order: &ResolvedDirective,
     file: FileText,
 ) -> Vec<Event> {
     let (mut events, reason) = match (order.verb, &order.entity) {
         (Verb::Unknown, _) => (Vec::new(), Some(Reason::UnknownDirective)),
         (_, Err(reason)) => (Vec::new(), Some(*reason)),
         (Verb::Accept, Ok(entity)) => {
-            let accepted = (entity, order.said);
-            accept(view, grammars, (episode, session), accepted, file)
+            let accepted = (entity, order.repetition);
+            accept_from_disk(view, grammars, (episode, session), accepted, file)
         }
-        (Verb::Reject, Ok(entity)) => reject(view, episode, entity),
-        // What waits by now may be another proposal than the one that was confirmed.
-        (Verb::Confirm, Ok(_)) if order.said == Said::Again => {
+        (Verb::Reject, Ok(entity)) => reject_proposals(view, episode, entity),
+        // The proposal that waits now may be another one than the user confirmed when the prompt was first sent.
+        (Verb::Confirm, Ok(_)) if order.repetition == PromptRepetition::Regenerated => {
             (Vec::new(), Some(Reason::NothingToDo))
         }
-        (Verb::Confirm, Ok(entity)) => confirm(view, episode, entity),
+        (Verb::Confirm, Ok(entity)) => confirm_proposal(view, episode, entity),
         (Verb::Allow | Verb::Revoke | Verb::Stop | Verb::Resume, Ok(_)) => {
             unreachable!("what is said about tools names no entity")
         }
@@ -127,19 +132,19 @@ pub fn carry_out(
     events
 }
 
-/// What follows, and the notice that answers; no notice where the events hold one already.
-type Outcome = (Vec<Event>, Option<Reason>);
+/// The events, and the reason for the notice that answers; `None` where the events already hold a notice.
+type EventsAndNotice = (Vec<Event>, Option<Reason>);
 
-fn accept(
+fn accept_from_disk(
     view: &dyn View,
     grammars: &dyn Grammars,
     (episode, session): (EpisodeId, SessionId),
-    (entity, said): (&EntityId, Said),
+    (entity, said): (&EntityId, PromptRepetition),
     file: FileText,
-) -> Outcome {
+) -> EventsAndNotice {
     let text = match file {
         None => return (Vec::new(), Some(Reason::FileMissing)),
-        // A look read its bytes, so it is their text that can't be read.
+        // The observation could read the bytes, so it is UTF-8 that failed.
         Some(Err(ReadFailure::Failed))
             if matches!(view.disk(&entity.path), Some(DiskFinding::File(_))) =>
         {
@@ -148,18 +153,18 @@ fn accept(
         Some(Err(_)) => return (Vec::new(), Some(Reason::FileUnreadable)),
         Some(Ok(text)) => text,
     };
-    let found = found_code::of_file(grammars, entity.path.clone(), &text);
-    if said == Said::Again && view.artifact_is_current(found.artifact).is_none() {
+    let found = found_code::code_of_file(grammars, entity.path.clone(), &text);
+    if said == PromptRepetition::Regenerated && view.artifact_is_current(found.artifact).is_none() {
         // Nothing of these bytes was ever true: disk has changed since the user accepted it.
         return (Vec::new(), Some(Reason::NothingToDo));
     }
-    let place = Place::Disk(entity.symbol.clone());
+    let place = CodeSource::Disk(entity.symbol.clone());
     let mut events = write_head::write_head(
         view,
         Thresholds::default(),
         (episode, session),
         &found,
-        &Containers::default(),
+        &MessagePieces::default(),
         &place,
     );
     let has = |wanted: fn(&Event) -> bool| events.iter().any(wanted);
@@ -169,8 +174,8 @@ fn accept(
     let symbol = entity.symbol.as_ref();
     let reason = if promotes {
         Some(Reason::UserAccepted)
-    } else if let Some(reason) = unfit(&found) {
-        // What is said of code in a conversation doesn't fit a file.
+    } else if let Some(reason) = unfit_for_acceptance(&found) {
+        // The notices of `write_head` are worded for code in a conversation, not for a file.
         events.retain(|event| !matches!(event, Event::NoticeIssued(_)));
         Some(reason)
     } else if has(|event| matches!(event, Event::NoticeIssued(_))) {
@@ -183,8 +188,8 @@ fn accept(
     (events, reason)
 }
 
-/// Why nothing of a file's code can be accepted, if that lies in the file as a whole.
-fn unfit(found: &FoundCode) -> Option<Reason> {
+/// The reason why no code of a file can be accepted, if it concerns the file as a whole.
+fn unfit_for_acceptance(found: &FoundCode) -> Option<Reason> {
     match &found.extraction {
         Err(Reason::TooLargeToParse) => Some(Reason::TooLargeToAccept),
         Err(Reason::NoGrammar) => Some(Reason::LanguageNotRead),
@@ -194,7 +199,7 @@ fn unfit(found: &FoundCode) -> Option<Reason> {
     }
 }
 
-fn reject(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
+fn reject_proposals(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> EventsAndNotice {
     let events: Vec<Event> = view
         .proposals_for(entity)
         .into_iter()
@@ -218,7 +223,7 @@ fn reject(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
     (events, Some(reason))
 }
 
-fn confirm(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
+fn confirm_proposal(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> EventsAndNotice {
     let proposals = view.proposals_for(entity);
     let newest = proposals.iter().rfind(|proposal| is_confirmable(proposal));
     let block = newest.map(|proposal| promote::with_its_parts(view, proposal.clone()));
@@ -232,7 +237,10 @@ fn confirm(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
     };
     let mut recorder = Recorder::new(view);
     for proposal in &block {
-        let mut report = proposal.report.clone().unwrap_or_default();
+        let mut report = proposal
+            .report
+            .clone()
+            .expect("a confirmable proposal was judged");
         report.verdicts.push(Verdict {
             rule: Reason::UserConfirmed,
             met: true,
@@ -250,12 +258,12 @@ fn confirm(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> Outcome {
         .iter()
         .filter_map(|proposal| proposal.rename_of.as_ref())
     {
-        promote::remove(&mut recorder, episode, known.clone(), Reason::UserConfirmed);
+        promote::remove_entity(&mut recorder, episode, known.clone(), Reason::UserConfirmed);
     }
     (recorder.into_events(), Some(Reason::UserConfirmed))
 }
 
-/// What kept the proposal out was not gate A: disk, the name, or a grant that was still missing.
+/// Whether something other than gate A kept the proposal out: disk, the name, or a grant that was still missing.
 fn is_confirmable(proposal: &Proposal) -> bool {
     let by_others = matches!(
         proposal.refused_for(),

@@ -1,4 +1,4 @@
-//! Code found in a message, read by a grammar once, before anything is decided about it.
+//! Code found in a message, parsed once, before anything is decided about it.
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -7,10 +7,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::found_edit::{self, Edited, FoundEdit};
-use super::namesakes::{self, Known};
+use super::found_edit::{self, EditedCode, FoundEdit};
+use super::namesakes::{self, TrueNamesakes};
 use super::unfenced;
-use crate::capture::{self, Block, Closing, Part, Standing};
+use crate::capture::{self, Authorship, Closing, CodeBlock, StatedExtent};
 use crate::delimiter;
 use crate::edit::Edit;
 use crate::entity::{EntityId, Symbol};
@@ -26,47 +26,47 @@ use crate::redact;
 use crate::slice;
 use crate::view::View;
 
-/// One block of code with all that can be said of it before it is linked to entities.
+/// One block of code, parsed, with its file looked up, and not yet linked to entities.
 #[derive(Clone, Debug)]
 pub struct FoundCode {
     /// The family that it is written in.
     pub format: Format,
-    /// The code; of an edit the code that it makes, or its own text where it doesn't apply. The event that stores it
-    /// shares it.
+    /// The code. For an edit the code that it makes, or its own text where it doesn't apply. Shared with the event that
+    /// stores it.
     pub code: Arc<str>,
     /// Its address.
     pub artifact: ArtifactHash,
     /// Hash of its canonical form as a whole file.
     pub whole: SliceHash,
-    /// Where it stands verbatim in the message's text.
+    /// Its range in the message's text, if it is there verbatim.
     pub verbatim: Option<Range<usize>>,
     /// The edit, if it is one.
     pub edit: Option<FoundEdit>,
     /// The language that its fence names.
     pub language: Option<String>,
-    /// What names its file.
+    /// How its file is named.
     pub evidence: PathEvidence,
-    /// The file; an error says why what was written is no usable path.
+    /// The file, or why the written path isn't usable; `None` if nothing names a file.
     pub path: Option<Result<RelPath, Reason>>,
-    /// What it defines; an error says why nothing is known of that.
+    /// Its definitions, or why they couldn't be read.
     pub extraction: Result<Extraction, Reason>,
-    /// The hash of each symbol's canonical form, if they were taken already when it was read.
+    /// The hash of each symbol's canonical form, if they were computed when it was read.
     pub slices: BTreeMap<Symbol, SliceHash>,
-    /// Parse errors that the text it stands for has already.
+    /// The number of parse errors that its base has already.
     pub errors_before: u32,
-    /// What is known of the symbols that have several definitions.
-    pub known: BTreeMap<Symbol, Known>,
-    /// Where nothing names the file: tracked files with namesakes of its symbols, in languages that are no kin of its own.
+    /// The true definitions of those symbols that have several.
+    pub known: BTreeMap<Symbol, TrueNamesakes>,
+    /// If nothing names the file: tracked files that have symbols of the same names, in unrelated languages.
     pub foreign: BTreeSet<RelPath>,
     /// The pattern data in force.
     pub patterns: ArtifactHash,
-    /// Whether all of it is there.
+    /// Whether it is complete.
     pub completeness: Completeness,
-    /// What it says of its share of the file.
-    pub part: Part,
+    /// Whether it says that it is the whole file or a part.
+    pub part: StatedExtent,
 }
 
-/// Whether a message was cut short where it ends.
+/// Whether a message was cut short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageEnd {
     /// The message is whole.
@@ -75,9 +75,9 @@ pub enum MessageEnd {
     CutShort,
 }
 
-/// What reading code takes: the state that edits are applied to, and the parsers.
+/// Reads blocks of code by the state that edits are applied to, and the parsers.
 #[derive(Clone, Copy)]
-pub struct Reading<'r> {
+pub struct CodeReader<'r> {
     /// The state.
     pub view: &'r dyn View,
     /// The parsers.
@@ -89,8 +89,8 @@ pub struct Reading<'r> {
 /// Finds and reads all code in a message's text and tool calls. `text` is as it is recorded: without injected blocks
 /// and credentials.
 #[must_use]
-pub fn find(
-    reading: Reading<'_>,
+pub fn find_code(
+    reading: CodeReader<'_>,
     text: &str,
     tool_calls: &[ToolCall],
     end: MessageEnd,
@@ -115,17 +115,17 @@ pub fn find(
 
 /// Finds and reads all code in a message of the user's, who may leave out the fence below a path. `text` is as for [`find`].
 #[must_use]
-pub fn find_users(reading: Reading<'_>, text: &str) -> Vec<FoundCode> {
+pub fn find_users_code(reading: CodeReader<'_>, text: &str) -> Vec<FoundCode> {
     let mut blocks = capture::blocks(text);
-    unfenced::add(reading, text, &mut blocks);
+    unfenced::add_unfenced_code(reading, text, &mut blocks);
     read_blocks(reading, blocks)
 }
 
-/// What a message of the user's says around its code, line by line: a comment in pasted code asks for nothing.
+/// The lines of a user's message that aren't in its code: a comment in pasted code asks for nothing.
 #[must_use]
-pub fn words_around_code(reading: Reading<'_>, text: &str) -> String {
+pub fn text_around_code(reading: CodeReader<'_>, text: &str) -> String {
     let mut blocks = capture::blocks(text);
-    unfenced::add(reading, text, &mut blocks);
+    unfenced::add_unfenced_code(reading, text, &mut blocks);
     let code = blocks.iter().flat_map(|block| block.code.lines());
     let code: BTreeSet<&str> = code.map(str::trim).collect();
     let mut words = String::new();
@@ -136,51 +136,54 @@ pub fn words_around_code(reading: Reading<'_>, text: &str) -> String {
     words
 }
 
-fn read_blocks(reading: Reading<'_>, mut blocks: Vec<Block<'_>>) -> Vec<FoundCode> {
-    blocks.retain(|block| block.standing == Standing::Said);
-    gathered(reading, blocks)
+fn read_blocks(reading: CodeReader<'_>, mut blocks: Vec<CodeBlock<'_>>) -> Vec<FoundCode> {
+    blocks.retain(|block| block.standing == Authorship::Said);
+    join_edits_by_file(reading, blocks)
         .into_iter()
-        .map(|written| reading.read(written))
+        .map(|written| reading.read_block(written))
         .collect()
 }
 
-/// A block with the file that it names.
-struct Written<'t> {
-    block: Block<'t>,
+/// A block, its file looked up, and later edits of the same file.
+struct BlockOfFile<'t> {
+    block: CodeBlock<'t>,
     path: Option<Result<RelPath, Reason>>,
-    /// Texts of further edits of the file that were joined to the block's.
+    /// Texts of later edits of the file, which were joined to the block's edit.
     joined: Vec<String>,
 }
 
-/// Edits of one file count as one, at the first one's place, unless code of the file stands between them: the reader
-/// of the message applies them all.
-fn gathered<'t>(reading: Reading<'_>, blocks: Vec<Block<'t>>) -> Vec<Written<'t>> {
-    let mut gathered: Vec<Written<'t>> = Vec::with_capacity(blocks.len());
+/// Joins the edits of one file to one, at the first one's position, unless code of the file is between them: the reader of
+/// the message applies them all.
+fn join_edits_by_file<'t>(
+    reading: CodeReader<'_>,
+    blocks: Vec<CodeBlock<'t>>,
+) -> Vec<BlockOfFile<'t>> {
+    let mut gathered: Vec<BlockOfFile<'t>> = Vec::with_capacity(blocks.len());
     let mut edits: BTreeMap<RelPath, usize> = BTreeMap::new();
     for mut block in blocks {
         let path = block.path.as_deref();
         let path = path.map(|written| usable_path(reading.view, reading.root, written));
         let Some(Ok(file)) = &path else {
-            gathered.push(Written::alone(block, path));
+            gathered.push(BlockOfFile::unjoined(block, path));
             continue;
         };
         if block.edit.is_none() {
             edits.remove(file);
         } else if let Some(first) = edits.get(file) {
             let first = &mut gathered[*first];
-            found_edit::join(&mut first.block, &mut block);
+            found_edit::join_edits(&mut first.block, &mut block);
             first.joined.push(block.code.into_owned());
             continue;
         } else {
             edits.insert(file.clone(), gathered.len());
         }
-        gathered.push(Written::alone(block, path));
+        gathered.push(BlockOfFile::unjoined(block, path));
     }
     gathered
 }
 
-impl<'t> Written<'t> {
-    const fn alone(block: Block<'t>, path: Option<Result<RelPath, Reason>>) -> Self {
+impl<'t> BlockOfFile<'t> {
+    const fn unjoined(block: CodeBlock<'t>, path: Option<Result<RelPath, Reason>>) -> Self {
         Self {
             block,
             path,
@@ -189,36 +192,36 @@ impl<'t> Written<'t> {
     }
 }
 
-impl Reading<'_> {
-    fn read(self, written: Written<'_>) -> FoundCode {
-        let Written {
+impl CodeReader<'_> {
+    fn read_block(self, written: BlockOfFile<'_>) -> FoundCode {
+        let BlockOfFile {
             mut block,
             path,
             joined,
         } = written;
         match block.edit.take() {
-            None => self.code(block, path),
+            None => self.read_code(block, path),
             Some(edit) => {
                 let mut texts = Vec::from([core::mem::take(&mut block.code).into_owned()]);
                 texts.extend(joined);
-                self.edit(block, texts, path, edit.map_err(|_| Reason::EditMalformed))
+                self.apply_edit(block, texts, path, edit.map_err(|_| Reason::EditMalformed))
             }
         }
     }
 
-    fn code(self, block: Block<'_>, path: Option<Result<RelPath, Reason>>) -> FoundCode {
+    fn read_code(self, block: CodeBlock<'_>, path: Option<Result<RelPath, Reason>>) -> FoundCode {
         let language = language_of(self.grammars, &block, path.as_ref());
-        let extraction = extract(self.grammars, language, &block.code);
-        let known = self.known(language, path.as_ref(), extraction.as_ref().ok());
+        let extraction = extract_definitions(self.grammars, language, &block.code);
+        let known = self.true_namesakes(language, path.as_ref(), extraction.as_ref().ok());
         if let (Some(Ok(path)), Ok(found)) = (&path, &extraction)
             && found.clean
             && !found.preamble
-            && block.part != Part::Whole
-            && let Some(hunks) = namesakes::changes(self, path, &block.code, found, &known)
+            && block.part != StatedExtent::Whole
+            && let Some(hunks) = namesakes::namesake_hunks(self, path, &block.code, found, &known)
         {
             let mut block = block;
             let texts = Vec::from([core::mem::take(&mut block.code).into_owned()]);
-            return self.edit(
+            return self.apply_edit(
                 block,
                 texts,
                 Some(Ok(path.clone())),
@@ -237,20 +240,20 @@ impl Reading<'_> {
             language: block.language,
             evidence: block.evidence,
             errors_before: self.errors_of_base(language, path.as_ref(), extraction.as_ref().ok()),
-            foreign: self.foreign(language, path.as_ref(), extraction.as_ref().ok()),
+            foreign: self.foreign_files(language, path.as_ref(), extraction.as_ref().ok()),
             path,
             extraction,
             slices: BTreeMap::new(),
             known,
             patterns: self.grammars.patterns(),
-            completeness: completeness(block.closing, elided),
+            completeness: completeness_of_block(block.closing, elided),
             part: block.part,
             code: block.code.into(),
         }
     }
 
-    /// Errors that the text has out of which the file, or the first of the block's definitions, became true; counted
-    /// only where that matters.
+    /// The number of parse errors in the text that made the file, or the first of the block's definitions, true. Counted only if
+    /// the block has errors itself.
     fn errors_of_base(
         self,
         language: Option<LanguageId>,
@@ -276,11 +279,11 @@ impl Reading<'_> {
     }
 
     fn errors_in(self, language: Option<LanguageId>, text: &str) -> u32 {
-        extract(self.grammars, language, text).map_or(0, |extraction| extraction.errors)
+        extract_definitions(self.grammars, language, text).map_or(0, |extraction| extraction.errors)
     }
 
-    /// Tracked files that code without a path can't belong to, whatever their symbols are called (spec §11).
-    fn foreign(
+    /// Tracked files that code without a path can't belong to because of their language, whatever their symbols are (spec §11).
+    fn foreign_files(
         self,
         language: Option<LanguageId>,
         path: Option<&Result<RelPath, Reason>>,
@@ -303,23 +306,23 @@ impl Reading<'_> {
         files.filter(|path| !is_kin(path)).collect()
     }
 
-    fn known(
+    fn true_namesakes(
         self,
         language: Option<LanguageId>,
         path: Option<&Result<RelPath, Reason>>,
         extraction: Option<&Extraction>,
-    ) -> BTreeMap<Symbol, Known> {
+    ) -> BTreeMap<Symbol, TrueNamesakes> {
         match (language, path, extraction) {
             (Some(language), Some(Ok(path)), Some(extraction)) => {
-                namesakes::known(self, language, path, extraction)
+                namesakes::true_namesakes(self, language, path, extraction)
             }
             _ => BTreeMap::new(),
         }
     }
 
-    fn edit(
+    fn apply_edit(
         self,
-        block: Block<'_>,
+        block: CodeBlock<'_>,
         texts: Vec<String>,
         path: Option<Result<RelPath, Reason>>,
         edit: Result<Edit, Reason>,
@@ -328,7 +331,7 @@ impl Reading<'_> {
         let applied = match (&path, &edit) {
             (None, _) => Err(Reason::EditWithoutPath),
             (Some(Err(reason)), _) | (_, Err(reason)) => Err(*reason),
-            (Some(Ok(path)), Ok(edit)) => found_edit::apply(self, path, edit),
+            (Some(Ok(path)), Ok(edit)) => found_edit::apply_to_truth(self, path, edit),
         };
         let unapplied = FoundCode {
             format: block.format,
@@ -343,8 +346,8 @@ impl Reading<'_> {
             known: BTreeMap::new(),
             foreign: BTreeSet::new(),
             patterns: self.grammars.patterns(),
-            completeness: completeness(block.closing, false),
-            part: Part::Range,
+            completeness: completeness_of_block(block.closing, false),
+            part: StatedExtent::Range,
             code: text.into(),
             edit: None,
             path,
@@ -356,7 +359,7 @@ impl Reading<'_> {
                 outcome,
             })
         };
-        let Edited {
+        let EditedCode {
             code,
             part,
             mut applied,
@@ -374,12 +377,12 @@ impl Reading<'_> {
         let language = unapplied
             .usable_path()
             .and_then(|path| self.grammars.language_of_path(path));
-        let extraction = extract(self.grammars, language, &code);
+        let extraction = extract_definitions(self.grammars, language, &code);
         let elided = extraction
             .as_ref()
             .is_ok_and(|extraction| found_edit::elides_anew(&code, &extraction.elisions, &before));
-        if part == Part::Range
-            && let Ok(before) = extract(self.grammars, language, &before)
+        if part == StatedExtent::Range
+            && let Ok(before) = extract_definitions(self.grammars, language, &before)
         {
             let definitions = before.definitions.into_iter();
             applied.defined = definitions.map(|definition| definition.symbol).collect();
@@ -393,26 +396,26 @@ impl Reading<'_> {
                 Ok(extraction) if !extraction.clean => self.errors_in(language, &before),
                 _ => 0,
             },
-            known: self.known(language, unapplied.path.as_ref(), extraction.as_ref().ok()),
+            known: self.true_namesakes(language, unapplied.path.as_ref(), extraction.as_ref().ok()),
             extraction,
-            completeness: completeness(block.closing, elided),
+            completeness: completeness_of_block(block.closing, elided),
             part,
             code: code.into(),
             ..unapplied
         }
     }
 
-    /// The code again, if it is an edit and what it was applied to is not what is authoritative now.
+    /// Applies the edit again if its base is no longer authoritative; all other code stays as it is.
     #[must_use]
-    pub fn refreshed<'f>(self, found: &'f FoundCode) -> Cow<'f, FoundCode> {
+    pub fn reapplied<'f>(self, found: &'f FoundCode) -> Cow<'f, FoundCode> {
         let (Some(edit), Some(path)) = (&found.edit, found.usable_path()) else {
             return Cow::Borrowed(found);
         };
         let against = edit.outcome.as_ref().map(|applied| &applied.against);
-        if against.is_ok_and(|against| *against == found_edit::versions(self, path)) {
+        if against.is_ok_and(|against| *against == found_edit::base_versions(self, path)) {
             return Cow::Borrowed(found);
         }
-        let block = Block {
+        let block = CodeBlock {
             format: found.format,
             outer: 0..0,
             verbatim: found.verbatim.clone(),
@@ -422,18 +425,18 @@ impl Reading<'_> {
             path: None,
             evidence: found.evidence,
             part: found.part,
-            standing: Standing::Said,
+            standing: Authorship::Said,
             closing: match found.completeness {
                 Completeness::Truncated => Closing::Unclosed,
                 _ => Closing::Closed,
             },
         };
         let texts = edit.texts.clone();
-        Cow::Owned(self.edit(block, texts, found.path.clone(), edit.edit.clone()))
+        Cow::Owned(self.apply_edit(block, texts, found.path.clone(), edit.edit.clone()))
     }
 }
 
-const fn completeness(closing: Closing, elided: bool) -> Completeness {
+const fn completeness_of_block(closing: Closing, elided: bool) -> Completeness {
     match (closing, elided) {
         (Closing::Unclosed, _) => Completeness::Truncated,
         (Closing::Closed, true) => Completeness::Elided,
@@ -441,12 +444,12 @@ const fn completeness(closing: Closing, elided: bool) -> Completeness {
     }
 }
 
-/// Reads a whole file's text as code of that file, and hashes all that it defines.
+/// Reads a whole file's text as code of that file, and hashes all of its definitions.
 #[must_use]
-pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode {
+pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode {
     let code = redact::redacted(text);
     let language = grammars.language_of_path(&path);
-    let extraction = extract(grammars, language, &code);
+    let extraction = extract_definitions(grammars, language, &code);
     let slices = extraction.as_ref().map(|it| it.slices(code.as_bytes()));
     let slices = slices.unwrap_or_default().into_iter();
     FoundCode {
@@ -467,7 +470,7 @@ pub fn of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode 
         foreign: BTreeSet::new(),
         patterns: grammars.patterns(),
         completeness: Completeness::Full,
-        part: Part::Unsaid,
+        part: StatedExtent::Unsaid,
         code: code.into(),
     }
 }
@@ -498,14 +501,14 @@ pub fn usable_path(view: &dyn View, root: &str, written: &str) -> Result<RelPath
 
 fn language_of(
     grammars: &dyn Grammars,
-    block: &Block<'_>,
+    block: &CodeBlock<'_>,
     path: Option<&Result<RelPath, Reason>>,
 ) -> Option<LanguageId> {
     let tag = block.language.as_deref();
     match path {
         Some(Ok(path)) => {
             let language = grammars.language_of_path(path)?;
-            let foreign = tag.is_some_and(|tag| is_foreign(grammars, tag, language));
+            let foreign = tag.is_some_and(|tag| names_other_language(grammars, tag, language));
             (!foreign).then_some(language)
         }
         Some(Err(_)) => None,
@@ -513,16 +516,16 @@ fn language_of(
     }
 }
 
-/// Tags that say nothing of the language.
+/// Fence tags that don't name a language.
 const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "source"];
 
-/// A fence that names another language than its file's, such as a shell's, is no code of the file before it.
-fn is_foreign(grammars: &dyn Grammars, tag: &str, language: LanguageId) -> bool {
+/// Whether a fence names another language than its file's, such as a shell's: then it isn't code of the file named before it.
+fn names_other_language(grammars: &dyn Grammars, tag: &str, language: LanguageId) -> bool {
     let named = grammars.language_of_tag(tag);
     !PLAIN_TAGS.contains(&tag) && !named.is_some_and(|named| grammars.are_kin(named, language))
 }
 
-fn extract(
+fn extract_definitions(
     grammars: &dyn Grammars,
     language: Option<LanguageId>,
     code: &str,
@@ -549,8 +552,7 @@ impl FoundCode {
         self.path.as_ref()?.as_ref().ok()
     }
 
-    /// What a look at the disk says of a file whose text this is, to somebody who asks for all that it defines; `None` if
-    /// nothing is known of that.
+    /// The observation of a file that holds this text, with all of its definitions; `None` if they couldn't be read.
     #[must_use]
     pub fn as_disk_file(&self) -> Option<DiskFile> {
         let extraction = self.extraction.as_ref().ok()?;
@@ -566,11 +568,11 @@ impl FoundCode {
         })
     }
 
-    /// Whether all of it is there, if a model wrote it: a placeholder stands for code.
+    /// Whether it is complete if a model wrote it: then a placeholder replaces code.
     #[must_use]
     pub fn completeness_of_reply(&self) -> Completeness {
         let elisions = self.extraction.as_ref().map(|it| it.elisions.is_empty());
-        completeness(Closing::Closed, elisions == Ok(false))
+        completeness_of_block(Closing::Closed, elisions == Ok(false))
     }
 
     /// The distinct symbols that the code defines, sorted.
@@ -597,7 +599,7 @@ impl FoundCode {
             .is_ok_and(|extraction| extraction.clean)
     }
 
-    /// Whether it defines anything that a parse error doesn't lie in.
+    /// Whether it has a definition without a parse error inside.
     #[must_use]
     pub fn defines_something(&self) -> bool {
         self.extraction.as_ref().is_ok_and(|extraction| {
@@ -651,7 +653,7 @@ mod tests {
     fn a_text_over_the_bound_is_too_large() {
         let path = RelPath::from_normalised("src/a.c");
         for error in [ExtractError::TooLarge, ExtractError::TooDense] {
-            let found = of_file(&Tiny(error), path.clone(), "int x;");
+            let found = code_of_file(&Tiny(error), path.clone(), "int x;");
             assert_eq!(found.extraction.err(), Some(Reason::TooLargeToParse));
         }
     }

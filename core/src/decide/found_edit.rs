@@ -1,14 +1,13 @@
-//! Edits found in a message: the authoritative code that they are applied to, and what comes of it. An edit that
-//! doesn't apply exactly stays what it is: evidence.
+//! Edits found in a message are applied to the authoritative code. An edit that doesn't apply exactly is kept as evidence.
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::found_code::Reading;
-use crate::capture::{Block, Closing, Part};
-use crate::edit::{self, Bases, Edit, EditError, Hunk, Malformed};
+use super::found_code::CodeReader;
+use crate::capture::{Closing, CodeBlock, StatedExtent};
+use crate::edit::{self, BaseTexts, Edit, EditError, Hunk, Malformed};
 use crate::entity::{EntityId, Symbol};
 use crate::event::DiskFinding;
 use crate::hash::ArtifactHash;
@@ -17,82 +16,91 @@ use crate::limits::HUNKS_PER_EDIT_MAX;
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::slice::Span;
-use crate::view::{Current, View};
+use crate::view::{CurrentVersion, View};
 
-/// An edit as it was found, and what came of applying it.
+/// An edit as it was found, and the outcome of applying it.
 #[derive(Clone, Debug)]
 pub struct FoundEdit {
-    /// The edit as it was written, block by block.
+    /// The texts of the edit as it was written, block by block.
     pub texts: Vec<String>,
-    /// What it does; an error says why that can't be told.
+    /// The edit, or why its text isn't one.
     pub edit: Result<Edit, Reason>,
-    /// What came of it.
-    pub outcome: Result<Applied, Reason>,
+    /// The versions that it was applied to, or why it doesn't apply.
+    pub outcome: Result<EditBase, Reason>,
 }
 
-/// What an edit was applied to.
+/// The versions that an edit was applied to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Applied {
-    /// Every version that was looked at.
+pub struct EditBase {
+    /// Every version of the file that was searched.
     pub against: Vec<VersionId>,
-    /// Those out of whose text, or beside which, code changes.
+    /// Those whose text the edit changes or adds to.
     pub changed: Vec<VersionId>,
-    /// What the changed pieces of a file defined before.
+    /// The symbols that the changed pieces defined before.
     pub defined: BTreeSet<Symbol>,
 }
 
 /// The code that an edit makes.
-pub(super) struct Edited {
+pub(super) struct EditedCode {
     pub(super) code: String,
-    pub(super) part: Part,
-    pub(super) applied: Applied,
+    pub(super) part: StatedExtent,
+    pub(super) applied: EditBase,
     /// The code that was there before.
     pub(super) before: String,
 }
 
-/// Applies an edit to what is authoritative of its file.
-pub(super) fn apply(reading: Reading<'_>, path: &RelPath, edit: &Edit) -> Result<Edited, Reason> {
+/// Applies an edit to its file's authoritative code.
+pub(super) fn apply_to_truth(
+    reading: CodeReader<'_>,
+    path: &RelPath,
+    edit: &Edit,
+) -> Result<EditedCode, Reason> {
     match edit {
-        Edit::Create(text) => create(reading.view, path, text),
+        Edit::Create(text) => create_file(reading.view, path, text),
         Edit::Delete => Err(Reason::FileDeletion),
         Edit::Move { .. } => Err(Reason::FileMove),
-        Edit::Change(hunks) => change(reading, path, hunks),
+        Edit::Change(hunks) => change_base(reading, path, hunks),
     }
 }
 
-/// The versions that an edit of this file is applied to.
-pub(super) fn versions(reading: Reading<'_>, path: &RelPath) -> Vec<VersionId> {
-    Base::of(reading, path).versions()
+/// The versions that an edit of this file would be applied to.
+pub(super) fn base_versions(reading: CodeReader<'_>, path: &RelPath) -> Vec<VersionId> {
+    TrueText::of(reading, path).versions()
 }
 
-fn create(view: &dyn View, path: &RelPath, text: &str) -> Result<Edited, Reason> {
+fn create_file(view: &dyn View, path: &RelPath, text: &str) -> Result<EditedCode, Reason> {
     let is_known = view.tracks(path) || matches!(view.disk(path), Some(DiskFinding::File(_)));
     if is_known {
         return Err(Reason::FileExists);
     }
-    Ok(Edited {
+    Ok(EditedCode {
         code: text.into(),
-        part: Part::Whole,
-        applied: Applied::default(),
+        part: StatedExtent::Whole,
+        applied: EditBase::default(),
         before: String::new(),
     })
 }
 
-fn change(reading: Reading<'_>, path: &RelPath, hunks: &[Hunk]) -> Result<Edited, Reason> {
-    let base = Base::of(reading, path);
+fn change_base(
+    reading: CodeReader<'_>,
+    path: &RelPath,
+    hunks: &[Hunk],
+) -> Result<EditedCode, Reason> {
+    let base = TrueText::of(reading, path);
     let versions = base.versions();
     match base {
-        Base::Nothing => match hunks {
-            [Hunk::Append(text)] => create(reading.view, path, text),
+        TrueText::Nothing => match hunks {
+            [Hunk::Append(text)] => create_file(reading.view, path, text),
             _ => Err(Reason::BaseUnknown),
         },
-        Base::Whole(version, text) => {
-            let edited = edit::apply(hunks, Bases::Whole(&text)).map_err(reason)?;
+        TrueText::Whole(version, text) => {
+            let edited =
+                edit::apply(hunks, BaseTexts::Whole(&text)).map_err(reason_of_edit_error)?;
             let code = edited.into_iter().flatten().next();
-            Ok(Edited {
+            Ok(EditedCode {
                 code: code.unwrap_or_else(|| text.clone()),
-                part: Part::Whole,
-                applied: Applied {
+                part: StatedExtent::Whole,
+                applied: EditBase {
                     against: versions,
                     changed: Vec::from([version]),
                     defined: BTreeSet::new(),
@@ -100,9 +108,10 @@ fn change(reading: Reading<'_>, path: &RelPath, hunks: &[Hunk]) -> Result<Edited
                 before: text,
             })
         }
-        Base::Pieces(pieces) => {
+        TrueText::Pieces(pieces) => {
             let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
-            let edited = edit::apply(hunks, Bases::Slices(&texts)).map_err(reason)?;
+            let edited =
+                edit::apply(hunks, BaseTexts::Slices(&texts)).map_err(reason_of_edit_error)?;
             let mut changed = Vec::new();
             let (mut code, mut before) = (String::new(), String::new());
             for (piece, new) in pieces.iter().zip(edited) {
@@ -111,10 +120,10 @@ fn change(reading: Reading<'_>, path: &RelPath, hunks: &[Hunk]) -> Result<Edited
                 add_piece(&mut code, &new);
                 add_piece(&mut before, &piece.text);
             }
-            Ok(Edited {
+            Ok(EditedCode {
                 code,
-                part: Part::Range,
-                applied: Applied {
+                part: StatedExtent::Range,
+                applied: EditBase {
                     against: versions,
                     changed,
                     defined: BTreeSet::new(),
@@ -125,7 +134,7 @@ fn change(reading: Reading<'_>, path: &RelPath, hunks: &[Hunk]) -> Result<Edited
     }
 }
 
-/// Puts a piece behind others, a blank line between.
+/// Appends a piece after a blank line.
 fn add_piece(code: &mut String, piece: &str) {
     if !code.is_empty() {
         code.push('\n');
@@ -136,7 +145,7 @@ fn add_piece(code: &mut String, piece: &str) {
     }
 }
 
-const fn reason(error: EditError) -> Reason {
+const fn reason_of_edit_error(error: EditError) -> Reason {
     match error {
         EditError::NoBase => Reason::BaseUnknown,
         EditError::NotFound => Reason::EditTextNotFound,
@@ -146,24 +155,24 @@ const fn reason(error: EditError) -> Reason {
     }
 }
 
-/// What is authoritative of a file.
-enum Base {
+/// The authoritative text of a file.
+enum TrueText {
     /// Nothing.
     Nothing,
     /// All of it.
     Whole(VersionId, String),
     /// Some pieces of it, none inside another one.
-    Pieces(Vec<Piece>),
+    Pieces(Vec<TextPiece>),
 }
 
-/// A piece of a file that is known word for word: a definition, or a text out of which several became true.
-struct Piece {
+/// A piece of a file's authoritative text: one definition, or a captured text that made several definitions true.
+struct TextPiece {
     versions: Vec<VersionId>,
     text: String,
 }
 
-impl Base {
-    fn of(reading: Reading<'_>, path: &RelPath) -> Self {
+impl TrueText {
+    fn of(reading: CodeReader<'_>, path: &RelPath) -> Self {
         let view = reading.view;
         let whole = view.current(&EntityId::file(path.clone()));
         if let Some(whole) = whole
@@ -171,16 +180,18 @@ impl Base {
         {
             return Self::Whole(whole.version, text);
         }
-        let mut texts: BTreeMap<ArtifactHash, Vec<Current>> = BTreeMap::new();
+        let mut texts: BTreeMap<ArtifactHash, Vec<CurrentVersion>> = BTreeMap::new();
         for symbol in view.symbols_of(path) {
             let current = view.current(&EntityId::symbol(path.clone(), symbol));
             if let Some(current) = current {
                 texts.entry(current.artifact).or_default().push(current);
             }
         }
-        let pieces: Vec<Piece> = texts
+        let pieces: Vec<TextPiece> = texts
             .into_iter()
-            .flat_map(|(artifact, definitions)| pieces(reading, path, artifact, &definitions))
+            .flat_map(|(artifact, definitions)| {
+                pieces_of_artifact(reading, path, artifact, &definitions)
+            })
             .collect();
         if pieces.is_empty() {
             Self::Nothing
@@ -201,27 +212,26 @@ impl Base {
     }
 }
 
-/// The text as it was captured, if all that became true out of it still is and so is what it repeats; else each of its
-/// definitions.
-fn pieces(
-    reading: Reading<'_>,
+/// The captured text as one piece, if every definition in it is still true; else one piece for each true definition.
+fn pieces_of_artifact(
+    reading: CodeReader<'_>,
     path: &RelPath,
     artifact: ArtifactHash,
-    definitions: &[Current],
-) -> Vec<Piece> {
+    definitions: &[CurrentVersion],
+) -> Vec<TextPiece> {
     let view = reading.view;
     let is_current = view.artifact_is_current(artifact) == Some(true);
     let whole = is_current
         .then(|| String::from_utf8(view.content(artifact)?).ok())
         .flatten()
-        .filter(|text| is_true(reading, path, text));
+        .filter(|text| repeats_truth(reading, path, text));
     if let Some(text) = whole {
         let versions = definitions.iter().map(|current| current.version).collect();
-        return Vec::from([Piece { versions, text }]);
+        return Vec::from([TextPiece { versions, text }]);
     }
-    outermost(definitions)
+    outermost_current(definitions)
         .filter_map(|current| {
-            Some(Piece {
+            Some(TextPiece {
                 versions: Vec::from([current.version]),
                 text: text_of(view, artifact, &current.spans)?,
             })
@@ -229,9 +239,9 @@ fn pieces(
         .collect()
 }
 
-/// Whether every tracked symbol that the text defines is true as it stands there. A text that repeated one unchanged
-/// doesn't change when that one does.
-fn is_true(reading: Reading<'_>, path: &RelPath, text: &str) -> bool {
+/// Whether the text holds the true code of every tracked symbol that it defines. That its own versions are current doesn't
+/// say so: a definition that it only repeated, unchanged, may have been replaced since by another text.
+fn repeats_truth(reading: CodeReader<'_>, path: &RelPath, text: &str) -> bool {
     let Some(language) = reading.grammars.language_of_path(path) else {
         return false;
     };
@@ -253,8 +263,8 @@ fn text_of(view: &dyn View, artifact: ArtifactHash, spans: &[Span]) -> Option<St
     String::from_utf8(view.slices(artifact, spans)?).ok()
 }
 
-/// Definitions of one captured text that don't stand inside another one.
-fn outermost(definitions: &[Current]) -> impl Iterator<Item = &Current> {
+/// Definitions of one captured text that aren't inside another one.
+fn outermost_current(definitions: &[CurrentVersion]) -> impl Iterator<Item = &CurrentVersion> {
     let mut spans: Vec<Span> = definitions
         .iter()
         .flat_map(|current| current.spans.iter().copied())
@@ -274,9 +284,9 @@ fn outermost(definitions: &[Current]) -> impl Iterator<Item = &Current> {
 }
 
 /// Adds a second edit of the same file to the first one of its message.
-pub(super) fn join(first: &mut Block<'_>, second: &mut Block<'_>) {
+pub(super) fn join_edits(first: &mut CodeBlock<'_>, second: &mut CodeBlock<'_>) {
     let edits = first.edit.take().zip(second.edit.take());
-    first.edit = edits.map(|(one, other)| one.and_then(|one| merged(one, other?)));
+    first.edit = edits.map(|(one, other)| one.and_then(|one| merge_changes(one, other?)));
     first.verbatim = None;
     first.evidence = first.evidence.min(second.evidence);
     if second.closing == Closing::Unclosed {
@@ -284,7 +294,7 @@ pub(super) fn join(first: &mut Block<'_>, second: &mut Block<'_>) {
     }
 }
 
-fn merged(mut one: Edit, other: Edit) -> Result<Edit, Malformed> {
+fn merge_changes(mut one: Edit, other: Edit) -> Result<Edit, Malformed> {
     match (&mut one, other) {
         (Edit::Change(hunks), Edit::Change(more))
             if hunks.len() + more.len() <= HUNKS_PER_EDIT_MAX =>

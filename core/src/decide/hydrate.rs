@@ -1,4 +1,4 @@
-//! Which true code a prompt brings along, and why the rest stays out (spec §8.1, §15.6).
+//! Hydration: the true code that a prompt brings along, and the reasons why other code stays out (spec §8.1, §15.6).
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -18,13 +18,13 @@ use crate::message::Tools;
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::view::{Current, Divergence, View};
+use crate::view::{CurrentVersion, Divergence, View};
 
 /// Entities that may be hydrated for this prompt, in the order of admission, each with its reason. Where the client has
 /// tools, a file that is named alone is left to them: the model reads it with the line numbers that its edits need, and
 /// a copy of ours would only be read twice.
 #[must_use]
-pub fn candidates(
+pub fn hydration_candidates(
     view: &dyn View,
     session: SessionId,
     mentions: &Mentions,
@@ -39,7 +39,7 @@ pub fn candidates(
     };
     let in_file = |path: &RelPath, reason| match tools {
         Tools::None => {
-            let known = known_in(view, path).into_iter();
+            let known = true_entities_in(view, path).into_iter();
             known.map(|entity| (entity, reason)).collect()
         }
         Tools::Offered => Vec::from([(EntityId::file(path.clone()), Reason::LeftToTools)]),
@@ -51,7 +51,7 @@ pub fn candidates(
         add(entity.clone(), Reason::Mentioned);
     }
     for proposal in view.proposals_in(session) {
-        // An edit that didn't apply proposes something about the whole file: what there is of it must be seen.
+        // An edit that didn't apply is a proposal for the whole file, and the model needs the file to try again.
         if proposal.entity.symbol.is_some() {
             add(proposal.entity, Reason::UnderProposal);
         } else {
@@ -68,37 +68,37 @@ pub fn candidates(
     list
 }
 
-/// The file as a whole, or what is known of it.
-fn known_in(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
+/// The file as a whole if it is true, else its true symbols.
+fn true_entities_in(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
     let file = EntityId::file(path.clone());
     if view.current(&file).is_some() {
         return Vec::from([file]);
     }
-    parts_of(view, path)
+    true_symbols_of(view, path)
 }
 
-/// The file's symbols that are true.
-pub(super) fn parts_of(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
+/// The entities of the file's true symbols.
+pub(super) fn true_symbols_of(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
     let symbols = view.symbols_of(path).into_iter();
     symbols
         .map(|symbol| EntityId::symbol(path.clone(), symbol))
         .collect()
 }
 
-/// What the prompt brings along.
+/// The outcome of hydration.
 #[derive(Default)]
 pub(super) struct Hydration {
     /// The blocks, in the order in which they are shown.
     pub(super) blocks: Vec<String>,
-    /// What is shown, in that order, and what the conversation shows already.
+    /// The entities of those blocks, in that order, then those that the conversation shows already.
     pub(super) hydrated: Vec<Hydrated>,
-    /// Candidates that aren't.
+    /// Candidates that aren't shown.
     pub(super) dropped: Vec<Dropped>,
-    /// What is to be said of them.
+    /// Notices about them.
     pub(super) notices: Vec<NoticeIssued>,
 }
 
-/// Admits candidates within the token budget. `in_sight` tells which the conversation shows as they are true.
+/// Admits candidates within the token budget. `in_sight`: whether the conversation already shows an entity's true code.
 pub(super) fn hydrate(
     view: &dyn View,
     policy: &Policy,
@@ -114,18 +114,18 @@ pub(super) fn hydrate(
             continue;
         };
         if matches!(reason, Reason::LeftToTools | Reason::AmbiguousName) {
-            hydration.drop(prompt, entity, reason);
+            hydration.drop_candidate(prompt, entity, reason);
             continue;
         }
         let covered = covered_tokens(&admitted, &entity);
-        match admit(view, &entity, &current, in_sight, tokens_left + covered) {
+        match admit_entity(view, &entity, &current, in_sight, tokens_left + covered) {
             Err(Reason::InSight) => hydration.hydrated.push(Hydrated {
                 entity,
                 version: current.version,
                 reason: Reason::InSight,
                 tokens: 0,
             }),
-            Err(refusal) => hydration.drop(prompt, entity, refusal),
+            Err(refusal) => hydration.drop_candidate(prompt, entity, refusal),
             Ok((text, tokens)) => {
                 tokens_left = tokens_left + covered - tokens;
                 let hydrated = Hydrated {
@@ -147,7 +147,7 @@ pub(super) fn hydrate(
     hydration
 }
 
-/// A part that is shown can't be changed while its file is STALE as a whole: said before somebody tries.
+/// Issues a notice for each shown part whose file is STALE as a whole: no change of it could be promoted.
 fn warn_of_files(
     view: &dyn View,
     prompt: &Prompt<'_>,
@@ -163,12 +163,12 @@ fn warn_of_files(
         if let Some(divergence) = view.divergence(&file)
             && !hydration.notices.iter().any(is_said)
         {
-            hydration.notify(prompt, file, reason_of(divergence));
+            hydration.add_notice(prompt, file, divergence_reason(divergence));
         }
     }
 }
 
-/// What a whole file's parts cost, which it covers if it is shown.
+/// Tokens of the admitted parts that showing this whole file makes superfluous.
 fn covered_tokens(admitted: &[(Hydrated, String)], entity: &EntityId) -> u32 {
     if entity.symbol.is_some() {
         return 0;
@@ -180,8 +180,8 @@ fn covered_tokens(admitted: &[(Hydrated, String)], entity: &EntityId) -> u32 {
 }
 
 impl Hydration {
-    /// Records why a candidate isn't shown, and tells the model where it would otherwise guess.
-    fn drop(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
+    /// Records why a candidate isn't shown, with a notice where the model would otherwise guess.
+    fn drop_candidate(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
         let is_worth_a_notice = matches!(
             reason,
             Reason::Stale
@@ -191,31 +191,34 @@ impl Hydration {
                 | Reason::QuotesDelimiters
         );
         if is_worth_a_notice {
-            self.notify(prompt, entity.clone(), reason);
+            self.add_notice(prompt, entity.clone(), reason);
         }
         self.dropped.push(Dropped { entity, reason });
     }
 
-    /// Says of code that is withheld from older messages that it is STALE, where nothing has said so (spec §15.4).
-    pub(super) fn tell_of_stale(
+    /// Adds the missing STALE notices for code that is withheld from older messages (spec §15.4).
+    pub(super) fn notify_stale(
         &mut self,
         view: &dyn View,
         prompt: &Prompt<'_>,
         withheld: impl IntoIterator<Item = EntityId>,
     ) {
         for entity in withheld {
-            let mut told = self.notices.iter().filter_map(|told| told.entity.as_ref());
-            if told.any(|told| *told == entity) {
+            let mut noticed = self
+                .notices
+                .iter()
+                .filter_map(|notice| notice.entity.as_ref());
+            if noticed.any(|noticed| *noticed == entity) {
                 continue;
             }
             if let Some(divergence) = view.divergence(&entity) {
-                self.notify(prompt, entity, reason_of(divergence));
+                self.add_notice(prompt, entity, divergence_reason(divergence));
             }
         }
     }
 
-    /// Says of code in the user's words that nothing names its file (spec §9.1).
-    pub(super) fn tell_of_paste(&mut self, prompt: &Prompt<'_>) {
+    /// Adds the notice that pasted code has no path (spec §9.1).
+    pub(super) fn notify_paste_without_path(&mut self, prompt: &Prompt<'_>) {
         if prompt.is_without_path {
             self.notices.push(NoticeIssued {
                 episode: prompt.episode,
@@ -228,7 +231,7 @@ impl Hydration {
     }
 
     /// Adds a notice about an entity.
-    pub(super) fn notify(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
+    pub(super) fn add_notice(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
         self.notices.push(NoticeIssued {
             episode: prompt.episode,
             session: prompt.session,
@@ -240,15 +243,15 @@ impl Hydration {
 }
 
 /// The block for one entity and the tokens it takes, or why it isn't shown.
-fn admit(
+fn admit_entity(
     view: &dyn View,
     entity: &EntityId,
-    current: &Current,
+    current: &CurrentVersion,
     in_sight: &dyn Fn(&EntityId) -> bool,
     tokens_left: u32,
 ) -> Result<(String, u32), Reason> {
     if let Some(divergence) = divergence_within(view, entity) {
-        return Err(reason_of(divergence));
+        return Err(divergence_reason(divergence));
     }
     if in_sight(entity) {
         return Err(Reason::InSight);
@@ -268,8 +271,8 @@ fn admit(
     Ok((text, tokens))
 }
 
-/// What a divergence is called where it keeps something out.
-pub(super) const fn reason_of(divergence: Divergence) -> Reason {
+/// The reason by which a divergence keeps code out.
+pub(super) const fn divergence_reason(divergence: Divergence) -> Reason {
     match divergence {
         Divergence::Unknown => Reason::Stale,
         Divergence::Superseded => Reason::DiskHoldsSuperseded,
@@ -277,19 +280,19 @@ pub(super) const fn reason_of(divergence: Divergence) -> Reason {
     }
 }
 
-/// How disk diverges from an entity or, of a whole file, from a definition that its text would show as well: no prompt
-/// shows code and says that it is withheld.
+/// The divergence of disk from an entity or, for a whole file, from a definition in it: no prompt may show code that its
+/// notices call withheld.
 fn divergence_within(view: &dyn View, entity: &EntityId) -> Option<Divergence> {
     let own = view.divergence(entity);
     if own.is_some() || entity.symbol.is_some() {
         return own;
     }
-    let parts = parts_of(view, &entity.path);
+    let parts = true_symbols_of(view, &entity.path);
     parts.iter().find_map(|part| view.divergence(part))
 }
 
-/// The law's template (spec §8.2), to the letter; what a pattern confirmed (§4.1, step 2) isn't said to be read by AST.
-fn state_block(entity: &EntityId, current: &Current, code: &str) -> String {
+/// The template of spec §8.2, to the letter, except that code confirmed by a pattern (§4.1, step 2) says so.
+fn state_block(entity: &EntityId, current: &CurrentVersion, code: &str) -> String {
     let source = match current.proof {
         Proof::Ast => "AST",
         Proof::Pattern | Proof::PartialPattern => "pattern",
@@ -307,12 +310,12 @@ pub(super) fn entity_line(entity: &EntityId) -> String {
     format!("Entity: {entity}")
 }
 
-/// A count that rather overestimates.
+/// An estimate of the tokens in a text, on the high side.
 fn tokens_of(text: &str) -> u32 {
     u32::try_from(text.len().div_ceil(BYTES_PER_TOKEN)).unwrap_or(u32::MAX)
 }
 
-/// Where a whole file is shown, its parts aren't shown again.
+/// Drops the parts of files that are shown whole.
 fn drop_covered(admitted: &mut Vec<(Hydrated, String)>, hydration: &mut Hydration) {
     let files: BTreeSet<_> = admitted
         .iter()
@@ -331,7 +334,7 @@ fn drop_covered(admitted: &mut Vec<(Hydrated, String)>, hydration: &mut Hydratio
     });
 }
 
-/// First hydrated first, so that a local model's prefix cache survives from turn to turn.
+/// Sorts by the order of first hydration, so that a local model's prefix cache survives from turn to turn.
 fn keep_order(admitted: &mut [(Hydrated, String)], order: &[EntityId]) {
     let rank = |entity: &EntityId| {
         order

@@ -1,4 +1,4 @@
-//! What a refused change would have lost, so that a model can put it back.
+//! The code that a refused change would have lost, so that a model can put it back.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -12,21 +12,21 @@ use crate::limits::{LOST_LINES_NAMED_MAX, LOST_SYMBOLS_NAMED_MAX};
 use crate::reason::Reason;
 use crate::view::{Proposal, View};
 
-/// What is missing from a proposal.
+/// The code that is missing from a proposal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostCode {
     /// Definitions of the file that the proposed text doesn't have.
     pub symbols: Vec<String>,
     /// Lines of the current version that the proposed one doesn't have, without indentation.
     pub lines: Vec<String>,
-    /// How many lines more there are.
+    /// The number of further such lines.
     pub more_lines: usize,
-    /// The placeholder that is in their place, and its line in the proposed text, from 1.
+    /// The placeholder that replaces them, and its line in the proposed text, from 1.
     pub placeholder: Option<(String, usize)>,
 }
 
-impl Lost {
-    /// What the proposal has lost that a notice is about; `None` if the notice is about no loss, or there is nothing to name.
+impl LostCode {
+    /// The code that the notice's proposal has lost; `None` if the notice reports no loss, or there is nothing to name.
     #[must_use]
     pub fn of_notice(
         view: &dyn View,
@@ -67,7 +67,7 @@ impl Lost {
             lines,
             more_lines,
             placeholder: extraction
-                .and_then(|extraction| placeholder(&extraction, &whole, &before)),
+                .and_then(|extraction| new_placeholder(&extraction, &whole, &before)),
         })
     }
 }
@@ -119,7 +119,7 @@ pub fn missing_lines(before: &str, after: &str) -> (Vec<String>, usize) {
 }
 
 /// The first placeholder that the text before didn't have.
-fn placeholder(extraction: &Extraction, text: &str, before: &str) -> Option<(String, usize)> {
+fn new_placeholder(extraction: &Extraction, text: &str, before: &str) -> Option<(String, usize)> {
     extraction.elisions.iter().find_map(|span| {
         let said = core::str::from_utf8(span.of(text.as_bytes())).ok()?;
         let above = text.get(..span.start as usize)?;

@@ -46,12 +46,12 @@ pub struct Recorder<'v> {
     events: Vec<Event>,
     stored: BTreeSet<ArtifactHash>,
     moved: BTreeSet<VersionId>,
-    /// What the events so far leave authoritative of the entities that they move.
-    standing: BTreeMap<EntityId, Option<VersionId>>,
+    /// The authoritative version of each entity that the events so far move; `None` where they leave it without one.
+    current_versions: BTreeMap<EntityId, Option<VersionId>>,
 }
 
 impl<'v> Recorder<'v> {
-    /// Starts with nothing.
+    /// A recorder without events.
     #[must_use]
     pub fn new(view: &'v dyn View) -> Self {
         Self {
@@ -59,19 +59,19 @@ impl<'v> Recorder<'v> {
             events: Vec::new(),
             stored: BTreeSet::new(),
             moved: BTreeSet::new(),
-            standing: BTreeMap::new(),
+            current_versions: BTreeMap::new(),
         }
     }
 
     /// Adds an event.
     pub fn push(&mut self, event: Event) {
         if let Event::Transitioned(moved) = &event {
-            self.note(moved);
+            self.note_transition(moved);
         }
         self.events.push(event);
     }
 
-    /// Makes sure that the Vault holds `bytes`, and names them.
+    /// Makes sure that the Vault holds `bytes`, and returns their address.
     pub fn store(&mut self, kind: ContentKind, bytes: &[u8]) -> ArtifactHash {
         let hash = ArtifactHash::of(bytes);
         self.store_as(hash, kind, bytes);
@@ -92,11 +92,11 @@ impl<'v> Recorder<'v> {
         }
     }
 
-    /// What is authoritative of an entity once the events so far have happened.
+    /// The entity's authoritative version once the events so far have happened.
     #[must_use]
-    pub fn standing(&self, entity: &EntityId) -> Option<VersionId> {
-        match self.standing.get(entity) {
-            Some(standing) => *standing,
+    pub fn current_version(&self, entity: &EntityId) -> Option<VersionId> {
+        match self.current_versions.get(entity) {
+            Some(version) => *version,
             None => self.view.current(entity).map(|current| current.version),
         }
     }
@@ -107,31 +107,31 @@ impl<'v> Recorder<'v> {
         self.moved.contains(&version)
     }
 
-    fn note(&mut self, moved: &Transitioned) {
+    fn note_transition(&mut self, moved: &Transitioned) {
         self.moved.insert(moved.version);
-        let standing = match moved.transition {
+        let current = match moved.transition {
             Transition::Discard => return,
             Transition::Promote => Some(moved.version),
             Transition::Supersede | Transition::Remove => None,
         };
-        self.standing.insert(moved.entity.clone(), standing);
+        self.current_versions.insert(moved.entity.clone(), current);
     }
 
-    /// What was collected so far.
+    /// The events collected so far.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// What was collected.
+    /// The collected events, in the order in which they are to be appended.
     #[must_use]
     pub fn into_events(self) -> Vec<Event> {
         self.events
     }
 }
 
-/// A prompt and its reply, for recognising a session whose client rewrites what comes before them.
+/// The hash of a prompt and its reply alone: it recognises a session whose client rewrites everything before them.
 #[must_use]
-pub fn tail_of(user: MessageKey, reply: MessageKey) -> TranscriptHash {
+pub fn exchange_hash(user: MessageKey, reply: MessageKey) -> TranscriptHash {
     TranscriptHash::EMPTY.extended(user).extended(reply)
 }

@@ -1,27 +1,27 @@
-//! Several definitions of one symbol: overloads, the branches of an `#ifdef`. Each is told from the others by its head,
-//! and compared with what stood in its own place.
+//! Several definitions of one symbol: overloads, the branches of an `#ifdef`. Each is distinguished by its head and compared
+//! with the definition that it replaces.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::found_code::Reading;
-use crate::edit::{Hunk, Place, Unit};
+use super::found_code::CodeReader;
+use crate::edit::{EditPosition, Hunk, MatchUnit};
 use crate::entity::{EntityId, Symbol};
 use crate::extract::{Body, Definition, Extraction, LanguageId};
 use crate::path::RelPath;
 use crate::slice::{Figures, Span};
-use crate::view::Current;
+use crate::view::CurrentVersion;
 
 /// One of several definitions of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namesake {
-    /// Where it stands in its text.
+    /// Its range in its text.
     pub span: Span,
-    /// What tells it from the others, in the same text.
+    /// Its head, which distinguishes it from the others, as a range of the same text.
     pub head: Span,
     /// Its structure.
     pub figures: Figures,
-    /// What its body holds.
+    /// Its body's kind.
     pub body: Body,
 }
 
@@ -37,43 +37,43 @@ impl Namesake {
         }
     }
 
-    /// The head's words in the definition's text: blanks don't tell two definitions apart.
+    /// The head without whitespace, which doesn't distinguish two definitions: its words in the definition's text.
     #[must_use]
-    pub fn words<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
+    pub fn head_words<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
         let words = self.head.of(text).split(u8::is_ascii_whitespace);
         words.filter(|word| !word.is_empty()).collect()
     }
 }
 
-/// How many of these definitions have the head of an earlier one.
+/// The number of definitions whose head an earlier one has.
 #[must_use]
-pub fn repeated(text: &[u8], definitions: &[Namesake]) -> usize {
+pub fn repeated_heads(text: &[u8], definitions: &[Namesake]) -> usize {
     if definitions.len() < 2 {
         return 0;
     }
     let heads: BTreeSet<_> = definitions
         .iter()
-        .map(|definition| definition.words(text))
+        .map(|definition| definition.head_words(text))
         .collect();
     definitions.len() - heads.len()
 }
 
 /// The true definitions of a symbol that has several.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct TrueNamesakes {
     /// Their text.
     pub text: Vec<u8>,
     /// The definitions, in source order.
     pub namesakes: Vec<Namesake>,
 }
 
-/// What is known of each symbol of `extraction` that has several definitions.
-pub(super) fn known(
-    reading: Reading<'_>,
+/// The true definitions of each symbol in `extraction` of which several are true.
+pub(super) fn true_namesakes(
+    reading: CodeReader<'_>,
     language: LanguageId,
     path: &RelPath,
     extraction: &Extraction,
-) -> BTreeMap<Symbol, Known> {
+) -> BTreeMap<Symbol, TrueNamesakes> {
     let symbols: BTreeSet<&Symbol> = extraction
         .definitions
         .iter()
@@ -86,16 +86,16 @@ pub(super) fn known(
             let current = reading.view.current(&entity)?;
             let text = (current.spans.len() > 1)
                 .then(|| reading.view.slices(current.artifact, &current.spans))??;
-            // Out of their scope they may bear a shorter name, so they are told by their places.
+            // Without their scope they may get a shorter name, so they are recognised as the outermost definitions instead.
             let found = reading.grammars.extract(language, &text).ok()?;
-            let namesakes = outermost(&found).map(Namesake::of).collect();
-            Some((symbol.clone(), Known { text, namesakes }))
+            let namesakes = outermost_definitions(&found).map(Namesake::of).collect();
+            Some((symbol.clone(), TrueNamesakes { text, namesakes }))
         })
         .collect()
 }
 
-/// Definitions that stand in no other one.
-fn outermost(extraction: &Extraction) -> impl Iterator<Item = &Definition> {
+/// The definitions that no other one encloses.
+fn outermost_definitions(extraction: &Extraction) -> impl Iterator<Item = &Definition> {
     let mut reached = 0;
     extraction.definitions.iter().filter(move |definition| {
         let is_outer = definition.span.start >= reached;
@@ -106,11 +106,11 @@ fn outermost(extraction: &Extraction) -> impl Iterator<Item = &Definition> {
     })
 }
 
-impl Known {
-    /// Each new definition of `code` beside the one in whose place it stands: those with the same head, then the others
-    /// in order.
+impl TrueNamesakes {
+    /// Pairs each new definition of `code` with the one that it replaces: first those with the same head, then the others in
+    /// order.
     #[must_use]
-    pub fn paired<'n>(
+    pub fn paired_by_head<'n>(
         &'n self,
         code: &[u8],
         new: &'n [Namesake],
@@ -119,10 +119,10 @@ impl Known {
         let mut free: Vec<&Namesake> = self.namesakes.iter().collect();
         let mut changed = Vec::new();
         for one in new {
-            let words = one.words(code);
+            let words = one.head_words(code);
             match free
                 .iter()
-                .position(|known| known.words(&self.text) == words)
+                .position(|known| known.head_words(&self.text) == words)
             {
                 Some(at) => pairs.push((free.remove(at), one)),
                 None => changed.push(one),
@@ -133,17 +133,17 @@ impl Known {
     }
 }
 
-/// The changes that a block of definitions makes, if it gives fewer definitions of a symbol than there are, each with a
-/// head that is known: then it means those alone, and the others stay. `None` if the block isn't of that kind.
-pub(super) fn changes(
-    reading: Reading<'_>,
+/// The block as an edit, if it gives fewer definitions of a symbol than are true, each with a known head: then it replaces
+/// those alone, and the others stay. `None` for all other blocks.
+pub(super) fn namesake_hunks(
+    reading: CodeReader<'_>,
     path: &RelPath,
     code: &str,
     extraction: &Extraction,
-    known: &BTreeMap<Symbol, Known>,
+    known: &BTreeMap<Symbol, TrueNamesakes>,
 ) -> Option<Vec<Hunk>> {
     let mut new: BTreeMap<&Symbol, Vec<Namesake>> = BTreeMap::new();
-    for definition in outermost(extraction) {
+    for definition in outermost_definitions(extraction) {
         let namesake = Namesake::of(definition);
         new.entry(&definition.symbol).or_default().push(namesake);
     }
@@ -161,21 +161,21 @@ pub(super) fn changes(
         let current = reading.view.current(&entity)?;
         match known.get(*symbol) {
             Some(known) => {
-                if repeated(code.as_bytes(), new) > 0 {
+                if repeated_heads(code.as_bytes(), new) > 0 {
                     return None;
                 }
                 for one in new {
-                    let words = one.words(code.as_bytes());
-                    let is_same = |old: &&Namesake| old.words(&known.text) == words;
+                    let words = one.head_words(code.as_bytes());
+                    let is_same = |old: &&Namesake| old.head_words(&known.text) == words;
                     let mut same = known.namesakes.iter().filter(is_same);
                     let (Some(old), None) = (same.next(), same.next()) else {
                         return None;
                     };
-                    hunks.push(hunk(old.span.of(&known.text), code, one.span)?);
+                    hunks.push(replacing_hunk(old.span.of(&known.text), code, one.span)?);
                 }
             }
-            None => hunks.push(hunk(
-                &slice_of(reading, &current)?,
+            None => hunks.push(replacing_hunk(
+                &true_code(reading, &current)?,
                 code,
                 new.first()?.span,
             )?),
@@ -184,16 +184,16 @@ pub(super) fn changes(
     Some(hunks)
 }
 
-fn slice_of(reading: Reading<'_>, current: &Current) -> Option<Vec<u8>> {
+fn true_code(reading: CodeReader<'_>, current: &CurrentVersion) -> Option<Vec<u8>> {
     reading.view.slices(current.artifact, &current.spans)
 }
 
-/// Puts the new definition in the place of the old one.
-fn hunk(old: &[u8], code: &str, new: Span) -> Option<Hunk> {
+/// The hunk that replaces the old definition by the new one; `None` if either isn't UTF-8.
+fn replacing_hunk(old: &[u8], code: &str, new: Span) -> Option<Hunk> {
     Some(Hunk::Replace {
         old: core::str::from_utf8(old).ok()?.into(),
         new: core::str::from_utf8(new.of(code.as_bytes())).ok()?.into(),
-        place: Place::Once,
-        unit: Unit::Text,
+        place: EditPosition::Once,
+        unit: MatchUnit::Text,
     })
 }

@@ -11,7 +11,7 @@ use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::view::{Divergence, View};
 
-/// The event for a finding, unless it says nothing new.
+/// The event for a look at the disk; `None` if it found nothing new.
 #[must_use]
 pub fn observe(view: &dyn View, path: RelPath, finding: DiskFinding) -> Option<Event> {
     if view
@@ -23,10 +23,10 @@ pub fn observe(view: &dyn View, path: RelPath, finding: DiskFinding) -> Option<E
     Some(Event::DiskObserved(DiskObserved { path, finding }))
 }
 
-/// Proposals that stood on a base which disk has just contradicted are void (spec §15.6), but for those that disk holds by
-/// now: they are what contradicts it.
+/// Discards the proposals whose base disk has just contradicted (spec §15.6), except those that disk itself now holds: they
+/// are the change.
 #[must_use]
-pub fn invalidated(view: &dyn View, episode: EpisodeId, path: &RelPath) -> Vec<Event> {
+pub fn discard_contradicted(view: &dyn View, episode: EpisodeId, path: &RelPath) -> Vec<Event> {
     view.proposals_under(path)
         .into_iter()
         .filter(|proposal| {
@@ -51,7 +51,7 @@ pub fn invalidated(view: &dyn View, episode: EpisodeId, path: &RelPath) -> Vec<E
         .collect()
 }
 
-/// What disk holds of an entity, as it was last seen there.
+/// The entity's slice on disk, as it was last observed.
 #[must_use]
 pub fn slice_on_disk(view: &dyn View, entity: &EntityId) -> Option<SliceHash> {
     let Some(DiskFinding::File(file)) = view.disk(&entity.path) else {

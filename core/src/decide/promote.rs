@@ -17,13 +17,13 @@ use crate::ids::{EpisodeId, VersionId};
 use crate::reason::Reason;
 use crate::view::{Proposal, View};
 
-/// Where the message's text stands in the Vault, piece by piece.
+/// The pieces in which the Vault holds a message's text: address, start and end in the message, in bytes.
 #[derive(Clone, Debug, Default)]
-pub struct Containers {
+pub struct MessagePieces {
     pieces: Vec<(ArtifactHash, usize, usize)>,
 }
 
-impl Containers {
+impl MessagePieces {
     /// Pieces in order, with their lengths in bytes.
     #[must_use]
     pub fn new(pieces: impl IntoIterator<Item = (ArtifactHash, usize)>) -> Self {
@@ -45,7 +45,7 @@ impl Containers {
     }
 
     /// The one piece that holds the whole range, if one does.
-    fn holding(&self, range: &core::ops::Range<usize>) -> Option<Within> {
+    fn piece_holding(&self, range: &core::ops::Range<usize>) -> Option<Within> {
         let (container, start, _) = self
             .pieces
             .iter()
@@ -58,36 +58,35 @@ impl Containers {
     }
 }
 
-/// A block of code, where it stands and what it resolved to.
-pub struct Finding<'f> {
+/// A block of code with its message and its resolution.
+pub struct ResolvedBlock<'f> {
     /// The episode whose message holds it.
     pub episode: EpisodeId,
     /// Who supplied it.
     pub origin: Origin,
-    /// Whether all of it is there.
+    /// Whether the block is complete.
     pub completeness: Completeness,
     /// The block.
     pub found: &'f FoundCode,
-    /// Where its message stands in the Vault.
-    pub containers: &'f Containers,
-    /// What it resolved to.
+    /// Its message's pieces in the Vault.
+    pub containers: &'f MessagePieces,
+    /// The entities that it resolved to.
     pub resolution: &'f Resolution,
 }
 
-/// Records that a block was found and what it resolved to. `candidates` are those that say something new. Returns
-/// their versions, in order.
-pub fn record(
+/// Records a block and its resolution. `candidates` are those that say something new. Returns their versions, in order.
+pub fn record_block(
     recorder: &mut Recorder<'_>,
-    finding: &Finding<'_>,
+    finding: &ResolvedBlock<'_>,
     candidates: &[&Candidate],
 ) -> Vec<Version> {
-    let Finding {
+    let ResolvedBlock {
         found, resolution, ..
     } = finding;
     let within = found
         .verbatim
         .as_ref()
-        .and_then(|range| finding.containers.holding(range));
+        .and_then(|range| finding.containers.piece_holding(range));
     if within.is_none() {
         recorder.store_as(found.artifact, ContentKind::Code, Arc::clone(&found.code));
     }
@@ -179,13 +178,8 @@ pub fn promote(
         }
         recorder.push(step(proposal.version, Transition::Discard, moot, None));
     }
-    if let Some(standing) = recorder.standing(entity) {
-        recorder.push(step(
-            standing,
-            Transition::Supersede,
-            Reason::Replaced,
-            None,
-        ));
+    if let Some(current) = recorder.current_version(entity) {
+        recorder.push(step(current, Transition::Supersede, Reason::Replaced, None));
     }
     let grant = report.conclusion.unwrap_or(Reason::StructuralParity);
     recorder.push(step(version, Transition::Promote, grant, Some(report)));
@@ -202,7 +196,7 @@ pub fn supersede_older_whole<'e>(
     let mut promoted = promoted.into_iter().peekable();
     let Some(first) = promoted.peek() else { return };
     let whole = EntityId::file(first.path.clone());
-    let Some(standing) = recorder.standing(&whole) else {
+    let Some(current) = recorder.current_version(&whole) else {
         return;
     };
     if promoted.any(|entity| *entity == whole) {
@@ -210,7 +204,7 @@ pub fn supersede_older_whole<'e>(
     }
     recorder.push(Event::Transitioned(Transitioned {
         episode,
-        version: standing,
+        version: current,
         entity: whole,
         transition: Transition::Supersede,
         origin,
@@ -219,8 +213,8 @@ pub fn supersede_older_whole<'e>(
     }));
 }
 
-/// What becomes true with this proposal: with a whole file all that its block changes, so that a file and its
-/// definitions never say different things.
+/// The proposals that become true together with this one: for a whole file all that its block changes, so that a file and
+/// its definitions never contradict each other.
 pub fn with_its_parts(view: &dyn View, proposal: Proposal) -> Vec<Proposal> {
     if proposal.entity.symbol.is_some() {
         return Vec::from([proposal]);
@@ -233,7 +227,12 @@ pub fn with_its_parts(view: &dyn View, proposal: Proposal) -> Vec<Proposal> {
 }
 
 /// Takes an entity out of the State Map by the user's word (spec §9.2).
-pub fn remove(recorder: &mut Recorder<'_>, episode: EpisodeId, entity: EntityId, cause: Reason) {
+pub fn remove_entity(
+    recorder: &mut Recorder<'_>,
+    episode: EpisodeId,
+    entity: EntityId,
+    cause: Reason,
+) {
     let Some(current) = recorder.view.current(&entity) else {
         return;
     };

@@ -9,17 +9,17 @@ use super::found_code::FoundCode;
 use super::found_edit;
 use super::namesakes;
 use super::observe;
-use super::promote::{self, Containers, Finding};
-use super::rename::{self, Suspicion};
+use super::promote::{self, MessagePieces, ResolvedBlock};
+use super::rename::{self, RenameSuspicion};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
-use crate::damage::{self, Code, Comparison, Content, Damage};
+use crate::damage::{self, ComparedCode, Comparison, Damage, DefinitionContent};
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Event, Extent, Format, NoticeIssued, PromotionRefused};
 use crate::extract::{Body, Extraction, Grammars};
 use crate::gate::{
-    self, BaseVerdict, Completeness, DiskVerdict, Facts, GateReport, NameVerdict, RemovalVerdict,
-    Thresholds, Verdict,
+    self, BaseVerdict, Completeness, DiskVerdict, GateFacts, GateReport, NameVerdict,
+    RemovalVerdict, Thresholds, Verdict,
 };
 use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::{EpisodeId, SessionId};
@@ -27,44 +27,44 @@ use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
 use crate::slice::{self, Figures, Span};
-use crate::view::{Current, Divergence, Proposal, View};
+use crate::view::{CurrentVersion, Divergence, Proposal, View};
 use crate::word_list;
 
-/// A reply that is being judged.
+/// The context in which the blocks of one reply are judged.
 #[derive(Clone, Copy)]
-pub struct Judging<'j> {
-    /// The state; it must already hold what disk says of the blocks' paths, by an observation of this episode.
+pub struct JudgingContext<'j> {
+    /// The state; it must already hold observations of the blocks' files, made in this episode.
     pub view: &'j dyn View,
-    /// What steers the gates.
+    /// The gates' thresholds and profile.
     pub policy: &'j Policy,
     /// The reply's episode.
     pub episode: EpisodeId,
     /// Its session.
     pub session: SessionId,
-    /// What the user had asked, without the code in it.
+    /// The user's prompt without the code in it.
     pub asked: &'j str,
-    /// Lines that the reply adds anywhere, as [`lines_gained`] tells.
+    /// Lines that the reply adds anywhere (see [`lines_gained`]).
     pub gained: &'j BTreeSet<String>,
     /// The parsers.
     pub grammars: &'j dyn Grammars,
-    /// Whether the code is on disk.
-    pub written: Written,
-    /// Which of some entities the model saw as they are true: in what went to it for this reply, or because it wrote them in
-    /// this conversation.
+    /// Whether the agent has written the code to disk.
+    pub written: WriteState,
+    /// Of the given entities, those whose true code the model has seen: in the prompt of this reply, or because it wrote them
+    /// in this conversation.
     pub seen: &'j dyn Fn(&[EntityId]) -> BTreeSet<EntityId>,
 }
 
-/// Whether the code that is judged is on disk by the agent's own hand.
+/// Whether the agent has already written the judged code to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// It is what a reply says.
+pub enum WriteState {
+    /// The code comes from a reply.
     NotYet,
-    /// It is what disk holds after a reply whose edit was refused: what disk holds can't speak against it.
+    /// The code was read from disk after a reply whose edit was refused, so disk can't contradict it.
     OnDisk,
 }
 
-/// Whether just this text of a file was judged before, so that it would be refused again. What was refused as STALE alone may
-/// pass: its client had written it before its reply was judged.
+/// Whether exactly this text of a file was refused before, and would be again. A text that was refused only as STALE may
+/// pass now: its client had written it before its reply was judged.
 #[must_use]
 pub fn was_judged(view: &dyn View, found: &FoundCode) -> bool {
     let proposals = found.usable_path().map(|path| view.proposals_under(path));
@@ -76,8 +76,12 @@ pub fn was_judged(view: &dyn View, found: &FoundCode) -> bool {
 
 /// Decides about one block of the model's.
 #[must_use]
-pub fn propose(judging: Judging<'_>, found: &FoundCode, containers: &Containers) -> Vec<Event> {
-    let Judging {
+pub fn propose(
+    judging: JudgingContext<'_>,
+    found: &FoundCode,
+    containers: &MessagePieces,
+) -> Vec<Event> {
+    let JudgingContext {
         view,
         policy,
         episode,
@@ -91,17 +95,17 @@ pub fn propose(judging: Judging<'_>, found: &FoundCode, containers: &Containers)
         .iter()
         .filter(|candidate| !is_true_already(view, candidate))
         .collect();
-    let finding = Finding {
+    let finding = ResolvedBlock {
         episode,
         origin: Origin::Model,
-        completeness: completeness(view, found, &resolution),
+        completeness: completeness_against_truth(view, found, &resolution),
         found,
         containers,
         resolution: &resolution,
     };
-    let versions = promote::record(&mut recorder, &finding, &changed);
-    let base = Base::of(judging, found, &resolution, &changed);
-    let reports = base.judge(&finding, &changed);
+    let versions = promote::record_block(&mut recorder, &finding, &changed);
+    let base = BlockJudge::of(judging, found, &resolution, &changed);
+    let reports = base.gate_reports(&finding, &changed);
     match reports.iter().position(|report| !report.passed) {
         None => {
             for (version, report) in versions.iter().zip(reports) {
@@ -111,9 +115,9 @@ pub fn propose(judging: Judging<'_>, found: &FoundCode, containers: &Containers)
             let promoted = versions.iter().map(|version| &version.entity);
             promote::supersede_older_whole(&mut recorder, episode, Origin::Model, promoted);
         }
-        Some(first) => base.refuse(&mut recorder, &versions, reports, first),
+        Some(first) => base.record_refusals(&mut recorder, &versions, reports, first),
     }
-    let complaint = complaint(view, found, &resolution, recorder.refused())
+    let complaint = block_complaint(view, found, &resolution, recorder.first_refusal())
         .filter(|complaint| !is_left_to_the_client(view, found, complaint, &versions));
     if let Some(complaint) = complaint {
         recorder.push(Event::NoticeIssued(NoticeIssued {
@@ -127,7 +131,7 @@ pub fn propose(judging: Judging<'_>, found: &FoundCode, containers: &Containers)
     recorder.into_events()
 }
 
-/// Lines that code of one reply adds to definitions, or in new ones: there may stand what it takes out of others.
+/// Lines that a reply adds to known definitions, and all lines of new ones. A line that left one definition may be among them.
 #[must_use]
 pub fn lines_gained(view: &dyn View, found: &[FoundCode]) -> BTreeSet<String> {
     let mut gained = BTreeSet::new();
@@ -152,7 +156,7 @@ pub fn lines_gained(view: &dyn View, found: &[FoundCode]) -> BTreeSet<String> {
     gained
 }
 
-/// Where the outermost definitions are that stand inside of one that these spans hold, in the text of the spans.
+/// The outermost of the definitions nested in those that the spans hold, as ranges of the spans' joined text.
 fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
     let is_inside = |span: Span, around: Span| around.start <= span.start && span.end <= around.end;
     let mut nested: Vec<Span> = Vec::new();
@@ -178,7 +182,7 @@ fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
     slice::within_joined(&nested, spans)
 }
 
-fn worst_first(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
+fn damage_order(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
     let Comparison {
         damage,
         kept_percent,
@@ -186,10 +190,10 @@ fn worst_first(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
     (damage.is_none(), damage, kept_percent)
 }
 
-/// How words begin that ask for code to be taken out, one a line, in the languages that people speak to models in.
+/// The beginnings of words that ask for code to be removed, one a line, in the languages that people use with models.
 const REMOVAL_WORDS: &str = include_str!("removal_words.txt");
 
-/// Whether the user asks for code to be taken out. A name of code, such as `remove_all`, asks for nothing.
+/// Whether the user asks for code to be removed. A name of code, such as `remove_all`, asks for nothing.
 fn asks_for_removal(asked: &str) -> bool {
     let is_prose = |word: &&str| {
         let is_name =
@@ -205,9 +209,13 @@ fn asks_for_removal(asked: &str) -> bool {
     })
 }
 
-/// Whether all of the block is there. A text that breaks off is cut short, whatever its fence says; a placeholder that
-/// is part of what is true already stands for nothing.
-fn completeness(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Completeness {
+/// Whether the block is complete. A text that breaks off is truncated, even in a closed fence; a placeholder that the true
+/// code also has elides nothing.
+fn completeness_against_truth(
+    view: &dyn View,
+    found: &FoundCode,
+    resolution: &Resolution,
+) -> Completeness {
     let Ok(extraction) = &found.extraction else {
         return found.completeness;
     };
@@ -221,9 +229,10 @@ fn completeness(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> 
                     current.and_then(|current| view.slices(current.artifact, &current.spans));
                 before.push_str(&String::from_utf8_lossy(&base.unwrap_or_default()));
             }
-            match found_edit::elides_anew(&found.code, &extraction.elisions, &before) {
-                true => Completeness::Elided,
-                false => Completeness::Full,
+            if found_edit::elides_anew(&found.code, &extraction.elisions, &before) {
+                Completeness::Elided
+            } else {
+                Completeness::Full
             }
         }
         known => known,
@@ -235,17 +244,16 @@ fn is_true_already(view: &dyn View, candidate: &Candidate) -> bool {
         .is_some_and(|current| current.slice == candidate.slice)
 }
 
-/// What the next prompt should say.
-struct Complaint {
+/// The notice that a block causes.
+struct BlockComplaint {
     reason: Reason,
     entity: Option<EntityId>,
     other: Option<EntityId>,
 }
 
 impl Recorder<'_> {
-    /// The first refusal. A refusal is recorded with the rule that caused it, so of several the one that failed by
-    /// itself is named.
-    fn refused(&self) -> Option<&PromotionRefused> {
+    /// The refusal to report: the first one that failed by itself, because the others were only kept out with it.
+    fn first_refusal(&self) -> Option<&PromotionRefused> {
         let refusals = self.events().iter().filter_map(|event| match event {
             Event::PromotionRefused(refused) => Some(refused),
             _ => None,
@@ -257,13 +265,12 @@ impl Recorder<'_> {
     }
 }
 
-/// Whether nothing is said of a tool call's code. Its client's own tool says that an edit doesn't apply; that a file's
-/// language isn't read here is nothing that anybody could act on; and what was refused is said once, however often the
-/// file is edited elsewhere.
+/// Whether a tool call's code gets no notice. The client's own tool reports that an edit doesn't apply; nobody could act on
+/// a language that isn't supported here; and a refusal is reported once, however often the file is edited elsewhere.
 fn is_left_to_the_client(
     view: &dyn View,
     found: &FoundCode,
-    complaint: &Complaint,
+    complaint: &BlockComplaint,
     versions: &[Version],
 ) -> bool {
     if !matches!(found.format, Format::ToolCall | Format::Disk) {
@@ -290,14 +297,14 @@ fn is_left_to_the_client(
     }
 }
 
-/// What the next prompt should say of this block.
-fn complaint(
+/// The notice for this block, if the model or the user should get one.
+fn block_complaint(
     view: &dyn View,
     found: &FoundCode,
     resolution: &Resolution,
     refused: Option<&PromotionRefused>,
-) -> Option<Complaint> {
-    let of_file = |reason| Complaint {
+) -> Option<BlockComplaint> {
+    let of_file = |reason| BlockComplaint {
         reason,
         entity: resolution.path.clone().map(EntityId::file),
         other: None,
@@ -306,14 +313,14 @@ fn complaint(
         return Some(of_file(resolution.reason));
     }
     if resolution.reason == Reason::ParseErrors && found.format == Format::ToolCall {
-        return Some(Complaint {
+        return Some(BlockComplaint {
             reason: Reason::ParseErrors,
             entity: found.usable_path().cloned().map(EntityId::file),
             other: None,
         });
     }
     if resolution.level != Level::Confirmed {
-        return found.claims_an_entity().then_some(Complaint {
+        return found.claims_an_entity().then_some(BlockComplaint {
             reason: Reason::Unlinked,
             entity: None,
             other: None,
@@ -323,12 +330,12 @@ fn complaint(
     let reason = refused.report.conclusion?;
     let file = stale_file(view, &refused.entity).filter(|_| reason == Reason::Stale);
     Some(match file {
-        Some(file) => Complaint {
+        Some(file) => BlockComplaint {
             reason,
             entity: Some(file),
             other: Some(refused.entity.clone()),
         },
-        None => Complaint {
+        None => BlockComplaint {
             reason,
             entity: Some(refused.entity.clone()),
             other: refused
@@ -339,27 +346,27 @@ fn complaint(
     })
 }
 
-/// The tracked symbols of the block's file, and what the block does to them.
-struct Base<'v> {
-    judging: Judging<'v>,
+/// Judges one block against the tracked symbols of its file.
+struct BlockJudge<'v> {
+    judging: JudgingContext<'v>,
     view: &'v dyn View,
     tracked: Vec<Symbol>,
     in_block: BTreeSet<&'v Symbol>,
     damaged: &'v [Symbol],
-    renames: BTreeMap<EntityId, Suspicion>,
+    renames: BTreeMap<EntityId, RenameSuspicion>,
     unseen: BTreeSet<EntityId>,
 }
 
-impl<'v> Base<'v> {
+impl<'v> BlockJudge<'v> {
     fn of(
-        judging: Judging<'v>,
+        judging: JudgingContext<'v>,
         found: &FoundCode,
         resolution: &'v Resolution,
         changed: &[&Candidate],
     ) -> Self {
         let view = judging.view;
         Self {
-            unseen: unseen(judging, found, changed),
+            unseen: unseen_entities(judging, found, changed),
             judging,
             view,
             tracked: resolution
@@ -372,7 +379,7 @@ impl<'v> Base<'v> {
                 .filter_map(|candidate| candidate.entity.symbol.as_ref())
                 .collect(),
             damaged: &resolution.damaged,
-            renames: rename::suspected(
+            renames: rename::suspected_renames(
                 view,
                 judging.policy.thresholds,
                 (judging.episode, judging.asked),
@@ -383,7 +390,7 @@ impl<'v> Base<'v> {
     }
 
     /// Each changed definition's report, in order.
-    fn judge(&self, finding: &Finding<'_>, changed: &[&Candidate]) -> Vec<GateReport> {
+    fn gate_reports(&self, finding: &ResolvedBlock<'_>, changed: &[&Candidate]) -> Vec<GateReport> {
         let policy = self.judging.policy;
         let repeated = finding
             .resolution
@@ -394,7 +401,7 @@ impl<'v> Base<'v> {
             .map(|candidate| self.disk_verdict(candidate))
             .find(|verdict| *verdict != DiskVerdict::Agrees);
         let judge = |candidate: &&Candidate| {
-            let mut facts = self.facts(finding, candidate);
+            let mut facts = self.gate_facts(finding, candidate);
             // A block that repeats STALE code was written on it, whatever else it changes.
             if facts.disk == DiskVerdict::Agrees {
                 facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
@@ -404,16 +411,16 @@ impl<'v> Base<'v> {
                 finding
                     .resolution
                     .correlation
-                    .map(|percent| correlated(percent, policy.thresholds)),
+                    .map(|percent| correlation_verdict(percent, policy.thresholds)),
             );
             report
         };
         changed.iter().map(judge).collect()
     }
 
-    /// A block stands or falls as a whole, because its reader would apply it as a whole: what passed by itself is kept
-    /// out for the first one that didn't.
-    fn refuse(
+    /// Records that the block is refused as a whole, because its reader would apply it as a whole: versions that passed by
+    /// themselves get the conclusion of the first one that didn't.
+    fn record_refusals(
         &self,
         recorder: &mut Recorder<'_>,
         versions: &[Version],
@@ -437,22 +444,23 @@ impl<'v> Base<'v> {
         }
     }
 
-    fn facts(&self, finding: &Finding<'_>, candidate: &Candidate) -> Facts {
+    fn gate_facts(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
         let current = self.view.current(&candidate.entity);
-        let (definitions, missing) = self.definitions(finding, candidate, current.as_ref());
+        let (definitions, missing) =
+            self.definitions_at_stake(finding, candidate, current.as_ref());
         let rename = self.renames.get(&candidate.entity);
         let comparison = StructureCompared::of(finding.found, candidate, current.as_ref());
-        Facts {
+        GateFacts {
             level: finding.resolution.level,
             completeness: finding.completeness,
-            bodies_stubbed: count(comparison.bodies_stubbed),
-            definitions_repeated: count(repeated(finding, candidate)),
+            bodies_stubbed: saturating_u32(comparison.bodies_stubbed),
+            definitions_repeated: saturating_u32(newly_repeated_heads(finding, candidate)),
             figures: comparison.figures,
             base: comparison.base,
             confirmed: self.confirmed_figures(candidate, current.as_ref()),
-            symbols_missing: count(missing),
-            symbols_of_base: count(definitions),
-            comparison: self.compared(finding, candidate, current.as_ref()),
+            symbols_missing: saturating_u32(missing),
+            symbols_of_base: saturating_u32(definitions),
+            comparison: self.comparison_with_truth(finding, candidate, current.as_ref()),
             name: match rename {
                 None => NameVerdict::Kept,
                 Some(it) if it.known.path == candidate.entity.path => {
@@ -460,18 +468,18 @@ impl<'v> Base<'v> {
                 }
                 Some(it) => NameVerdict::Elsewhere(it.percent),
             },
-            removal: self.removal(candidate),
+            removal: self.removal_verdict(candidate),
             base_verdict: self.base_verdict(finding, candidate),
             disk: self.disk_verdict(candidate),
         }
     }
 
-    /// The structure of the last version that the user supplied or confirmed, if the model changed it since, and the
-    /// candidate takes away more without being asked to.
+    /// The figures of the last version that the user supplied or confirmed, if the model changed it since, and the candidate
+    /// removes more without being asked to.
     fn confirmed_figures(
         &self,
         candidate: &Candidate,
-        current: Option<&Current>,
+        current: Option<&CurrentVersion>,
     ) -> Option<Figures> {
         let current = current.filter(|current| current.origin == Origin::Model)?;
         let takes_away = candidate.figures.tokens < current.figures.tokens
@@ -485,18 +493,20 @@ impl<'v> Base<'v> {
             .iter()
             .rfind(|former| former.origin == Origin::User)?;
         let code = String::from_utf8(self.view.content(confirmed.artifact)?).ok()?;
-        let extraction = self.extraction(&candidate.entity.path, &code)?;
+        let extraction = self.extraction_of(&candidate.entity.path, &code)?;
         let definitions = extraction.definitions.iter();
         let own = definitions.filter(|definition| confirmed.spans.contains(&definition.span));
-        Some(resolve::total(own.map(|definition| definition.figures)))
+        Some(resolve::total_figures(
+            own.map(|definition| definition.figures),
+        ))
     }
 
-    /// What the candidate takes out of what is true: of a definition its code, of a file its imports.
-    fn compared(
+    /// What the candidate removes from the true code: statements of a definition, imports of a file.
+    fn comparison_with_truth(
         &self,
-        finding: &Finding<'_>,
+        finding: &ResolvedBlock<'_>,
         candidate: &Candidate,
-        current: Option<&Current>,
+        current: Option<&CurrentVersion>,
     ) -> Comparison {
         let (Some(current), Ok(extraction)) = (current, &finding.found.extraction) else {
             return Comparison::UNHARMED;
@@ -504,14 +514,14 @@ impl<'v> Base<'v> {
         let mut comparison = if candidate.entity.symbol.is_none() {
             self.compared_imports(finding.found, extraction, candidate, current)
         } else if current.spans.len() == candidate.spans.len() {
-            // Of several definitions each by itself: it may be a small part of all.
+            // Each of several definitions by itself: damage to one may be a small part of all of them together.
             let pairs = current.spans.iter().zip(&candidate.spans);
             let compared = pairs.map(|(old, new)| {
                 let (old, new) = (core::slice::from_ref(old), core::slice::from_ref(new));
                 self.compared_code(finding.found, extraction, candidate, (current, old), new)
             });
             compared
-                .min_by_key(worst_first)
+                .min_by_key(damage_order)
                 .unwrap_or(Comparison::UNHARMED)
         } else {
             let (old, new) = (&current.spans, &candidate.spans);
@@ -529,32 +539,32 @@ impl<'v> Base<'v> {
         found: &FoundCode,
         extraction: &Extraction,
         candidate: &Candidate,
-        (current, old): (&Current, &[Span]),
+        (current, old): (&CurrentVersion, &[Span]),
         new: &[Span],
     ) -> Comparison {
-        let Some(before) = self.text(current.artifact, old) else {
+        let Some(before) = self.slices_text(current.artifact, old) else {
             return Comparison::UNHARMED;
         };
-        let known = self.extraction(&candidate.entity.path, &before);
+        let known = self.extraction_of(&candidate.entity.path, &before);
         let after = slice::joined(found.code.as_bytes(), new);
         let after = String::from_utf8_lossy(&after);
         let content = known.as_ref().and_then(|known| known.definitions.first());
-        let content = content.map_or(Content::Statements, |definition| {
+        let content = content.map_or(DefinitionContent::Statements, |definition| {
             let head = definition.head.of(before.as_bytes());
-            Content::of_head(&String::from_utf8_lossy(head))
+            DefinitionContent::of_head(&String::from_utf8_lossy(head))
         });
         let all = Span {
             start: 0,
             end: u32::try_from(before.len()).unwrap_or(u32::MAX),
         };
-        let base = Code {
+        let base = ComparedCode {
             text: &before,
             nested: &known
                 .as_ref()
                 .map_or_else(Vec::new, |known| definitions_within(known, &[all])),
             remarks: &known.map_or_else(Vec::new, |known| known.remarks),
         };
-        let new = Code {
+        let new = ComparedCode {
             text: &after,
             nested: &definitions_within(extraction, new),
             remarks: &slice::within_joined(&extraction.remarks, new),
@@ -567,28 +577,28 @@ impl<'v> Base<'v> {
         found: &FoundCode,
         extraction: &Extraction,
         candidate: &Candidate,
-        current: &Current,
+        current: &CurrentVersion,
     ) -> Comparison {
-        let Some(before) = self.text(current.artifact, &current.spans) else {
+        let Some(before) = self.slices_text(current.artifact, &current.spans) else {
             return Comparison::UNHARMED;
         };
-        let known = self.extraction(&candidate.entity.path, &before);
+        let known = self.extraction_of(&candidate.entity.path, &before);
         let imports = known.map_or_else(Vec::new, |known| known.imports);
         damage::compare_imports((&before, &imports), (&found.code, &extraction.imports))
     }
 
-    fn text(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
+    fn slices_text(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
         String::from_utf8(self.view.slices(artifact, spans)?).ok()
     }
 
-    fn extraction(&self, path: &RelPath, text: &str) -> Option<Extraction> {
+    fn extraction_of(&self, path: &RelPath, text: &str) -> Option<Extraction> {
         let grammars = self.judging.grammars;
         let language = grammars.language_of_path(path)?;
         grammars.extract(language, text.as_bytes()).ok()
     }
 
-    /// What this very reply changed before doesn't count as having moved.
-    fn base_verdict(&self, finding: &Finding<'_>, candidate: &Candidate) -> BaseVerdict {
+    /// Whether the candidate's base is still the code that the model saw. Changes by this very reply don't count as a move.
+    fn base_verdict(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> BaseVerdict {
         let edit = finding.found.edit.as_ref();
         if edit.is_some_and(|edit| edit.outcome.is_err()) {
             return BaseVerdict::Unmatched;
@@ -607,18 +617,18 @@ impl<'v> Base<'v> {
 
     fn disk_verdict(&self, candidate: &Candidate) -> DiskVerdict {
         match self.judging.written {
-            Written::OnDisk => DiskVerdict::Agrees,
-            Written::NotYet => disk_verdict(self.view, &candidate.entity, candidate.slice),
+            WriteState::OnDisk => DiskVerdict::Agrees,
+            WriteState::NotYet => disk_verdict(self.view, &candidate.entity, candidate.slice),
         }
     }
 
-    /// What the user removed a short while ago isn't brought back unless the user names it.
-    fn removal(&self, candidate: &Candidate) -> RemovalVerdict {
+    /// Whether the candidate brings back a symbol that the user removed recently and doesn't name now.
+    fn removal_verdict(&self, candidate: &Candidate) -> RemovalVerdict {
         let entity = &candidate.entity;
         let is_asked_for = entity
             .symbol
             .as_ref()
-            .is_none_or(|symbol| rename::names(self.judging.asked, symbol.last_component()));
+            .is_none_or(|symbol| rename::holds_word(self.judging.asked, symbol.last_component()));
         if self.view.is_tombstoned(entity) && !is_asked_for {
             RemovalVerdict::Tombstoned
         } else {
@@ -633,14 +643,14 @@ impl<'v> Base<'v> {
         })
     }
 
-    /// How many definitions must still be there, and how many of them aren't. Of a whole file these are all of its
-    /// symbols; of a fragment those nested in the definition that is replaced, those that the block would damage, and
-    /// those out of whose text an edit makes something else. Several definitions of one symbol count each.
-    fn definitions(
+    /// The number of definitions that the new code must still hold, and how many of them it lacks. For a whole file these are
+    /// all of its symbols; for a fragment those nested in the replaced definition, those that the block would damage, and
+    /// those whose text an edit changes. Several definitions of one symbol count each.
+    fn definitions_at_stake(
         &self,
-        finding: &Finding<'_>,
+        finding: &ResolvedBlock<'_>,
         candidate: &Candidate,
-        current: Option<&Current>,
+        current: Option<&CurrentVersion>,
     ) -> (usize, usize) {
         let path = &candidate.entity.path;
         let edit = finding.found.edit.as_ref();
@@ -675,8 +685,8 @@ impl<'v> Base<'v> {
         (all + before.saturating_sub(1), missing + lost)
     }
 
-    /// Whether the symbol's current definition stands inside `outer`, or is it.
-    fn is_within(&self, path: &RelPath, symbol: &Symbol, outer: &Current) -> bool {
+    /// Whether the symbol's current definition is inside `outer`, or is `outer` itself.
+    fn is_within(&self, path: &RelPath, symbol: &Symbol, outer: &CurrentVersion) -> bool {
         let entity = EntityId::symbol(path.clone(), symbol.clone());
         self.view.current(&entity).is_some_and(|inner| {
             let is_inside = |span: &Span| {
@@ -690,7 +700,7 @@ impl<'v> Base<'v> {
     }
 }
 
-/// What a candidate is compared with: the whole of it, or the one of several definitions that shrank most.
+/// A candidate's figures and those of its base: of all of it or, with several definitions, of the one that shrank most.
 struct StructureCompared {
     figures: Figures,
     base: Option<Figures>,
@@ -698,7 +708,7 @@ struct StructureCompared {
 }
 
 impl StructureCompared {
-    fn of(found: &FoundCode, candidate: &Candidate, current: Option<&Current>) -> Self {
+    fn of(found: &FoundCode, candidate: &Candidate, current: Option<&CurrentVersion>) -> Self {
         let symbol = candidate.entity.symbol.as_ref();
         let known = symbol.and_then(|symbol| found.known.get(symbol));
         let Some(known) = known else {
@@ -715,7 +725,7 @@ impl StructureCompared {
                 bodies_stubbed: usize::from(is_stub && is_less),
             };
         };
-        let pairs = known.paired(found.code.as_bytes(), &candidate.definitions);
+        let pairs = known.paired_by_head(found.code.as_bytes(), &candidate.definitions);
         let stubbed = pairs
             .iter()
             .filter(|(old, new)| new.body == Body::Stub && old.figures.tokens > new.figures.tokens);
@@ -735,20 +745,20 @@ impl StructureCompared {
 
 /// Definitions with the same head as an earlier one. A whole file may have as many of them as before (the branches of
 /// an `#ifdef`); out of a fragment nobody can tell the old one of two from the new one.
-fn repeated(finding: &Finding<'_>, candidate: &Candidate) -> usize {
-    let again = namesakes::repeated(finding.found.code.as_bytes(), &candidate.definitions);
+fn newly_repeated_heads(finding: &ResolvedBlock<'_>, candidate: &Candidate) -> usize {
+    let again = namesakes::repeated_heads(finding.found.code.as_bytes(), &candidate.definitions);
     let is_whole = finding.resolution.extent == Extent::WholeFile || finding.found.edit.is_some();
     let symbol = candidate.entity.symbol.as_ref();
     let known = symbol.and_then(|symbol| finding.found.known.get(symbol));
     match known {
         Some(known) if is_whole => {
-            again.saturating_sub(namesakes::repeated(&known.text, &known.namesakes))
+            again.saturating_sub(namesakes::repeated_heads(&known.text, &known.namesakes))
         }
         _ => again,
     }
 }
 
-fn correlated(percent: u8, thresholds: Thresholds) -> Verdict {
+fn correlation_verdict(percent: u8, thresholds: Thresholds) -> Verdict {
     Verdict {
         rule: Reason::CorrelatedWithOneFile,
         met: true,
@@ -757,22 +767,27 @@ fn correlated(percent: u8, thresholds: Thresholds) -> Verdict {
     }
 }
 
-fn count(number: usize) -> u32 {
+fn saturating_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// What a block would replace and the model hasn't seen (spec §12). An edit that applies quotes what it replaces. A file is
-/// seen with the definitions of it that the block changes, since it repeats all others.
-fn unseen(judging: Judging<'_>, found: &FoundCode, changed: &[&Candidate]) -> BTreeSet<EntityId> {
-    let Judging { view, episode, .. } = judging;
+/// The entities that a block would replace unseen by the model (spec §12). An edit that applies quotes the code that it
+/// replaces. A file counts as seen with those of its definitions that the block changes, since the block repeats the others.
+fn unseen_entities(
+    judging: JudgingContext<'_>,
+    found: &FoundCode,
+    changed: &[&Candidate],
+) -> BTreeSet<EntityId> {
+    let JudgingContext { view, episode, .. } = judging;
     // Code of one of several definitions is applied like an edit, and quotes nothing.
     if found.edit.is_some() && found.format != Format::Fence {
         return BTreeSet::new();
     }
     let is_replaced = |entity: &&EntityId| {
         // What this very reply made before is its own.
-        let is_own =
-            |current: &Current| (current.origin, current.episode) == (Origin::Model, episode);
+        let is_own = |current: &CurrentVersion| {
+            (current.origin, current.episode) == (Origin::Model, episode)
+        };
         view.current(entity)
             .is_some_and(|current| !is_own(&current))
             && view.shown(episode, entity).is_none()
@@ -796,9 +811,9 @@ fn unseen(judging: Judging<'_>, found: &FoundCode, changed: &[&Candidate]) -> BT
     unseen
 }
 
-/// Whether a proposal's base is still what it was when it was judged. What was judged as a whole file is complete only
-/// as long as nothing else became true of that file.
-pub(super) fn base_since(view: &dyn View, proposal: &Proposal) -> BaseVerdict {
+/// Whether a proposal's base has changed since it was judged. A whole file's proposal is complete only as long as none of
+/// the file's symbols changes.
+pub(super) fn base_verdict_since(view: &dyn View, proposal: &Proposal) -> BaseVerdict {
     let entity = &proposal.entity;
     let is_later = |entity: &EntityId| {
         view.current(entity)
@@ -814,9 +829,9 @@ pub(super) fn base_since(view: &dyn View, proposal: &Proposal) -> BaseVerdict {
     }
 }
 
-/// What disk says of an entity that is to become this slice. A part of a file takes the file's place as a whole (see
-/// [`promote::supersede_older_whole`]), so that nothing becomes part of a file that is STALE as a whole: of what else
-/// changed there nobody has heard yet.
+/// The disk's verdict on an entity that is to become this slice. Promoting a part supersedes its file as a whole (see
+/// [`promote::supersede_older_whole`]), so no part of a file that is STALE as a whole may pass: nobody has seen the file's
+/// other changes yet.
 pub(super) fn disk_verdict(view: &dyn View, entity: &EntityId, slice: SliceHash) -> DiskVerdict {
     match (view.divergence(entity), view.disk(&entity.path)) {
         (Some(Divergence::Unreadable), _) | (None, Some(DiskFinding::Unreadable(_))) => {
@@ -834,7 +849,7 @@ pub(super) fn disk_verdict(view: &dyn View, entity: &EntityId, slice: SliceHash)
     }
 }
 
-/// The file as a whole, if that is STALE and this part of it isn't.
+/// The part's file, if the file is STALE as a whole and this part of it isn't.
 pub(super) fn stale_file(view: &dyn View, part: &EntityId) -> Option<EntityId> {
     let file = EntityId::file(part.path.clone());
     let is_stale = part.symbol.is_some()

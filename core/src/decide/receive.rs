@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Recorder, tail_of};
+use super::{Recorder, exchange_hash};
 use crate::delimiter;
 use crate::event::{
     ContentKind, Event, Fork, History, MessageRef, PromptReceived, SideRequestReceived,
@@ -13,12 +13,12 @@ use crate::ids::{EpisodeId, SessionId};
 use crate::message::{Attempt, Request, Role, Tools};
 use crate::policy::{HistoryChoice, Policy};
 use crate::read_message::ReadMessage;
-use crate::view::{Place, View};
+use crate::view::{SessionPosition, View};
 
-/// What is known of a prompt once it is recorded.
+/// A recorded prompt: its place among the conversations, and its new messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Received {
-    /// What to append.
+pub struct ReceivedPrompt {
+    /// The events to append.
     pub events: Vec<Event>,
     /// The prompt's episode.
     pub episode: EpisodeId,
@@ -26,68 +26,72 @@ pub struct Received {
     pub session: SessionId,
     /// Whether every older message is a prompt or reply of this very session.
     pub is_own: bool,
-    /// When the user said the current prompt's words.
-    pub said: Said,
+    /// Whether the current prompt's messages are new.
+    pub repetition: PromptRepetition,
     /// User messages whose code may be a new paste: their indices in the request.
     pub new_user_messages: Vec<usize>,
-    /// How each message of the request is recognised when it is sent again; `None` of system messages.
+    /// The key by which each message of the request is recognised when it is sent again; `None` for system messages.
     pub keys: Vec<Option<MessageKey>>,
-    /// How many messages, system messages left out, were in the session's conversation before.
+    /// The number of messages that the session's conversation had before, without system messages.
     pub known_length: u32,
-    /// How many messages of the conversation the request leaves out in front: none, but where it is on record.
+    /// The number of messages at the conversation's start that the request leaves out; not 0 only on replay.
     pub left_out: u32,
 }
 
-/// When the user said the words of the current prompt, which clients send again with each step of an agent's loop.
+/// Whether the current prompt's messages were sent before: clients send them again with each step of an agent's loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// Now, or for the first time as far as the ledger knows: the words act.
-    Now,
-    /// Before, word for word, and nothing tells a new conversation with the same words from another reply that is asked
-    /// for: directives act, code as in [`Again`](Self::Again).
-    Repeated,
-    /// Before, and another reply is asked for: the words act again only where nothing has come of the time since.
-    Again,
-    /// Before, and they have acted: a reply stands behind them, or the request is a retry.
-    Before,
+pub enum PromptRepetition {
+    /// Sent for the first time, as far as the ledger knows: directives and code act.
+    First,
+    /// Sent before, word for word, and a new conversation that begins alike can't be told from a request for another
+    /// reply: directives act, code acts as in [`Regenerated`](Self::Regenerated).
+    Ambiguous,
+    /// Sent before, and another reply is asked for: code acts again only where nothing has changed since.
+    Regenerated,
+    /// Sent before and acted on: a reply follows them, or the request is a retry.
+    Answered,
 }
 
 /// Records a prompt.
 #[must_use]
-pub fn receive(view: &dyn View, request: &Request) -> Received {
+pub fn receive(view: &dyn View, request: &Request) -> ReceivedPrompt {
     let conversation = Conversation::of(request);
     if request.attempt == Attempt::Retry
         && let Some(open) = view.open_prompt(conversation.whole)
     {
-        return Received {
+        return ReceivedPrompt {
             events: Vec::new(),
             episode: open.episode,
             session: open.session,
-            is_own: is_own(view, &conversation, &Belonging::Continues(open.session)),
-            said: Said::Before,
+            is_own: is_own(view, &conversation, &SessionChoice::Continues(open.session)),
+            repetition: PromptRepetition::Answered,
             new_user_messages: Vec::new(),
-            keys: conversation.keys(request.messages.len()),
-            known_length: u32::try_from(conversation.older()).unwrap_or(u32::MAX),
+            keys: conversation.message_keys(request.messages.len()),
+            known_length: u32::try_from(conversation.older_count()).unwrap_or(u32::MAX),
             left_out: 0,
         };
     }
-    record(view, request, &conversation)
+    record_prompt(view, request, &conversation)
 }
 
-fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -> Received {
-    let belonging = belonging(view, request, conversation);
-    let said = said(view, conversation, &belonging);
-    let known = KnownPart::longest(view, conversation);
+fn record_prompt(
+    view: &dyn View,
+    request: &Request,
+    conversation: &Conversation<'_>,
+) -> ReceivedPrompt {
+    let belonging = choose_session(view, request, conversation);
+    let repetition = prompt_repetition(view, conversation, &belonging);
+    let known = RecordedPrefix::longest(view, conversation);
     let known_length = known
         .filter(|known| Some(known.session) == belonging.session())
         .map_or(0, |known| known.length);
-    // What went to a model before was recorded then.
+    // Messages that went to a model before were recorded then.
     let recorded = known.map_or(0, |known| known.length as usize);
     let episode = view.next_episode();
     let (session, fork) = match belonging {
-        Belonging::Continues(session) => (session, None),
-        Belonging::Forks(fork) => (view.next_session(), Some(fork)),
-        Belonging::Starts => (view.next_session(), None),
+        SessionChoice::Continues(session) => (session, None),
+        SessionChoice::Forks(fork) => (view.next_session(), Some(fork)),
+        SessionChoice::Starts => (view.next_session(), None),
     };
     let mut recorder = Recorder::new(view);
     let mut messages = Vec::new();
@@ -96,14 +100,16 @@ fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -
     for (position, spoken) in conversation.messages.iter().enumerate() {
         let is_known =
             || position < recorded || spoken.text.is_empty() || view.holds(spoken.content);
-        if spoken.time == Time::Older && is_known() {
+        if spoken.age == MessageAge::Older && is_known() {
             continue;
         }
-        let has_acted = spoken.time == Time::Now && said == Said::Before && is_known();
+        let has_acted = spoken.age == MessageAge::Current
+            && repetition == PromptRepetition::Answered
+            && is_known();
         if spoken.role == Role::User && !has_acted {
             new_user_messages.push(spoken.index);
         }
-        older += u32::from(spoken.time == Time::Older);
+        older += u32::from(spoken.age == MessageAge::Older);
         recorder.store_as(spoken.content, ContentKind::Message, spoken.text.as_bytes());
         messages.push(MessageRef {
             role: spoken.role,
@@ -125,24 +131,26 @@ fn record(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -
         older,
         tools: request.tools,
     }));
-    Received {
+    ReceivedPrompt {
         events: recorder.into_events(),
         episode,
         session,
-        // Between words that were answered and the request's end stands what an agent's tools gave.
-        is_own: said != Said::Before && is_own(view, conversation, &belonging),
-        said,
+        // After an answered prompt, the rest of the request is results of the agent's tools, which no session holds as its own.
+        is_own: repetition != PromptRepetition::Answered && is_own(view, conversation, &belonging),
+        repetition,
         new_user_messages,
-        keys: conversation.keys(request.messages.len()),
+        keys: conversation.message_keys(request.messages.len()),
         known_length,
         left_out: 0,
     }
 }
 
-/// Records what the system messages say, joined by a blank line; `None` if that is nothing.
+/// Records the text of the system messages, joined by a blank line; `None` if there is no text.
 fn record_system(recorder: &mut Recorder<'_>, request: &Request) -> Option<ArtifactHash> {
-    let messages = request.messages.iter();
-    let mut system = messages.filter(|message| message.role == Role::System);
+    let mut system = request
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::System);
     let first = system.next()?;
     let mut rest = system.peekable();
     if rest.peek().is_none() {
@@ -160,7 +168,7 @@ fn record_system(recorder: &mut Recorder<'_>, request: &Request) -> Option<Artif
     Some(recorder.store(ContentKind::Message, texts.join("\n\n").as_bytes()))
 }
 
-/// Records a request beside a conversation.
+/// Records a request that a client makes for itself, such as for a title, and that belongs to no session.
 #[must_use]
 pub fn receive_side_request(view: &dyn View, request: &Request) -> (EpisodeId, Vec<Event>) {
     let episode = view.next_episode();
@@ -185,29 +193,29 @@ pub fn system_text(request: &Request) -> String {
     texts.join("\n\n")
 }
 
-/// When a message was said.
+/// Whether a message belongs to the current prompt.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Time {
+enum MessageAge {
     /// Before the current prompt.
     Older,
-    /// In the current prompt.
-    Now,
+    /// Part of the current prompt.
+    Current,
 }
 
-/// One message of the conversation as the ledger may hold it.
-struct Spoken<'r> {
+/// One message of the conversation, without what the ledger may not hold.
+struct TranscriptMessage<'r> {
     index: usize,
     role: Role,
-    time: Time,
+    age: MessageAge,
     text: &'r str,
     key: MessageKey,
-    /// Its text's address in the Vault.
+    /// The address of its text in the Vault.
     content: ArtifactHash,
 }
 
 /// A request's messages as a chain of hashes, system messages left out.
 struct Conversation<'r> {
-    messages: Vec<Spoken<'r>>,
+    messages: Vec<TranscriptMessage<'r>>,
     /// After each reply: the hash so far and the count of messages.
     after_replies: Vec<(TranscriptHash, u32)>,
     /// After each message: the hash so far.
@@ -226,13 +234,13 @@ impl<'r> Conversation<'r> {
         };
         for (index, message) in request.messages.iter().enumerate() {
             if message.role != Role::System {
-                conversation.add(
+                conversation.add_message(
                     index,
                     message,
                     if index < current_from {
-                        Time::Older
+                        MessageAge::Older
                     } else {
-                        Time::Now
+                        MessageAge::Current
                     },
                 );
             }
@@ -240,13 +248,13 @@ impl<'r> Conversation<'r> {
         conversation
     }
 
-    fn add(&mut self, index: usize, message: &'r ReadMessage, time: Time) {
+    fn add_message(&mut self, index: usize, message: &'r ReadMessage, age: MessageAge) {
         self.whole = self.whole.extended(message.key());
         self.after_messages.push(self.whole);
-        self.messages.push(Spoken {
+        self.messages.push(TranscriptMessage {
             index,
             role: message.role,
-            time,
+            age,
             text: message.recorded(),
             key: message.key(),
             content: message.content(),
@@ -261,7 +269,7 @@ impl<'r> Conversation<'r> {
     }
 
     /// The keys of a request's messages, by their index in it.
-    fn keys(&self, messages: usize) -> Vec<Option<MessageKey>> {
+    fn message_keys(&self, messages: usize) -> Vec<Option<MessageKey>> {
         let mut keys = alloc::vec![None; messages];
         for spoken in &self.messages {
             keys[spoken.index] = Some(spoken.key);
@@ -269,29 +277,29 @@ impl<'r> Conversation<'r> {
         keys
     }
 
-    fn older(&self) -> usize {
-        self.messages.len() - self.current().len()
+    fn older_count(&self) -> usize {
+        self.messages.len() - self.current_messages().len()
     }
 
     /// The messages of the current prompt.
-    fn current(&self) -> &[Spoken<'r>] {
+    fn current_messages(&self) -> &[TranscriptMessage<'r>] {
         let from = self
             .messages
-            .partition_point(|spoken| spoken.time == Time::Older);
+            .partition_point(|spoken| spoken.age == MessageAge::Older);
         &self.messages[from..]
     }
 }
 
-/// How a prompt relates to the sessions there are.
+/// The session that a prompt belongs to.
 #[derive(Clone, Copy)]
-enum Belonging {
+enum SessionChoice {
     Continues(SessionId),
     Forks(Fork),
     Starts,
 }
 
-impl Belonging {
-    /// The session whose conversation this is, or branches off.
+impl SessionChoice {
+    /// The existing session that the prompt continues or branches off from.
     const fn session(&self) -> Option<SessionId> {
         match self {
             Self::Continues(session) => Some(*session),
@@ -301,36 +309,41 @@ impl Belonging {
     }
 }
 
-fn belonging(view: &dyn View, request: &Request, conversation: &Conversation<'_>) -> Belonging {
+fn choose_session(
+    view: &dyn View,
+    request: &Request,
+    conversation: &Conversation<'_>,
+) -> SessionChoice {
     if let Some(name) = &request.session_name {
         return view
             .session_named(name)
-            .map_or(Belonging::Starts, Belonging::Continues);
+            .map_or(SessionChoice::Starts, SessionChoice::Continues);
     }
     if let Some(session) = request.continues {
-        return Belonging::Continues(session);
+        return SessionChoice::Continues(session);
     }
-    match KnownPart::longest(view, conversation) {
-        Some(known) if known.is_end => Belonging::Continues(known.session),
-        Some(known) => Belonging::Forks(Fork {
+    match RecordedPrefix::longest(view, conversation) {
+        Some(known) if known.is_end => SessionChoice::Continues(known.session),
+        Some(known) => SessionChoice::Forks(Fork {
             session: known.session,
             messages: known.length,
         }),
-        None => session_by_tail(view, conversation).map_or(Belonging::Starts, Belonging::Continues),
+        None => session_by_tail(view, conversation)
+            .map_or(SessionChoice::Starts, SessionChoice::Continues),
     }
 }
 
-/// The first messages of a conversation, which went to the model in a session before.
+/// The first messages of a conversation, as far as a session on record has sent them to the model.
 #[derive(Clone, Copy)]
-struct KnownPart {
+struct RecordedPrefix {
     session: SessionId,
-    /// How many messages it has.
+    /// The number of messages.
     length: u32,
     /// Whether the session can go on from there.
     is_end: bool,
 }
 
-impl KnownPart {
+impl RecordedPrefix {
     fn longest(view: &dyn View, conversation: &Conversation<'_>) -> Option<Self> {
         let after_reply = Self::after_reply(view, conversation);
         let after_prompt = Self::after_prompt(view, conversation);
@@ -344,7 +357,7 @@ impl KnownPart {
         Some(Self {
             session: point.session,
             length: point.length,
-            is_end: point.place == Place::Head,
+            is_end: point.place == SessionPosition::Head,
         })
     }
 
@@ -361,7 +374,8 @@ impl KnownPart {
     }
 }
 
-/// Clients that rebuild their context in front of the history each turn still keep the last exchange in it.
+/// The session that ends with an exchange of this conversation. Clients that rebuild the context before the history in each
+/// turn still keep the last exchange in it.
 fn session_by_tail(view: &dyn View, conversation: &Conversation<'_>) -> Option<SessionId> {
     let mut exchanges = Vec::new();
     let mut user = None;
@@ -373,76 +387,88 @@ fn session_by_tail(view: &dyn View, conversation: &Conversation<'_>) -> Option<S
         }
     }
     exchanges.into_iter().rev().find_map(|(user, reply)| {
-        view.session_with_tail(tail_of(user.key, reply.key))
+        view.session_with_tail(exchange_hash(user.key, reply.key))
             .or_else(|| session_by_reply(view, user, reply))
     })
 }
 
-/// Clients that add something to the current prompt alone (aider its rules at the end, Qwen Code the date before the user's
-/// words) send it back without that as history.
-fn session_by_reply(view: &dyn View, user: &Spoken<'_>, reply: &Spoken<'_>) -> Option<SessionId> {
+/// The session that gave this reply to this prompt, as far as the prompt is kept. Clients that add something to the current
+/// prompt alone (aider its rules at the end, Qwen Code the date at the start) send it back without the addition.
+fn session_by_reply(
+    view: &dyn View,
+    user: &TranscriptMessage<'_>,
+    reply: &TranscriptMessage<'_>,
+) -> Option<SessionId> {
     let (session, exchange) = view.session_with_reply(reply.key)?;
     let said = view.content(*exchange.user.last()?)?;
     let kept = user.text.trim().as_bytes();
-    (is_kept_of(kept, said.trim_ascii()) && !kept.is_empty()).then_some(session)
+    (differs_by_one_piece(kept, said.trim_ascii()) && !kept.is_empty()).then_some(session)
 }
 
-/// Whether `kept` is all of `said` but for one piece.
-fn is_kept_of(kept: &[u8], said: &[u8]) -> bool {
+/// Whether `kept` is `said` with at most one contiguous piece taken out.
+fn differs_by_one_piece(kept: &[u8], said: &[u8]) -> bool {
     let alike = |pair: &(&u8, &u8)| pair.0 == pair.1;
     let front = kept.iter().zip(said).take_while(alike).count();
     let back = kept.iter().rev().zip(said.iter().rev());
     kept.len() <= said.len() && front + back.take_while(alike).count() >= kept.len()
 }
 
-fn said(view: &dyn View, conversation: &Conversation<'_>, belonging: &Belonging) -> Said {
-    let current = conversation.current();
+fn prompt_repetition(
+    view: &dyn View,
+    conversation: &Conversation<'_>,
+    belonging: &SessionChoice,
+) -> PromptRepetition {
+    let current = conversation.current_messages();
     let Some(words) = current.first().filter(|first| first.role == Role::User) else {
-        return Said::Now;
+        return PromptRepetition::First;
     };
     let roles = current.iter().map(|spoken| spoken.role);
     if is_answered(roles, view.holds(words.content)) {
-        return Said::Before;
+        return PromptRepetition::Answered;
     }
     let was_prompted = |session| view.was_prompted(session, conversation.length(), words.content);
-    repeated(
+    repetition_at_position(
         view.was_said(words.content),
-        covering(view, conversation),
+        position_after_older(view, conversation),
         belonging.session().is_some_and(was_prompted),
     )
 }
 
-/// When the words of a prompt that isn't answered were said. `was_said`: they are a message's on record; `behind`: the
-/// reply that they stand behind, where all older messages are a session's own; `was_prompted`: they were the session's
-/// prompt at this very point.
+/// Whether a prompt that isn't answered was sent before.
+///
+/// `was_said`: its text is that of a message on record. `after`: the position of the reply that it follows, if all older
+/// messages are one session's own. `was_prompted`: it was that session's prompt at this very point.
 #[must_use]
-pub fn repeated(was_said: bool, behind: Option<Place>, was_prompted: bool) -> Said {
-    match behind {
-        Some(_) if was_prompted => Said::Again,
-        // At a conversation's end nobody has said anything before.
-        Some(Place::Head) => Said::Now,
-        _ if was_said => Said::Repeated,
-        _ => Said::Now,
+pub fn repetition_at_position(
+    was_said: bool,
+    after: Option<SessionPosition>,
+    was_prompted: bool,
+) -> PromptRepetition {
+    match after {
+        Some(_) if was_prompted => PromptRepetition::Regenerated,
+        // At the end of a conversation a prompt is new, even with the text of an older one ("go on").
+        Some(SessionPosition::Head) => PromptRepetition::First,
+        _ if was_said => PromptRepetition::Ambiguous,
+        _ => PromptRepetition::First,
     }
 }
 
-/// Whether a reply stands behind the words that the current prompt begins with. Where a message of the model's ends the
-/// request, a client may have begun the reply itself; then the words are new.
+/// Whether the current prompt, given by its messages' roles, already holds a reply to its first message. A request may
+/// end with a message of the model's because the client began the reply itself; then a prompt that isn't known is new.
 #[must_use]
 pub fn is_answered(current: impl Iterator<Item = Role>, is_known: bool) -> bool {
-    let mut behind = current.skip(1).peekable();
-    while let Some(role) = behind.next() {
-        if role == Role::Assistant && (is_known || behind.peek().is_some()) {
+    let mut rest = current.skip(1).peekable();
+    while let Some(role) = rest.next() {
+        if role == Role::Assistant && (is_known || rest.peek().is_some()) {
             return true;
         }
     }
     false
 }
 
-/// How a prompt's older messages are treated; `is_own` says whether every one of them is a prompt or reply of this very
-/// session.
+/// How the older messages of a prompt are treated. `is_own`: every one of them is a prompt or reply of this very session.
 #[must_use]
-pub fn history(policy: &Policy, tools: Tools, is_own: bool) -> History {
+pub fn history_mode(policy: &Policy, tools: Tools, is_own: bool) -> History {
     match policy.history {
         HistoryChoice::Window => History::Window,
         HistoryChoice::Client => History::Client,
@@ -451,25 +477,31 @@ pub fn history(policy: &Policy, tools: Tools, is_own: bool) -> History {
     }
 }
 
-fn is_own(view: &dyn View, conversation: &Conversation<'_>, belonging: &Belonging) -> bool {
+fn is_own(view: &dyn View, conversation: &Conversation<'_>, belonging: &SessionChoice) -> bool {
     match belonging {
-        Belonging::Continues(session) => view.is_plain(*session) && is_covered(view, conversation),
-        Belonging::Starts => conversation.older() == 0,
-        Belonging::Forks(_) => false,
+        SessionChoice::Continues(session) => {
+            view.is_plain(*session) && is_covered(view, conversation)
+        }
+        SessionChoice::Starts => conversation.older_count() == 0,
+        SessionChoice::Forks(_) => false,
     }
 }
 
 /// Whether the ledger knows every older message as one of a session's own.
 fn is_covered(view: &dyn View, conversation: &Conversation<'_>) -> bool {
-    conversation.older() == 0 || covering(view, conversation).is_some()
+    conversation.older_count() == 0 || position_after_older(view, conversation).is_some()
 }
 
-/// Where in its session the reply stands that ends the older messages, if the ledger knows every one of them as that
+/// The position in its session of the reply that ends the older messages, if the ledger knows every one of them as that
 /// session's own.
-fn covering(view: &dyn View, conversation: &Conversation<'_>) -> Option<Place> {
-    let older = conversation.older();
-    let mut points = conversation.after_replies.iter();
-    points
+fn position_after_older(
+    view: &dyn View,
+    conversation: &Conversation<'_>,
+) -> Option<SessionPosition> {
+    let older = conversation.older_count();
+    conversation
+        .after_replies
+        .iter()
         .find(|(_, length)| *length as usize == older)
         .and_then(|(transcript, _)| view.session_at(*transcript))
         .map(|point| point.place)
@@ -481,7 +513,7 @@ mod tests {
 
     #[test]
     fn one_piece_of_the_words_may_be_left_out() {
-        let kept = |kept: &str, said: &str| is_kept_of(kept.as_bytes(), said.as_bytes());
+        let kept = |kept: &str, said: &str| differs_by_one_piece(kept.as_bytes(), said.as_bytes());
         assert!(kept("fix it", "fix it\nUse these formats."));
         assert!(kept("skills\nfix it", "skills\nIt is Sunday.\nfix it"));
         assert!(kept("aa", "aaa"));
@@ -492,12 +524,29 @@ mod tests {
     #[test]
     fn words_are_new_only_where_nothing_speaks_against_it() {
         let said = [false, true].map(|was_said| {
-            [None, Some(Place::Past), Some(Place::Head)]
-                .map(|behind| repeated(was_said, behind, false))
+            [
+                None,
+                Some(SessionPosition::Past),
+                Some(SessionPosition::Head),
+            ]
+            .map(|behind| repetition_at_position(was_said, behind, false))
         });
-        assert_eq!(said[0], [Said::Now; 3]);
-        assert_eq!(said[1], [Said::Repeated, Said::Repeated, Said::Now]);
-        assert_eq!(repeated(true, Some(Place::Past), true), Said::Again);
-        assert_eq!(repeated(true, None, true), Said::Repeated);
+        assert_eq!(said[0], [PromptRepetition::First; 3]);
+        assert_eq!(
+            said[1],
+            [
+                PromptRepetition::Ambiguous,
+                PromptRepetition::Ambiguous,
+                PromptRepetition::First
+            ]
+        );
+        assert_eq!(
+            repetition_at_position(true, Some(SessionPosition::Past), true),
+            PromptRepetition::Regenerated
+        );
+        assert_eq!(
+            repetition_at_position(true, None, true),
+            PromptRepetition::Ambiguous
+        );
     }
 }

@@ -14,36 +14,36 @@ use crate::ids::EpisodeId;
 use crate::limits::MENTION_CANDIDATES_MAX;
 use crate::similarity;
 use crate::slice::{self, Span};
-use crate::view::{Current, View};
+use crate::view::{CurrentVersion, View};
 
-/// What a new symbol may be another name of.
+/// A known entity that a new symbol may be another name of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suspicion {
+pub struct RenameSuspicion {
     /// The known entity.
     pub known: EntityId,
-    /// How alike the two are, in percent.
+    /// The similarity of the two, in percent.
     pub percent: u8,
 }
 
-/// Smallest known definition that another one's likeness to it says anything about: below that, all are alike.
+/// Smallest known definition, in tokens, that others are compared with: smaller ones are all alike.
 const TOKENS_MIN: u32 = 12;
 
-/// How alike code is that is a copy of code that the model wasn't shown.
+/// The similarity, in percent, from which code counts as a copy of code that the model wasn't shown.
 const COPY_PERCENT: u8 = 95;
 
-/// Known definitions that one new symbol is compared with.
+/// Most known definitions that one new symbol is compared with.
 const COMPARED_MAX: usize = 256;
 
-/// New symbols of a block, each with the missing definition of its file that it is most like, if it is like one.
-/// `asked` is what the user said: who asks for a new name doesn't get a rename.
+/// New symbols of a block that are suspected to be renames, each with the missing definition that it resembles most.
+/// `asked` is the user's prompt: a name that the user asked for is no suspicion.
 #[must_use]
-pub fn suspected(
+pub fn suspected_renames(
     view: &dyn View,
     thresholds: Thresholds,
     (episode, asked): (EpisodeId, &str),
     found: &FoundCode,
     resolution: &Resolution,
-) -> BTreeMap<EntityId, Suspicion> {
+) -> BTreeMap<EntityId, RenameSuspicion> {
     let new: Vec<(&Candidate, &Symbol)> = resolution
         .candidates
         .iter()
@@ -53,16 +53,18 @@ pub fn suspected(
     if new.is_empty() {
         return BTreeMap::new();
     }
-    let mut missing = Missing::of(view, episode, resolution);
+    let mut missing = MissingDefinitions::of(view, episode, resolution);
     new.into_iter()
         .filter_map(|(candidate, symbol)| {
-            let is_asked_for = names(asked, symbol.last_component());
+            let is_asked_for = holds_word(asked, symbol.last_component());
             let suspicion = missing
-                .unqualified(symbol)
-                .or_else(|| elsewhere(view, thresholds, (episode, asked), found, candidate))
+                .without_qualifier(symbol)
+                .or_else(|| {
+                    same_symbol_elsewhere(view, thresholds, (episode, asked), found, candidate)
+                })
                 .or_else(|| {
                     (!is_asked_for)
-                        .then(|| missing.alike(thresholds, found, candidate, symbol))
+                        .then(|| missing.most_alike(thresholds, found, candidate, symbol))
                         .flatten()
                 })?;
             Some((candidate.entity.clone(), suspicion))
@@ -70,15 +72,15 @@ pub fn suspected(
         .collect()
 }
 
-/// The same symbol of another file: its path is likely to be the wrong one if the model was shown that, and the code a copy if
-/// it is nearly the same, unless the user names the path.
-fn elsewhere(
+/// The same symbol in another file, unless the user names this file: if the model was shown that file, it probably wrote the
+/// wrong path; if not, nearly identical code is a copy.
+fn same_symbol_elsewhere(
     view: &dyn View,
     thresholds: Thresholds,
     (episode, asked): (EpisodeId, &str),
     found: &FoundCode,
     candidate: &Candidate,
-) -> Option<Suspicion> {
+) -> Option<RenameSuspicion> {
     let entity = &candidate.entity;
     let symbol = entity.symbol.as_ref()?;
     let path = &entity.path;
@@ -100,7 +102,7 @@ fn elsewhere(
             };
             let text = view.content(current.artifact)?;
             let percent = alike_percent(&text, &current.spans, &new, [name, name]);
-            (percent >= least).then_some(Suspicion { known, percent })
+            (percent >= least).then_some(RenameSuspicion { known, percent })
         })
         .max_by_key(|suspicion| suspicion.percent)
 }
@@ -117,21 +119,21 @@ fn is_new(view: &dyn View, candidate: &Candidate) -> bool {
 }
 
 /// Whether the text holds the word.
-pub(super) fn names(text: &str, word: &str) -> bool {
+pub(super) fn holds_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .any(|part| part == word)
 }
 
 /// Known definitions of the block's file that the block doesn't hold.
-struct Missing<'v> {
+struct MissingDefinitions<'v> {
     view: &'v dyn View,
-    tracked: Vec<(EntityId, Current)>,
-    /// Those that the block may have been made from: all if it is the whole file, else what the model was shown.
+    tracked: Vec<(EntityId, CurrentVersion)>,
+    /// Those that the block may have been made from: all if it is the whole file, else those that the model was shown.
     replaceable: BTreeSet<EntityId>,
     texts: BTreeMap<ArtifactHash, Option<Vec<u8>>>,
 }
 
-impl<'v> Missing<'v> {
+impl<'v> MissingDefinitions<'v> {
     fn of(view: &'v dyn View, episode: EpisodeId, resolution: &Resolution) -> Self {
         let held: BTreeSet<&EntityId> = resolution
             .candidates
@@ -139,9 +141,9 @@ impl<'v> Missing<'v> {
             .map(|candidate| &candidate.entity)
             .collect();
         let Some(path) = &resolution.path else {
-            return Self::none(view);
+            return Self::empty(view);
         };
-        let tracked: Vec<(EntityId, Current)> = view
+        let tracked: Vec<(EntityId, CurrentVersion)> = view
             .symbols_of(path)
             .into_iter()
             .map(|symbol| EntityId::symbol(path.clone(), symbol))
@@ -159,11 +161,11 @@ impl<'v> Missing<'v> {
         Self {
             tracked,
             replaceable,
-            ..Self::none(view)
+            ..Self::empty(view)
         }
     }
 
-    const fn none(view: &'v dyn View) -> Self {
+    const fn empty(view: &'v dyn View) -> Self {
         Self {
             view,
             tracked: Vec::new(),
@@ -172,29 +174,29 @@ impl<'v> Missing<'v> {
         }
     }
 
-    /// A known symbol of which this is the end: what lost its namespace or class.
-    fn unqualified(&self, symbol: &Symbol) -> Option<Suspicion> {
+    /// The known symbol that this one becomes with its namespace or class in front, if there is one.
+    fn without_qualifier(&self, symbol: &Symbol) -> Option<RenameSuspicion> {
         let known = self.tracked.iter().find(|(entity, _)| {
             let rest = entity
                 .symbol_str()
                 .and_then(|known| known.strip_suffix(symbol.as_str()));
             rest.is_some_and(|rest| rest.ends_with([':', '.', '#']))
         });
-        known.map(|(known, _)| Suspicion {
+        known.map(|(known, _)| RenameSuspicion {
             known: known.clone(),
             percent: 100,
         })
     }
 
-    fn alike(
+    fn most_alike(
         &mut self,
         thresholds: Thresholds,
         found: &FoundCode,
         candidate: &Candidate,
         symbol: &Symbol,
-    ) -> Option<Suspicion> {
+    ) -> Option<RenameSuspicion> {
         let new = slice::joined(found.code.as_bytes(), &candidate.spans);
-        let comparable: Vec<(EntityId, Current)> = self
+        let comparable: Vec<(EntityId, CurrentVersion)> = self
             .tracked
             .iter()
             .filter(|(entity, current)| {
@@ -212,15 +214,15 @@ impl<'v> Missing<'v> {
                     symbol.last_component(),
                     known.symbol.as_ref()?.last_component(),
                 ];
-                let text = self.text(current.artifact)?;
+                let text = self.artifact_text(current.artifact)?;
                 let percent = alike_percent(text, &current.spans, &new, names);
-                Some(Suspicion { known, percent })
+                Some(RenameSuspicion { known, percent })
             })
             .max_by_key(|suspicion| suspicion.percent)?;
         (best.percent >= thresholds.rename_percent).then_some(best)
     }
 
-    fn text(&mut self, artifact: ArtifactHash) -> Option<&[u8]> {
+    fn artifact_text(&mut self, artifact: ArtifactHash) -> Option<&[u8]> {
         self.texts
             .entry(artifact)
             .or_insert_with(|| self.view.content(artifact))
@@ -228,7 +230,7 @@ impl<'v> Missing<'v> {
     }
 }
 
-/// How much like `new` the definition of several is that is most like it.
+/// The similarity of `new` to the most similar of the definitions, in percent.
 fn alike_percent(text: &[u8], spans: &[Span], new: &[u8], names: [&str; 2]) -> u8 {
     spans
         .iter()
@@ -237,9 +239,10 @@ fn alike_percent(text: &[u8], spans: &[Span], new: &[u8], names: [&str; 2]) -> u
         .unwrap_or(0)
 }
 
-/// Two definitions can share no more tokens than the smaller one has. The figures count literals and comments
-/// otherwise than words do, so half of the threshold is asked for. Of several definitions each may be meant.
-fn could_be_alike(thresholds: Thresholds, current: &Current, candidate: &Candidate) -> bool {
+/// A cheap bound before the comparison: two definitions share no more tokens than the smaller one has. The figures count
+/// literals and comments otherwise than the comparison does, so half of the threshold is enough here. With several
+/// definitions any of them may be the similar one.
+fn could_be_alike(thresholds: Thresholds, current: &CurrentVersion, candidate: &Candidate) -> bool {
     if current.spans.len() > 1 {
         return true;
     }

@@ -1,10 +1,10 @@
-//! Code in words that were said before: what of it still counts.
+//! Code in a prompt that was sent before: how much of it still counts.
 
 use alloc::vec::Vec;
 
 use super::found_code::FoundCode;
 use super::observe;
-use super::promote::Containers;
+use super::promote::MessagePieces;
 use crate::entity::EntityId;
 use crate::event::{DiskFinding, Event, NoticeIssued};
 use crate::hash::{ArtifactHash, SliceHash};
@@ -13,22 +13,22 @@ use crate::limits::SAID_BEFORE_NAMED_MAX;
 use crate::reason::Reason;
 use crate::view::{Divergence, View};
 
-/// A block of code in words that were said before.
+/// A block of code in a prompt that was sent before.
 ///
-/// Nobody can tell whether the user decides again or a client only asks for another reply. So the file does: what came
-/// to it since the words were said stands above them.
-pub(super) struct Repeat<'r> {
+/// Nobody can tell whether the user decides again or a client only asks for another reply. So the file decides: its changes
+/// since the prompt was first sent win.
+pub(super) struct RepeatedBlock<'r> {
     view: &'r dyn View,
     found: &'r FoundCode,
-    containers: &'r Containers,
+    containers: &'r MessagePieces,
 }
 
-impl<'r> Repeat<'r> {
-    /// The block, and the words that it stands in. The state must already hold what disk says of the block's path.
+impl<'r> RepeatedBlock<'r> {
+    /// The block and the prompt that holds it. The state must already hold an observation of the block's file.
     pub(super) const fn new(
         view: &'r dyn View,
         found: &'r FoundCode,
-        containers: &'r Containers,
+        containers: &'r MessagePieces,
     ) -> Self {
         Self {
             view,
@@ -37,9 +37,9 @@ impl<'r> Repeat<'r> {
         }
     }
 
-    /// Whether what the block says of the entity counts as it did when it was said first: disk holds it so, or neither
-    /// disk nor the user's mind has changed since: the user hasn't decided for anything else, and disk doesn't hold a
-    /// version that came later. `slice` is what it says; `None` if the block leaves the entity out.
+    /// Whether the block's version of the entity counts as it did when the prompt was first sent: disk holds it, or neither
+    /// disk nor the user's decision has changed since, and disk doesn't hold a later version. `slice` is the block's version;
+    /// `None` if the block leaves the entity out.
     pub(super) fn counts_for(&self, entity: &EntityId, slice: Option<SliceHash>) -> bool {
         match self.view.disk(&entity.path) {
             None | Some(DiskFinding::Missing) => !self.is_settled_since(entity),
@@ -60,7 +60,7 @@ impl<'r> Repeat<'r> {
         }
     }
 
-    /// Whether the block says of the entity something else than what is true and on disk, and that doesn't count.
+    /// Whether the block's version of the entity differs from the truth or disk, and doesn't count.
     pub(super) fn passes_over(&self, entity: &EntityId, slice: SliceHash) -> bool {
         let truth = self.view.current(entity).map(|current| current.slice);
         let is_settled = || match self.view.divergence(entity) {
@@ -71,26 +71,26 @@ impl<'r> Repeat<'r> {
         !says_the_truth && !self.counts_for(entity, Some(slice))
     }
 
-    /// Whether what is true of the entity is the user's and younger than the block.
+    /// Whether the user has decided about the entity since the block was first sent.
     fn is_settled_since(&self, entity: &EntityId) -> bool {
         self.texts()
             .any(|text| self.view.settled_since(entity, text))
     }
 
-    /// Whether disk holds what it held when the block was said first.
+    /// Whether disk holds what it held when the block was first sent.
     fn is_as_it_was(&self, entity: &EntityId) -> bool {
         self.texts()
             .any(|text| self.view.held_before(&entity.path, text))
     }
 
-    /// The block, and the words that it stands in.
+    /// The addresses of the prompt's pieces and of the block.
     fn texts(&self) -> impl Iterator<Item = ArtifactHash> {
         self.containers.addresses().chain([self.found.artifact])
     }
 }
 
-/// Tells of what didn't count: of each definition, or of the file where there are many.
-pub(super) fn told(
+/// Notices about what didn't count: one for each definition, or one for the file where there are many.
+pub(super) fn repetition_notices(
     (episode, session): (EpisodeId, SessionId),
     passed_over: Vec<EntityId>,
 ) -> Vec<Event> {
@@ -129,7 +129,7 @@ mod tests {
             "" => EntityId::file(path()),
             symbol => EntityId::symbol(path(), Symbol::new(symbol)),
         });
-        let events = told((EpisodeId(1), SessionId(1)), entities.collect());
+        let events = repetition_notices((EpisodeId(1), SessionId(1)), entities.collect());
         let notices = events.into_iter().map(|event| match event {
             Event::NoticeIssued(notice) if notice.reason == Reason::SaidBefore => notice.entity,
             other => panic!("{other:?}"),

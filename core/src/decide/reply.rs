@@ -13,38 +13,38 @@ use crate::ids::EpisodeId;
 use crate::limits::{
     ERROR_BYTES_MAX, REPLY_HELD_BYTES_MAX, REPLY_PARTS_BYTES_MAX, REPLY_PARTS_MAX,
 };
-use crate::message::{self, Role, ToolCall, key_of};
+use crate::message::{self, Role, ToolCall, message_key};
 use crate::redact;
 use crate::view::View;
 
 /// A reply as it is collected from its stream.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// Text that has an event of its own already: its pieces' addresses and lengths.
+    /// The text that is recorded already: each segment's address and length in bytes.
     pub segments: Vec<(ArtifactHash, usize)>,
     /// All text so far, without credentials.
     pub text: String,
-    /// Text that is in no segment yet, as it came.
+    /// Text that is in no segment yet, not redacted.
     pub tail: String,
     /// Tool calls.
     pub tool_calls: Vec<ToolCall>,
     /// The upstream's `finish_reason`.
     pub finish_reason: Option<String>,
-    /// What it holds besides: it is recorded, and nothing is decided by it.
+    /// Thoughts and other choices: recorded, and used for no decision.
     pub parts: ReplyParts,
 }
 
-/// What a reply holds besides what is judged, by kind and choice.
+/// The parts of a reply that aren't judged, by kind and choice.
 #[derive(Clone, Debug, Default)]
 pub struct ReplyParts {
-    parts: BTreeMap<(PartKind, u32), Part>,
-    /// Bytes of all of them that were kept.
+    parts: BTreeMap<(PartKind, u32), UnrecordedPart>,
+    /// Bytes kept of all parts together.
     kept_bytes: usize,
 }
 
-/// One of them, as far as it isn't recorded.
+/// The tail of one part that isn't recorded yet.
 #[derive(Clone, Debug, Default)]
-struct Part {
+struct UnrecordedPart {
     tail: String,
     kept_bytes: usize,
     left_out_bytes: u64,
@@ -57,13 +57,13 @@ impl Reply {
         self.tail.len() + self.parts.unrecorded_bytes()
     }
 
-    /// Moves the text collected so far into a segment, and what else there is into pieces, as far as no credential can go
-    /// on after it: one that was cut in two would not be recognised.
+    /// Records the text collected so far as a segment, and the other parts as pieces, up to the last point that can't be
+    /// inside a credential: one that is cut in two would not be recognised.
     #[must_use]
     pub fn segment(&mut self, view: &dyn View, episode: EpisodeId) -> Vec<Event> {
         let mut recorder = Recorder::new(view);
         self.parts.record_pieces(&mut recorder, episode);
-        let rest = self.tail.split_off(cut(&self.tail));
+        let rest = self.tail.split_off(credential_safe_cut(&self.tail));
         let content = self.take_tail(&mut recorder);
         self.tail = rest;
         if let Some(content) = content {
@@ -94,7 +94,7 @@ impl Reply {
         Some(content)
     }
 
-    /// Ends the reply.
+    /// Records the reply's end with everything that isn't recorded yet.
     #[must_use]
     pub fn end(
         &mut self,
@@ -123,7 +123,7 @@ impl Reply {
                 .finish_reason
                 .as_deref()
                 .map(|reason| redact::redacted(reason).into_owned()),
-            key: key_of(
+            key: message_key(
                 Role::Assistant,
                 &message::recordable(&self.text),
                 &self.tool_calls,
@@ -136,7 +136,7 @@ impl Reply {
 }
 
 impl ReplyParts {
-    /// Takes more. Beyond the bounds it is counted, and left out.
+    /// Adds text to a part. Text beyond the bounds is left out and counted.
     pub fn add(&mut self, kind: PartKind, choice: u32, text: &str) {
         if text.is_empty() {
             return;
@@ -168,7 +168,7 @@ impl ReplyParts {
         part.left_out_bytes += (text.len() - kept) as u64;
     }
 
-    /// Some of a part came and isn't here.
+    /// Counts bytes of a part that came and were left out before they got here.
     pub fn leave_out(&mut self, kind: PartKind, choice: u32, bytes: u64) {
         if let Some(part) = self.parts.get_mut(&(kind, choice)) {
             part.left_out_bytes += bytes;
@@ -179,13 +179,13 @@ impl ReplyParts {
         self.parts.values().map(|part| part.tail.len()).sum()
     }
 
-    /// Records what can be redacted by itself.
+    /// Records of each part what can be redacted without the text that follows.
     fn record_pieces(&mut self, recorder: &mut Recorder<'_>, episode: EpisodeId) {
         for (of, part) in &mut self.parts {
-            // What was left out is told with the last piece.
+            // The count of left-out bytes belongs to the part's last piece.
             if part.left_out_bytes == 0 {
-                let rest = part.tail.split_off(cut(&part.tail));
-                part.record(recorder, episode, *of);
+                let rest = part.tail.split_off(credential_safe_cut(&part.tail));
+                part.record_tail(recorder, episode, *of);
                 part.tail = rest;
             }
         }
@@ -193,14 +193,14 @@ impl ReplyParts {
 
     fn record_rest(&mut self, recorder: &mut Recorder<'_>, episode: EpisodeId) {
         for (of, part) in &mut self.parts {
-            part.record(recorder, episode, *of);
+            part.record_tail(recorder, episode, *of);
         }
     }
 }
 
-impl Part {
+impl UnrecordedPart {
     /// Records the tail, and how much was left out after it.
-    fn record(
+    fn record_tail(
         &mut self,
         recorder: &mut Recorder<'_>,
         episode: EpisodeId,
@@ -210,7 +210,7 @@ impl Part {
         let mut left_out_bytes = core::mem::take(&mut self.left_out_bytes);
         if left_out_bytes > 0 {
             // Half a credential may not look like one.
-            let whole = cut(&raw);
+            let whole = credential_safe_cut(&raw);
             left_out_bytes += (raw.len() - whole) as u64;
             raw.truncate(whole);
         }
@@ -228,8 +228,8 @@ impl Part {
     }
 }
 
-/// Where text may be cut. What is longer than any credential is cut anywhere, so that memory stays bounded.
-fn cut(text: &str) -> usize {
+/// The position up to which text can be redacted by itself. A rest longer than any credential is cut anywhere, to bound memory.
+fn credential_safe_cut(text: &str) -> usize {
     let cut = redact::safe_cut(text);
     if text.len() - cut > REPLY_HELD_BYTES_MAX {
         text.len()

@@ -8,7 +8,7 @@ use super::found_code::FoundCode;
 use super::found_edit::FoundEdit;
 use super::namesakes::Namesake;
 use crate::artifact::{Level, Origin};
-use crate::capture::Part;
+use crate::capture::StatedExtent;
 use crate::entity::{EntityId, Symbol};
 use crate::event::{DiskFinding, Extent, PathEvidence};
 use crate::extract::{Definition, Extraction, Proof};
@@ -21,37 +21,37 @@ use crate::similarity;
 use crate::slice::{self, Figures, Span};
 use crate::view::View;
 
-/// What a block of code defines.
+/// The entities that a block of code defines.
 #[derive(Clone, Debug)]
 pub struct Resolution {
-    /// How surely.
+    /// The certainty of the link.
     pub level: Level,
-    /// By which rule.
+    /// The rule that linked it, or why none did.
     pub reason: Reason,
-    /// Whole file or part.
+    /// Whether the block is the whole file or a part of it.
     pub extent: Extent,
     /// The file that the entities belong to.
     pub path: Option<RelPath>,
-    /// Every entity it defines: symbols in source order, then the file if all of it is there.
+    /// The entities that it defines: symbols in source order, then the file if the block is all of it.
     pub candidates: Vec<Candidate>,
-    /// Symbols that it defines with a parse error inside; they are no candidates.
+    /// Symbols whose definition has a parse error inside; they are no candidates.
     pub damaged: Vec<Symbol>,
-    /// How much of what is known the code holds, where that is what linked it (spec §11), in percent.
+    /// The share of the true code's tokens that the block holds, in percent, if that linked it (spec §11).
     pub correlation: Option<u8>,
 }
 
 /// One entity as the block defines it.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// Which.
+    /// The entity.
     pub entity: EntityId,
     /// Hash of its canonical form.
     pub slice: SliceHash,
-    /// Where it stands in the block.
+    /// The ranges of its definitions in the block.
     pub spans: Vec<Span>,
     /// Its structure.
     pub figures: Figures,
-    /// Its definitions, in source order; none of a whole file.
+    /// Its definitions, in source order; empty for a whole file.
     pub definitions: Vec<Namesake>,
 }
 
@@ -68,9 +68,9 @@ impl Resolution {
         }
     }
 
-    /// An edit of a known file that doesn't apply: evidence that the file was to change, no more.
-    fn unapplied(found: &FoundCode, path: &RelPath, reason: Reason) -> Self {
-        let whole = whole_file(found, path, Figures::default());
+    /// An edit of a known file that doesn't apply: only evidence that the file was to change.
+    fn unapplied_edit(found: &FoundCode, path: &RelPath, reason: Reason) -> Self {
+        let whole = whole_file_candidate(found, path, Figures::default());
         Self {
             level: Level::Inferred,
             path: Some(path.clone()),
@@ -80,8 +80,8 @@ impl Resolution {
     }
 }
 
-/// Links a block to entities. `origin` matters only where the block doesn't say whether it is the whole file: the
-/// reading that removes less is taken (engine: "a pasted fragment tombstones nothing").
+/// Links a block to entities. `origin` matters only where the block doesn't say whether it is the whole file: then the
+/// interpretation that removes less is taken (engine: "a pasted fragment tombstones nothing").
 #[must_use]
 pub fn resolve(
     view: &dyn View,
@@ -102,7 +102,7 @@ pub fn resolve(
         }),
     ) = (path, &found.edit)
     {
-        return Resolution::unapplied(found, path, *reason);
+        return Resolution::unapplied_edit(found, path, *reason);
     }
     let extraction = match &found.extraction {
         Ok(extraction) => extraction,
@@ -112,8 +112,8 @@ pub fn resolve(
         Err(reason) => return Resolution::unresolved(*reason),
     };
     let (symbols, damaged) = by_symbol(extraction);
-    // What the user supplies counts as far as it parses; what the model proposes stands or falls as a whole, but for
-    // errors that what is true has as well.
+    // The user's code counts as far as it parses. The model's passes or fails as a whole, except that errors which its base
+    // already has are not its own (macros that a grammar can't read).
     let is_flawed = origin == Origin::Model && extraction.errors > found.errors_before;
     if is_flawed {
         return Resolution::unresolved(Reason::ParseErrors);
@@ -126,8 +126,8 @@ pub fn resolve(
         });
     }
     let resolution = match path {
-        Some(path) => by_path(view, found, extraction, &symbols, path, origin),
-        None => by_correlation(view, thresholds, found, &symbols),
+        Some(path) => resolve_by_path(view, found, extraction, &symbols, path, origin),
+        None => resolve_by_correlation(view, thresholds, found, &symbols),
     };
     Resolution {
         damaged,
@@ -135,11 +135,11 @@ pub fn resolve(
     }
 }
 
-type Symbols<'e> = BTreeMap<&'e Symbol, Vec<&'e Definition>>;
+type DefinitionsBySymbol<'e> = BTreeMap<&'e Symbol, Vec<&'e Definition>>;
 
-/// Sound definitions by symbol, and the symbols with a definition that a parse error lies in.
-fn by_symbol(extraction: &Extraction) -> (Symbols<'_>, Vec<Symbol>) {
-    let mut symbols = Symbols::new();
+/// Sound definitions by symbol, and the symbols that have a definition with a parse error inside.
+fn by_symbol(extraction: &Extraction) -> (DefinitionsBySymbol<'_>, Vec<Symbol>) {
+    let mut symbols = DefinitionsBySymbol::new();
     let mut damaged = Vec::new();
     for definition in &extraction.definitions {
         symbols
@@ -157,20 +157,20 @@ fn by_symbol(extraction: &Extraction) -> (Symbols<'_>, Vec<Symbol>) {
     (symbols, damaged)
 }
 
-fn by_path(
+fn resolve_by_path(
     view: &dyn View,
     found: &FoundCode,
     extraction: &Extraction,
-    symbols: &Symbols<'_>,
+    symbols: &DefinitionsBySymbol<'_>,
     path: &RelPath,
     origin: Origin,
 ) -> Resolution {
     let extent = extent_of(view, found, extraction, symbols, path, origin);
     let mut candidates = symbol_candidates(found, symbols, path);
     if extent == Extent::WholeFile && is_proven_file(view, found, extraction, path) {
-        candidates.push(whole_file(found, path, extraction.figures));
+        candidates.push(whole_file_candidate(found, path, extraction.figures));
     }
-    let (level, reason) = match extraction.proof() {
+    let (level, reason) = match extraction.weakest_proof() {
         Proof::PartialPattern => (Level::Inferred, Reason::PatternPartial),
         Proof::Pattern => (Level::Confirmed, Reason::PatternMatch),
         Proof::Ast => (Level::Confirmed, Reason::AstMatch),
@@ -179,9 +179,10 @@ fn by_path(
     let is_applied = found.edit.is_some();
     Resolution {
         level: if is_named { level } else { Level::Inferred },
-        reason: match is_applied && level == Level::Confirmed {
-            true => Reason::EditApplied,
-            false => reason,
+        reason: if is_applied && level == Level::Confirmed {
+            Reason::EditApplied
+        } else {
+            reason
         },
         extent,
         path: Some(path.clone()),
@@ -191,7 +192,7 @@ fn by_path(
     }
 }
 
-fn whole_file(found: &FoundCode, path: &RelPath, figures: Figures) -> Candidate {
+fn whole_file_candidate(found: &FoundCode, path: &RelPath, figures: Figures) -> Candidate {
     Candidate {
         entity: EntityId::file(path.clone()),
         slice: found.whole,
@@ -204,7 +205,11 @@ fn whole_file(found: &FoundCode, path: &RelPath, figures: Figures) -> Candidate 
     }
 }
 
-fn symbol_candidates(found: &FoundCode, symbols: &Symbols<'_>, path: &RelPath) -> Vec<Candidate> {
+fn symbol_candidates(
+    found: &FoundCode,
+    symbols: &DefinitionsBySymbol<'_>,
+    path: &RelPath,
+) -> Vec<Candidate> {
     let mut candidates: Vec<Candidate> = symbols
         .iter()
         .map(|(symbol, definitions)| {
@@ -217,7 +222,7 @@ fn symbol_candidates(found: &FoundCode, symbols: &Symbols<'_>, path: &RelPath) -
                 entity: EntityId::symbol(path.clone(), (*symbol).clone()),
                 slice: hashed
                     .unwrap_or_else(|| slice::hash_of_spans(found.code.as_bytes(), &spans)),
-                figures: total(definitions.iter().map(|definition| definition.figures)),
+                figures: total_figures(definitions.iter().map(|definition| definition.figures)),
                 definitions: definitions
                     .iter()
                     .map(|definition| Namesake::of(definition))
@@ -230,28 +235,34 @@ fn symbol_candidates(found: &FoundCode, symbols: &Symbols<'_>, path: &RelPath) -
     candidates
 }
 
-pub(super) fn total(figures: impl Iterator<Item = Figures>) -> Figures {
+pub(super) fn total_figures(figures: impl Iterator<Item = Figures>) -> Figures {
     figures.fold(Figures::default(), |sum, next| Figures {
         nodes: sum.nodes + next.nodes,
         tokens: sum.tokens + next.tokens,
     })
 }
 
-/// Whether the block is the whole file or a part of it.
+/// Whether the block is the whole file or a part of it, in the order of the evidence's strength: the block says so, it equals
+/// the file on disk, or it defines most of the file's known symbols.
+///
+/// The last is a guess whose error costs differently by origin. A user's block that is wrongly taken for the whole file
+/// removes the symbols that it leaves out, at once; so it must cover all that disk defines, or begin like a file and hold
+/// most of what is known. A model's block that is wrongly taken for a fragment escapes the gates' check for lost symbols; so
+/// a preamble, or most of the tracked symbols, is enough.
 fn extent_of(
     view: &dyn View,
     found: &FoundCode,
     extraction: &Extraction,
-    symbols: &Symbols<'_>,
+    symbols: &DefinitionsBySymbol<'_>,
     path: &RelPath,
     origin: Origin,
 ) -> Extent {
     let whole = match (found.part, view.disk(path)) {
-        (Part::Range, _) => false,
-        (Part::Whole, _) => true,
-        (Part::Unsaid, Some(DiskFinding::File(disk))) if disk.whole == found.whole => true,
-        (Part::Unsaid, disk) => {
-            let shares = Shares::count(view, extraction, symbols, path, disk);
+        (StatedExtent::Range, _) => false,
+        (StatedExtent::Whole, _) => true,
+        (StatedExtent::Unsaid, Some(DiskFinding::File(disk))) if disk.whole == found.whole => true,
+        (StatedExtent::Unsaid, disk) => {
+            let shares = KnownShares::count(view, extraction, symbols, path, disk);
             match origin {
                 Origin::User => {
                     shares.covers_disk() || extraction.preamble && shares.is_most_of_what_is_known()
@@ -267,19 +278,19 @@ fn extent_of(
     }
 }
 
-/// How much of what is known of a file a block defines.
-struct Shares {
+/// The shares of a file's known symbols that a block defines: of those that are tracked, and of those on disk.
+struct KnownShares {
     tracked: usize,
     tracked_in_block: usize,
     on_disk: Option<usize>,
     disk_in_block: usize,
 }
 
-impl Shares {
+impl KnownShares {
     fn count(
         view: &dyn View,
         extraction: &Extraction,
-        symbols: &Symbols<'_>,
+        symbols: &DefinitionsBySymbol<'_>,
         path: &RelPath,
         disk: Option<&DiskFinding>,
     ) -> Self {
@@ -323,7 +334,7 @@ impl Shares {
     }
 }
 
-/// Symbols that aren't members of another one of them; `sorted` has each behind what it is a member of.
+/// Symbols that aren't members of another one of them. `sorted` has each member after its owner.
 fn outer_symbols(sorted: Vec<Symbol>) -> Vec<Symbol> {
     let mut outer: Vec<Symbol> = Vec::with_capacity(sorted.len());
     for symbol in sorted {
@@ -338,7 +349,7 @@ fn outer_symbols(sorted: Vec<Symbol>) -> Vec<Symbol> {
     outer
 }
 
-/// Whether the text may stand as the file itself, not only as its definitions.
+/// Whether the block may become true as the file itself, not only as its definitions.
 fn is_proven_file(
     view: &dyn View,
     found: &FoundCode,
@@ -352,11 +363,11 @@ fn is_proven_file(
 
 /// Without a path, code that defines symbols of exactly one tracked file, and shares most tokens with what is true
 /// there, is INFERRED to belong to it (spec §4.1, §11).
-fn by_correlation(
+fn resolve_by_correlation(
     view: &dyn View,
     thresholds: Thresholds,
     found: &FoundCode,
-    symbols: &Symbols<'_>,
+    symbols: &DefinitionsBySymbol<'_>,
 ) -> Resolution {
     let mut files: BTreeSet<RelPath> = BTreeSet::new();
     for symbol in symbols.keys() {
@@ -405,7 +416,7 @@ fn by_correlation(
     }
 }
 
-/// The share of the existing definition's words that the candidate holds, in percent.
+/// The share of the true definition's words that the candidate holds, in percent.
 fn shared_percent(view: &dyn View, found: &FoundCode, candidate: &Candidate) -> u8 {
     let base = view
         .current(&candidate.entity)

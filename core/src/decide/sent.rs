@@ -11,9 +11,9 @@ use crate::view::View;
 /// A piece of a request, as the ledger may hold it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SentPiece {
-    /// The Vault holds it.
+    /// A piece that the Vault holds, by its address.
     OnRecord(ArtifactHash),
-    /// These bytes.
+    /// The bytes of a piece that the Vault may not hold.
     New(Vec<u8>),
 }
 
@@ -24,13 +24,13 @@ pub struct SentPrompt {
     pub episode: EpisodeId,
     /// Everything around its messages.
     pub frame: SentPiece,
-    /// Where its first messages are on record.
+    /// The recorded prompt that its first messages are taken from.
     pub base: Option<PromptBase>,
     /// The other messages.
     pub messages: Vec<SentPiece>,
 }
 
-/// Records it.
+/// Records the request, storing each new piece once.
 #[must_use]
 pub fn record_sent(view: &dyn View, prompt: SentPrompt) -> Vec<Event> {
     let mut recorder = Recorder::new(view);

@@ -1,4 +1,4 @@
-//! Requests beside a conversation: clients ask the model for titles, tags and summaries of it.
+//! Side requests, which belong to no conversation: clients ask the model for titles, tags and summaries of it.
 
 use alloc::string::String;
 

@@ -5,14 +5,14 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::found_code::{Reading, usable_path};
-use crate::capture::path_hint::{self, Hint};
-use crate::capture::{Block, Closing, Standing};
+use super::found_code::{CodeReader, usable_path};
+use crate::capture::path_hint::{self, PathHint};
+use crate::capture::{Authorship, Closing, CodeBlock};
 use crate::event::Format;
 use crate::extract::{Grammars, LanguageId};
 use crate::limits::{BLOCKS_PER_MESSAGE_MAX, UNFENCED_BYTES_MAX, UNFENCED_TRIES_MAX};
 
-/// The languages by whose grammars code that names none is tried.
+/// The languages that are tried for code without a language.
 const TRIED_LANGUAGES: [&str; 8] = [
     "c",
     "cpp",
@@ -24,19 +24,25 @@ const TRIED_LANGUAGES: [&str; 8] = [
     "java",
 ];
 
-/// Adds the code that stands below a path in a text, outside of its blocks.
-pub(super) fn add<'t>(reading: Reading<'_>, text: &'t str, blocks: &mut Vec<Block<'t>>) {
-    let mut tries = Tries::new();
-    for gap in gaps(text, blocks) {
+/// Adds the unfenced code that follows a line with its path, outside of `blocks`.
+pub(super) fn add_unfenced_code<'t>(
+    reading: CodeReader<'_>,
+    text: &'t str,
+    blocks: &mut Vec<CodeBlock<'t>>,
+) {
+    let mut tries = ParseBudget::new();
+    for gap in gaps_between_blocks(text, blocks) {
         let mut lines = lines_of(text, gap.clone()).peekable();
-        let mut opened: Option<(Hint, LanguageId, usize)> = None;
+        let mut opened: Option<(PathHint, LanguageId, usize)> = None;
         while let Some(line) = lines.next() {
             let written = &text[line.clone()];
             let Some((hint, language)) = file_named(reading, written) else {
                 continue;
             };
             if let Some(opened) = opened.take() {
-                blocks.extend(read(reading, text, opened, line.start, &mut tries));
+                blocks.extend(longest_sound_block(
+                    reading, text, opened, line.start, &mut tries,
+                ));
             }
             if tries.is_over() || blocks.len() >= BLOCKS_PER_MESSAGE_MAX {
                 return blocks.sort_by_key(|block| block.outer.start);
@@ -48,29 +54,31 @@ pub(super) fn add<'t>(reading: Reading<'_>, text: &'t str, blocks: &mut Vec<Bloc
             }
         }
         if let Some(opened) = opened {
-            blocks.extend(read(reading, text, opened, gap.end, &mut tries));
+            blocks.extend(longest_sound_block(
+                reading, text, opened, gap.end, &mut tries,
+            ));
         }
     }
     blocks.sort_by_key(|block| block.outer.start);
 }
 
-/// Whether a text holds code of which nothing names the file: in a fence without a language, or in no fence at all.
+/// Whether a text holds code without a path: in a fence without a language, or in no fence at all.
 #[must_use]
 pub fn is_without_path(grammars: &dyn Grammars, text: &str) -> bool {
     let blocks = crate::capture::blocks(text);
-    let mut tries = Tries::new();
+    let mut tries = ParseBudget::new();
     let said = blocks.iter().filter(|block| {
         block.path.is_none()
             && block.language.is_none()
             && block.edit.is_none()
-            && block.standing == Standing::Said
+            && block.standing == Authorship::Said
     });
     for block in said {
-        if tries.defines(grammars, &TRIED_LANGUAGES, &block.code) {
+        if tries.is_sound_in_any(grammars, &TRIED_LANGUAGES, &block.code) {
             return true;
         }
     }
-    for gap in gaps(text, &blocks) {
+    for gap in gaps_between_blocks(text, &blocks) {
         let mut at = gap.start;
         while at < gap.end && !tries.is_over() {
             let line = line_of(text, at..gap.end);
@@ -79,7 +87,7 @@ pub fn is_without_path(grammars: &dyn Grammars, text: &str) -> bool {
                 continue;
             };
             let end = end_of_definition(text, line.end, gap.end);
-            if tries.defines(grammars, languages, &text[line.start..end]) {
+            if tries.is_sound_in_any(grammars, languages, &text[line.start..end]) {
                 return true;
             }
         }
@@ -87,13 +95,13 @@ pub fn is_without_path(grammars: &dyn Grammars, text: &str) -> bool {
     false
 }
 
-/// How much is tried before a text counts as prose: its length must not cost more than reading it.
-struct Tries {
+/// A bound on the parsing of one text: a long prose text must not cost much more than reading it.
+struct ParseBudget {
     bytes_left: usize,
     left: usize,
 }
 
-impl Tries {
+impl ParseBudget {
     const fn new() -> Self {
         Self {
             bytes_left: UNFENCED_BYTES_MAX,
@@ -105,8 +113,8 @@ impl Tries {
         self.left == 0 || self.bytes_left == 0
     }
 
-    /// Whether the code is sound in one of the languages and defines something.
-    fn defines(&mut self, grammars: &dyn Grammars, languages: &[&str], code: &str) -> bool {
+    /// Whether the code parses without errors in one of the languages and defines something.
+    fn is_sound_in_any(&mut self, grammars: &dyn Grammars, languages: &[&str], code: &str) -> bool {
         let mut languages = languages
             .iter()
             .filter_map(|language| grammars.language_of_tag(language));
@@ -126,8 +134,8 @@ impl Tries {
     }
 }
 
-/// The file that a line names and nothing else, or a sentence that ends in a colon.
-fn file_named(reading: Reading<'_>, line: &str) -> Option<(Hint, LanguageId)> {
+/// The file named by a line that holds nothing else, or by a sentence that ends in a colon.
+fn file_named(reading: CodeReader<'_>, line: &str) -> Option<(PathHint, LanguageId)> {
     let hint = path_hint::line_before(line, 0).or_else(|| {
         let is_introduction = line.trim_end().ends_with(':');
         is_introduction
@@ -139,14 +147,14 @@ fn file_named(reading: Reading<'_>, line: &str) -> Option<(Hint, LanguageId)> {
     Some((hint, language))
 }
 
-/// The longest text from there on that parses: words of the user's may follow the code.
-fn read<'t>(
-    reading: Reading<'_>,
+/// The longest text from `start` that parses: the user's prose may follow the code.
+fn longest_sound_block<'t>(
+    reading: CodeReader<'_>,
     text: &'t str,
-    (hint, language, start): (Hint, LanguageId, usize),
+    (hint, language, start): (PathHint, LanguageId, usize),
     end: usize,
-    tries: &mut Tries,
-) -> Option<Block<'t>> {
+    tries: &mut ParseBudget,
+) -> Option<CodeBlock<'t>> {
     let end = start + text[start..end].trim_end().len();
     let lines: Vec<Range<usize>> = lines_of(text, start..end).collect();
     let last_lines = lines.iter().rev().take(4).map(|line| line.end);
@@ -164,7 +172,7 @@ fn read<'t>(
         .into_iter()
         .map(|end| start..end)
         .find(|range| tries.is_sound(reading.grammars, language, &text[range.clone()]))?;
-    Some(Block {
+    Some(CodeBlock {
         format: Format::Fence,
         outer: range.clone(),
         code: Cow::Borrowed(&text[range.clone()]),
@@ -174,13 +182,13 @@ fn read<'t>(
         path: hint.path,
         evidence: hint.evidence,
         part: hint.part,
-        standing: Standing::Said,
+        standing: Authorship::Said,
         closing: Closing::Closed,
     })
 }
 
-/// What of a text stands outside of its blocks.
-fn gaps(text: &str, blocks: &[Block<'_>]) -> Vec<Range<usize>> {
+/// The ranges of a text that are in none of its blocks.
+fn gaps_between_blocks(text: &str, blocks: &[CodeBlock<'_>]) -> Vec<Range<usize>> {
     let mut gaps = Vec::new();
     let mut from = 0;
     for block in blocks {
@@ -210,7 +218,7 @@ fn lines_of(text: &str, within: Range<usize>) -> impl Iterator<Item = Range<usiz
     })
 }
 
-/// The languages in which a line may begin a definition.
+/// The languages in which this line may begin a definition; `None` if it can't.
 fn languages_of_opening(
     text: &str,
     line: &Range<usize>,
@@ -234,7 +242,7 @@ fn languages_of_opening(
     (is_opened() || is_whole()).then_some(&TRIED_LANGUAGES[..])
 }
 
-/// Where what a line begins ends: at the first line that is neither indented, empty nor a bracket.
+/// The end of a definition that begins before `from`: the first line that is neither indented, empty nor a bracket.
 fn end_of_definition(text: &str, from: usize, end: usize) -> usize {
     let mut lines = lines_of(text, from..end);
     let is_outside = |line: &Range<usize>| {

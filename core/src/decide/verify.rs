@@ -7,7 +7,7 @@ use super::Recorder;
 use super::asked_change::AskedChanges;
 use super::found_code::FoundCode;
 use super::promote;
-use super::propose::{base_since, disk_verdict, stale_file};
+use super::propose::{base_verdict_since, disk_verdict, stale_file};
 use crate::artifact::Origin;
 use crate::entity::EntityId;
 use crate::event::{Event, NoticeIssued};
@@ -18,8 +18,8 @@ use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::view::{Proposal, View};
 
-/// Promotes the proposals that this prompt verifies. The state must hold what disk says of their files, by an
-/// observation of this episode, and the prompt must not be composed yet.
+/// Promotes the proposals that this prompt verifies. The state must hold observations of their files, made in this episode,
+/// and the prompt must not be composed yet.
 #[must_use]
 pub fn verify(
     view: &dyn View,
@@ -40,7 +40,7 @@ pub fn verify(
         return Vec::new();
     }
     let asked = AskedChanges::of(prompt);
-    let doubted = doubted(view, session);
+    let doubted = doubted_by_audit(view, session);
     let mut recorder = Recorder::new(view);
     let mut promoted: BTreeSet<EntityId> = BTreeSet::new();
     // The newest proposal of an entity is the one that the user has seen last.
@@ -56,7 +56,7 @@ pub fn verify(
             if block.iter().any(|part| doubted.contains(&part.entity)) {
                 continue;
             }
-            grant(
+            promote_block(
                 &mut recorder,
                 view,
                 (episode, session),
@@ -73,9 +73,9 @@ pub fn verify(
     recorder.into_events()
 }
 
-/// Promotes what only lacked a grant, if disk still agrees with all of it; of a file that is STALE as a whole it is said
-/// that this keeps its parts out.
-fn grant(
+/// Promotes a block that only lacked a grant, if disk still agrees with all of it. If its file is STALE as a whole, a notice
+/// says that this keeps its parts out.
+fn promote_block(
     recorder: &mut Recorder<'_>,
     view: &dyn View,
     (episode, session): (EpisodeId, SessionId),
@@ -87,7 +87,11 @@ fn grant(
         .map(|proposal| {
             let disk = disk_verdict(view, &proposal.entity, proposal.slice);
             let report = proposal.report.clone().unwrap_or_default();
-            report.granted(LateGrant::UserVerified, base_since(view, proposal), disk)
+            report.with_late_grant(
+                LateGrant::UserVerified,
+                base_verdict_since(view, proposal),
+                disk,
+            )
         })
         .collect();
     if !granted.iter().all(|report| report.passed) {
@@ -115,8 +119,8 @@ fn grant(
     }
 }
 
-/// What a shadow audit doubts, which the user may not have heard of yet.
-fn doubted(view: &dyn View, session: SessionId) -> BTreeSet<EntityId> {
+/// Entities that a shadow audit doubts and whose notices may not have reached the user yet.
+fn doubted_by_audit(view: &dyn View, session: SessionId) -> BTreeSet<EntityId> {
     let pending = view.pending_notices(session).into_iter();
     let doubts = pending.filter(|pending| pending.notice.reason == Reason::AuditContested);
     doubts.filter_map(|pending| pending.notice.entity).collect()

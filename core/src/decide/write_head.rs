@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use super::Recorder;
 use super::found_code::FoundCode;
 use super::observe;
-use super::promote::{self, Containers, Finding};
-use super::repeat::{self, Repeat};
+use super::promote::{self, MessagePieces, ResolvedBlock};
+use super::repeat::{self, RepeatedBlock};
 use super::resolve::{self, Candidate, Resolution};
 use crate::artifact::{Level, Origin, Version};
 use crate::entity::{EntityId, Symbol};
@@ -18,41 +18,41 @@ use crate::ids::{EpisodeId, SessionId};
 use crate::reason::Reason;
 use crate::view::View;
 
-/// Where in the request a block of the user's stands.
+/// The source of a block of the user's code, which decides how much it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the current prompt: an explicit act, also when it repeats something old.
+pub enum CodeSource {
+    /// The current prompt: an explicit act, also when it repeats something old.
     CurrentPrompt,
-    /// In a prompt that was said before, word for word: it counts as far as [`Repeat`] says.
-    Again,
-    /// In an older message that the ledger didn't know, or one that was answered: context that the client sends along. It
+    /// A prompt that was sent before, word for word: it counts as far as [`RepeatedBlock`] says.
+    RepeatedPrompt,
+    /// An older message that the ledger didn't know, or one that was answered: context that the client sends along. It
     /// counts where nothing is true yet, where there is no file, and where disk holds it.
     Context,
-    /// On disk, which the user accepted: all of the file, or one symbol of it.
+    /// A file on disk that the user accepted: all of it, or one symbol.
     Disk(Option<Symbol>),
 }
 
-/// Decides about one block of the user's. The state must already hold what disk says of the block's path.
+/// Decides about one block of the user's. The state must already hold an observation of the block's file.
 #[must_use]
 pub fn write_head(
     view: &dyn View,
     thresholds: Thresholds,
     (episode, session): (EpisodeId, SessionId),
     found: &FoundCode,
-    containers: &Containers,
-    place: &Place,
+    containers: &MessagePieces,
+    place: &CodeSource,
 ) -> Vec<Event> {
-    if *place == Place::Context && view.holds(found.artifact) {
+    if *place == CodeSource::Context && view.holds(found.artifact) {
         return Vec::new();
     }
     let mut resolution = resolve::resolve(view, thresholds, found, Origin::User);
-    if let Place::Disk(Some(symbol)) = place {
+    if let CodeSource::Disk(Some(symbol)) = place {
         resolution.extent = Extent::Fragment;
         resolution
             .candidates
             .retain(|candidate| candidate.entity.symbol.as_ref() == Some(symbol));
     }
-    decide(
+    decide_block(
         view,
         (episode, session),
         found,
@@ -62,54 +62,56 @@ pub fn write_head(
     )
 }
 
-/// Decides about a file that the user takes as it stands on disk, one of many: nothing is recorded, and nobody told,
-/// where nothing changes. The state must already hold what disk says of the file.
+/// Decides about one of many files that the user adopts as they are on disk. Where nothing changes nothing is recorded, and
+/// no notice is issued. The state must already hold an observation of the file.
 #[must_use]
-pub fn adopt(view: &dyn View, episode: EpisodeId, found: &FoundCode) -> Vec<Event> {
-    let (place, session) = (Place::Disk(None), SessionId::default());
-    // A file's path is known, so nothing is compared.
+pub fn adopt_file(view: &dyn View, episode: EpisodeId, found: &FoundCode) -> Vec<Event> {
+    let (place, session) = (CodeSource::Disk(None), SessionId::default());
+    // Thresholds steer only the search for a missing path, and this path is known.
     let resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
-    if !counts(view, found, &resolution) {
+    if !becomes_true(view, found, &resolution) {
         return Vec::new();
     }
     let new = new_candidates(view, session, (found, &resolution), None, &place, true);
-    let omitted = omitted(view, found, &resolution);
+    let omitted = omitted_symbols(view, found, &resolution);
     if new.is_empty() && omitted.is_empty() {
         return Vec::new();
     }
     let mut recorder = Recorder::new(view);
-    let containers = &Containers::default();
-    let finding = finding(episode, found, containers, &resolution);
-    let versions = promote::record(&mut recorder, &finding, &new);
+    let containers = &MessagePieces::default();
+    let finding = resolved_block(episode, found, containers, &resolution);
+    let versions = promote::record_block(&mut recorder, &finding, &new);
     make_true(&mut recorder, &finding, &versions, omitted);
     recorder.into_events()
 }
 
-fn decide(
+fn decide_block(
     view: &dyn View,
     (episode, session): (EpisodeId, SessionId),
     found: &FoundCode,
-    containers: &Containers,
-    place: &Place,
+    containers: &MessagePieces,
+    place: &CodeSource,
     resolution: &Resolution,
 ) -> Vec<Event> {
     let mut recorder = Recorder::new(view);
-    let counts = counts(view, found, resolution);
-    let repeat = Repeat::new(view, found, containers);
-    let repeat = (*place == Place::Again).then_some(&repeat);
+    let counts = becomes_true(view, found, resolution);
+    let repeat = RepeatedBlock::new(view, found, containers);
+    let repeat = (*place == CodeSource::RepeatedPrompt).then_some(&repeat);
     let new = new_candidates(view, session, (found, resolution), repeat, place, counts);
-    let finding = finding(episode, found, containers, resolution);
-    let versions = promote::record(&mut recorder, &finding, &new);
+    let finding = resolved_block(episode, found, containers, resolution);
+    let versions = promote::record_block(&mut recorder, &finding, &new);
     if counts {
-        let mut omitted = omitted(view, found, resolution);
-        omitted.retain(|entity| *place != Place::Context || is_open(view, found, entity, None));
+        let mut omitted = omitted_symbols(view, found, resolution);
+        omitted.retain(|entity| {
+            *place != CodeSource::Context || context_counts_for(view, found, entity, None)
+        });
         if let Some(repeat) = repeat {
-            let told = passed_over(repeat, resolution, &mut omitted);
-            let told = repeat::told((episode, session), told);
+            let told = entities_passed_over(repeat, resolution, &mut omitted);
+            let told = repeat::repetition_notices((episode, session), told);
             told.into_iter().for_each(|event| recorder.push(event));
         }
         make_true(&mut recorder, &finding, &versions, omitted);
-    } else if let Some(reason) = complaint(view, found, resolution)
+    } else if let Some(reason) = refusal_reason(view, found, resolution)
         && (reason != Reason::NoDefinition || is_expected(view, found, place))
     {
         recorder.push(Event::NoticeIssued(NoticeIssued {
@@ -123,13 +125,13 @@ fn decide(
     recorder.into_events()
 }
 
-const fn finding<'f>(
+const fn resolved_block<'f>(
     episode: EpisodeId,
     found: &'f FoundCode,
-    containers: &'f Containers,
+    containers: &'f MessagePieces,
     resolution: &'f Resolution,
-) -> Finding<'f> {
-    Finding {
+) -> ResolvedBlock<'f> {
+    ResolvedBlock {
         episode,
         origin: Origin::User,
         completeness: found.completeness,
@@ -139,20 +141,24 @@ const fn finding<'f>(
     }
 }
 
+/// The candidates that become versions: those that count at their source and say something new.
 fn new_candidates<'r>(
     view: &dyn View,
     session: SessionId,
     (found, resolution): (&FoundCode, &'r Resolution),
-    repeat: Option<&Repeat<'_>>,
-    place: &Place,
+    repeat: Option<&RepeatedBlock<'_>>,
+    place: &CodeSource,
     counts: bool,
 ) -> Vec<&'r Candidate> {
-    let candidates = resolution.candidates.iter();
-    candidates
+    // The order matters: `says_something_new` is asked last, because a candidate that equals the truth is still new where disk
+    // contradicts it, and a repeated or older message must not pass as that decision of the user's.
+    resolution
+        .candidates
+        .iter()
         .filter(|candidate| {
             let (entity, slice) = (&candidate.entity, Some(candidate.slice));
             repeat.is_none_or(|repeat| repeat.counts_for(entity, slice))
-                && (*place != Place::Context || is_open(view, found, entity, slice))
+                && (*place != CodeSource::Context || context_counts_for(view, found, entity, slice))
         })
         .filter(|candidate| says_something_new(view, session, (found, candidate), place, counts))
         .collect()
@@ -160,8 +166,8 @@ fn new_candidates<'r>(
 
 /// What the block says otherwise than it is, and what doesn't count because it was said before; what the file keeps of
 /// that is taken out of `omitted`.
-fn passed_over(
-    repeat: &Repeat<'_>,
+fn entities_passed_over(
+    repeat: &RepeatedBlock<'_>,
     resolution: &Resolution,
     omitted: &mut Vec<EntityId>,
 ) -> Vec<EntityId> {
@@ -180,10 +186,10 @@ fn passed_over(
     passed_over
 }
 
-/// Promotes what says something new, and lets go of what the file no longer defines.
+/// Promotes the new versions, and removes the symbols that the file no longer defines.
 fn make_true(
     recorder: &mut Recorder<'_>,
-    finding: &Finding<'_>,
+    finding: &ResolvedBlock<'_>,
     versions: &[Version],
     omitted: Vec<EntityId>,
 ) {
@@ -196,17 +202,17 @@ fn make_true(
     let promoted = versions.iter().map(|version| &version.entity);
     promote::supersede_older_whole(recorder, episode, origin, promoted);
     for entity in omitted {
-        promote::remove(recorder, episode, entity, Reason::OmittedByUpdate);
+        promote::remove_entity(recorder, episode, entity, Reason::OmittedByUpdate);
     }
 }
 
-fn counts(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> bool {
+fn becomes_true(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> bool {
     resolution.level == Level::Confirmed
         && found.completeness == Completeness::Full
         && !edits_what_is_stale(view, found, resolution)
 }
 
-/// An edit says nothing of what it leaves as it is: on code that disk contradicts, not even the user's counts.
+/// An edit of STALE code is refused, even the user's: the lines that it leaves unchanged are unknown.
 fn edits_what_is_stale(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> bool {
     let diverges = |candidate: &Candidate| view.divergence(&candidate.entity).is_some();
     found.edit.is_some() && resolution.candidates.iter().any(diverges)
@@ -217,7 +223,7 @@ fn says_something_new(
     view: &dyn View,
     session: SessionId,
     (found, candidate): (&FoundCode, &Candidate),
-    place: &Place,
+    place: &CodeSource,
     counts: bool,
 ) -> bool {
     let entity = &candidate.entity;
@@ -226,16 +232,17 @@ fn says_something_new(
         .is_some_and(|current| current.slice == candidate.slice);
     match place {
         _ if same_as_truth => counts && view.divergence(entity).is_some(),
-        Place::Disk(_) => true,
-        Place::CurrentPrompt | Place::Again | Place::Context => {
+        CodeSource::Disk(_) => true,
+        CodeSource::CurrentPrompt | CodeSource::RepeatedPrompt | CodeSource::Context => {
             !quotes_the_model(view, session, found, candidate)
         }
     }
 }
 
-/// Whether an older message that the ledger didn't know may tell what is true of the entity, of which it says `slice`, or
-/// nothing: there is no file, disk holds it so, or nothing is true yet. Nobody can tell when it was said.
-fn is_open(
+/// Whether an older message that the ledger didn't know may change the truth about an entity: there is no file, disk holds
+/// the same, or nothing is true yet. Nobody can tell when it was written, so a newer truth must not yield to it. `slice` is
+/// the message's version; `None` if its file leaves the entity out.
+fn context_counts_for(
     view: &dyn View,
     found: &FoundCode,
     entity: &EntityId,
@@ -265,7 +272,7 @@ fn quotes_the_model(
     let mut proposals = view.proposals_for(entity);
     proposals.retain(|proposal| proposal.slice == candidate.slice);
     if entity.symbol.is_none() {
-        // A block that was proposed for a part of the file says no more when it is taken for all of it.
+        // A block that was proposed as a part of the file is still the model's when it is read as the whole file.
         let mut parts = view.proposals_under(&entity.path);
         parts.retain(|proposal| proposal.artifact == found.artifact);
         proposals.append(&mut parts);
@@ -281,8 +288,8 @@ fn quotes_the_model(
     }
 }
 
-/// Tracked symbols that the whole file no longer defines. A file with parse errors proves of none that it is gone.
-fn omitted(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Vec<EntityId> {
+/// Tracked symbols that the whole file no longer defines. A file with parse errors proves nothing to be gone.
+fn omitted_symbols(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Vec<EntityId> {
     let (Extent::WholeFile, Some(path), true) =
         (resolution.extent, &resolution.path, found.is_clean())
     else {
@@ -300,15 +307,15 @@ fn omitted(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Vec<E
         .collect()
 }
 
-/// Whether somebody counts on what this file holds: clients send examples and settings along that define nothing, which
-/// is worth no word.
-fn is_expected(view: &dyn View, found: &FoundCode, place: &Place) -> bool {
+/// Whether the user expects this file to be tracked. Clients also send examples and settings that define nothing; they get
+/// no notice.
+fn is_expected(view: &dyn View, found: &FoundCode, place: &CodeSource) -> bool {
     let is_tracked = |path| !view.symbols_of(path).is_empty();
-    matches!(place, Place::Disk(_)) || found.usable_path().is_some_and(is_tracked)
+    matches!(place, CodeSource::Disk(_)) || found.usable_path().is_some_and(is_tracked)
 }
 
-/// What the user should be told about code that didn't become true.
-fn complaint(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Option<Reason> {
+/// The notice for code that didn't become true, if the user should get one.
+fn refusal_reason(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Option<Reason> {
     if !found.claims_an_entity() {
         return None;
     }

@@ -1,53 +1,53 @@
-//! What a character looks like to a reader of delimiters.
+//! The ASCII characters that others look like, so that a delimiter can't be disguised.
 
 use crate::word_list;
 
-/// How a character is read.
+/// The appearance of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
-    /// As this one of ASCII, letters in upper case.
+pub(super) enum Appearance {
+    /// It looks like this ASCII character; letters are in upper case.
     As(u8),
-    /// White space, a mark on the character before it, or not at all.
+    /// Whitespace, a mark on the character before it, or invisible.
     Nothing,
-    /// As none of a delimiter's.
+    /// It looks like no character of a delimiter.
     Otherwise,
 }
 
 const LOOK_ALIKES: &str = include_str!("look_alikes.txt");
 
-/// How `c` is read.
-pub(super) fn of(c: char) -> Seen {
+/// The appearance of `c`.
+pub(super) fn appearance_of(c: char) -> Appearance {
     if c.is_whitespace() || c.is_control() || is_unseen(c) {
-        return Seen::Nothing;
+        return Appearance::Nothing;
     }
     let plain = match c {
         '\0'..='\x7f' => Some(c),
         // Full-width forms.
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
         // Circled letters.
-        '\u{24b6}'..='\u{24cf}' => letter(u32::from(c) - 0x24b6),
-        '\u{24d0}'..='\u{24e9}' => letter(u32::from(c) - 0x24d0),
+        '\u{24b6}'..='\u{24cf}' => latin_letter(u32::from(c) - 0x24b6),
+        '\u{24d0}'..='\u{24e9}' => latin_letter(u32::from(c) - 0x24d0),
         // Bold, slanted, script and other letters of mathematics.
-        '\u{1d400}'..='\u{1d6a3}' => letter((u32::from(c) - 0x1d400) % 26),
-        _ => listed(c),
+        '\u{1d400}'..='\u{1d6a3}' => latin_letter((u32::from(c) - 0x1d400) % 26),
+        _ => listed_look_alike(c),
     };
     match plain.map(|plain| u8::try_from(plain.to_ascii_uppercase())) {
-        Some(Ok(byte)) => Seen::As(byte),
-        _ => Seen::Otherwise,
+        Some(Ok(byte)) => Appearance::As(byte),
+        _ => Appearance::Otherwise,
     }
 }
 
-fn letter(number: u32) -> Option<char> {
+fn latin_letter(number: u32) -> Option<char> {
     char::from_u32(u32::from('A') + number)
 }
 
-fn listed(c: char) -> Option<char> {
+fn listed_look_alike(c: char) -> Option<char> {
     let rows = word_list::entries(LOOK_ALIKES).filter_map(|row| row.split_once(' '));
     let mut found = rows.filter(|(_, alike)| alike.contains(c));
     found.next().and_then(|(plain, _)| plain.chars().next())
 }
 
-/// Characters without a width or an ink of their own, and marks that are set on the one before them.
+/// Whether a character has no width or ink of its own, or is a mark on the one before it.
 const fn is_unseen(c: char) -> bool {
     matches!(
         c,
@@ -76,7 +76,7 @@ const fn is_unseen(c: char) -> bool {
     )
 }
 
-/// Whether `c` is read as `[`. Most texts have many characters and few brackets.
+/// Whether `c` looks like `[`. Faster than [`appearance_of`], because each character of a text is asked.
 pub(super) const fn is_opening(c: char) -> bool {
     matches!(c, '[' | '\u{ff3b}' | '\u{fe47}' | '【' | '〔' | '⟦' | '〚')
 }
@@ -88,7 +88,11 @@ mod tests {
     #[test]
     fn opening_brackets_are_those_of_the_list() {
         for c in '\0'..=char::MAX {
-            assert_eq!(is_opening(c), of(c) == Seen::As(b'['), "{c:?}");
+            assert_eq!(
+                is_opening(c),
+                appearance_of(c) == Appearance::As(b'['),
+                "{c:?}"
+            );
         }
     }
 }

@@ -4,29 +4,30 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::search::{Form, Hit, Search, line_end_of, with_line_ends_of};
-use super::{EditError, Hunk, Place, Unit};
+use super::search::{HunkSearch, LineEndMode, TextMatch, line_end_of, with_line_ends_of};
+use super::{EditError, EditPosition, Hunk, MatchUnit};
 use crate::limits::{EDIT_WORK_BYTES_MAX, HUNKS_PER_EDIT_MAX};
 
-/// What is known of the file that an edit changes.
+/// The known text of the file that an edit changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bases<'a> {
+pub enum BaseTexts<'a> {
     /// All of it.
     Whole(&'a str),
     /// Disjoint parts of it, such as its known definitions.
     Slices(&'a [&'a str]),
 }
 
-/// Applies all hunks, one after another on what came of those before, and gives the new text of each base; `None` for a
-/// base that no hunk touched.
+/// Applies all hunks, each to the result of those before, and returns the new text of each base; `None` for a base that no
+/// hunk changed.
 ///
-/// A text is looked for byte by byte first. If it isn't there, CRLF and LF count as the same, and what takes its place
-/// gets the line ends of the base. Nothing else is fuzzy.
+/// Texts are first searched byte by byte. If one isn't found, CRLF and LF count as the same, and its replacement gets the line
+/// ends of the base. Nothing else is fuzzy.
 ///
 /// # Errors
-/// If any hunk doesn't apply, or the work would exceed [`EDIT_WORK_BYTES_MAX`].
-pub fn apply(hunks: &[Hunk], bases: Bases<'_>) -> Result<Vec<Option<String>>, EditError> {
-    let mut file = File::new(bases)?;
+/// The first hunk's error if it doesn't apply; [`EditError::NoBase`] without a base; [`EditError::TooLarge`] for more than
+/// [`HUNKS_PER_EDIT_MAX`] hunks, or if the work would exceed [`EDIT_WORK_BYTES_MAX`].
+pub fn apply(hunks: &[Hunk], bases: BaseTexts<'_>) -> Result<Vec<Option<String>>, EditError> {
+    let mut file = FileUnderEdit::new(bases)?;
     if hunks.len() > HUNKS_PER_EDIT_MAX {
         return Err(EditError::TooLarge);
     }
@@ -43,19 +44,19 @@ pub fn apply(hunks: &[Hunk], bases: Bases<'_>) -> Result<Vec<Option<String>>, Ed
         .collect())
 }
 
-/// A file under edit; texts that were touched are owned.
-struct File<'a> {
+/// A file under edit; changed texts are owned.
+struct FileUnderEdit<'a> {
     texts: Vec<Cow<'a, str>>,
     whole: bool,
     work_bytes: usize,
 }
 
-impl<'a> File<'a> {
-    fn new(bases: Bases<'a>) -> Result<Self, EditError> {
+impl<'a> FileUnderEdit<'a> {
+    fn new(bases: BaseTexts<'a>) -> Result<Self, EditError> {
         let (texts, whole): (Vec<Cow<'a, str>>, bool) = match bases {
-            Bases::Whole(text) => ([Cow::Borrowed(text)].into(), true),
-            Bases::Slices([]) => return Err(EditError::NoBase),
-            Bases::Slices(slices) => (
+            BaseTexts::Whole(text) => ([Cow::Borrowed(text)].into(), true),
+            BaseTexts::Slices([]) => return Err(EditError::NoBase),
+            BaseTexts::Slices(slices) => (
                 slices.iter().map(|text| Cow::Borrowed(*text)).collect(),
                 false,
             ),
@@ -68,7 +69,7 @@ impl<'a> File<'a> {
     }
 
     fn apply(&mut self, hunk: &Hunk) -> Result<(), EditError> {
-        self.charge(self.texts.iter().map(|text| text.len()).sum())?;
+        self.charge_work(self.texts.iter().map(|text| text.len()).sum())?;
         match hunk {
             Hunk::Replace {
                 old,
@@ -76,75 +77,77 @@ impl<'a> File<'a> {
                 place,
                 unit,
             } => {
-                self.charge(old.len() + new.len())?;
-                let hits = self.hits(old, new, place, *unit)?;
-                self.replace(hits)
+                self.charge_work(old.len() + new.len())?;
+                let hits = self.find_matches(old, new, place, *unit)?;
+                self.replace_matches(hits)
             }
             Hunk::Insert { after_lines, text } => {
-                let at = line_start(self.whole()?, *after_lines).ok_or(EditError::NotFound)?;
-                self.insert(at, text)
+                let at = line_start(self.whole_text()?, *after_lines).ok_or(EditError::NotFound)?;
+                self.insert_lines(at, text)
             }
             Hunk::Append(text) => {
-                let at = self.whole()?.len();
-                self.insert(at, text)
+                let at = self.whole_text()?.len();
+                self.insert_lines(at, text)
             }
         }
     }
 
-    fn charge(&mut self, bytes: usize) -> Result<(), EditError> {
+    fn charge_work(&mut self, bytes: usize) -> Result<(), EditError> {
         self.work_bytes = self.work_bytes.saturating_add(bytes);
-        match self.work_bytes > EDIT_WORK_BYTES_MAX {
-            true => Err(EditError::TooLarge),
-            false => Ok(()),
+        if self.work_bytes > EDIT_WORK_BYTES_MAX {
+            Err(EditError::TooLarge)
+        } else {
+            Ok(())
         }
     }
 
-    fn whole(&self) -> Result<&str, EditError> {
-        match self.whole {
-            true => Ok(&self.texts[0]),
-            false => Err(EditError::NeedsWholeFile),
+    fn whole_text(&self) -> Result<&str, EditError> {
+        if self.whole {
+            Ok(&self.texts[0])
+        } else {
+            Err(EditError::NeedsWholeFile)
         }
     }
 
-    /// Puts whole lines at a line's start, or at the end.
-    fn insert(&mut self, at: usize, text: &str) -> Result<(), EditError> {
-        let base = self.whole()?;
+    /// Inserts whole lines at a line's start, or at the end.
+    fn insert_lines(&mut self, at: usize, text: &str) -> Result<(), EditError> {
+        let base = self.whole_text()?;
         let mut new = with_line_ends_of(base, text).into_owned();
         if at == base.len() && !base.is_empty() && !base.ends_with('\n') {
             new.insert_str(0, line_end_of(base));
         } else if at < base.len() && !new.ends_with('\n') {
             new.push_str(line_end_of(base));
         }
-        let hit = Hit {
+        let hit = TextMatch {
             base: 0,
             range: at..at,
             new: new.into(),
         };
-        self.replace([hit].into())
+        self.replace_matches([hit].into())
     }
 
-    fn hits<'h>(
+    fn find_matches<'h>(
         &self,
         old: &str,
         new: &'h str,
-        place: &Place,
-        unit: Unit,
-    ) -> Result<Vec<Hit<'h>>, EditError> {
-        let search = Search { old, new, unit };
+        place: &EditPosition,
+        unit: MatchUnit,
+    ) -> Result<Vec<TextMatch<'h>>, EditError> {
+        let search = HunkSearch { old, new, unit };
         match place {
-            Place::Once => {
-                let hits = self.first_two(&search);
+            EditPosition::Once => {
+                let hits = self.first_two_matches(&search);
                 match hits.len() {
                     0 => Err(EditError::NotFound),
                     1 => Ok(hits),
                     _ => Err(EditError::NotUnique),
                 }
             }
-            Place::Everywhere => {
+            EditPosition::Everywhere => {
                 let mut hits = Vec::new();
-                for form in [Form::Exact, Form::Folded] {
+                for form in [LineEndMode::Exact, LineEndMode::Folded] {
                     for (base, text) in self.texts.iter().enumerate() {
-                        hits.extend(search.all(base, text, form));
+                        hits.extend(search.all_matches(base, text, form));
                     }
                     if !hits.is_empty() {
                         return Ok(hits);
@@ -152,17 +155,17 @@ impl<'a> File<'a> {
                 }
                 Err(EditError::NotFound)
             }
-            Place::After(context) => {
+            EditPosition::After(context) => {
                 let (base, after) = self.only_line(context)?;
-                [Form::Exact, Form::Folded]
+                [LineEndMode::Exact, LineEndMode::Folded]
                     .into_iter()
-                    .find_map(|form| search.next(base, &self.texts[base], form, after))
+                    .find_map(|form| search.next_match(base, &self.texts[base], form, after))
                     .map(|hit| [hit].into())
                     .ok_or(EditError::NotFound)
             }
-            Place::End => {
-                let text = self.whole()?;
-                [Form::Exact, Form::Folded]
+            EditPosition::End => {
+                let text = self.whole_text()?;
+                [LineEndMode::Exact, LineEndMode::Folded]
                     .into_iter()
                     .find_map(|form| search.at_end(0, text, form))
                     .map(|hit| [hit].into())
@@ -171,14 +174,14 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The first two places of a text over all bases; exact ones, or else ones with other line ends.
-    fn first_two<'h>(&self, search: &Search<'h, '_>) -> Vec<Hit<'h>> {
-        for form in [Form::Exact, Form::Folded] {
+    /// The first two matches of a text in all bases: exact ones, or else ones with other line ends.
+    fn first_two_matches<'h>(&self, search: &HunkSearch<'h, '_>) -> Vec<TextMatch<'h>> {
+        for form in [LineEndMode::Exact, LineEndMode::Folded] {
             let mut hits = Vec::new();
             for (base, text) in self.texts.iter().enumerate() {
                 let mut from = 0;
                 while hits.len() < 2 {
-                    let Some(hit) = search.next(base, text, form, from) else {
+                    let Some(hit) = search.next_match(base, text, form, from) else {
                         break;
                     };
                     from = hit.range.start + 1;
@@ -192,7 +195,7 @@ impl<'a> File<'a> {
         Vec::new()
     }
 
-    /// Where the one line ends that is `context`, blanks at its ends aside.
+    /// The base and the end of the only line equal to `context`, ignoring whitespace at its ends.
     fn only_line(&self, context: &str) -> Result<(usize, usize), EditError> {
         let context = context.trim();
         let mut found = None;
@@ -208,9 +211,9 @@ impl<'a> File<'a> {
         found.ok_or(EditError::NotFound)
     }
 
-    /// Carries out hits that are in order and don't overlap.
-    fn replace(&mut self, hits: Vec<Hit<'_>>) -> Result<(), EditError> {
-        self.charge(
+    /// Replaces matches that are in order and don't overlap.
+    fn replace_matches(&mut self, hits: Vec<TextMatch<'_>>) -> Result<(), EditError> {
+        self.charge_work(
             hits.iter()
                 .fold(0_usize, |sum, hit| sum.saturating_add(hit.new.len())),
         )?;
@@ -234,7 +237,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// Where the line after `lines` lines starts; the text's end counts.
+/// The start of the line after `lines` lines, which may be the text's end.
 fn line_start(text: &str, lines: u32) -> Option<usize> {
     if lines == 0 {
         return Some(0);

@@ -1,4 +1,4 @@
-//! Looks for a text in another: byte by byte, or with CRLF as LF, as whole lines or anywhere. Linear in both.
+//! Searches a text for another: byte by byte, or with CRLF as LF, as whole lines or anywhere. Linear in both.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -7,52 +7,75 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::Unit;
+use super::MatchUnit;
 
-/// A text in one of the bases, and what takes its place.
-pub(super) struct Hit<'h> {
+/// A match in one of the bases, and its replacement.
+pub(super) struct TextMatch<'h> {
     pub(super) base: usize,
     pub(super) range: Range<usize>,
     pub(super) new: Cow<'h, str>,
 }
 
-/// How bytes are compared.
+/// How line ends are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum LineEndMode {
     /// As they are.
     Exact,
     /// With CRLF as LF.
     Folded,
 }
 
-/// What one hunk looks for.
-pub(super) struct Search<'h, 'o> {
+/// The search for one hunk's old text.
+pub(super) struct HunkSearch<'h, 'o> {
     pub(super) old: &'o str,
     pub(super) new: &'h str,
-    pub(super) unit: Unit,
+    pub(super) unit: MatchUnit,
 }
 
-impl<'h> Search<'h, '_> {
-    /// The first place at or after `from`, overlapping ones included.
-    pub(super) fn next(&self, base: usize, text: &str, form: Form, from: usize) -> Option<Hit<'h>> {
-        self.find(base, text, form, from, 1).pop()
+impl<'h> HunkSearch<'h, '_> {
+    /// The first match at or after `from`; it may overlap earlier ones.
+    pub(super) fn next_match(
+        &self,
+        base: usize,
+        text: &str,
+        form: LineEndMode,
+        from: usize,
+    ) -> Option<TextMatch<'h>> {
+        self.find_matches(base, text, form, from, 1).pop()
     }
 
-    /// All places that don't overlap, in order.
-    pub(super) fn all(&self, base: usize, text: &str, form: Form) -> Vec<Hit<'h>> {
-        self.find(base, text, form, 0, usize::MAX)
+    /// All matches that don't overlap, in order.
+    pub(super) fn all_matches(
+        &self,
+        base: usize,
+        text: &str,
+        form: LineEndMode,
+    ) -> Vec<TextMatch<'h>> {
+        self.find_matches(base, text, form, 0, usize::MAX)
     }
 
-    pub(super) fn at_end(&self, base: usize, text: &str, form: Form) -> Option<Hit<'h>> {
+    pub(super) fn at_end(
+        &self,
+        base: usize,
+        text: &str,
+        form: LineEndMode,
+    ) -> Option<TextMatch<'h>> {
         if !self.can_match(text, form) {
             return None;
         }
-        let view = View::of(text, form);
-        let found = tail(&view.text, &folded(self.old, form), self.unit)?;
-        Some(self.hit(base, text, &view, found, form))
+        let view = ComparedText::of(text, form);
+        let found = match_at_end(&view.text, &with_lf(self.old, form), self.unit)?;
+        Some(self.match_in_original(base, text, &view, found, form))
     }
 
-    fn find(&self, base: usize, text: &str, form: Form, from: usize, most: usize) -> Vec<Hit<'h>> {
+    fn find_matches(
+        &self,
+        base: usize,
+        text: &str,
+        form: LineEndMode,
+        from: usize,
+        most: usize,
+    ) -> Vec<TextMatch<'h>> {
         if self.ends_the_file() {
             return self
                 .at_end(base, text, form)
@@ -63,9 +86,9 @@ impl<'h> Search<'h, '_> {
         if !self.can_match(text, form) {
             return Vec::new();
         }
-        let view = View::of(text, form);
-        let old = folded(self.old, form);
-        let finder = Finder::new(&old, self.unit);
+        let view = ComparedText::of(text, form);
+        let old = with_lf(self.old, form);
+        let finder = TextFinder::new(&old, self.unit);
         let mut hits = Vec::new();
         let mut at = view.first_at(from);
         while hits.len() < most {
@@ -73,36 +96,36 @@ impl<'h> Search<'h, '_> {
                 break;
             };
             at = found.end;
-            hits.push(self.hit(base, text, &view, found, form));
+            hits.push(self.match_in_original(base, text, &view, found, form));
         }
         hits
     }
 
-    /// Whether the lines, old or new, end without a newline, as only a file's last line does.
+    /// Whether the old or new lines end without a newline, which only a file's last line does.
     fn ends_the_file(&self) -> bool {
         let is_bare = |text: &str| !text.is_empty() && !text.ends_with('\n');
-        self.unit == Unit::Lines && (is_bare(self.old) || is_bare(self.new))
+        self.unit == MatchUnit::Lines && (is_bare(self.old) || is_bare(self.new))
     }
 
-    /// What would split a CRLF is compared with line ends folded only, which can only make a difference where there is a
-    /// carriage return.
-    fn can_match(&self, text: &str, form: Form) -> bool {
+    /// Whether a search in this mode can find anything. A text that would split a CRLF is only searched with folded line ends, and
+    /// folding only makes a difference if there is a carriage return.
+    fn can_match(&self, text: &str, form: LineEndMode) -> bool {
         let splits = self.old.starts_with('\n') || self.old.ends_with('\r');
         let fits = match form {
-            Form::Exact => !(splits && text.contains("\r\n")),
-            Form::Folded => text.contains('\r') || self.old.contains('\r'),
+            LineEndMode::Exact => !(splits && text.contains("\r\n")),
+            LineEndMode::Folded => text.contains('\r') || self.old.contains('\r'),
         };
         fits && !self.old.is_empty()
     }
 
-    fn hit(
+    fn match_in_original(
         &self,
         base: usize,
         text: &str,
-        view: &View<'_>,
+        view: &ComparedText<'_>,
         found: Range<usize>,
-        form: Form,
-    ) -> Hit<'h> {
+        form: LineEndMode,
+    ) -> TextMatch<'h> {
         let range = view.in_text(found.start)..view.in_text(found.end);
         let matched = &text[range.clone()];
         let sample = if matched.contains('\n') {
@@ -111,12 +134,12 @@ impl<'h> Search<'h, '_> {
             text
         };
         let stays_bare =
-            self.unit == Unit::Lines && self.old.ends_with('\n') && !matched.ends_with('\n');
+            self.unit == MatchUnit::Lines && self.old.ends_with('\n') && !matched.ends_with('\n');
         let new = match form {
-            Form::Exact if !stays_bare => Cow::Borrowed(self.new),
+            LineEndMode::Exact if !stays_bare => Cow::Borrowed(self.new),
             _ => with_line_ends_of(sample, self.new),
         };
-        Hit {
+        TextMatch {
             base,
             range,
             new: if stays_bare {
@@ -128,31 +151,31 @@ impl<'h> Search<'h, '_> {
     }
 }
 
-/// New lines for the place of a last line that has no newline: it counts as a line and stays without one.
+/// The replacement of a last line that has no newline: it stays without one.
 fn without_line_end(text: Cow<'_, str>) -> Cow<'_, str> {
-    fn cut(text: &str) -> &str {
+    fn cut_line_end(text: &str) -> &str {
         let text = text.strip_suffix('\n').unwrap_or(text);
         text.strip_suffix('\r').unwrap_or(text)
     }
     match text {
-        Cow::Borrowed(text) => Cow::Borrowed(cut(text)),
-        Cow::Owned(text) => Cow::Owned(cut(&text).into()),
+        Cow::Borrowed(text) => Cow::Borrowed(cut_line_end(text)),
+        Cow::Owned(text) => Cow::Owned(cut_line_end(&text).into()),
     }
 }
 
-/// Finds a text in another, as whole lines or anywhere.
-struct Finder<'o> {
+/// Searches for one text, as whole lines or anywhere.
+struct TextFinder<'o> {
     old: &'o str,
-    unit: Unit,
-    /// Lines are found with the newline before them, so that each find is one.
+    unit: MatchUnit,
+    /// What is searched for: lines with the newline before them, so that each match begins a line.
     needle: Cow<'o, str>,
 }
 
-impl<'o> Finder<'o> {
-    fn new(old: &'o str, unit: Unit) -> Self {
+impl<'o> TextFinder<'o> {
+    fn new(old: &'o str, unit: MatchUnit) -> Self {
         let needle = match unit {
-            Unit::Text => Cow::Borrowed(old),
-            Unit::Lines => {
+            MatchUnit::Text => Cow::Borrowed(old),
+            MatchUnit::Lines => {
                 let mut needle = String::with_capacity(old.len() + 1);
                 needle.push('\n');
                 needle.push_str(old);
@@ -163,7 +186,7 @@ impl<'o> Finder<'o> {
     }
 
     fn next(&self, text: &str, from: usize) -> Option<Range<usize>> {
-        if self.unit == Unit::Text {
+        if self.unit == MatchUnit::Text {
             let at = from + memmem::find(&text.as_bytes()[from..], self.needle.as_bytes())?;
             return Some(at..at + self.old.len());
         }
@@ -178,37 +201,37 @@ impl<'o> Finder<'o> {
                 return Some(start..start + self.old.len());
             }
         }
-        tail(text, self.old, Unit::Lines)
+        match_at_end(text, self.old, MatchUnit::Lines)
             .filter(|range| range.start >= from && !text.ends_with('\n'))
     }
 }
 
-/// The place of a text at the very end of another; a last line without a newline counts as a line.
-fn tail(text: &str, old: &str, unit: Unit) -> Option<Range<usize>> {
+/// The range of `old` at the very end of `text`; a last line without a newline counts as a line.
+fn match_at_end(text: &str, old: &str, unit: MatchUnit) -> Option<Range<usize>> {
     let ends = |old: &str| {
         let start = text
             .len()
             .checked_sub(old.len())
             .filter(|_| text.ends_with(old))?;
-        let fits = unit == Unit::Text || start == 0 || text.as_bytes()[start - 1] == b'\n';
+        let fits = unit == MatchUnit::Text || start == 0 || text.as_bytes()[start - 1] == b'\n';
         (fits && !old.is_empty()).then_some(start..text.len())
     };
     ends(old).or_else(|| match unit {
-        Unit::Lines if !text.ends_with('\n') => ends(old.strip_suffix('\n')?),
+        MatchUnit::Lines if !text.ends_with('\n') => ends(old.strip_suffix('\n')?),
         _ => None,
     })
 }
 
-/// A text as it is compared, and where its bytes stand in the original.
-struct View<'a> {
+/// A text as it is compared, with a mapping of its positions to the original.
+struct ComparedText<'a> {
     text: Cow<'a, str>,
     /// Positions in `text` of newlines that had a carriage return before them.
     folds: Vec<usize>,
 }
 
-impl<'a> View<'a> {
-    fn of(text: &'a str, form: Form) -> Self {
-        if form == Form::Exact || !text.contains("\r\n") {
+impl<'a> ComparedText<'a> {
+    fn of(text: &'a str, form: LineEndMode) -> Self {
+        if form == LineEndMode::Exact || !text.contains("\r\n") {
             return Self {
                 text: Cow::Borrowed(text),
                 folds: Vec::new(),
@@ -229,12 +252,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Where a position stands in the original; that of a folded newline is before its carriage return.
+    /// The position in the original; for a folded newline that of its carriage return.
     fn in_text(&self, at: usize) -> usize {
         at + self.folds.partition_point(|fold| *fold < at)
     }
 
-    /// The first position that stands at or after `original`.
+    /// The first position whose original is at or after `original`.
     fn first_at(&self, original: usize) -> usize {
         let (mut low, mut high) = (original.saturating_sub(self.folds.len()), original);
         while low < high {
@@ -253,14 +276,14 @@ impl<'a> View<'a> {
     }
 }
 
-fn folded(text: &str, form: Form) -> Cow<'_, str> {
+fn with_lf(text: &str, form: LineEndMode) -> Cow<'_, str> {
     match form {
-        Form::Folded if text.contains("\r\n") => Cow::Owned(text.replace("\r\n", "\n")),
+        LineEndMode::Folded if text.contains("\r\n") => Cow::Owned(text.replace("\r\n", "\n")),
         _ => Cow::Borrowed(text),
     }
 }
 
-/// The line end that a text has first; LF if it has none.
+/// The first line end in a text; LF if it has none.
 pub(super) fn line_end_of(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
@@ -269,7 +292,7 @@ pub(super) fn line_end_of(text: &str) -> &'static str {
 }
 
 pub(super) fn with_line_ends_of<'n>(base: &str, new: &'n str) -> Cow<'n, str> {
-    let unix = folded(new, Form::Folded);
+    let unix = with_lf(new, LineEndMode::Folded);
     match base.contains('\n') {
         false => Cow::Borrowed(new),
         true if line_end_of(base) == "\n" => unix,

@@ -1,29 +1,29 @@
 //! Private keys of several lines: PEM and PGP, SSH2, PuTTY's; also in one line, as JSON and C write them.
 
-use super::reading::Reading;
+use super::reading::ScannedText;
 
-/// How a block begins, and how what ends it begins.
-pub(super) struct Block {
+/// The beginnings of a block's first and last line.
+pub(super) struct KeyBlock {
     pub(super) open: &'static [u8],
     close: &'static [u8],
 }
 
-pub(super) const BLOCKS: [Block; 3] = [
-    Block {
+pub(super) const BLOCKS: [KeyBlock; 3] = [
+    KeyBlock {
         open: b"-----BEGIN ",
         close: b"-----END ",
     },
-    Block {
+    KeyBlock {
         open: b"---- BEGIN ",
         close: b"---- END ",
     },
-    Block {
+    KeyBlock {
         open: b"PuTTY-User-Key-File-",
         close: b"Private-MAC:",
     },
 ];
 
-/// What the label of a block says that holds a private key.
+/// The part of the label that marks a private key.
 const PRIVATE_KEY: &[u8] = b"PRIVATE KEY";
 
 const LABEL_BYTES_MAX: usize = 48;
@@ -31,8 +31,8 @@ const LABEL_BYTES_MAX: usize = 48;
 /// Line ends, quotes and signs of comments between a block's first line and its content.
 const SEPARATORS_MAX: usize = 96;
 
-/// The end of the private key that begins at `at`: the text's end, which counts as looked at, if nothing closes it.
-pub(super) fn private_key_at(reading: &mut Reading<'_>, at: usize) -> Option<usize> {
+/// The end of the private key that begins at `at`; if nothing closes it, the text's end, which then counts as read.
+pub(super) fn private_key_at(reading: &mut ScannedText<'_>, at: usize) -> Option<usize> {
     if !matches!(reading.text[at], b'-' | b'P') {
         return None;
     }
@@ -50,8 +50,8 @@ pub(super) fn private_key_at(reading: &mut Reading<'_>, at: usize) -> Option<usi
     Some(reading.skip(end, 5, |byte| byte == b'-'))
 }
 
-/// Where the key's content begins, if there is any: code that names the first line alone has none.
-fn body_of(reading: &mut Reading<'_>, label: usize, block: &Block) -> Option<usize> {
+/// The start of the key's content, if there is any: code that only mentions the first line has none.
+fn body_of(reading: &mut ScannedText<'_>, label: usize, block: &KeyBlock) -> Option<usize> {
     if block.close == BLOCKS[2].close {
         let head = &reading.text[label..(label + 256).min(reading.text.len())];
         reading.byte(label + 255);
@@ -84,6 +84,6 @@ fn body_of(reading: &mut Reading<'_>, label: usize, block: &Block) -> Option<usi
             .byte(end)
             .is_none_or(|byte| byte.is_ascii_whitespace());
     let is_header = [b"Proc-Type:".as_slice(), b"Version:", b"Comment:", b"Hash:"];
-    let has_header = is_header.iter().any(|header| reading.has(at, header));
+    let has_header = is_header.iter().any(|header| reading.has_bytes(at, header));
     (end - at == 16 || is_line || has_header).then_some(at)
 }

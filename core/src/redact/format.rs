@@ -1,15 +1,15 @@
-//! Credentials that their form gives away: the patterns of `formats.txt`, read when tslp is compiled.
+//! Credentials recognised by their form: the patterns of `formats.txt`, read when tslp is compiled.
 
 use core::ops::Range;
 
 use super::looks;
-use super::reading::Reading;
+use super::reading::ScannedText;
 
 /// A line of `formats.txt`.
-pub(super) struct Format {
+pub(super) struct CredentialFormat {
     name: &'static [u8],
-    /// The class and the bounds of the run in front of what is searched for.
-    before: Option<Run>,
+    /// The class and the bounds of the run before the bytes that are searched for.
+    before: Option<ByteRun>,
     pattern: &'static [u8],
     any_case: bool,
     needs_digit: bool,
@@ -19,26 +19,26 @@ pub(super) struct Format {
 
 /// A run of a class's bytes.
 #[derive(Clone, Copy)]
-struct Run {
+struct ByteRun {
     class: u8,
     min: usize,
     max: Option<usize>,
 }
 
 /// One position or run of a pattern.
-enum Part {
+enum PatternPart {
     Byte(u8),
     Set(&'static [u8]),
-    Run(Run),
+    ByteRun(ByteRun),
 }
 
 /// Entropy of a credential if its line says nothing, in tenths of a bit a character.
 const ENTROPY_TENTHS_MIN: u32 = 25;
 
-/// A longer part of a credential isn't read before it is known to be one: each byte is looked at a bounded number of times.
+/// Most bytes of a run that are read before it is known to be a credential, so that each byte is read a bounded number of times.
 const RUN_BYTES_READ_MAX: usize = 256;
 
-pub(super) static FORMATS: [Format; FORMATS_COUNT] = formats();
+pub(super) static FORMATS: [CredentialFormat; FORMATS_COUNT] = parse_formats();
 
 const LINES: &[u8] = include_bytes!("formats.txt");
 
@@ -52,11 +52,11 @@ const FORMATS_COUNT: usize = {
     count
 };
 
-/// The bit of everything that is no format.
+/// The bit for everything that isn't a format: names, keys, URLs.
 const OTHERS: usize = 63;
 pub(super) const OTHERS_BIT: u64 = 1 << OTHERS;
 
-/// Sets of formats by the first three bytes of what they begin with: the only bytes of most text that are looked at.
+/// Sets of formats by each of their first three bytes: most text is ruled out by these.
 pub(super) static FIRST: [[u64; 256]; 3] = {
     let mut sets = [[0; 256]; 3];
     let mut at = 0;
@@ -66,7 +66,7 @@ pub(super) static FIRST: [[u64; 256]; 3] = {
         while byte < 256 {
             let mut position = 0;
             while position < 3 {
-                if format.allows(position, byte as u8) {
+                if format.allows_byte(position, byte as u8) {
                     sets[position][byte] |= 1 << (at % OTHERS);
                 }
                 position += 1;
@@ -87,7 +87,7 @@ pub(super) static FIRST: [[u64; 256]; 3] = {
     sets
 };
 
-/// Formats with something in front of what is searched for.
+/// Formats with a run before the bytes that are searched for.
 const MIDDLES: u64 = {
     let mut bits = 0;
     let mut at = 0;
@@ -100,7 +100,7 @@ const MIDDLES: u64 = {
     bits
 };
 
-/// Adds what begins with these bytes, in any case.
+/// Adds a beginning in upper and lower case to the sets.
 const fn add_start(sets: &mut [[u64; 256]; 3], start: &[u8]) {
     let mut position = 0;
     while position < 3 {
@@ -110,7 +110,7 @@ const fn add_start(sets: &mut [[u64; 256]; 3], start: &[u8]) {
     }
 }
 
-/// Which three bytes may begin something, by the lower five bits of each. Nearly all text is passed over by this alone.
+/// The triples of bytes that may begin a credential, by the lower five bits of each. They rule out nearly all text.
 static TRIPLES: [u64; 1 << 9] = {
     let mut triples = [0; 1 << 9];
     let mut at = 0;
@@ -120,7 +120,7 @@ static TRIPLES: [u64; 1 << 9] = {
         while byte < 256 {
             let mut position = 0;
             while position < 3 {
-                if FORMATS[at].allows(position, byte as u8) {
+                if FORMATS[at].allows_byte(position, byte as u8) {
                     rows[position] |= 1 << (byte & 31);
                 }
                 position += 1;
@@ -163,7 +163,7 @@ const fn add_triples(triples: &mut [u64; 1 << 9], rows: [u32; 3]) {
     }
 }
 
-/// The next position from `at` whose three bytes may begin something.
+/// The next position from `at` on whose three bytes may begin a credential.
 pub(super) fn next_start(text: &[u8], at: usize) -> Option<usize> {
     let (one, two) = (text.get(at)?, text.get(at + 1)?);
     let low = |byte: &u8| usize::from(*byte & 31);
@@ -176,9 +176,9 @@ pub(super) fn next_start(text: &[u8], at: usize) -> Option<usize> {
     found.position(|found| found).map(|passed| at + passed)
 }
 
-/// The credential that begins at `at` by its form, of the formats whose first bytes are there.
+/// The longest credential at `at` of the formats in `first`, those whose first bytes are there.
 pub(super) fn credential_at(
-    reading: &mut Reading<'_>,
+    reading: &mut ScannedText<'_>,
     at: usize,
     first: u64,
 ) -> Option<Range<usize>> {
@@ -201,19 +201,23 @@ pub(super) fn credential_at(
     longest
 }
 
-impl Format {
+impl CredentialFormat {
     /// Whether the pattern can have this byte at one of its first three positions.
-    const fn allows(&self, position: usize, byte: u8) -> bool {
+    const fn allows_byte(&self, position: usize, byte: u8) -> bool {
         let mut rest = self.pattern;
         let mut position = position;
         loop {
             let (part, after) = next_part(rest);
             match part {
-                Part::Byte(expected) if position == 0 => return self.is_same(byte, expected),
-                Part::Set(set) if position == 0 => return self.is_in(set, byte),
-                Part::Byte(_) | Part::Set(_) => position -= 1,
-                Part::Run(run) if position < run.min => return is_of_class(run.class, byte),
-                Part::Run(_) => panic!("the first three bytes have to be certain"),
+                PatternPart::Byte(expected) if position == 0 => {
+                    return self.is_same(byte, expected);
+                }
+                PatternPart::Set(set) if position == 0 => return self.is_in(set, byte),
+                PatternPart::Byte(_) | PatternPart::Set(_) => position -= 1,
+                PatternPart::ByteRun(run) if position < run.min => {
+                    return is_of_class(run.class, byte);
+                }
+                PatternPart::ByteRun(_) => panic!("the first three bytes have to be certain"),
             }
             rest = after;
         }
@@ -222,11 +226,11 @@ impl Format {
     /// Whether these three bytes can begin it.
     #[cfg(test)]
     pub(super) fn begins_with(&self, bytes: [u8; 3]) -> bool {
-        (0..3).all(|position| self.allows(position, bytes[position]))
+        (0..3).all(|position| self.allows_byte(position, bytes[position]))
     }
 
     const fn is_in(&self, set: &[u8], byte: u8) -> bool {
-        contains(set, byte) || self.any_case && contains(set, byte.to_ascii_lowercase())
+        contains_byte(set, byte) || self.any_case && contains_byte(set, byte.to_ascii_lowercase())
     }
 
     const fn is_same(&self, byte: u8, expected: u8) -> bool {
@@ -234,7 +238,11 @@ impl Format {
     }
 
     /// The credential whose certain bytes begin at `at`, if it is one.
-    pub(super) fn found_at(&self, reading: &mut Reading<'_>, at: usize) -> Option<Range<usize>> {
+    pub(super) fn found_at(
+        &self,
+        reading: &mut ScannedText<'_>,
+        at: usize,
+    ) -> Option<Range<usize>> {
         let mut start = at;
         if let Some(run) = self.before {
             let most = run.max.unwrap_or(RUN_BYTES_READ_MAX);
@@ -249,7 +257,7 @@ impl Format {
             }
         }
         if !is_word_start(reading.text, start)
-            && !matches!(self.before, Some(Run { class: b'd', .. }))
+            && !matches!(self.before, Some(ByteRun { class: b'd', .. }))
         {
             return None;
         }
@@ -262,18 +270,22 @@ impl Format {
             rest = after;
             let next = reading.byte(end);
             match part {
-                Part::Byte(expected) if !next.is_some_and(|next| self.is_same(next, expected)) => {
+                PatternPart::Byte(expected)
+                    if !next.is_some_and(|next| self.is_same(next, expected)) =>
+                {
                     return None;
                 }
-                Part::Set(set) if !next.is_some_and(|next| self.is_in(set, next)) => return None,
-                Part::Byte(_) | Part::Set(_) => end += 1,
-                Part::Run(run) => {
+                PatternPart::Set(set) if !next.is_some_and(|next| self.is_in(set, next)) => {
+                    return None;
+                }
+                PatternPart::Byte(_) | PatternPart::Set(_) => end += 1,
+                PatternPart::ByteRun(run) => {
                     body.get_or_insert(end);
                     let from = end;
                     let most = match run.max {
                         Some(max) => max,
                         None if rest.is_empty() => RUN_BYTES_READ_MAX,
-                        // Such a run is read from the start of a word only, so no byte of it is read from two.
+                        // Such a run is only read from the start of a word, so that no byte is read from two starts.
                         None if is_strict_start(reading.text, start) => usize::MAX,
                         None => return None,
                     };
@@ -306,7 +318,7 @@ impl Format {
     }
 }
 
-/// Whether nothing stands before that can be a part of a credential.
+/// Whether the byte before `at` can't be a part of a credential.
 fn is_strict_start(text: &[u8], at: usize) -> bool {
     let before = at.checked_sub(1).map(|before| text[before]);
     match before {
@@ -354,7 +366,7 @@ const fn is_of_class(class: u8, byte: u8) -> bool {
     }
 }
 
-const fn contains(set: &[u8], byte: u8) -> bool {
+const fn contains_byte(set: &[u8], byte: u8) -> bool {
     let mut at = 0;
     while at < set.len() {
         if set[at] == byte {
@@ -365,9 +377,9 @@ const fn contains(set: &[u8], byte: u8) -> bool {
     false
 }
 
-const fn formats() -> [Format; FORMATS_COUNT] {
+const fn parse_formats() -> [CredentialFormat; FORMATS_COUNT] {
     let mut formats = [const {
-        Format {
+        CredentialFormat {
             name: b"",
             before: None,
             pattern: b"",
@@ -385,7 +397,7 @@ const fn formats() -> [Format; FORMATS_COUNT] {
         let format = &mut formats[at];
         format.name = name;
         format.pattern = pattern;
-        if let (Part::Run(run), after) = next_part(pattern)
+        if let (PatternPart::ByteRun(run), after) = next_part(pattern)
             && let [b'|', after @ ..] = after
         {
             format.before = Some(run);
@@ -409,7 +421,7 @@ const fn formats() -> [Format; FORMATS_COUNT] {
 }
 
 /// The first part of a pattern, and the rest.
-const fn next_part(pattern: &'static [u8]) -> (Part, &'static [u8]) {
+const fn next_part(pattern: &'static [u8]) -> (PatternPart, &'static [u8]) {
     match pattern {
         [b'<', class, bounds @ ..] => {
             let (min, after) = number(bounds);
@@ -422,13 +434,13 @@ const fn next_part(pattern: &'static [u8]) -> (Part, &'static [u8]) {
                 [b'>', after @ ..] => (Some(min), after),
                 _ => panic!("a run ends with `>`"),
             };
-            let run = Run {
+            let run = ByteRun {
                 class: *class,
                 min,
                 max,
             };
             assert!(is_of_class(run.class, b'0') || is_of_class(run.class, b'A'));
-            (Part::Run(run), after)
+            (PatternPart::ByteRun(run), after)
         }
         [b'[', rest @ ..] => {
             let mut length = 0;
@@ -436,9 +448,9 @@ const fn next_part(pattern: &'static [u8]) -> (Part, &'static [u8]) {
                 length += 1;
             }
             let (set, after) = rest.split_at(length);
-            (Part::Set(set), after.split_at(1).1)
+            (PatternPart::Set(set), after.split_at(1).1)
         }
-        [byte, after @ ..] => (Part::Byte(*byte), after),
+        [byte, after @ ..] => (PatternPart::Byte(*byte), after),
         [] => panic!("a pattern begins with three certain bytes"),
     }
 }
@@ -486,7 +498,7 @@ pub(super) const fn next_word(line: &'static [u8]) -> (&'static [u8], &'static [
     (word, rest)
 }
 
-impl core::fmt::Debug for Format {
+impl core::fmt::Debug for CredentialFormat {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(&alloc::string::String::from_utf8_lossy(self.name))
     }

@@ -1,4 +1,4 @@
-//! Whether characters look as if a machine had drawn them.
+//! Whether characters look as if they were generated at random.
 
 /// Entropy in tenths of a bit a character, by Shannon.
 pub(super) fn entropy_tenths(bytes: &[u8]) -> u32 {
@@ -29,25 +29,25 @@ fn log2_in_256ths(value: u32) -> u32 {
     whole * 256 + u32::try_from((above << 8) >> whole).unwrap_or(0)
 }
 
-/// Whether twelve letters and digits follow each other that are of both kinds.
+/// Whether there is a run of twelve letters and digits with both in it.
 pub(super) fn has_mixed_run(bytes: &[u8]) -> bool {
     let runs = bytes.split(|byte| !byte.is_ascii_alphanumeric());
     let mut long = runs.filter(|run| run.len() >= 12);
     long.any(|run| run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_alphabetic))
 }
 
-/// Whether this is more than words between hyphens with a number here and there.
+/// Whether this is more than hyphenated words with a few numbers.
 pub(super) fn is_no_words(bytes: &[u8]) -> bool {
-    has_mixed_run(bytes) || changes(bytes) >= 6
+    has_mixed_run(bytes) || kind_changes(bytes) >= 6
 }
 
 /// Whether the value is no word, no identifier and no sentence.
 pub(super) fn is_jumbled(bytes: &[u8]) -> bool {
-    has_mixed_run(bytes) && changes(bytes) >= 4 && entropy_tenths(bytes) >= 30
+    has_mixed_run(bytes) && kind_changes(bytes) >= 4 && entropy_tenths(bytes) >= 30
 }
 
-/// How often a digit follows a letter, which words don't have, and an upper-case letter a lower-case one, which counts half.
-fn changes(bytes: &[u8]) -> usize {
+/// The number of digits after letters, counted twice, and of upper-case letters after lower-case ones.
+fn kind_changes(bytes: &[u8]) -> usize {
     let pairs = bytes.windows(2).map(|pair| {
         let to_digit = pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit();
         let to_upper = pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();

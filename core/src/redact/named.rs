@@ -1,14 +1,14 @@
-//! Credentials that their name gives away: `password = "…"`, `API_KEY=…`, `Bearer …`, and passwords in URLs.
+//! Credentials recognised by the name before them: `password = "…"`, `API_KEY=…`, `Bearer …`, and passwords in URLs.
 
 use core::ops::Range;
 
 use super::format::{is_word_byte, next_entry, next_word};
 use super::looks;
-use super::reading::Reading;
+use super::reading::ScannedText;
 
-/// What kind of value a name has.
+/// The kind of value that a name has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Family {
+pub(super) enum NameFamily {
     Password,
     Secret,
     Bearer,
@@ -18,17 +18,17 @@ pub(super) enum Family {
 const LINES: &[u8] = include_bytes!("names.txt");
 
 /// Names in lower case, with their families.
-pub(super) const NAMES: [(Family, &[u8]); count(false)] = {
-    let mut names = [(Family::Password, b"".as_slice()); count(false)];
+pub(super) const NAMES: [(NameFamily, &[u8]); count_entries(false)] = {
+    let mut names = [(NameFamily::Password, b"".as_slice()); count_entries(false)];
     let mut at = 0;
     let mut rest = LINES;
     while let (Some(entry), after) = next_entry(rest) {
         let (family, name) = next_word(entry);
         let family = match family {
-            b"password" => Some(Family::Password),
-            b"secret" => Some(Family::Secret),
-            b"bearer" => Some(Family::Bearer),
-            b"basic" => Some(Family::Basic),
+            b"password" => Some(NameFamily::Password),
+            b"secret" => Some(NameFamily::Secret),
+            b"bearer" => Some(NameFamily::Bearer),
+            b"basic" => Some(NameFamily::Basic),
             b"harmless" => None,
             _ => panic!("names.txt says which families there are"),
         };
@@ -41,9 +41,9 @@ pub(super) const NAMES: [(Family, &[u8]); count(false)] = {
     names
 };
 
-/// What a name ends with whose value is harmless.
-const HARMLESS: [&[u8]; count(true)] = {
-    let mut endings = [b"".as_slice(); count(true)];
+/// Ends of names whose values are harmless.
+const HARMLESS: [&[u8]; count_entries(true)] = {
+    let mut endings = [b"".as_slice(); count_entries(true)];
     let mut at = 0;
     let mut rest = LINES;
     while let (Some(entry), after) = next_entry(rest) {
@@ -56,7 +56,7 @@ const HARMLESS: [&[u8]; count(true)] = {
     endings
 };
 
-const fn count(harmless: bool) -> usize {
+const fn count_entries(harmless: bool) -> usize {
     let mut count = 0;
     let mut rest = LINES;
     while let (Some(entry), after) = next_entry(rest) {
@@ -68,32 +68,32 @@ const fn count(harmless: bool) -> usize {
     count
 }
 
-/// What stands before a URL's user and password.
+/// The text before a URL's user and password.
 pub(super) const URL: &[u8] = b"://";
 
-/// What may follow a name's known part, spaces between a name and its value, and a value that is looked at. A longer value is
-/// read on once it is known to be a credential.
+/// Most bytes after a name's known part, between a name and its value, of a type, and of a value. The rest of a longer value is
+/// read once it is known to be a credential.
 const NAME_REST_MAX: usize = 32;
 const SPACES_MAX: usize = 40;
 const TYPE_MAX: usize = 48;
 const VALUE_BYTES_READ_MAX: usize = 512;
 
-/// The value of the name that begins at `at`, or the password of the URL whose `://` does, if it is a credential.
-pub(super) fn credential_at(reading: &mut Reading<'_>, at: usize) -> Option<Range<usize>> {
+/// The credential that is the value of the name at `at`, or the password of the URL whose `://` is there.
+pub(super) fn credential_at(reading: &mut ScannedText<'_>, at: usize) -> Option<Range<usize>> {
     if reading.text[at] == b':' {
         return url_password_at(reading, at);
     }
     let first = reading.text[at].to_ascii_lowercase();
     let mut names = NAMES.iter().filter(|(_, name)| name[0] == first);
     names.find_map(|(family, name)| {
-        let is_named = reading.has(at, name);
+        let is_named = reading.has_bytes(at, name);
         is_named.then(|| value_after(reading, *family, at + name.len()))?
     })
 }
 
-/// What stands between a name and its value.
+/// The separator between a name and its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum NameSeparator {
     /// `=`, `:=`, `=>`, `==`
     Assigns,
     Colon,
@@ -104,8 +104,12 @@ enum Sign {
     Space,
 }
 
-fn value_after(reading: &mut Reading<'_>, family: Family, at: usize) -> Option<Range<usize>> {
-    if matches!(family, Family::Bearer | Family::Basic) {
+fn value_after(
+    reading: &mut ScannedText<'_>,
+    family: NameFamily,
+    at: usize,
+) -> Option<Range<usize>> {
+    if matches!(family, NameFamily::Bearer | NameFamily::Basic) {
         let start = reading.skip(at, SPACES_MAX, is_space);
         return (start > at).then(|| scheme_value(reading, family, start))?;
     }
@@ -130,11 +134,11 @@ fn value_after(reading: &mut Reading<'_>, family: Family, at: usize) -> Option<R
     let is_tight = spaced == closed && start == after;
     if let Some(found) = quoted_value(reading, family, start) {
         let is_listed = |value: &Range<usize>| {
-            sign == Sign::Passes && is_identifier_like(&reading.text[value.clone()])
+            sign == NameSeparator::Passes && is_identifier_like(&reading.text[value.clone()])
         };
         return found.filter(|value| !is_listed(value));
     }
-    if sign == Sign::Colon {
+    if sign == NameSeparator::Colon {
         let typed = reading.skip(start, TYPE_MAX, is_type_byte);
         if reading.byte(typed) == Some(b'=') {
             let start = reading.skip(typed + 1, SPACES_MAX, is_space);
@@ -145,39 +149,39 @@ fn value_after(reading: &mut Reading<'_>, family: Family, at: usize) -> Option<R
 }
 
 fn sign_at(
-    reading: &mut Reading<'_>,
+    reading: &mut ScannedText<'_>,
     at: usize,
     is_quoted_name: bool,
     is_apart: bool,
-) -> Option<(Sign, usize)> {
+) -> Option<(NameSeparator, usize)> {
     let next = reading.byte(at)?;
     Some(match next {
         b'=' => (
-            Sign::Assigns,
+            NameSeparator::Assigns,
             reading.skip(at, 2, |byte| matches!(byte, b'=' | b'>')),
         ),
         b':' => match reading.byte(at + 1) {
             Some(b':') => return None,
-            Some(b'=') => (Sign::Assigns, at + 2),
-            _ => (Sign::Colon, at + 1),
+            Some(b'=') => (NameSeparator::Assigns, at + 2),
+            _ => (NameSeparator::Colon, at + 1),
         },
-        b'(' => (Sign::Passes, at + 1),
-        b',' if is_quoted_name => (Sign::Passes, at + 1),
-        b'>' => (Sign::Tag, at + 1),
-        _ if is_apart => (Sign::Space, at),
+        b'(' => (NameSeparator::Passes, at + 1),
+        b',' if is_quoted_name => (NameSeparator::Passes, at + 1),
+        b'>' => (NameSeparator::Tag, at + 1),
+        _ if is_apart => (NameSeparator::Space, at),
         _ => return None,
     })
 }
 
-/// The value between quotes; nothing if there are none, and no credential if it isn't one.
+/// The value between quotes: `None` without quotes, `Some(None)` if the value is no credential.
 fn quoted_value(
-    reading: &mut Reading<'_>,
-    family: Family,
+    reading: &mut ScannedText<'_>,
+    family: NameFamily,
     at: usize,
 ) -> Option<Option<Range<usize>>> {
-    let wrapper: &[u8] = if reading.has(at, b"String::from(") {
+    let wrapper: &[u8] = if reading.has_bytes(at, b"String::from(") {
         b"String::from("
-    } else if reading.has(at, b"Some(") {
+    } else if reading.has_bytes(at, b"Some(") {
         b"Some("
     } else {
         b""
@@ -187,7 +191,7 @@ fn quoted_value(
     let quote = reading.byte(escaped).filter(|byte| is_quote(*byte))?;
     let start = reading.skip(escaped, 3, |byte| byte == quote);
     let stops = |byte: u8| match family {
-        Family::Password => !is_password_byte(byte),
+        NameFamily::Password => !is_password_byte(byte),
         _ => !is_secret_byte(byte),
     };
     let end = reading.skip(start, VALUE_BYTES_READ_MAX, |byte| !stops(byte));
@@ -198,27 +202,27 @@ fn quoted_value(
     }
     let value = &reading.text[start..end];
     let is_credential = match family {
-        Family::Password => is_password(value),
+        NameFamily::Password => is_password(value),
         _ => is_secret(value),
     };
     Some(is_credential.then(|| start..reading.skip(end, usize::MAX, |byte| !stops(byte))))
 }
 
 fn bare_value(
-    reading: &mut Reading<'_>,
-    family: Family,
-    sign: Sign,
+    reading: &mut ScannedText<'_>,
+    family: NameFamily,
+    sign: NameSeparator,
     is_tight: bool,
     start: usize,
 ) -> Option<Range<usize>> {
     let is_part = |byte: u8| match family {
-        Family::Password => is_password_byte(byte) && !matches!(byte, b',' | b';' | b'&'),
+        NameFamily::Password => is_password_byte(byte) && !matches!(byte, b',' | b';' | b'&'),
         _ => is_secret_byte(byte),
     };
     let end = reading.skip(start, VALUE_BYTES_READ_MAX, is_part);
     let ends_well = match reading.byte(end) {
         None => true,
-        Some(b'<') => sign == Sign::Tag,
+        Some(b'<') => sign == NameSeparator::Tag,
         Some(byte) => {
             byte.is_ascii_whitespace()
                 || is_quote(byte)
@@ -228,25 +232,29 @@ fn bare_value(
     };
     let value = &reading.text[start..end];
     let is_credential = match (family, sign) {
-        (_, Sign::Passes) => false,
-        (Family::Password, Sign::Assigns | Sign::Tag) if is_tight => {
+        (_, NameSeparator::Passes) => false,
+        (NameFamily::Password, NameSeparator::Assigns | NameSeparator::Tag) if is_tight => {
             is_password(value) && !is_identifier_like(value)
         }
-        (Family::Password, Sign::Assigns | Sign::Colon) => {
+        (NameFamily::Password, NameSeparator::Assigns | NameSeparator::Colon) => {
             is_password(value)
                 && (looks::is_jumbled(value)
                     || value.iter().any(|byte| b"!#$%^*+?~@".contains(byte))
                         && value.iter().any(u8::is_ascii_digit))
         }
-        (Family::Password, _) => false,
-        (_, Sign::Space) => value.len() >= 20 && is_secret(value),
+        (NameFamily::Password, _) => false,
+        (_, NameSeparator::Space) => value.len() >= 20 && is_secret(value),
         _ => is_secret(value),
     };
     (ends_well && is_credential).then(|| start..reading.skip(end, usize::MAX, is_part))
 }
 
-/// What an `Authorization` field says after its scheme.
-fn scheme_value(reading: &mut Reading<'_>, family: Family, start: usize) -> Option<Range<usize>> {
+/// The credential after the scheme of an `Authorization` field.
+fn scheme_value(
+    reading: &mut ScannedText<'_>,
+    family: NameFamily,
+    start: usize,
+) -> Option<Range<usize>> {
     let end = reading.skip(start, VALUE_BYTES_READ_MAX, is_secret_byte);
     if reading
         .byte(end)
@@ -256,15 +264,15 @@ fn scheme_value(reading: &mut Reading<'_>, family: Family, start: usize) -> Opti
     }
     let value = &reading.text[start..end];
     let is_credential = match family {
-        Family::Basic => is_user_and_password(value),
+        NameFamily::Basic => is_user_and_password(value),
         _ => value.len() >= 16 && looks::has_mixed_run(value) && looks::entropy_tenths(value) >= 30,
     };
     is_credential.then(|| start..reading.skip(end, usize::MAX, is_secret_byte))
 }
 
 /// The password of `scheme://user:password@host`.
-fn url_password_at(reading: &mut Reading<'_>, at: usize) -> Option<Range<usize>> {
-    if !reading.has(at, URL) {
+fn url_password_at(reading: &mut ScannedText<'_>, at: usize) -> Option<Range<usize>> {
+    if !reading.has_bytes(at, URL) {
         return None;
     }
     let is_part =
@@ -290,7 +298,7 @@ fn is_host_start(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'['
 }
 
-/// Letters with a digit or a sign, and nothing that programs put in a password's place.
+/// Whether a value is a password: letters with a digit or a sign, and no placeholder of a program.
 fn is_password(value: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
     let is_sign = |byte: &u8| b"!#$%^&*+?~".contains(byte);
@@ -308,7 +316,7 @@ fn is_password(value: &[u8]) -> bool {
         && value.iter().filter(|byte| is_sign(byte)).count() * 2 <= value.len()
 }
 
-/// At least sixteen characters of a machine's.
+/// Whether a value is a secret: at least sixteen characters that look random.
 fn is_secret(value: &[u8]) -> bool {
     value.len() >= 16
         && looks::is_jumbled(value)
@@ -316,7 +324,7 @@ fn is_secret(value: &[u8]) -> bool {
         && !has_word(value, &[b"::", b"://", b"xxxx", b"...", b"your"])
 }
 
-/// `my.password2`, `password_2`: code rather than a password.
+/// Whether a value is code rather than a password: `my.password2`, `password_2`.
 fn is_identifier_like(value: &[u8]) -> bool {
     let is_path = value
         .iter()
@@ -330,7 +338,7 @@ fn has_word(value: &[u8], words: &[&[u8]]) -> bool {
     words.any(|word| value.windows(word.len()).any(|window| same(window, word)))
 }
 
-/// Whether what follows a name's known part says that the value is about the credential only.
+/// Whether the rest of a name, such as `_file` or `_length`, shows that the value isn't the credential itself.
 fn is_harmless(rest: &[u8]) -> bool {
     let start = rest
         .iter()

@@ -1,18 +1,18 @@
-//! A text that is searched for credentials, and how much of it was looked at.
+//! A text that is searched for credentials, with a record of how much of it was read.
 
 /// The text, and the furthest byte that a decision has depended on.
-pub(super) struct Reading<'t> {
+pub(super) struct ScannedText<'t> {
     pub(super) text: &'t [u8],
-    /// What stands before this is taken already.
+    /// The end of the last credential: nothing before it may be part of another one.
     pub(super) from: usize,
-    /// One more than the last byte that was looked at; beyond the text if its end was.
+    /// One past the last byte that was read; beyond the text if its end was.
     pub(super) read_to: usize,
-    /// How many looks there were.
+    /// The number of bytes read, repeated ones included.
     #[cfg(test)]
     pub(super) looks: usize,
 }
 
-impl<'t> Reading<'t> {
+impl<'t> ScannedText<'t> {
     pub(super) fn new(text: &'t [u8], from: usize) -> Self {
         Self {
             text,
@@ -33,7 +33,7 @@ impl<'t> Reading<'t> {
         self.text.get(at).copied()
     }
 
-    /// Where bytes of a kind that begin at `at` end, at most so many.
+    /// The end of the bytes of a kind from `at` on, at most `most` of them.
     pub(super) fn skip(&mut self, at: usize, most: usize, is_kind: impl Fn(u8) -> bool) -> usize {
         let mut end = at;
         while end - at < most && self.byte(end).is_some_and(&is_kind) {
@@ -42,8 +42,8 @@ impl<'t> Reading<'t> {
         end
     }
 
-    /// Whether these bytes stand at `at`, in any case.
-    pub(super) fn has(&mut self, at: usize, expected: &[u8]) -> bool {
+    /// Whether these bytes are at `at`, in upper or lower case.
+    pub(super) fn has_bytes(&mut self, at: usize, expected: &[u8]) -> bool {
         let mut positions = expected.iter().enumerate();
         positions.all(|(offset, expected)| {
             self.byte(at + offset)

@@ -178,9 +178,10 @@ impl Pass<'_> {
         }
         let marks = self.tokens[index + 1..].iter();
         let is_mark = |token: &&Token| matches!(token.kind, Kind::Mark(mark) if mark != b'(');
-        let end = match self.is(index + 1, b'(') && self.is(index + 2, b')') {
-            true => index + 3,
-            false => index + 1 + marks.take_while(is_mark).count(),
+        let end = if self.is(index + 1, b'(') && self.is(index + 2, b')') {
+            index + 3
+        } else {
+            index + 1 + marks.take_while(is_mark).count()
         };
         if end == index + 1 || !(self.is(end, b'(') || self.is(end, b'<')) {
             return None;

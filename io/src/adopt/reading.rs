@@ -168,7 +168,7 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Content::Hashes(Hashes::of(bytes, as_it_is().as_ref()), Skip::NotText);
     };
-    let found = found_code::of_file(&TreeSitterGrammars, path.clone(), text);
+    let found = found_code::code_of_file(&TreeSitterGrammars, path.clone(), text);
     let skip = match &found.extraction {
         Ok(_) if let (true, Some(file)) = (found.defines_something(), found.as_disk_file()) => {
             return Content::Code(file, Box::new(found));
@@ -185,9 +185,10 @@ fn content(path: &RelPath, bytes: &[u8]) -> Content {
         Err(Reason::QuotesDelimiters) => Skip::QuotesDelimiters,
         Err(Reason::NoGrammar) => Skip::NoGrammar,
         Err(Reason::TooLargeToParse) => {
-            let skip = match bytes.len() > PARSE_BYTES_MAX {
-                true => Skip::TooLargeToParse,
-                false => Skip::TooDenseToParse,
+            let skip = if bytes.len() > PARSE_BYTES_MAX {
+                Skip::TooLargeToParse
+            } else {
+                Skip::TooDenseToParse
             };
             return Content::Hashes(Hashes::of(bytes, None), skip);
         }

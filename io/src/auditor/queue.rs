@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use tslp_core::audit::Question;
+use tslp_core::audit::AuditQuestion;
 use tslp_core::ids::EpisodeId;
 
 use crate::config::secret::Secret;
@@ -21,7 +21,7 @@ pub struct Audit {
     /// When that reply ended.
     pub since: Mark,
     /// What is asked.
-    pub question: Question,
+    pub question: AuditQuestion,
     /// Whom.
     pub addressee: Addressee,
 }
@@ -260,7 +260,7 @@ mod tests {
         Audit {
             episode: EpisodeId(episode),
             since,
-            question: Question {
+            question: AuditQuestion {
                 system: String::new(),
                 user: String::new(),
             },

@@ -442,7 +442,7 @@ int x;
             {"role": "system", "content": question.system},
             {"role": "user", "content": question.user},
         ]}));
-        let verdicts = audit::verdicts(&said, &about).unwrap();
+        let verdicts = audit::parse_verdicts(&said, &about).unwrap();
         let statuses: Vec<&str> = verdicts
             .iter()
             .map(|verdict| verdict.status.as_str())

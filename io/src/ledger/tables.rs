@@ -216,12 +216,11 @@ impl Tables {
     pub fn digests(&self, connection: &Connection) -> Result<Option<Vec<TableDigest>>, TableError> {
         let mut digests = Vec::new();
         for table in self.descriptions() {
-            let kept = match table.is_archive() {
-                true => Some(TableDigest::default()),
-                false => {
-                    let bytes: Option<Vec<u8>> = meta(connection, &digest_key(table.name))?;
-                    bytes.and_then(|bytes| TableDigest::from_bytes(&bytes))
-                }
+            let kept = if table.is_archive() {
+                Some(TableDigest::default())
+            } else {
+                let bytes: Option<Vec<u8>> = meta(connection, &digest_key(table.name))?;
+                bytes.and_then(|bytes| TableDigest::from_bytes(&bytes))
             };
             digests.extend(kept);
         }

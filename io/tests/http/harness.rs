@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use tslp_core::audit::Question;
+use tslp_core::audit::AuditQuestion;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_io::auditor::queue::{Addressee, Audit, AuditQueue, Mark};
 use tslp_io::channel::{Answer, DiagnosticQuery, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
@@ -34,7 +34,7 @@ pub(crate) fn audit(since: Mark) -> Audit {
     Audit {
         episode: EpisodeId(1),
         since,
-        question: Question {
+        question: AuditQuestion {
             system: "judge".into(),
             user: "this".into(),
         },

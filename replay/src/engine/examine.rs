@@ -7,15 +7,15 @@ use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
 use tslp_core::capture;
-use tslp_core::decide::direct::Order;
+use tslp_core::decide::direct::ResolvedDirective;
 use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
 use tslp_core::decide::hydrate;
-use tslp_core::decide::promote::Containers;
-use tslp_core::decide::receive::{self, Received, Said};
+use tslp_core::decide::promote::MessagePieces;
+use tslp_core::decide::receive::{self, PromptRepetition, ReceivedPrompt};
 use tslp_core::decide::reply::Reply;
 use tslp_core::decide::touch;
 use tslp_core::decide::unfenced;
-use tslp_core::decide::write_head::Place;
+use tslp_core::decide::write_head::CodeSource;
 use tslp_core::directive;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{History, ReplyOutcome};
@@ -39,7 +39,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         at: UnixMillis,
         request: &Request,
-        received: &Received,
+        received: &ReceivedPrompt,
         work: &mut Work,
     ) -> (ToLookAt, Examined) {
         let pastes = self.pastes(request, received);
@@ -53,7 +53,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks.add_code(&self.view(), &paste.found);
         }
         let candidates =
-            hydrate::candidates(&self.view(), received.session, &mentions, request.tools);
+            hydrate::hydration_candidates(&self.view(), received.session, &mentions, request.tools);
         for (entity, _) in candidates {
             checks.add(&self.view(), &entity.path);
         }
@@ -68,12 +68,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for entity in orders.iter().filter_map(|order| order.entity.as_ref().ok()) {
             checks.add(&self.view(), &entity.path);
         }
-        let mut touches = match received.said {
+        let mut touches = match received.repetition {
             // What the user said before was looked at then; since then the model may have changed it.
-            Said::Before => Vec::new(),
-            Said::Now | Said::Again | Said::Repeated => {
-                touch::by_prompt(self.reading(&self.view()), &prompt)
-            }
+            PromptRepetition::Answered => Vec::new(),
+            PromptRepetition::First
+            | PromptRepetition::Regenerated
+            | PromptRepetition::Ambiguous => touch::by_prompt(self.reading(&self.view()), &prompt),
         };
         touches.retain(|path| !reads.contains(path));
         let aftermath = match request.tools {
@@ -100,7 +100,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// The files that the client's messages name, the newest first: disk decides whether what they show is still so.
-    fn files_in_messages(&self, request: &Request, received: &Received) -> BTreeSet<RelPath> {
+    fn files_in_messages(&self, request: &Request, received: &ReceivedPrompt) -> BTreeSet<RelPath> {
         let view = self.view();
         let mut index = self.index.borrow_mut();
         let mut files = BTreeSet::new();
@@ -116,7 +116,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             ControlFlow::Continue(())
         };
         let mut add_all = || {
-            if receive::history(&self.policy, request.tools, received.is_own) == History::Window {
+            if receive::history_mode(&self.policy, request.tools, received.is_own)
+                == History::Window
+            {
                 for exchange in view.recent(received.session).iter().rev() {
                     for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
                         let text = view.content(*piece).unwrap_or_default();
@@ -179,7 +181,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 false => String::new(),
             },
             found,
-            containers: Containers::new(reply.segments),
+            containers: MessagePieces::new(reply.segments),
             work,
         }
     }
@@ -193,33 +195,38 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             .iter()
             .filter_map(|content| String::from_utf8(view.content(*content)?).ok())
             .collect();
-        directive::stripped(&texts.join("\n")).into_owned()
+        directive::without_directives(&texts.join("\n")).into_owned()
     }
 
     /// What the user's words say around the code in them.
     pub(super) fn words_around_code(&self, text: &str) -> String {
         let view = self.view();
-        found_code::words_around_code(self.reading(&view), text)
+        found_code::text_around_code(self.reading(&view), text)
     }
 
     fn find(&self, text: &str, tool_calls: &[ToolCall], end: MessageEnd) -> Vec<FoundCode> {
         let view = self.view();
-        found_code::find(self.reading(&view), text, tool_calls, end)
+        found_code::find_code(self.reading(&view), text, tool_calls, end)
     }
 
     fn find_users(&self, text: &str) -> Vec<FoundCode> {
         let view = self.view();
-        found_code::find_users(self.reading(&view), text)
+        found_code::find_users_code(self.reading(&view), text)
     }
 
     /// Whether the current prompt's words hold code of which nothing names the file, and which nobody has heard of.
-    fn is_without_path(&self, request: &Request, received: &Received, pastes: &[Paste]) -> bool {
+    fn is_without_path(
+        &self,
+        request: &Request,
+        received: &ReceivedPrompt,
+        pastes: &[Paste],
+    ) -> bool {
         let is_told = |paste: &Paste| paste.found.path.is_none() && paste.found.claims_an_entity();
         let at = request.current_from();
         let words = request.messages.get(at).filter(|message| {
             message.role == Role::User && !capture::quotes_a_conversation(message.recorded())
         });
-        received.said != Said::Before
+        received.repetition != PromptRepetition::Answered
             && !pastes.iter().any(is_told)
             && words.is_some_and(|words| {
                 let said = prose(words.recorded(), pastes);
@@ -227,7 +234,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             })
     }
 
-    fn pastes(&self, request: &Request, received: &Received) -> Vec<Paste> {
+    fn pastes(&self, request: &Request, received: &ReceivedPrompt) -> Vec<Paste> {
         let examples = capture::examples(&request.messages);
         let current_from = request.current_from();
         let mut pastes = Vec::new();
@@ -242,11 +249,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             if capture::quotes_a_conversation(text) {
                 continue;
             }
-            let containers = Containers::new([(message.content(), text.len())]);
-            let place = match received.said {
-                Said::Now if index >= current_from => Place::CurrentPrompt,
-                Said::Again | Said::Repeated if index >= current_from => Place::Again,
-                _ => Place::Context,
+            let containers = MessagePieces::new([(message.content(), text.len())]);
+            let place = match received.repetition {
+                PromptRepetition::First if index >= current_from => CodeSource::CurrentPrompt,
+                PromptRepetition::Regenerated | PromptRepetition::Ambiguous
+                    if index >= current_from =>
+                {
+                    CodeSource::RepeatedPrompt
+                }
+                _ => CodeSource::Context,
             };
             pastes.extend(self.find_users(text).into_iter().map(|found| Paste {
                 found,
@@ -258,11 +269,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// The code in the current prompt's words, if they were said before: it may not be true any more.
-    fn repeated(&self, request: &Request, received: &Received) -> Vec<FoundCode> {
+    fn repeated(&self, request: &Request, received: &ReceivedPrompt) -> Vec<FoundCode> {
         let at = request.current_from();
         let words = request.messages.get(at).filter(|message| {
             message.role == Role::User
-                && received.said != Said::Now
+                && received.repetition != PromptRepetition::First
                 && !capture::quotes_a_conversation(message.recorded())
         });
         words.map_or_else(Vec::new, |words| self.find_users(words.recorded()))
@@ -311,12 +322,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         at: UnixMillis,
         request: &Request,
-        received: &Received,
+        received: &ReceivedPrompt,
         work: &mut Work,
-    ) -> Vec<Order> {
+    ) -> Vec<ResolvedDirective> {
         let current_from = request.current_from();
         let mut orders = Vec::new();
-        if received.said == Said::Before {
+        if received.repetition == PromptRepetition::Answered {
             return orders;
         }
         for index in received
@@ -328,8 +339,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             if capture::quotes_a_conversation(text) {
                 continue;
             }
-            for directive in directive::directives(text) {
-                orders.push(self.order(at, received.episode, directive, received.said, work));
+            for directive in directive::directives_in(text) {
+                orders.push(self.order(at, received.episode, directive, received.repetition, work));
             }
         }
         orders
@@ -351,7 +362,7 @@ fn prompt_text(request: &Request) -> String {
         .filter(|message| message.role == Role::User)
         .map(|message| message.recorded())
         .collect();
-    directive::stripped(&said.join("\n")).into_owned()
+    directive::without_directives(&said.join("\n")).into_owned()
 }
 
 /// A prompt's words without the code that names its file.
@@ -361,10 +372,10 @@ fn prose(text: &str, pastes: &[Paste]) -> String {
         let (range, code) = (paste.found.verbatim.clone()?, &paste.found.code);
         (text.get(range.clone()) == Some(code)).then_some(range)
     });
-    slice::outside(text, found)
+    slice::text_outside(text, found)
 }
 
 /// The files that the user accepts, in order.
-fn accepted(orders: &[Order]) -> impl Iterator<Item = &RelPath> {
-    orders.iter().filter_map(Order::accepts)
+fn accepted(orders: &[ResolvedDirective]) -> impl Iterator<Item = &RelPath> {
+    orders.iter().filter_map(ResolvedDirective::accepts)
 }

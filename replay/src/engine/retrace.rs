@@ -11,7 +11,7 @@ use tslp_core::artifact::Origin;
 use tslp_core::decide::compose::SeenBefore;
 use tslp_core::decide::direct::FileText;
 use tslp_core::decide::found_code;
-use tslp_core::decide::receive::Received;
+use tslp_core::decide::receive::ReceivedPrompt;
 use tslp_core::decide::reply::Reply;
 use tslp_core::directive::Directive;
 use tslp_core::event::{
@@ -96,12 +96,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             Arc::new(ReadMessage::on_record(message.role, &text))
         });
         let messages = messages.collect();
-        let received = Received {
+        let received = ReceivedPrompt {
             events: Vec::new(),
             episode: prompt.episode,
             session: prompt.session,
             is_own: standing.is_own,
-            said: standing.said,
+            repetition: standing.repetition,
             new_user_messages: standing.new_user_messages,
             keys: prompt
                 .messages
@@ -224,7 +224,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let path = RelPath::from_normalised(&given.target);
         let file = self.files_on_record(core::slice::from_ref(&path)).pop();
         if let Some(Some(Ok(text))) = file {
-            let found = found_code::of_file(&self.grammars, path.clone(), &text);
+            let found = found_code::code_of_file(&self.grammars, path.clone(), &text);
             self.take(at, &path, &found, &mut Work::on_record());
         }
     }

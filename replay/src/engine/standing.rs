@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use tslp_core::decide::receive::{self, Said};
+use tslp_core::decide::receive::{self, PromptRepetition};
 use tslp_core::event::{Event, MessageRef, PromptReceived, Recorded};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::message::Role;
-use tslp_core::view::{Place, View};
+use tslp_core::view::{SessionPosition, View};
 
 use super::Engine;
 use super::retrace::Turn;
@@ -18,7 +18,7 @@ pub(crate) struct Standing {
     /// Whether its older messages are all of its session's own.
     pub(super) is_own: bool,
     /// When the user said its words.
-    pub(super) said: Said,
+    pub(super) repetition: PromptRepetition,
     /// User messages whose code may be a new paste, by their place on record.
     pub(super) new_user_messages: Vec<usize>,
 }
@@ -45,7 +45,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let is_plain = self.state.sessions().is_plain(prompt.session);
             return Standing {
                 is_own: is_plain && (older == 0 || behind().is_some()),
-                said: Said::Before,
+                repetition: PromptRepetition::Answered,
                 new_user_messages: Vec::new(),
             };
         }
@@ -55,15 +55,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let behind = if older == 0 { None } else { behind() };
         let is_covered = older == 0 || behind.is_some();
-        let said = self.said(prompt, current, is_new, behind);
+        let repetition = self.repetition(prompt, current, is_new, behind);
         let messages = prompt.messages.iter().enumerate();
         let users = messages.filter(|(_, message)| message.role == Role::User);
         let acts = |index: usize, content| {
-            index < prompt.older as usize || said != Said::Before || is_new(content)
+            index < prompt.older as usize
+                || repetition != PromptRepetition::Answered
+                || is_new(content)
         };
         Standing {
-            is_own: said != Said::Before && self.is_own(prompt, older, is_covered),
-            said,
+            is_own: repetition != PromptRepetition::Answered
+                && self.is_own(prompt, older, is_covered),
+            repetition,
             new_user_messages: users
                 .filter(|(index, message)| acts(*index, message.content))
                 .map(|(index, _)| index)
@@ -80,25 +83,25 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    fn said(
+    fn repetition(
         &self,
         prompt: &PromptReceived,
         current: &[MessageRef],
         is_new: impl Fn(ArtifactHash) -> bool,
-        behind: Option<Place>,
-    ) -> Said {
+        behind: Option<SessionPosition>,
+    ) -> PromptRepetition {
         let Some(words) = current.first().filter(|first| first.role == Role::User) else {
-            return Said::Now;
+            return PromptRepetition::First;
         };
         let is_known = !is_new(words.content);
         let roles = current.iter().map(|message| message.role);
         if receive::is_answered(roles, is_known) {
-            return Said::Before;
+            return PromptRepetition::Answered;
         }
         let was_said = is_known && self.view().was_said(words.content);
         let session = prompt.fork.map_or(prompt.session, |fork| fork.session);
         let sessions = self.state.sessions();
         let was_prompted = sessions.was_prompted(session, prompt.length, words.content);
-        receive::repeated(was_said, behind, was_prompted)
+        receive::repetition_at_position(was_said, behind, was_prompted)
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tslp_core::artifact::Transition;
-use tslp_core::damage::{self, Code, Content, Damage};
+use tslp_core::damage::{self, ComparedCode, Damage, DefinitionContent};
 use tslp_core::event::Event;
 use tslp_core::extract::{Body, Definition};
 use tslp_core::path::RelPath;
@@ -123,13 +123,13 @@ fn share_that_must_be_kept() {
             extraction_of(&path, change.old.as_bytes())?,
             extraction_of(&path, new.as_bytes())?,
         );
-        let code = |text, remarks| Code {
+        let code = |text, remarks| ComparedCode {
             text,
             remarks,
             nested: &[],
         };
         let compared = damage::compare(
-            Content::Statements,
+            DefinitionContent::Statements,
             code(&change.old, &base.remarks),
             code(new, &other.remarks),
             &BTreeSet::new(),

@@ -4,7 +4,7 @@ use alloc::format;
 
 use super::*;
 
-fn shown(section: &Section) -> String {
+fn shown(section: &FileSection) -> String {
     let path = section.hint.as_ref().and_then(|hint| hint.path.as_deref());
     let hunks = |hunks: &[Hunk]| -> String {
         hunks
@@ -186,7 +186,7 @@ fn what_is_no_diff_is_malformed() {
 #[test]
 fn a_bare_diff_ends_where_its_lines_end() {
     let check = |text: &str, rest: &str| {
-        assert!(opens(text, 0), "{text}");
+        assert!(opens_bare_diff(text, 0), "{text}");
         let (edits, end) = read_bare(text, 0);
         assert_eq!(&text[end..], rest);
         assert!(edits.sections[0].edit.is_ok(), "{text}");
@@ -197,6 +197,6 @@ fn a_bare_diff_ends_where_its_lines_end() {
     check(&format!("{diff}\n{diff}"), &format!("\n{diff}"));
     check(&format!("{diff}{diff}\n```c\n"), "\n```c\n");
     check(diff, "");
-    assert!(!opens("---\ntitle: x\n---\n", 0));
-    assert!(!opens("--- a\n+++ b\nint x;", 0));
+    assert!(!opens_bare_diff("---\ntitle: x\n---\n", 0));
+    assert!(!opens_bare_diff("--- a\n+++ b\nint x;", 0));
 }

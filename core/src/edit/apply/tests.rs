@@ -6,7 +6,7 @@ use alloc::vec;
 
 use super::*;
 
-fn replace(old: &str, new: &str, place: Place, unit: Unit) -> Hunk {
+fn replace(old: &str, new: &str, place: EditPosition, unit: MatchUnit) -> Hunk {
     Hunk::Replace {
         old: old.to_string(),
         new: new.to_string(),
@@ -16,15 +16,15 @@ fn replace(old: &str, new: &str, place: Place, unit: Unit) -> Hunk {
 }
 
 fn lines(old: &str, new: &str) -> Hunk {
-    replace(old, new, Place::Once, Unit::Lines)
+    replace(old, new, EditPosition::Once, MatchUnit::Lines)
 }
 
 fn text(old: &str, new: &str) -> Hunk {
-    replace(old, new, Place::Once, Unit::Text)
+    replace(old, new, EditPosition::Once, MatchUnit::Text)
 }
 
 fn check(base: &str, hunks: &[Hunk], expected: Result<&str, EditError>) {
-    let result = apply(hunks, Bases::Whole(base)).map(|mut texts| {
+    let result = apply(hunks, BaseTexts::Whole(base)).map(|mut texts| {
         let text = texts.remove(0);
         text.unwrap_or_else(|| base.to_string())
     });
@@ -94,27 +94,38 @@ fn a_last_line_without_newline_is_a_line() {
 
 #[test]
 fn places_other_than_the_only_one() {
-    let everywhere = |old, new, unit| replace(old, new, Place::Everywhere, unit);
-    check("abab", &[everywhere("ab", "abc", Unit::Text)], Ok("abcabc"));
-    check("aaa", &[everywhere("aa", "b", Unit::Text)], Ok("ba"));
+    let everywhere = |old, new, unit| replace(old, new, EditPosition::Everywhere, unit);
+    check(
+        "abab",
+        &[everywhere("ab", "abc", MatchUnit::Text)],
+        Ok("abcabc"),
+    );
+    check("aaa", &[everywhere("aa", "b", MatchUnit::Text)], Ok("ba"));
     check(
         "x",
-        &[everywhere("y", "b", Unit::Text)],
+        &[everywhere("y", "b", MatchUnit::Text)],
         Err(EditError::NotFound),
     );
     check(
         "a\na\nba\na",
-        &[everywhere("a\n", "c\n", Unit::Lines)],
+        &[everywhere("a\n", "c\n", MatchUnit::Lines)],
         Ok("c\nc\nba\nc"),
     );
 
-    let after = |line: &str| replace("x\n", "y\n", Place::After(line.to_string()), Unit::Lines);
+    let after = |line: &str| {
+        replace(
+            "x\n",
+            "y\n",
+            EditPosition::After(line.to_string()),
+            MatchUnit::Lines,
+        )
+    };
     check("x\nf:\nx\nx\n", &[after(" f:")], Ok("x\nf:\ny\nx\n"));
     check("f:\nf:\nx\n", &[after("f:")], Err(EditError::NotUnique));
     check("x\nf:\n", &[after("f:")], Err(EditError::NotFound));
     check("x\n", &[after("g:")], Err(EditError::NotFound));
 
-    let end = replace("x\n", "y\n", Place::End, Unit::Lines);
+    let end = replace("x\n", "y\n", EditPosition::End, MatchUnit::Lines);
     check("x\na\nx\n", core::slice::from_ref(&end), Ok("x\na\ny\n"));
     check("x\na\nx", core::slice::from_ref(&end), Ok("x\na\ny"));
     check(
@@ -166,7 +177,7 @@ fn line_ends_are_the_bases() {
     check("a\r\nb", &[text("a\nb", "c\nd")], Ok("c\r\nd"));
     check(
         "a\r\nb\r\n",
-        &[replace("b\n", "c\n", Place::End, Unit::Lines)],
+        &[replace("b\n", "c\n", EditPosition::End, MatchUnit::Lines)],
         Ok("a\r\nc\r\n"),
     );
     // Exact bytes come first.
@@ -175,7 +186,7 @@ fn line_ends_are_the_bases() {
 
 #[test]
 fn slices_count_together_and_have_no_lines_of_their_own() {
-    let slices = Bases::Slices(&["int f() {}", "int g() {}"]);
+    let slices = BaseTexts::Slices(&["int f() {}", "int g() {}"]);
     assert_eq!(
         apply(&[text("g()", "h()")], slices),
         Ok(vec![None, Some("int h() {}".to_string())])
@@ -193,10 +204,13 @@ fn slices_count_together_and_have_no_lines_of_their_own() {
         Err(EditError::NeedsWholeFile)
     );
     assert_eq!(
-        apply(&[replace("}", "", Place::End, Unit::Text)], slices),
+        apply(
+            &[replace("}", "", EditPosition::End, MatchUnit::Text)],
+            slices
+        ),
         Err(EditError::NeedsWholeFile)
     );
-    assert_eq!(apply(&[], Bases::Slices(&[])), Err(EditError::NoBase));
+    assert_eq!(apply(&[], BaseTexts::Slices(&[])), Err(EditError::NoBase));
 }
 
 #[test]
@@ -205,7 +219,12 @@ fn work_is_bounded() {
     let new = "b".repeat(1 << 12);
     check(
         &base,
-        &[replace("a", &new, Place::Everywhere, Unit::Text)],
+        &[replace(
+            "a",
+            &new,
+            EditPosition::Everywhere,
+            MatchUnit::Text,
+        )],
         Err(EditError::TooLarge),
     );
     let many = vec![text("a", "b"); HUNKS_PER_EDIT_MAX + 1];
@@ -341,16 +360,21 @@ fn texts_go_where_a_naive_model_puts_them() {
         );
         check(
             &base,
-            &[replace(old, &new, Place::Everywhere, Unit::Text)],
+            &[replace(
+                old,
+                &new,
+                EditPosition::Everywhere,
+                MatchUnit::Text,
+            )],
             Ok(&base.replace(old, &new)),
         );
         // A text with a character that no base has never applies.
         let mut corrupted = old.to_string();
         corrupted.insert(0, '\u{1}');
-        for unit in [Unit::Text, Unit::Lines] {
+        for unit in [MatchUnit::Text, MatchUnit::Lines] {
             check(
                 &base,
-                &[replace(&corrupted, &new, Place::Once, unit)],
+                &[replace(&corrupted, &new, EditPosition::Once, unit)],
                 Err(EditError::NotFound),
             );
         }
