@@ -15,6 +15,7 @@ use tslp_core::decide::direct::{self, FileText, ResolvedDirective};
 use tslp_core::decide::found_code::{self, CodeReader, FoundCode};
 use tslp_core::decide::observe;
 use tslp_core::decide::promote::MessagePieces;
+use tslp_core::decide::prompt;
 use tslp_core::decide::propose::{self, JudgingContext, WriteState};
 use tslp_core::decide::receive::{self, PromptRepetition};
 use tslp_core::decide::reply::Reply;
@@ -187,10 +188,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let Examined {
             prompt,
-            pastes,
+            pasted,
             repeated,
             orders,
-            is_without_path,
+            has_code_without_path,
         } = examined;
         self.observe(at, received.episode, answers.findings, &mut work);
         self.take_touched(at, received.episode, touches, answers.touched, &mut work);
@@ -203,18 +204,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             self.judge_aftermath(at, ids, files, &self.seen(Some(sent)), &mut work);
         }
         // What was just taken may be what the prompt names.
-        let lately = self.shown_lately(received.session);
-        let mentions = self.mentions(&prompt, request.tools, (&pastes, &repeated), &lately);
-        let supplied: Vec<&FoundCode> = pastes.iter().map(|paste| &paste.found).collect();
+        let mentions = self.mentions(&request, &received, &prompt, (&pasted, &repeated));
+        let supplied: Vec<&FoundCode> = pasted.iter().map(|pasted| &pasted.found).collect();
         if received.repetition == PromptRepetition::First {
             self.decide(at, &mut work, |engine, _| {
                 verify::verify(&engine.view(), ids, &prompt, &mentions, &supplied)
             });
         }
-        for paste in &pastes {
+        for pasted in &pasted {
             let found = {
                 let view = self.view();
-                self.reading(&view).reapplied(&paste.found)
+                self.reading(&view).reapplied(&pasted.found)
             };
             self.decide(at, &mut work, |engine, policy| {
                 write_head::write_head(
@@ -222,8 +222,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     policy.thresholds,
                     ids,
                     &found,
-                    &paste.containers,
-                    &paste.place,
+                    &pasted.pieces,
+                    &pasted.source,
                 )
             });
         }
@@ -246,7 +246,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 session: received.session,
                 history,
                 mentions: &mentions,
-                is_without_path,
+                is_without_path: has_code_without_path,
                 keys: &received.keys,
                 left_out: received.left_out,
                 known_length: received.known_length,
@@ -448,7 +448,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             if self.stale_in(&path) == 0 || propose::was_judged(&self.view(), &found) {
                 continue;
             }
-            let asked = asked.get_or_insert_with(|| self.words_around_code(&self.asked(session)));
+            let asked = asked.get_or_insert_with(|| {
+                self.text_around_code(&prompt::last_asked(&self.view(), session))
+            });
             self.decide(at, work, |engine, policy| {
                 let judging = JudgingContext {
                     view: &engine.view(),
@@ -573,9 +575,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let session = self.view().session_of(episode).unwrap_or_default();
         let asked = match found.is_empty() {
             true => String::new(),
-            false => self.asked(session),
+            false => prompt::last_asked(&self.view(), session),
         };
-        let words = self.words_around_code(&asked);
+        let words = self.text_around_code(&asked);
         let before = work.recorded.len();
         let gained = propose::lines_gained(&self.view(), &found);
         let sent = self.sent.remove(&episode);

@@ -9,8 +9,8 @@ use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::direct::{FileText, ResolvedDirective};
 use tslp_core::decide::found_code::FoundCode;
 use tslp_core::decide::promote::MessagePieces;
+use tslp_core::decide::prompt::PastedCode;
 use tslp_core::decide::receive::ReceivedPrompt;
-use tslp_core::decide::write_head::CodeSource;
 use tslp_core::entity::Symbol;
 use tslp_core::event::{AuditOutcome, DiskFile, DiskFinding, History, PromptMeasured, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
@@ -84,16 +84,16 @@ pub(crate) enum Kind {
     SideRequest(EpisodeId),
 }
 
-/// What stands in a prompt.
+/// What a prompt says.
 pub(crate) struct Examined {
     /// What the user says in it.
     pub(crate) prompt: String,
-    pub(crate) pastes: Vec<Paste>,
-    /// Code in its words that was said before.
+    pub(crate) pasted: Vec<PastedCode>,
+    /// Code in it that was sent before.
     pub(crate) repeated: Vec<FoundCode>,
     pub(crate) orders: Vec<ResolvedDirective>,
-    /// Whether it holds code of which nothing names the file.
-    pub(crate) is_without_path: bool,
+    /// Whether it holds code whose file nothing names.
+    pub(crate) has_code_without_path: bool,
 }
 
 /// A directive from the command line, before its file was looked at.
@@ -167,12 +167,6 @@ pub struct PendingReply {
     pub(crate) found: Vec<FoundCode>,
     pub(crate) containers: MessagePieces,
     pub(crate) work: Work,
-}
-
-pub(crate) struct Paste {
-    pub(crate) found: FoundCode,
-    pub(crate) containers: MessagePieces,
-    pub(crate) place: CodeSource,
 }
 
 /// Events and changes of a batch in the making.

@@ -14,6 +14,7 @@ pub mod lost;
 pub mod namesakes;
 pub mod observe;
 pub mod promote;
+pub mod prompt;
 pub mod propose;
 pub mod receive;
 pub mod rename;
