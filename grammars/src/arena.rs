@@ -1,11 +1,11 @@
-//! Memory of one parse, given back as a whole.
+//! The memory of one parse, freed as a whole.
 //!
-//! A parser asks for some hundred bytes for each token, and a syntax tree takes about 18 times its source. An *arena* hands
-//! that out of a few large blocks: cheaper than a general allocator, and when the tree is done with, all of it goes back
-//! together instead of lying about between what lives on.
+//! A parser allocates some hundred bytes for each token, and a syntax tree takes about 18 times its source. An *arena* serves
+//! that from a few large blocks: cheaper than a general allocator, and when the tree is dropped, all of it is freed together
+//! instead of fragmenting the memory that lives on.
 //!
-//! tree-sitter knows one allocator for the whole process, so [`install`] is for a program's first line. Without it everything
-//! works, with the system's allocator.
+//! tree-sitter has one allocator for the whole process, so a program must call [`install`] first. Without it everything works,
+//! with the system's allocator.
 
 #![expect(
     unsafe_code,
@@ -25,34 +25,34 @@ use tree_sitter::Allocator;
 /// Size of an arena's first block, which is enough to parse most files, and of its last ones, so that little is left over.
 const SMALL_BYTES: usize = 512 << 10;
 
-/// Size of those between, and what their addresses are multiples of: a huge page where the system has such, which costs a
-/// sixteenth of as many small ones to get.
+/// Size and alignment of the blocks between: a huge page if the system has them, which costs a sixteenth of the same memory in
+/// small pages.
 const HUGE_BYTES: usize = 2 << 20;
 
-/// Huge blocks of an arena.
+/// Most huge blocks of an arena.
 const HUGE_MAX: usize = 4;
 
-/// Blocks of either size that wait to be used again. What parses side by side finds its first one here.
+/// Most spare blocks of either size. Threads that parse at the same time find their first one here.
 const SMALL_KEPT: usize = 6;
 const HUGE_KEPT: usize = 2;
 
-/// Sizes are multiples of this; what a parser keeps in memory needs no larger alignment.
+/// Sizes are multiples of this, in bytes; no data of a parser needs a larger alignment.
 const STEP: usize = 8;
 
-/// Sizes that blocks are cut into. What is larger is asked of the system, piece by piece.
+/// The number of piece sizes. Larger pieces are allocated by the system one by one.
 const CLASSES: usize = 128;
 
-/// The class of what the system gave.
+/// The class of pieces that the system allocated.
 const FOREIGN: u32 = u32::MAX;
 
-/// Memory of the system's, which has it back as soon as this is dropped.
+/// A block of the system's memory, unmapped when dropped.
 #[derive(Debug)]
-struct Block {
+struct MemoryBlock {
     mapped: MmapMut,
     bytes: usize,
 }
 
-impl Block {
+impl MemoryBlock {
     fn small() -> Self {
         Self {
             mapped: mapped(SMALL_BYTES),
@@ -61,7 +61,7 @@ impl Block {
     }
 
     fn huge() -> Self {
-        // Twice as much, so that a block begins in there where it should. What isn't touched takes no memory.
+        // Twice as much, so that an aligned block fits into it. Pages that aren't touched take no memory.
         let mapped = mapped(2 * HUGE_BYTES);
         #[cfg(target_os = "linux")]
         if mapped.advise(memmap2::Advice::HugePage).is_err() {
@@ -92,47 +92,47 @@ fn mapped(bytes: usize) -> MmapMut {
         .unwrap_or_else(|_| alloc::handle_alloc_error(Layout::new::<[u8; HUGE_BYTES]>()))
 }
 
-/// Blocks that wait to be used again.
+/// Blocks that are free to be used again.
 #[derive(Default)]
-struct Spare {
-    small: Vec<Block>,
-    huge: Vec<Block>,
+struct SpareBlocks {
+    small: Vec<MemoryBlock>,
+    huge: Vec<MemoryBlock>,
 }
 
-/// Stands before each piece of memory.
+/// The header before each piece of memory.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Header {
+struct PieceHeader {
     /// Its size with the header in [`STEP`]s, or [`FOREIGN`].
     class: u32,
-    /// Whose it is.
+    /// The arena that it belongs to.
     arena: u32,
 }
 
-const HEADER: usize = size_of::<Header>();
+const HEADER: usize = size_of::<PieceHeader>();
 
-/// Before the header of a [`FOREIGN`] piece stands its size.
+/// A [`FOREIGN`] piece has its size before its header.
 const FOREIGN_HEADER: usize = size_of::<usize>() + HEADER;
 
-static SPARE: Mutex<Spare> = Mutex::new(Spare {
+static SPARE: Mutex<SpareBlocks> = Mutex::new(SpareBlocks {
     small: Vec::new(),
     huge: Vec::new(),
 });
 
-fn spare() -> MutexGuard<'static, Spare> {
+fn spare() -> MutexGuard<'static, SpareBlocks> {
     SPARE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives the blocks back that wait to be used again.
+/// Returns the spare blocks to the system.
 pub fn give_back() {
-    *spare() = Spare::default();
+    *spare() = SpareBlocks::default();
 }
 
 /// Makes tree-sitter use arenas for as long as the process lives.
 ///
 /// # Safety
-/// As for [`tree_sitter::set_allocator`]: nothing else may have to do with tree-sitter meanwhile, and nothing that it made
-/// before may be left.
+/// As for [`tree_sitter::set_allocator`]: no other thread may use tree-sitter meanwhile, and no object that it made before may
+/// be left.
 pub unsafe fn install() {
     let allocator = Allocator {
         malloc,
@@ -145,19 +145,19 @@ pub unsafe fn install() {
 }
 
 thread_local! {
-    /// Where memory comes from just now.
+    /// The arena of the work in progress on this thread; null if there is none.
     static OPEN: Cell<*mut Arena> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Does some work whose parsers and trees take their memory from one arena. They should be gone at its end; if any is left,
-/// its arena is, too.
-pub(crate) fn within<T>(work: impl FnOnce() -> T) -> T {
+/// Does some work whose parsers and trees take their memory from one arena. They should be dropped before its end; if any is
+/// left, its arena is kept for ever.
+pub(crate) fn within_arena<T>(work: impl FnOnce() -> T) -> T {
     /// Closes the arena, also when the work panics.
-    struct Opened {
+    struct OpenArena {
         arena: *mut Arena,
         before: *mut Arena,
     }
-    impl Drop for Opened {
+    impl Drop for OpenArena {
         fn drop(&mut self) {
             OPEN.set(self.before);
             // SAFETY: it was made by `Box::into_raw` below, and nobody finds it any more.
@@ -166,7 +166,7 @@ pub(crate) fn within<T>(work: impl FnOnce() -> T) -> T {
         }
     }
     let arena = Box::into_raw(Box::new(Arena::new()));
-    let _opened = Opened {
+    let _opened = OpenArena {
         arena,
         before: OPEN.replace(arena),
     };
@@ -175,15 +175,15 @@ pub(crate) fn within<T>(work: impl FnOnce() -> T) -> T {
 
 #[derive(Debug)]
 struct Arena {
-    /// Unlike that of any other that may still have pieces.
+    /// A number that no other arena with pieces in use has.
     id: u32,
     /// Pieces in use.
     live: usize,
     /// The rest of the last block.
     at: *mut u8,
     left: usize,
-    blocks: Vec<Block>,
-    /// For each class the first free piece, in which the address of the next one stands.
+    blocks: Vec<MemoryBlock>,
+    /// The first free piece of each class, which holds the address of the next one.
     free: [*mut u8; CLASSES + 1],
 }
 
@@ -200,8 +200,8 @@ impl Arena {
         }
     }
 
-    /// A piece of a class, which is at most [`CLASSES`]: where what is asked for begins.
-    fn take(&mut self, class: usize) -> *mut u8 {
+    /// Allocates a piece of a class, which is at most [`CLASSES`]; returns the address after its header.
+    fn take_piece(&mut self, class: usize) -> *mut u8 {
         self.live += 1;
         let found = self.free[class];
         if !found.is_null() {
@@ -220,7 +220,9 @@ impl Arena {
         // SAFETY: as many bytes are left in the block, and both ends lie at multiples of the header's alignment.
         unsafe {
             self.at = piece.add(bytes);
-            piece.cast::<Header>().write(Header { class, arena });
+            piece
+                .cast::<PieceHeader>()
+                .write(PieceHeader { class, arena });
             piece.add(HEADER)
         }
     }
@@ -230,11 +232,11 @@ impl Arena {
         let mut block = match self.blocks.len() {
             1..=HUGE_MAX => {
                 let kept = spare().huge.pop();
-                kept.unwrap_or_else(Block::huge)
+                kept.unwrap_or_else(MemoryBlock::huge)
             }
             _ => {
                 let kept = spare().small.pop();
-                kept.unwrap_or_else(Block::small)
+                kept.unwrap_or_else(MemoryBlock::small)
             }
         };
         self.at = block.start();
@@ -242,11 +244,11 @@ impl Arena {
         self.blocks.push(block);
     }
 
-    /// Takes back a piece of a class that [`Self::take`] gave.
+    /// Takes back a piece of a class that [`Self::take_piece`] gave.
     ///
     /// # Safety
     /// Nobody uses the piece any more.
-    unsafe fn put(&mut self, piece: *mut u8, class: usize) {
+    unsafe fn put_back(&mut self, piece: *mut u8, class: usize) {
         self.live -= 1;
         // SAFETY: the smallest piece holds an address, aligned as the header is.
         unsafe { piece.cast::<*mut u8>().write(self.free[class]) };
@@ -255,7 +257,7 @@ impl Arena {
 
     fn close(mut self: Box<Self>) {
         if self.live > 0 {
-            // What lives on keeps its memory for ever.
+            // A piece that outlives its arena keeps the arena's memory for ever: a leak, but never a dangling pointer.
             std::mem::forget(self);
             return;
         }
@@ -280,7 +282,7 @@ unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
         return foreign(ptr::null_mut(), 0, bytes).cast();
     }
     // SAFETY: it lives as long as it is open, on this thread alone, and nothing else here refers to it.
-    unsafe { (*open).take(class) }.cast()
+    unsafe { (*open).take_piece(class) }.cast()
 }
 
 unsafe extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
@@ -298,10 +300,10 @@ unsafe extern "C" fn realloc(place: *mut c_void, bytes: usize) -> *mut c_void {
         // SAFETY: nothing is asked of the caller.
         return unsafe { malloc(bytes) };
     }
-    // SAFETY: the caller has the place from here, so a header stands before it.
+    // SAFETY: the caller has the place from here, so a header precedes it.
     let class = unsafe { header(place) }.class;
     if class == FOREIGN {
-        // SAFETY: the size stands before such a header.
+        // SAFETY: the size precedes such a header.
         let before = unsafe { foreign_bytes(place) };
         return foreign(place.cast(), before, bytes).cast();
     }
@@ -322,10 +324,10 @@ unsafe extern "C" fn free(place: *mut c_void) {
     if place.is_null() {
         return;
     }
-    // SAFETY: the caller has the place from here, so a header stands before it.
-    let Header { class, arena } = unsafe { header(place) };
+    // SAFETY: the caller has the place from here, so a header precedes it.
+    let PieceHeader { class, arena } = unsafe { header(place) };
     if class == FOREIGN {
-        // SAFETY: the system gave it with this size, which stands before such a header.
+        // SAFETY: the system gave it with this size, which precedes such a header.
         unsafe {
             let layout = foreign_layout(foreign_bytes(place));
             alloc::dealloc(place.cast::<u8>().sub(FOREIGN_HEADER), layout);
@@ -336,16 +338,16 @@ unsafe extern "C" fn free(place: *mut c_void) {
     // SAFETY: it lives as long as it is open, on this thread alone. A piece of another arena stays with that one for ever.
     unsafe {
         if !open.is_null() && (*open).id == arena {
-            (*open).put(place.cast(), class as usize);
+            (*open).put_back(place.cast(), class as usize);
         }
     }
 }
 
 /// # Safety
 /// The place was given by [`malloc`] and is not free.
-unsafe fn header(place: *mut c_void) -> Header {
+unsafe fn header(place: *mut c_void) -> PieceHeader {
     // SAFETY: the caller's.
-    unsafe { place.cast::<Header>().sub(1).read() }
+    unsafe { place.cast::<PieceHeader>().sub(1).read() }
 }
 
 /// # Safety
@@ -361,7 +363,7 @@ unsafe fn foreign_bytes(place: *mut c_void) -> usize {
     }
 }
 
-/// Memory of the system; with a place that it gave before, that one grown or shrunk.
+/// Memory of the system; with a pointer from an earlier call, that piece grown or shrunk.
 fn foreign(place: *mut u8, before: usize, bytes: usize) -> *mut u8 {
     let layout = foreign_layout(bytes);
     // SAFETY: no layout here is empty; a place was given by this function with the layout of as many bytes as `before` says;
@@ -379,12 +381,15 @@ fn foreign(place: *mut u8, before: usize, bytes: usize) -> *mut u8 {
         start.cast::<usize>().write(bytes);
         let place = start.add(FOREIGN_HEADER);
         let (class, arena) = (FOREIGN, 0);
-        place.cast::<Header>().sub(1).write(Header { class, arena });
+        place
+            .cast::<PieceHeader>()
+            .sub(1)
+            .write(PieceHeader { class, arena });
         place
     }
 }
 
-/// The layout of so many bytes behind their header. What no memory can hold ends the process, as without arenas.
+/// The layout of so many bytes after their header. A size that no memory can hold ends the process, as without arenas.
 fn foreign_layout(bytes: usize) -> Layout {
     let bytes = bytes.saturating_add(FOREIGN_HEADER);
     Layout::from_size_align(bytes, align_of::<u128>())
@@ -428,7 +433,7 @@ mod tests {
 
     #[test]
     fn no_piece_overlaps_another_whatever_is_asked_and_freed() {
-        within(|| {
+        within_arena(|| {
             let mut random = 1_u32;
             let mut next = |below: usize| {
                 random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -469,7 +474,7 @@ mod tests {
 
     #[test]
     fn what_is_freed_is_used_again() {
-        within(|| {
+        within_arena(|| {
             let first = filled(100, 1);
             freed(first);
             assert_eq!(filled(97, 2), first, "a size of the same class");
@@ -480,7 +485,7 @@ mod tests {
 
     #[test]
     fn zeroed_memory_is_zero_where_something_stood_before() {
-        within(|| {
+        within_arena(|| {
             freed(filled(64, 7));
             // SAFETY: nothing is asked of the caller.
             let zeroed = unsafe { calloc(8, 8) }.cast::<u8>();
@@ -491,8 +496,8 @@ mod tests {
 
     #[test]
     fn what_outlives_its_arena_keeps_its_memory() {
-        let (left, large) = within(|| (filled(100, 3), filled(5000, 4)));
-        within(|| {
+        let (left, large) = within_arena(|| (filled(100, 3), filled(5000, 4)));
+        within_arena(|| {
             let others: Vec<*mut u8> = (0..5000).map(|_| filled(100, 5)).collect();
             freed(left);
             assert_eq!(figures().0, 5000, "it was none of this one's");
@@ -506,7 +511,7 @@ mod tests {
 
     #[test]
     fn an_arena_is_closed_by_a_panic_too() {
-        let broken = std::panic::catch_unwind(|| within(|| panic!("on purpose")));
+        let broken = std::panic::catch_unwind(|| within_arena(|| panic!("on purpose")));
         assert!(broken.is_err());
         assert!(OPEN.get().is_null());
     }

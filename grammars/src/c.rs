@@ -1,4 +1,4 @@
-//! C: what its node kinds define.
+//! C: the definitions of its node kinds.
 //!
 //! A `typedef` with a tag (`typedef struct node {…} Node;`) is one text with two names and gives two definitions with
 //! one span; so does a type that declares variables along with itself. Enumerators and members belong to their type.
@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 use tree_sitter::Node;
 
 use crate::declarator::{self, Declared};
-use crate::language::{Language, Opened, Place, Role, span, text, tightened};
+use crate::language::{DefinitionPlace, Language, NodeRole, OpenedNode, span, text, tightened};
 use crate::parts;
-use crate::preprocessor::{self, Dialect};
-use crate::walk::Outer;
+use crate::preprocessor::{self, CDialect};
+use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static C: Language = Language {
@@ -19,7 +19,7 @@ pub(crate) static C: Language = Language {
     version: "0.24.2+6",
     separator: "::",
     grammar: || tree_sitter_c::LANGUAGE.into(),
-    readable: |source| preprocessor::readable(Dialect::C, source),
+    readable: |source| preprocessor::readable(CDialect::C, source),
     has_macros: true,
     is_indented: false,
     role,
@@ -41,7 +41,7 @@ pub(crate) const TYPES: &[&str] = &[
     "class_specifier",
 ];
 
-/// Bodies that do nothing, whatever stands next to them.
+/// Bodies that do nothing, whatever is next to them.
 pub(crate) const STUBS: &[&str] = &[
     r"(?:\.\.\.|\xe2\x80\xa6);?",
     r"(?:std::|::)?(?:abort|terminate|unreachable|__builtin_unreachable|__builtin_trap) ?\( ?\);",
@@ -57,20 +57,20 @@ pub(crate) const STUBS_WITH_REMARK: &[&str] = &[
     r#"(?:\(void\) ?\w+; ?)*(?:return(?: ?(?:-?\d[\w.]*|NULL|nullptr|true|false|\{ ?\}|""|\*this|[\w:<>]+(?:\(\)|\{\})))?;)?"#,
 ];
 
-fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
     match node.kind() {
-        "function_definition" => Opened {
+        "function_definition" => OpenedNode {
             symbols: function(node, outer).into_iter().collect(),
-            inside: Some(Place::Body),
-            ..Opened::default()
+            inside: Some(DefinitionPlace::Body),
+            ..OpenedNode::default()
         },
-        "struct_specifier" | "union_specifier" | "enum_specifier" => Opened {
+        "struct_specifier" | "union_specifier" | "enum_specifier" => OpenedNode {
             symbols: tag(node)
                 .map(|name| text(name, outer))
                 .into_iter()
                 .collect(),
-            inside: Some(Place::Type),
-            ..Opened::default()
+            inside: Some(DefinitionPlace::Type),
+            ..OpenedNode::default()
         },
         "declaration" => variables(node, outer, |name| text(name, outer)),
         "expression_statement" => pointer_to_function(node, outer),
@@ -78,14 +78,14 @@ fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
     }
 }
 
-/// What the node kinds mean that C and C++ share.
-pub(crate) fn role(kind: &str) -> Role {
+/// The roles of the node kinds that C and C++ share.
+pub(crate) fn role(kind: &str) -> NodeRole {
     match kind {
-        "comment" => Role::Comment,
-        "attribute_declaration" | "attribute_specifier" => Role::Lead,
-        "compound_statement" => Role::Body,
-        "preproc_include" => Role::Preamble,
-        "preproc_def" | "preproc_function_def" => Role::Macro,
+        "comment" => NodeRole::Comment,
+        "attribute_declaration" | "attribute_specifier" => NodeRole::Lead,
+        "compound_statement" => NodeRole::Body,
+        "preproc_include" => NodeRole::Preamble,
+        "preproc_def" | "preproc_function_def" => NodeRole::Macro,
         "function_definition"
         | "declaration"
         | "type_definition"
@@ -95,56 +95,56 @@ pub(crate) fn role(kind: &str) -> Role {
         | "enum_specifier"
         | "expression_statement"
         | "linkage_specification"
-        | "preproc_ifdef" => Role::Item,
-        _ => Role::Plain,
+        | "preproc_ifdef" => NodeRole::Item,
+        _ => NodeRole::Plain,
     }
 }
 
 /// Opens the nodes that mean the same in C and C++.
-pub(crate) fn open_shared(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+pub(crate) fn open_shared(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     match node.kind() {
-        "preproc_def" | "preproc_function_def" => Opened {
+        "preproc_def" | "preproc_function_def" => OpenedNode {
             symbols: node
                 .child_by_field_name("name")
                 .map(|name| text(name, outer))
                 .into_iter()
                 .collect(),
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        "type_definition" => Opened {
+        "type_definition" => OpenedNode {
             symbols: type_names(node, outer),
             wraps: true,
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        "field_declaration" => Opened {
+        "field_declaration" => OpenedNode {
             wraps: true,
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        "linkage_specification" => Opened {
+        "linkage_specification" => OpenedNode {
             wraps: node
                 .child_by_field_name("body")
                 .is_some_and(|body| body.kind() != "declaration_list"),
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        "preproc_ifdef" => Opened {
+        "preproc_ifdef" => OpenedNode {
             guard: guard(node, outer),
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        _ => Opened::default(),
+        _ => OpenedNode::default(),
     }
 }
 
 /// The variables that a declaration defines: neither prototypes nor what is `extern` without a value.
 pub(crate) fn variables(
     node: Node<'_>,
-    outer: &Outer<'_, '_>,
+    outer: &NodeContext<'_, '_>,
     symbol: impl Fn(Node<'_>) -> String,
-) -> Opened {
-    let mut opened = Opened {
+) -> OpenedNode {
+    let mut opened = OpenedNode {
         wraps: true,
-        ..Opened::default()
+        ..OpenedNode::default()
     };
-    if outer.place != Place::Namespace || outer.in_error {
+    if outer.place != DefinitionPlace::Namespace || outer.in_error {
         return opened;
     }
     let linked = outer
@@ -176,7 +176,7 @@ pub(crate) fn variables(
 }
 
 /// `type (*name)(parameter)`, which a grammar may take for a call. There are no statements outside of functions.
-pub(crate) fn pointer_to_function(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+pub(crate) fn pointer_to_function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     let written = text(node, outer);
     let name = written
         .split_once("(*")
@@ -184,18 +184,18 @@ pub(crate) fn pointer_to_function(node: Node<'_>, outer: &Outer<'_, '_>) -> Open
         .filter(|(_, rest)| rest.trim_start().starts_with('('))
         .map(|(name, _)| name.trim());
     let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    Opened {
+    OpenedNode {
         symbols: name
             .filter(|name| outer.holds_values() && !name.is_empty() && is_name(name))
             .map(|name| outer.qualified(name))
             .into_iter()
             .collect(),
-        ..Opened::default()
+        ..OpenedNode::default()
     }
 }
 
 /// The names of a `typedef`, without one that repeats the tag it comes with.
-fn type_names(node: Node<'_>, outer: &Outer<'_, '_>) -> Vec<String> {
+fn type_names(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Vec<String> {
     let tag = node
         .child_by_field_name("type")
         .and_then(tag)
@@ -218,7 +218,7 @@ pub(crate) fn tag(specifier: Node<'_>) -> Option<Node<'_>> {
     specifier.child_by_field_name("name")
 }
 
-fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+fn function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
     node.child_by_field_name("body")?;
     if let Some(call) = macro_function(node, outer) {
         return Some(call);
@@ -228,7 +228,7 @@ fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
 }
 
 /// The whole call of the macro that defines a function, such as `TEST(Suite, name)`.
-pub(crate) fn macro_function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+pub(crate) fn macro_function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
     let start = span(node).start;
     let calls = &outer.readable.macro_functions;
     let at = calls.binary_search_by_key(&start, |call| call.start).ok()?;
@@ -238,7 +238,7 @@ pub(crate) fn macro_function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<St
 }
 
 /// Whether a storage class such as `extern` is among the specifiers.
-pub(crate) fn has_storage(node: Node<'_>, outer: &Outer<'_, '_>, storage: &str) -> bool {
+pub(crate) fn has_storage(node: Node<'_>, outer: &NodeContext<'_, '_>, storage: &str) -> bool {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).any(|child| {
         child.kind() == "storage_class_specifier"
@@ -247,8 +247,8 @@ pub(crate) fn has_storage(node: Node<'_>, outer: &Outer<'_, '_>, storage: &str) 
 }
 
 /// `#ifndef X` directly followed by an empty `#define X` and more guards against double inclusion.
-fn guard(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<usize> {
-    if outer.place != Place::Namespace {
+fn guard(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<usize> {
+    if outer.place != DefinitionPlace::Namespace {
         return None;
     }
     let name = node.child_by_field_name("name")?;

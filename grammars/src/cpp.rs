@@ -1,4 +1,4 @@
-//! C++: what its node kinds define, and how its names are qualified.
+//! C++: the definitions of its node kinds, and how its names are qualified.
 //!
 //! A member defined outside of its class bears the same name as one defined inside: `ns::Class::method`. Template
 //! arguments that only repeat the parameters (`Vec<T>::push` under `template <class T>`) are left out of names, those
@@ -10,10 +10,10 @@ use tree_sitter::Node;
 
 use crate::c;
 use crate::declarator;
-use crate::language::{Language, Opened, Place, Role, text, tightened};
+use crate::language::{DefinitionPlace, Language, NodeRole, OpenedNode, text, tightened};
 use crate::parts;
-use crate::preprocessor::{self, Dialect};
-use crate::walk::Outer;
+use crate::preprocessor::{self, CDialect};
+use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static CPP: Language = Language {
@@ -21,7 +21,7 @@ pub(crate) static CPP: Language = Language {
     version: "0.23.4+6",
     separator: "::",
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
-    readable: |source| preprocessor::readable(Dialect::Cpp, source),
+    readable: |source| preprocessor::readable(CDialect::Cpp, source),
     has_macros: true,
     is_indented: false,
     role,
@@ -35,50 +35,50 @@ pub(crate) static CPP: Language = Language {
     ready: OnceLock::new(),
 };
 
-fn role(kind: &str) -> Role {
+fn role(kind: &str) -> NodeRole {
     match kind {
         "namespace_definition"
         | "class_specifier"
         | "template_declaration"
         | "friend_declaration"
         | "alias_declaration"
-        | "concept_definition" => Role::Item,
+        | "concept_definition" => NodeRole::Item,
         kind => c::role(kind),
     }
 }
 
-fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
     match node.kind() {
-        "namespace_definition" => Opened {
-            inside: Some(Place::Namespace),
+        "namespace_definition" => OpenedNode {
+            inside: Some(DefinitionPlace::Namespace),
             scope: node
                 .child_by_field_name("name")
                 .map(|name| spelled(name, outer)),
-            ..Opened::default()
+            ..OpenedNode::default()
         },
         "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" => {
             type_with_body(node, outer)
         }
-        "template_declaration" | "friend_declaration" => Opened {
+        "template_declaration" | "friend_declaration" => OpenedNode {
             wraps: true,
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        "alias_declaration" | "concept_definition" => Opened {
+        "alias_declaration" | "concept_definition" => OpenedNode {
             symbols: node
                 .child_by_field_name("name")
                 .map(|name| outer.qualified(&text(name, outer)))
                 .into_iter()
                 .collect(),
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        "function_definition" => Opened {
+        "function_definition" => OpenedNode {
             symbols: function(node, outer).into_iter().collect(),
-            inside: Some(Place::Body),
-            ..Opened::default()
+            inside: Some(DefinitionPlace::Body),
+            ..OpenedNode::default()
         },
-        "declaration" if is_module_line(node, outer) => Opened {
+        "declaration" if is_module_line(node, outer) => OpenedNode {
             preamble: true,
-            ..Opened::default()
+            ..OpenedNode::default()
         },
         "declaration" => c::variables(node, outer, |name| symbol(name, outer)),
         "expression_statement" => c::pointer_to_function(node, outer),
@@ -86,24 +86,24 @@ fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
     }
 }
 
-fn type_with_body(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+fn type_with_body(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     let Some(name) = c::tag(node) else {
-        return Opened {
-            inside: Some(Place::Type),
-            ..Opened::default()
+        return OpenedNode {
+            inside: Some(DefinitionPlace::Type),
+            ..OpenedNode::default()
         };
     };
     let name = without_parameters(&spelled(name, outer), outer);
-    Opened {
+    OpenedNode {
         symbols: vec![outer.qualified(&name)],
-        inside: Some(Place::Type),
+        inside: Some(DefinitionPlace::Type),
         scope: Some(name),
-        ..Opened::default()
+        ..OpenedNode::default()
     }
 }
 
 /// The name of a function with a body, or of one that is defaulted or deleted; a mere declaration has none.
-fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+fn function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
     if let Some(call) = c::macro_function(node, outer) {
         return Some(outer.qualified(&call));
     }
@@ -121,13 +121,13 @@ fn has_child(node: Node<'_>, kind: &str) -> bool {
 }
 
 /// `import x;`, `module x;`, `export module x;` as a grammar without modules sees them.
-fn is_module_line(node: Node<'_>, outer: &Outer<'_, '_>) -> bool {
+fn is_module_line(node: Node<'_>, outer: &NodeContext<'_, '_>) -> bool {
     node.child_by_field_name("type")
         .is_some_and(|kind| matches!(text(kind, outer).as_str(), "import" | "module" | "export"))
 }
 
-/// The full name of what `name` spells.
-fn symbol(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
+/// The qualified name of the entity that `name` spells.
+fn symbol(name: Node<'_>, outer: &NodeContext<'_, '_>) -> String {
     let spelled = without_parameters(&spelled(name, outer), outer);
     if let Some(absolute) = spelled.strip_prefix("::") {
         return absolute.to_owned();
@@ -143,12 +143,12 @@ fn symbol(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
     outer.within(scope, &spelled)
 }
 
-/// A name's text without blanks that mean nothing, and without the parameters of a conversion operator.
-fn spelled(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
+/// A name's text without insignificant whitespace, and without the parameters of a conversion operator.
+fn spelled(name: Node<'_>, outer: &NodeContext<'_, '_>) -> String {
     let mut end = name.end_byte();
     let last = declarator::innermost(name);
     if last.kind() == "operator_cast" {
-        // Parameters stand innermost, in what says that the type is a reference or a pointer.
+        // Parameters are innermost, inside the declarator which says that the type is a reference or a pointer.
         let mut node = last.child_by_field_name("declarator");
         while let Some(inner) = node {
             if inner.kind() == "abstract_function_declarator" {
@@ -165,7 +165,7 @@ fn spelled(name: Node<'_>, outer: &Outer<'_, '_>) -> String {
 }
 
 /// Cuts template arguments that repeat the parameters of a template around the definition.
-fn without_parameters(name: &str, outer: &Outer<'_, '_>) -> String {
+fn without_parameters(name: &str, outer: &NodeContext<'_, '_>) -> String {
     if !name.contains('<') {
         return name.to_owned();
     }
@@ -218,7 +218,7 @@ fn group_length(text: &str) -> Option<usize> {
     None
 }
 
-fn parameter_names(list: Node<'_>, outer: &Outer<'_, '_>) -> Vec<String> {
+fn parameter_names(list: Node<'_>, outer: &NodeContext<'_, '_>) -> Vec<String> {
     let mut cursor = list.walk();
     list.named_children(&mut cursor)
         .filter(|parameter| parameter.kind() != "comment")

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-/// What a declarator declares.
+/// The name that a declarator declares.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Declared<'tree> {
     /// The node that spells the name.

@@ -1,18 +1,18 @@
-//! Lines of bare dots that stand for left-out code, in languages where they are no code.
+//! Lines of bare dots that replace left-out code, in languages where dots are no code.
 
 use tree_sitter::{Node, Tree};
 use tslp_core::elision;
 use tslp_core::slice::Span;
 
-use crate::language::{Kinds, Role, offset};
+use crate::language::{NodeKinds, NodeRole, offset};
 use crate::readable::PLACEHOLDER_BYTES_MAX;
 
-/// Lines that are looked at in the tree; a text with more of them is none that anybody writes.
+/// Most lines that are looked up in the tree; nobody writes a text with more of them.
 const LINES_MAX: usize = 1_000;
 
-/// The lines of `text` that hold nothing but dots, or dots and words that say what they stand for, and that the parser
-/// could make nothing of.
-pub(crate) fn lines(text: &[u8], tree: &Tree, kinds: &Kinds) -> Vec<Span> {
+/// The lines of `text` that hold nothing but dots, or dots and words that describe the left-out code, and that the parser
+/// couldn't read.
+pub(crate) fn elided_lines(text: &[u8], tree: &Tree, kinds: &NodeKinds) -> Vec<Span> {
     if !tree.root_node().has_error() {
         return Vec::new();
     }
@@ -38,7 +38,7 @@ pub(crate) fn lines(text: &[u8], tree: &Tree, kinds: &Kinds) -> Vec<Span> {
     found
 }
 
-/// Whether a line, without blanks around it, holds nothing but dots, or dots and words that say what they stand for.
+/// Whether a trimmed line holds nothing but dots, or dots and words that describe the left-out code.
 pub(crate) fn is_line(line: &[u8]) -> bool {
     line.len() <= PLACEHOLDER_BYTES_MAX
         && has_dots_first(line)
@@ -55,16 +55,16 @@ fn is_placeholder(line: &str) -> bool {
     line.trim_matches(['.', '…', '⋮']).is_empty() || elision::is_placeholder(line)
 }
 
-/// Whether the parser met an error where dots stand, and no comment or literal is there.
-fn is_in_error(root: Node<'_>, at: usize, kinds: &Kinds) -> bool {
+/// Whether the parser met an error at the dots, outside of comments and literals.
+fn is_in_error(root: Node<'_>, at: usize, kinds: &NodeKinds) -> bool {
     let Some(mut node) = root.descendant_for_byte_range(at, at + 1) else {
         return false;
     };
     let is_text = |node: Node<'_>| {
-        let is_comment = kinds.get(node.kind_id()).role == Role::Comment;
+        let is_comment = kinds.get(node.kind_id()).role == NodeRole::Comment;
         is_comment || node.kind().contains("string") || node.kind().contains("template")
     };
-    // Up to what begins before the line, and so would hold the dots if they meant anything.
+    // Up to the node that begins before the line: it would hold the dots if they were code.
     while !is_text(node) {
         if node.has_error() {
             return true;

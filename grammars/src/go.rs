@@ -1,13 +1,13 @@
-//! Go: what its node kinds define. A method is `Type.Method`, without the package.
+//! Go: the definitions of its node kinds. A method is `Type.Method`, without the package.
 
 use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use crate::language::{Language, Opened, Place, Role, field_text, text};
+use crate::language::{DefinitionPlace, Language, NodeRole, OpenedNode, field_text, text};
 use crate::parts::{self, BodyPlace, Parts};
 use crate::readable::Readable;
-use crate::walk::Outer;
+use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static GO: Language = Language {
@@ -31,11 +31,11 @@ pub(crate) static GO: Language = Language {
     ready: OnceLock::new(),
 };
 
-fn role(kind: &str) -> Role {
+fn role(kind: &str) -> NodeRole {
     match kind {
-        "comment" => Role::Comment,
-        "package_clause" | "import_declaration" => Role::Preamble,
-        "block" => Role::Body,
+        "comment" => NodeRole::Comment,
+        "package_clause" | "import_declaration" => NodeRole::Preamble,
+        "block" => NodeRole::Body,
         "function_declaration"
         | "method_declaration"
         | "type_declaration"
@@ -44,22 +44,22 @@ fn role(kind: &str) -> Role {
         | "const_declaration"
         | "const_spec"
         | "var_declaration"
-        | "var_spec" => Role::Item,
-        _ => Role::Plain,
+        | "var_spec" => NodeRole::Item,
+        _ => NodeRole::Plain,
     }
 }
 
-fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
-    let in_body = Opened {
-        inside: Some(Place::Body),
-        ..Opened::default()
+fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
+    let in_body = OpenedNode {
+        inside: Some(DefinitionPlace::Body),
+        ..OpenedNode::default()
     };
     match node.kind() {
-        "function_declaration" | "method_declaration" => Opened {
+        "function_declaration" | "method_declaration" => OpenedNode {
             symbols: function(node, outer).into_iter().collect(),
             ..in_body
         },
-        "type_spec" | "type_alias" => Opened {
+        "type_spec" | "type_alias" => OpenedNode {
             symbols: field_text(node, "name", outer).into_iter().collect(),
             ..in_body
         },
@@ -67,7 +67,7 @@ fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
             let mut cursor = node.walk();
             let names = node.children_by_field_name("name", &mut cursor);
             let names = names.filter(|name| name.is_named() && !name.is_missing());
-            Opened {
+            OpenedNode {
                 symbols: names
                     .map(|name| text(name, outer))
                     .filter(|name| name != "_")
@@ -77,9 +77,9 @@ fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
             }
         }
         "const_spec" | "var_spec" => in_body,
-        _ => Opened {
+        _ => OpenedNode {
             wraps: !is_group(node),
-            ..Opened::default()
+            ..OpenedNode::default()
         },
     }
 }
@@ -92,7 +92,7 @@ fn is_group(declaration: Node<'_>) -> bool {
         .any(|child| matches!(child.kind(), "(" | "var_spec_list"))
 }
 
-fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+fn function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
     node.child_by_field_name("body")?;
     let name = field_text(node, "name", outer)?;
     let Some(receiver) = node.child_by_field_name("receiver") else {

@@ -1,23 +1,23 @@
-//! Files called `.h`, which hold C or C++.
+//! Files with the extension `.h`, which hold C or C++.
 
 use tslp_core::extract::{ExtractError, Extraction};
 
-use crate::readable::Looks;
+use crate::readable::LanguageLooks;
 use crate::{c, cpp, extract_as, extract_from};
 
-/// Reads a header as C, and as C++ too if it looks like it or isn't clean C; takes the reading with fewer errors.
-/// Between equals, looks decide.
+/// Reads a header as C, and as C++ as well if it looks like it or isn't clean C; takes the result with fewer errors, and with
+/// equal errors the language that it looks like.
 ///
-/// What begins as C++ alone does, or looks like it and is clean C++, needs no reading as C, which could be no better:
-/// nonsense takes a parser many times as long.
+/// A text that begins as only C++ does, or that looks like C++ and is clean C++, isn't read as C: that could give no better
+/// result, and a parser takes many times as long for a text that it can't read.
 pub(crate) fn extract(source: &[u8]) -> Result<Extraction, ExtractError> {
     let readable_c = (c::C.readable)(source);
-    let looks_cpp = readable_c.looks > Looks::C;
+    let looks_cpp = readable_c.looks > LanguageLooks::C;
     let is_clean = |read: &Result<Extraction, _>| read.as_ref().is_ok_and(|read| read.clean);
     let (as_c, as_cpp);
     if looks_cpp {
         as_cpp = extract_as(&cpp::CPP, source);
-        let is_settled = readable_c.looks == Looks::Cpp && as_cpp.is_ok();
+        let is_settled = readable_c.looks == LanguageLooks::Cpp && as_cpp.is_ok();
         if is_settled || is_clean(&as_cpp) {
             return as_cpp;
         }

@@ -1,13 +1,13 @@
-//! Java: what its node kinds define. Names begin at the outermost type; constructors bear their type's name.
+//! Java: the definitions of its node kinds. Names begin at the outermost type; constructors have their type's name.
 
 use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use crate::language::{Language, Opened, Place, Role, field_text};
+use crate::language::{DefinitionPlace, Language, NodeRole, OpenedNode, field_text};
 use crate::parts;
 use crate::readable::Readable;
-use crate::walk::Outer;
+use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static JAVA: Language = Language {
@@ -32,13 +32,13 @@ pub(crate) static JAVA: Language = Language {
     ready: OnceLock::new(),
 };
 
-fn role(kind: &str) -> Role {
+fn role(kind: &str) -> NodeRole {
     match kind {
-        "line_comment" | "block_comment" => Role::Comment,
-        "package_declaration" | "import_declaration" => Role::Preamble,
-        "annotation" | "marker_annotation" => Role::Lead,
-        // What a field holds belongs to it.
-        "block" | "constructor_body" | "field_declaration" => Role::Body,
+        "line_comment" | "block_comment" => NodeRole::Comment,
+        "package_declaration" | "import_declaration" => NodeRole::Preamble,
+        "annotation" | "marker_annotation" => NodeRole::Lead,
+        // A class or function in a field's value belongs to the field.
+        "block" | "constructor_body" | "field_declaration" => NodeRole::Body,
         "class_declaration"
         | "interface_declaration"
         | "enum_declaration"
@@ -47,12 +47,12 @@ fn role(kind: &str) -> Role {
         | "enum_constant"
         | "method_declaration"
         | "constructor_declaration"
-        | "compact_constructor_declaration" => Role::Item,
-        _ => Role::Plain,
+        | "compact_constructor_declaration" => NodeRole::Item,
+        _ => NodeRole::Plain,
     }
 }
 
-fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
     let name = field_text(node, "name", outer);
     let has_body = node.child_by_field_name("body").is_some();
     let is_method = matches!(
@@ -60,17 +60,21 @@ fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
         "method_declaration" | "constructor_declaration" | "compact_constructor_declaration"
     );
     // Without its class around it a method can't be named.
-    let is_nameable = !is_method || outer.place == Place::Type;
-    // An enumerator belongs to its type, but what it overrides can be named.
+    let is_nameable = !is_method || outer.place == DefinitionPlace::Type;
+    // An enumerator belongs to its type, but a method that it overrides can be named.
     let is_definition = has_body && is_nameable && node.kind() != "enum_constant";
     let symbol = name.as_ref().filter(|_| is_definition);
-    Opened {
+    OpenedNode {
         symbols: symbol
             .map(|name| outer.qualified(name))
             .into_iter()
             .collect(),
-        inside: Some(if is_method { Place::Body } else { Place::Type }),
+        inside: Some(if is_method {
+            DefinitionPlace::Body
+        } else {
+            DefinitionPlace::Type
+        }),
         scope: name.filter(|_| !is_method),
-        ..Opened::default()
+        ..OpenedNode::default()
     }
 }

@@ -1,16 +1,18 @@
-//! JavaScript: what its node kinds define.
+//! JavaScript: the definitions of its node kinds.
 //!
-//! A function or class that is assigned bears the name that it is assigned to, as it is written: `Class.prototype.close`.
+//! An assigned function or class has the name that it is assigned to, as it is written: `Class.prototype.close`.
 //! A setter is `Class.set x`, so that it differs from its getter.
 
 use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use crate::language::{Language, Opened, Place, Role, field_text, text, tightened};
+use crate::language::{
+    DefinitionPlace, Language, NodeRole, OpenedNode, field_text, text, tightened,
+};
 use crate::parts::{self, BodyPlace, Parts};
 use crate::readable::Readable;
-use crate::walk::Outer;
+use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static JAVASCRIPT: Language = Language {
@@ -32,7 +34,7 @@ pub(crate) static JAVASCRIPT: Language = Language {
     ready: OnceLock::new(),
 };
 
-/// The name of what is exported without one.
+/// The name of a default export without one.
 const DEFAULT: &str = "default";
 
 /// Fields, which their semicolon follows.
@@ -45,13 +47,13 @@ pub(crate) const STUBS: &[&str] = &[
 pub(crate) const STUBS_WITH_REMARK: &[&str] =
     &[r#"return(?: (?:null|undefined|false|true|0|""|''|\[\]|\{\}|<></>))?;?"#];
 
-/// What the node kinds mean that JavaScript and TypeScript share.
-pub(crate) fn role(kind: &str) -> Role {
+/// The roles of the node kinds that JavaScript and TypeScript share.
+pub(crate) fn role(kind: &str) -> NodeRole {
     match kind {
-        "comment" | "html_comment" => Role::Comment,
-        "import_statement" => Role::Preamble,
-        "for_statement" | "for_in_statement" => Role::Body,
-        "decorator" => Role::Lead,
+        "comment" | "html_comment" => NodeRole::Comment,
+        "import_statement" => NodeRole::Preamble,
+        "for_statement" | "for_in_statement" => NodeRole::Body,
+        "decorator" => NodeRole::Lead,
         "statement_block"
         | "export_statement"
         | "function_declaration"
@@ -63,45 +65,45 @@ pub(crate) fn role(kind: &str) -> Role {
         | "lexical_declaration"
         | "variable_declaration"
         | "pair"
-        | "expression_statement" => Role::Item,
-        _ => Role::Plain,
+        | "expression_statement" => NodeRole::Item,
+        _ => NodeRole::Plain,
     }
 }
 
 /// Opens the nodes that mean the same in JavaScript and TypeScript.
-pub(crate) fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+pub(crate) fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
     let name = || field_text(node, "name", outer).map(|name| tightened(&name));
     match node.kind() {
         "export_statement" => match node.child_by_field_name("value") {
             Some(value) if outer.holds_values() => defined(&[DEFAULT.to_owned()], value, outer),
-            _ => Opened {
+            _ => OpenedNode {
                 wraps: true,
-                ..Opened::default()
+                ..OpenedNode::default()
             },
         },
-        "function_declaration" | "generator_function_declaration" => Opened {
+        "function_declaration" | "generator_function_declaration" => OpenedNode {
             symbols: name()
                 .map(|name| outer.qualified(&name))
                 .into_iter()
                 .collect(),
-            inside: Some(Place::Body),
-            ..Opened::default()
+            inside: Some(DefinitionPlace::Body),
+            ..OpenedNode::default()
         },
         "class_declaration" => class(name(), outer),
-        "statement_block" => Opened {
-            inside: (!is_top_level(node, outer)).then_some(Place::Body),
-            ..Opened::default()
+        "statement_block" => OpenedNode {
+            inside: (!is_top_level(node, outer)).then_some(DefinitionPlace::Body),
+            ..OpenedNode::default()
         },
-        // In the middle of what the parser couldn't read, nobody knows whose members these are.
+        // Inside text that the parser couldn't read, the owner of these members is unknown.
         "method_definition" | "field_definition" | "public_field_definition" | "pair"
-            if outer.place != Place::Type =>
+            if outer.place != DefinitionPlace::Type =>
         {
-            Opened {
-                inside: Some(Place::Body),
-                ..Opened::default()
+            OpenedNode {
+                inside: Some(DefinitionPlace::Body),
+                ..OpenedNode::default()
             }
         }
-        "method_definition" => Opened {
+        "method_definition" => OpenedNode {
             symbols: name()
                 .map(|name| {
                     let mut cursor = node.walk();
@@ -111,43 +113,47 @@ pub(crate) fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened
                 })
                 .into_iter()
                 .collect(),
-            inside: Some(Place::Body),
-            ..Opened::default()
+            inside: Some(DefinitionPlace::Body),
+            ..OpenedNode::default()
         },
         "field_definition" | "public_field_definition" | "pair" => member(node, outer),
-        _ if !outer.holds_values() => Opened::default(),
+        _ if !outer.holds_values() => OpenedNode::default(),
         "expression_statement" => assignment(node, outer),
         _ => variables(node, outer),
     }
 }
 
 /// A class of this name, if it has one.
-pub(crate) fn class(name: Option<String>, outer: &Outer<'_, '_>) -> Opened {
-    Opened {
+pub(crate) fn class(name: Option<String>, outer: &NodeContext<'_, '_>) -> OpenedNode {
+    OpenedNode {
         symbols: name.iter().map(|name| outer.qualified(name)).collect(),
-        inside: Some(Place::Type),
+        inside: Some(DefinitionPlace::Type),
         scope: name,
-        ..Opened::default()
+        ..OpenedNode::default()
     }
 }
 
 /// A field or a property is a definition if it holds a function. The members of an object in an object are found, too.
-fn member(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+fn member(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     let name = ["property", "name", "key"]
         .iter()
         .find_map(|field| field_text(node, field, outer))
         .map(|name| tightened(name.trim_matches(['"', '\''])));
     let value = value(node);
     let is_object = node.kind() == "pair" && value.is_some_and(|value| value.kind() == "object");
-    Opened {
+    OpenedNode {
         symbols: name
             .iter()
             .filter(|_| value.is_some_and(is_function))
             .map(|name| outer.qualified(name))
             .collect(),
-        inside: Some(if is_object { Place::Type } else { Place::Body }),
+        inside: Some(if is_object {
+            DefinitionPlace::Type
+        } else {
+            DefinitionPlace::Body
+        }),
         scope: name.filter(|_| is_object),
-        ..Opened::default()
+        ..OpenedNode::default()
     }
 }
 
@@ -164,11 +170,11 @@ fn is_composed(value: Node<'_>) -> bool {
 }
 
 /// `a.b = c.d = function () {…}`, or a class or an object.
-fn assignment(statement: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+fn assignment(statement: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     if is_called_function(statement) {
-        return Opened {
-            inside: Some(Place::Namespace),
-            ..Opened::default()
+        return OpenedNode {
+            inside: Some(DefinitionPlace::Namespace),
+            ..OpenedNode::default()
         };
     }
     let mut names = Vec::new();
@@ -184,21 +190,21 @@ fn assignment(statement: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
     names.retain(is_name);
     match value.filter(|_| !names.is_empty()) {
         Some(value) => defined(&names, value, outer),
-        None => Opened {
-            inside: Some(Place::Body),
-            ..Opened::default()
+        None => OpenedNode {
+            inside: Some(DefinitionPlace::Body),
+            ..OpenedNode::default()
         },
     }
 }
 
 /// Whether a block is that of a namespace or of a function that is called at once.
-fn is_top_level(block: Node<'_>, outer: &Outer<'_, '_>) -> bool {
+fn is_top_level(block: Node<'_>, outer: &NodeContext<'_, '_>) -> bool {
     let around = outer.enclosing().next();
     let is_global = around.is_some_and(|around| around.kind() == "ambient_declaration");
     is_global
         || is_namespace(around)
         || around.is_some_and(|around| around.kind() == "expression_statement")
-            && outer.place == Place::Namespace
+            && outer.place == DefinitionPlace::Namespace
             && block.parent().is_some_and(is_function)
 }
 
@@ -223,8 +229,8 @@ fn is_called_function(statement: Node<'_>) -> bool {
 }
 
 /// The names of variables, or of the one function, class or object that a variable is made for.
-fn variables(declaration: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
-    // What `let` and `const` declare can't be declared again; a type of the same name is another thing.
+fn variables(declaration: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
+    // `let` and `const` names can't be declared again in their scope, but a type may have the same name.
     let is_var = declaration.kind() == "variable_declaration";
     let mut names = Vec::new();
     let mut imports = false;
@@ -241,42 +247,42 @@ fn variables(declaration: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
         }
     }
     let value = only_value(declaration).filter(|value| is_composed(*value));
-    Opened {
+    OpenedNode {
         preamble: imports,
         first_only: is_var && value.is_none_or(|value| !is_function(value)),
         ..match value {
             Some(value) => defined(&names, value, outer),
-            None => Opened {
+            None => OpenedNode {
                 symbols: names.iter().map(|name| outer.qualified(name)).collect(),
-                inside: Some(Place::Body),
-                ..Opened::default()
+                inside: Some(DefinitionPlace::Body),
+                ..OpenedNode::default()
             },
         }
     }
 }
 
-/// What names define that a value is given to; nothing, if it has no parts.
-fn defined(names: &[String], value: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
+/// The definitions of names with this value; none if the value has no parts.
+fn defined(names: &[String], value: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     let symbols = names.iter().map(|name| outer.qualified(name)).collect();
     match value.kind() {
-        "class" | "object" => Opened {
+        "class" | "object" => OpenedNode {
             symbols,
             ..class(names.first().cloned(), outer)
         },
-        _ if is_function(value) => Opened {
+        _ if is_function(value) => OpenedNode {
             symbols,
-            inside: Some(Place::Body),
-            ..Opened::default()
+            inside: Some(DefinitionPlace::Body),
+            ..OpenedNode::default()
         },
-        _ => Opened {
-            inside: Some(Place::Body),
-            ..Opened::default()
+        _ => OpenedNode {
+            inside: Some(DefinitionPlace::Body),
+            ..OpenedNode::default()
         },
     }
 }
 
 /// The names that a pattern binds: `x`, `{ x, y: z }`, `[x]`.
-fn bound_names(pattern: Node<'_>, outer: &Outer<'_, '_>, names: &mut Vec<String>) {
+fn bound_names(pattern: Node<'_>, outer: &NodeContext<'_, '_>, names: &mut Vec<String>) {
     let mut open = vec![pattern];
     while let Some(node) = open.pop() {
         match node.kind() {
@@ -342,7 +348,7 @@ pub(crate) fn parts(node: Node<'_>) -> Parts {
     }
 }
 
-/// Where the head and the body are of what is defined by a function or a class. An object has no body: an empty one is
+/// The parts of a definition by a function or a class. An object has no body: an empty one is
 /// as much a value as any other.
 fn function_or_class(value: Option<Node<'_>>) -> Option<Parts> {
     let body = value?.child_by_field_name("body")?;

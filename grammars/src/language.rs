@@ -1,4 +1,4 @@
-//! What a language tells the shared walk, and the table of languages.
+//! The interface between a language and the shared walk, and the table of languages.
 
 use std::sync::OnceLock;
 
@@ -9,35 +9,35 @@ use tslp_core::slice::Span;
 use crate::parts::Parts;
 use crate::readable::Readable;
 use crate::stub::Stubs;
-use crate::walk::Outer;
+use crate::walk::NodeContext;
 use crate::{c, cpp, go, java, javascript, python, rust, typescript};
 
-/// What a node kind means to the walk.
+/// The role of a node kind in the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum NodeRole {
     /// Structure to be counted, nothing else.
     Plain,
-    /// Left out of the figures; may document or stand for left-out code.
+    /// Not counted in the figures; may document a definition or replace left-out code.
     Comment,
     /// May define something or enclose definitions: [`Language::open`] says.
     Item,
-    /// The inside of a function: only what [`Role::Macro`] marks is a definition there.
+    /// The inside of a function: only what [`NodeRole::Macro`] marks is a definition there.
     Body,
-    /// A definition wherever it stands, even inside of a function.
+    /// A definition everywhere, even inside of a function.
     Macro,
-    /// What only a whole file has: an include, an import.
+    /// Something that only a whole file has: an include, an import.
     Preamble,
     /// Belongs to the definition that follows it: an attribute, a decorator.
     Lead,
     /// Statements that must begin in one column.
     Indented,
-    /// Dots that may stand for left-out code: [`Language::is_left_out`] says.
+    /// Dots that may replace left-out code: [`Language::is_left_out`] decides.
     Dots,
 }
 
-/// Where definitions are being looked for.
+/// The kind of place in which definitions are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum DefinitionPlace {
     /// At the top level of a file or namespace.
     Namespace,
     /// Among the members of a type.
@@ -46,28 +46,28 @@ pub(crate) enum Place {
     Body,
 }
 
-/// What [`Language::open`] found at a node.
+/// The result of [`Language::open`] at a node.
 #[derive(Debug, Default)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedNode {
     /// Qualified names that the node defines, in source order.
     pub(crate) symbols: Vec<String>,
     /// Whether definitions directly below take their span from this node, as with `template <…>` or `typedef`.
     pub(crate) wraps: bool,
-    /// Where the node's inside is, if elsewhere than its outside.
-    pub(crate) inside: Option<Place>,
+    /// The place inside the node, if it differs from the one around it.
+    pub(crate) inside: Option<DefinitionPlace>,
     /// A component that the node adds to the scope of what it encloses.
     pub(crate) scope: Option<String>,
     /// Start of a macro below that guards against double inclusion and is no definition.
     pub(crate) guard: Option<usize>,
     /// Whether the node is something that only a whole file has.
     pub(crate) preamble: bool,
-    /// Whether it can't be told what the definition belongs to: the text shows an indented part of something.
+    /// Whether the definition's scope is unknown: the text shows an indented part of something.
     pub(crate) is_fragment: bool,
-    /// Whether of several nodes that give the same symbol only the first defines it, as with variables.
+    /// Whether only the first of several nodes with the same symbol defines it, as with variables.
     pub(crate) first_only: bool,
 }
 
-/// One language: all that the walk doesn't know by itself. Each file of a language holds one of these.
+/// One language: everything that the walk needs to know about it. Each language's file holds one.
 pub(crate) struct Language {
     /// The name in grammar tags.
     pub(crate) name: &'static str,
@@ -84,58 +84,58 @@ pub(crate) struct Language {
     /// The text to be parsed in place of the source, of the same length.
     pub(crate) readable: fn(&[u8]) -> Readable,
 
-    /// Whether macros may stand where the grammar has no place for them.
+    /// Whether macros may be where the grammar doesn't expect them.
     pub(crate) has_macros: bool,
 
-    /// Whether indentation alone says what belongs to a statement.
+    /// Whether indentation alone decides what belongs to a statement.
     pub(crate) is_indented: bool,
 
-    /// What a named node kind means.
-    pub(crate) role: fn(&str) -> Role,
+    /// The role of a named node kind.
+    pub(crate) role: fn(&str) -> NodeRole,
 
-    /// What an [`Role::Item`] or [`Role::Macro`] node defines.
-    pub(crate) open: for<'tree> fn(Node<'tree>, &Outer<'tree, '_>) -> Opened,
+    /// The definitions of a [`NodeRole::Item`] or [`NodeRole::Macro`] node.
+    pub(crate) open: for<'tree> fn(Node<'tree>, &NodeContext<'tree, '_>) -> OpenedNode,
 
-    /// Where the head and the body of a definition's node are.
+    /// The head and the body of a definition's node.
     pub(crate) parts: fn(Node<'_>) -> Parts,
 
-    /// Kinds of definitions that a semicolon after them belongs to.
+    /// Kinds of definitions that include a semicolon after them.
     pub(crate) takes_semicolon: &'static [&'static str],
 
-    /// Whether a lone `...` stands for left-out code, as [`Role::Dots`] marks it.
+    /// Whether a lone `...`, marked by [`NodeRole::Dots`], replaces left-out code.
     pub(crate) is_left_out: fn(Node<'_>) -> bool,
 
-    /// How the comments begin that document, and so may quote what stands for left-out code.
+    /// Prefixes of documentation comments, which may quote a placeholder without being one.
     pub(crate) documentation: &'static [&'static str],
 
-    /// Bodies that do nothing, whatever stands next to them (see [`Stubs`]).
+    /// Bodies that do nothing, whatever is next to them (see [`Stubs`]).
     pub(crate) stubs: &'static [&'static str],
 
     /// Bodies that do nothing if a comment says that work is to be done.
     pub(crate) stubs_with_remark: &'static [&'static str],
 
-    /// What is made of all that at first use.
-    pub(crate) ready: OnceLock<Ready>,
+    /// The tables that are built from all of this at first use.
+    pub(crate) ready: OnceLock<LanguageTables>,
 }
 
-/// What is made of a [`Language`] at its first use.
+/// Tables built from a [`Language`] at its first use.
 #[derive(Debug)]
-pub(crate) struct Ready {
-    pub(crate) kinds: Kinds,
+pub(crate) struct LanguageTables {
+    pub(crate) kinds: NodeKinds,
     pub(crate) stubs: Stubs,
 }
 
 impl Language {
     /// The tables of the language.
-    pub(crate) fn ready(&self) -> &Ready {
-        self.ready.get_or_init(|| Ready {
-            kinds: Kinds::of(self),
+    pub(crate) fn ready(&self) -> &LanguageTables {
+        self.ready.get_or_init(|| LanguageTables {
+            kinds: NodeKinds::of(self),
             stubs: Stubs::new(self.stubs, self.stubs_with_remark)
                 .expect("these are constants, and a test compiles them"),
         })
     }
 
-    /// The name and version that stand in every decision.
+    /// The name and version that every decision records.
     pub(crate) fn tag(&self) -> GrammarTag {
         GrammarTag {
             language: self.name.to_owned(),
@@ -144,14 +144,14 @@ impl Language {
     }
 }
 
-/// What the walk knows of each node kind, by its id.
+/// The walk's data for each node kind, by its id.
 #[derive(Debug)]
-pub(crate) struct Kinds(Vec<Kind>);
+pub(crate) struct NodeKinds(Vec<NodeKind>);
 
-/// What the walk knows of a node kind.
+/// The walk's data for one node kind.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kind {
-    pub(crate) role: Role,
+pub(crate) struct NodeKind {
+    pub(crate) role: NodeRole,
     pub(crate) named: bool,
     /// The bracket that the kind is, if it is one; `${` counts as a brace, ends of strings as angles.
     pub(crate) bracket: Option<u8>,
@@ -161,7 +161,7 @@ pub(crate) struct Kind {
     pub(crate) is_statement: bool,
 }
 
-impl Kinds {
+impl NodeKinds {
     fn of(language: &Language) -> Self {
         let grammar = (language.grammar)();
         let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
@@ -171,7 +171,7 @@ impl Kinds {
             let role = if named {
                 (language.role)(name)
             } else {
-                Role::Plain
+                NodeRole::Plain
             };
             let bracket = match name {
                 "${" => Some(b'{'),
@@ -180,7 +180,7 @@ impl Kinds {
                 "(" | ")" | "[" | "]" | "{" | "}" => name.bytes().next(),
                 _ => None,
             };
-            Kind {
+            NodeKind {
                 role,
                 named,
                 bracket,
@@ -192,9 +192,9 @@ impl Kinds {
     }
 
     /// The meaning of a kind. Errors have one that no table holds.
-    pub(crate) fn get(&self, id: u16) -> Kind {
-        self.0.get(usize::from(id)).copied().unwrap_or(Kind {
-            role: Role::Plain,
+    pub(crate) fn get(&self, id: u16) -> NodeKind {
+        self.0.get(usize::from(id)).copied().unwrap_or(NodeKind {
+            role: NodeRole::Plain,
             named: true,
             bracket: None,
             takes_semicolon: false,
@@ -203,39 +203,39 @@ impl Kinds {
     }
 }
 
-/// How the texts of a row are read.
+/// The way in which a row's texts are read.
 #[derive(Clone, Copy)]
-pub(crate) enum Reader {
+pub(crate) enum TextReader {
     /// By one grammar.
     One(&'static Language),
-    /// As C or as C++, whichever reads better.
+    /// As C or as C++, whichever has fewer errors.
     Header,
 }
 
 /// One row of the table.
-pub(crate) struct Row {
+pub(crate) struct LanguageRow {
     /// Extensions of file names, case counts: `.C` is C++.
     pub(crate) extensions: &'static [&'static str],
     /// Whole file names.
     pub(crate) file_names: &'static [&'static str],
-    /// What the language has in common with those that its texts may be taken for.
+    /// The family name that it shares with the languages that its texts may be mistaken for.
     pub(crate) family: &'static str,
     /// Names in info strings of fences, lower case.
     pub(crate) tags: &'static [&'static str],
     /// How texts are read.
-    pub(crate) reader: Reader,
+    pub(crate) reader: TextReader,
 }
 
 /// All languages. Order is identity: add rows at the end.
-static TABLE: &[Row] = &[
-    Row {
+static TABLE: &[LanguageRow] = &[
+    LanguageRow {
         extensions: &["c"],
         file_names: &[],
         family: "c",
         tags: &["c"],
-        reader: Reader::One(&c::C),
+        reader: TextReader::One(&c::C),
     },
-    Row {
+    LanguageRow {
         extensions: &[
             "cpp", "cc", "cxx", "c++", "C", "hpp", "hh", "hxx", "h++", "H", "ipp", "tpp", "inl",
             "txx", "ixx", "cppm",
@@ -243,23 +243,23 @@ static TABLE: &[Row] = &[
         file_names: &[],
         family: "c",
         tags: &["cpp", "c++", "cxx", "cc", "hpp", "hh", "hxx"],
-        reader: Reader::One(&cpp::CPP),
+        reader: TextReader::One(&cpp::CPP),
     },
-    Row {
+    LanguageRow {
         extensions: &["h"],
         file_names: &[],
         family: "c",
         tags: &["h"],
-        reader: Reader::Header,
+        reader: TextReader::Header,
     },
-    Row {
+    LanguageRow {
         extensions: &["py", "pyi", "pyw"],
         file_names: &["SConstruct", "SConscript"],
         family: "python",
         tags: &["python", "py", "python3", "py3"],
-        reader: Reader::One(&python::PYTHON),
+        reader: TextReader::One(&python::PYTHON),
     },
-    Row {
+    LanguageRow {
         extensions: &["js", "jsx", "mjs", "cjs"],
         file_names: &[],
         family: "javascript",
@@ -272,42 +272,42 @@ static TABLE: &[Row] = &[
             "ecmascript",
             "node",
         ],
-        reader: Reader::One(&javascript::JAVASCRIPT),
+        reader: TextReader::One(&javascript::JAVASCRIPT),
     },
-    Row {
+    LanguageRow {
         extensions: &["ts", "mts", "cts"],
         file_names: &[],
         family: "javascript",
         tags: &["typescript", "ts", "mts", "cts"],
-        reader: Reader::One(&typescript::TYPESCRIPT),
+        reader: TextReader::One(&typescript::TYPESCRIPT),
     },
-    Row {
+    LanguageRow {
         extensions: &["tsx"],
         file_names: &[],
         family: "javascript",
         tags: &["tsx"],
-        reader: Reader::One(&typescript::TSX),
+        reader: TextReader::One(&typescript::TSX),
     },
-    Row {
+    LanguageRow {
         extensions: &["rs"],
         file_names: &[],
         family: "rust",
         tags: &["rust", "rs"],
-        reader: Reader::One(&rust::RUST),
+        reader: TextReader::One(&rust::RUST),
     },
-    Row {
+    LanguageRow {
         extensions: &["go"],
         file_names: &[],
         family: "go",
         tags: &["go", "golang"],
-        reader: Reader::One(&go::GO),
+        reader: TextReader::One(&go::GO),
     },
-    Row {
+    LanguageRow {
         extensions: &["java"],
         file_names: &[],
         family: "java",
         tags: &["java"],
-        reader: Reader::One(&java::JAVA),
+        reader: TextReader::One(&java::JAVA),
     },
 ];
 
@@ -317,7 +317,7 @@ pub(crate) fn count() -> usize {
 }
 
 /// The row of a language.
-pub(crate) fn row(language: LanguageId) -> Option<&'static Row> {
+pub(crate) fn row(language: LanguageId) -> Option<&'static LanguageRow> {
     TABLE.get(usize::from(language.0))
 }
 
@@ -326,8 +326,8 @@ pub(crate) fn tags() -> Vec<GrammarTag> {
     let mut tags: Vec<GrammarTag> = TABLE
         .iter()
         .filter_map(|row| match row.reader {
-            Reader::One(language) => Some(language.tag()),
-            Reader::Header => None,
+            TextReader::One(language) => Some(language.tag()),
+            TextReader::Header => None,
         })
         .collect();
     tags.sort();
@@ -350,23 +350,27 @@ pub(crate) fn of_tag(tag: &str) -> Option<LanguageId> {
     id_where(|row| row.tags.iter().any(|known| known.eq_ignore_ascii_case(tag)))
 }
 
-fn id_where(matches: impl Fn(&Row) -> bool) -> Option<LanguageId> {
+fn id_where(matches: impl Fn(&LanguageRow) -> bool) -> Option<LanguageId> {
     let index = TABLE.iter().position(matches)?;
     u8::try_from(index).ok().map(LanguageId)
 }
 
 /// The text of a name.
-pub(crate) fn text(node: Node<'_>, outer: &Outer<'_, '_>) -> String {
+pub(crate) fn text(node: Node<'_>, outer: &NodeContext<'_, '_>) -> String {
     String::from_utf8_lossy(span(node).of(outer.source)).into_owned()
 }
 
 /// The text of the child that a field names.
-pub(crate) fn field_text(node: Node<'_>, field: &str, outer: &Outer<'_, '_>) -> Option<String> {
+pub(crate) fn field_text(
+    node: Node<'_>,
+    field: &str,
+    outer: &NodeContext<'_, '_>,
+) -> Option<String> {
     let child = node.child_by_field_name(field)?;
     (!child.is_missing()).then(|| text(child, outer))
 }
 
-/// Leaves a blank only where two words would run together.
+/// Removes whitespace except where two words would run together.
 pub(crate) fn tightened(text: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut tight = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Where a definition's text begins: at the documentation comments directly above it.
+//! The start of a definition's text: at the documentation comments directly above it.
 
 use tslp_core::slice::Span;
 
@@ -7,15 +7,15 @@ use tslp_core::slice::Span;
 pub(crate) struct Comment {
     /// Its bytes.
     pub(crate) span: Span,
-    /// Whether it stands for code left out.
+    /// Whether it replaces left-out code.
     pub(crate) placeholder: bool,
 }
 
-/// The first byte of the definition that the parser saw start at `start`: blanked words that precede it and the
-/// unbroken run of comments above are part of it.
+/// The first byte of a definition that begins at `start` in the parser's view: the blanked words before it and the unbroken run
+/// of comments above are part of it.
 ///
-/// A comment documents what follows when it begins its line, only blanks and at most one line end lie in between, and
-/// it is no placeholder.
+/// A comment documents the definition after it if it begins its line, is separated only by whitespace with at most one line
+/// end, and is no placeholder.
 pub(crate) fn start(source: &[u8], comments: &[Comment], prefixes: &[Span], start: u32) -> u32 {
     let mut start = start;
     let mut prefixes = &prefixes[..prefixes.partition_point(|span| span.start < start)];
@@ -40,7 +40,7 @@ pub(crate) fn start(source: &[u8], comments: &[Comment], prefixes: &[Span], star
     }
 }
 
-/// Whether a blanked word stands directly before `at`, so that what starts there is inside a declaration.
+/// Whether a blanked word is directly before `at`, so that `at` is inside a declaration.
 fn ends_in_prefix(prefixes: &[Span], source: &[u8], at: u32) -> bool {
     prefixes
         .last()
@@ -55,7 +55,7 @@ fn is_blank(text: &[u8]) -> bool {
     text.iter().all(u8::is_ascii_whitespace)
 }
 
-/// Whether nothing but blanks and at most one line end lies in `gap`. A line comment may have taken its line end along.
+/// Whether `gap` is whitespace with at most one line end. A line comment may include its line end.
 fn joins(gap: &[u8]) -> bool {
     is_blank(gap) && gap.iter().filter(|byte| **byte == b'\n').count() <= 1
 }

@@ -50,10 +50,10 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 
-/// How often torn blocks are looked for: what one of them hid shows when it is passed over.
+/// Most rounds of searching for torn blocks: blanking one may uncover another.
 const TORN_ROUNDS_MAX: usize = 3;
 
-/// The parsers this crate ships. Holds nothing: share it or make a new one, as is handier.
+/// The parsers of this crate. It holds no state, so instances are interchangeable.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TreeSitterGrammars;
 
@@ -66,10 +66,10 @@ impl TreeSitterGrammars {
 }
 
 impl TreeSitterGrammars {
-    /// Reads `symbols.json` and compiles each of its patterns: how many languages they read.
+    /// Reads `symbols.json`, compiles each of its patterns, and returns the number of its languages.
     ///
     /// # Errors
-    /// What is wrong with the data.
+    /// A description of the first fault in the data.
     pub fn check_patterns() -> Result<usize, String> {
         patterns::check()
     }
@@ -103,15 +103,15 @@ impl Grammars for TreeSitterGrammars {
 
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
         match language::row(language).map(|row| row.reader) {
-            Some(language::Reader::One(language)) => extract_as(language, source),
-            Some(language::Reader::Header) => header::extract(source),
+            Some(language::TextReader::One(language)) => extract_as(language, source),
+            Some(language::TextReader::Header) => header::extract(source),
             None if source.len() > PARSE_BYTES_MAX => Err(ExtractError::TooLarge),
             None => patterns::extract(usize::from(language.0) - language::count(), source),
         }
     }
 }
 
-/// What a language has in common with its kin.
+/// The family name of a language, which it shares with related ones.
 fn family(language: LanguageId) -> Option<&'static str> {
     match usize::from(language.0).checked_sub(language::count()) {
         None => language::row(language).map(|row| row.family),
@@ -149,7 +149,7 @@ fn extract_from(
     }
 }
 
-/// What one tree says of a source. `firsts` are the symbols that the text in front of it defines.
+/// Reads a source with one tree. `firsts` are the symbols that earlier pieces of the text define.
 fn read_at_once(
     language: &'static language::Language,
     source: &[u8],
@@ -159,13 +159,13 @@ fn read_at_once(
     if source.len() > PARSE_BYTES_MAX {
         return Err(ExtractError::TooLarge);
     }
-    let nesting = parse::nesting(source, &readable)?;
-    arena::within(|| {
-        let mut tree = parse::bounded(language, readable.text(source), nesting)?;
-        let elided = elided::lines(readable.text(source), &tree, &language.ready().kinds);
+    let nesting = parse::nesting_depth(source, &readable)?;
+    arena::within_arena(|| {
+        let mut tree = parse::parse_bounded(language, readable.text(source), nesting)?;
+        let elided = elided::elided_lines(readable.text(source), &tree, &language.ready().kinds);
         if !elided.is_empty() {
             readable.blank_elided(source, elided);
-            tree = parse::bounded(language, readable.text(source), nesting)?;
+            tree = parse::parse_bounded(language, readable.text(source), nesting)?;
         }
         tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
         let mut known = firsts.clone();
@@ -175,23 +175,23 @@ fn read_at_once(
                 break;
             }
             let text = readable.text(source);
-            let torn = torn::blocks(language, source, text, &tree, nesting);
+            let torn = torn::torn_blocks(language, source, text, &tree, nesting);
             if torn.is_empty() {
                 break;
             }
             // One tree at a time: each takes many times the memory of its text.
             drop(tree);
             readable.pass_over(source, &torn);
-            tree = parse::bounded(language, readable.text(source), nesting)?;
-            // What the parser made of a macro's word before may have hung on what is passed over now.
+            tree = parse::parse_bounded(language, readable.text(source), nesting)?;
+            // The repair of macros may have depended on code that is blanked now, so it starts again from the source.
             tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
             let mut known_now = firsts.clone();
             let mut mended = walk::walk(language, &tree, source, &readable, &mut known_now);
-            // A torn block may have looked sound, but no more than that is given up for the rest.
+            // Blanking costs at most the torn blocks' own definitions; it must gain at least as many elsewhere.
             if sound(&mended) + torn.len() < sound(&read) {
                 break;
             }
-            // What stands for left-out code does so in what is torn, too, and a text that ends too early goes on doing so.
+            // Placeholders inside torn blocks still count, and so does that the text breaks off.
             mended.elisions.append(&mut read.elisions);
             mended.elisions.sort_unstable();
             mended.elisions.dedup();
@@ -203,7 +203,7 @@ fn read_at_once(
     })
 }
 
-/// How many definitions have no errors.
+/// The number of definitions without errors.
 fn sound(read: &Extraction) -> usize {
     let sound = read.definitions.iter().filter(|it| !it.damaged);
     sound.count()

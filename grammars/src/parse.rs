@@ -17,19 +17,18 @@ const NESTING_MAX: u32 = 10_000;
 /// elsewhere. A megabyte of ordinary code holds 120,000 to 250,000; one of digits and commas would take 160 MB.
 pub const TOKENS_MAX: usize = 200_000;
 
-/// Most words and marks that are parsed where comments and literals aren't told from code before the parse. A megabyte of
-/// ordinary code has 250,000 to 350,000; of digits and commas it would have a million.
+/// Most words and marks that are parsed in languages whose comments and literals aren't recognised before the parse. A megabyte
+/// of ordinary code has 250,000 to 350,000; one of digits and commas has a million.
 pub const MARKS_MAX: usize = 400_000;
 
 /// Progress calls (one per hundred parser operations) granted before any byte is read.
 const CALLS_BASE: usize = 600;
 
-/// Nesting from which on a call earns less: where a parser is lost, a step takes it time in proportion to the depth.
+/// Nesting from which on the budget shrinks: a lost parser's step takes time in proportion to the depth.
 const NESTING_PER_SHARE: usize = 1_000;
 
-/// Bytes read that earn one more progress call. Ordinary code, with errors or not, needs one call for 90 to 700
-/// bytes; where a parser needs
-/// one for fewer than this it is multiplying readings of nonsense, and memory with them.
+/// Bytes read that earn one more progress call. Ordinary code, with errors or not, needs one call for 90 to 700 bytes; a parser
+/// that needs one for fewer than this is multiplying interpretations of nonsense, and memory with them.
 const BYTES_PER_CALL: usize = 24;
 
 /// Parses `text`; the budget counts parser operations, never time, so that the answer is the same on every machine.
@@ -38,7 +37,7 @@ const BYTES_PER_CALL: usize = 24;
 ///
 /// # Errors
 /// [`ExtractError::Unparsable`] when the budget is spent.
-pub(crate) fn bounded(
+pub(crate) fn parse_bounded(
     language: &Language,
     text: &[u8],
     nesting: u32,
@@ -79,11 +78,11 @@ fn within_budget(
     )
 }
 
-/// How deep brackets nest in a text that may be parsed.
+/// The nesting depth of brackets in a text that may be parsed.
 ///
 /// # Errors
-/// When there is more of anything than a parser has memory for.
-pub(crate) fn nesting(source: &[u8], readable: &Readable) -> Result<u32, ExtractError> {
+/// [`ExtractError::TooDense`] if the text has more tokens than are parsed, [`ExtractError::Unparsable`] if brackets nest deeper.
+pub(crate) fn nesting_depth(source: &[u8], readable: &Readable) -> Result<u32, ExtractError> {
     if readable.tokens > TOKENS_MAX {
         return Err(ExtractError::TooDense);
     }
@@ -97,8 +96,8 @@ pub(crate) fn nesting(source: &[u8], readable: &Readable) -> Result<u32, Extract
     }
 }
 
-/// How deep the brackets of a text nest, and how many words and marks it has, literals and comments taken for code:
-/// enough to refuse what nobody writes.
+/// The nesting depth of a text's brackets and its number of words and marks, with literals and comments counted as code: exact
+/// enough to refuse texts that nobody writes.
 fn density(text: &[u8]) -> (u32, usize) {
     let (mut depth, mut deepest, mut count) = (0_i32, 0, 0);
     let mut in_word = false;
@@ -113,7 +112,7 @@ fn density(text: &[u8]) -> (u32, usize) {
     (deepest.unsigned_abs(), count)
 }
 
-/// What a byte is part of.
+/// The kind of token that a byte is part of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ByteKind {
     Blank,
@@ -121,7 +120,7 @@ enum ByteKind {
     Mark,
 }
 
-/// For each byte what it is part of, and how much deeper brackets nest after it.
+/// For each byte its kind, and the change of the nesting depth after it.
 static BYTES: [(ByteKind, i8); 256] = {
     let mut bytes = [(ByteKind::Mark, 0); 256];
     let mut byte = 0_u8;

@@ -1,31 +1,31 @@
-//! The parts of a definition: where its head begins and ends, and what is its body.
+//! The parts of a definition: its head and its body.
 
 use tree_sitter::Node;
 
-use crate::language::{Kinds, Role};
+use crate::language::{NodeKinds, NodeRole};
 
 /// The parts of a definition's node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts {
-    /// First byte past the head; blanks may precede it.
+    /// First byte past the head; whitespace may precede it.
     pub(crate) head_end: usize,
     /// The body.
     pub(crate) body: BodyPlace,
 }
 
-/// Where a definition's body is.
+/// The position of a definition's body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BodyPlace {
     /// There is none.
     Nowhere,
-    /// Statements or members from one byte to another, brackets left out.
+    /// Statements or members from one byte to another, without brackets.
     Within(usize, usize),
     /// Something that is code by itself, such as `= default`.
     Code,
 }
 
 impl BodyPlace {
-    /// What stands between the brackets of a node.
+    /// The text between the brackets of a node.
     pub(crate) fn between_brackets(node: Node<'_>) -> Self {
         Self::Within(node.start_byte() + 1, node.end_byte().saturating_sub(1))
     }
@@ -42,7 +42,7 @@ pub(crate) fn with_body(node: Node<'_>) -> Parts {
     }
 }
 
-/// The parts of a C or C++ definition that stands at `node`.
+/// The parts of a C or C++ definition at `node`.
 pub(crate) fn of_c(node: Node<'_>) -> Parts {
     match node.kind() {
         "function_definition" => of_function(node),
@@ -60,17 +60,17 @@ pub(crate) fn of_c(node: Node<'_>) -> Parts {
 }
 
 /// The first byte of a definition's own text, after the attributes and comments that it begins with.
-pub(crate) fn start(anchor: Node<'_>, kinds: &Kinds) -> usize {
+pub(crate) fn start(anchor: Node<'_>, kinds: &NodeKinds) -> usize {
     first_own(anchor, kinds).unwrap_or(anchor).start_byte()
 }
 
 /// The first child that is no attribute or comment, nor a list of nothing but these.
-fn first_own<'tree>(node: Node<'tree>, kinds: &Kinds) -> Option<Node<'tree>> {
+fn first_own<'tree>(node: Node<'tree>, kinds: &NodeKinds) -> Option<Node<'tree>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).find_map(|child| {
         let is_lead = |node: Node<'_>| {
             let role = kinds.get(node.kind_id()).role;
-            matches!(role, Role::Lead | Role::Comment)
+            matches!(role, NodeRole::Lead | NodeRole::Comment)
         };
         if is_lead(child) {
             return None;

@@ -1,13 +1,13 @@
 //! Texts that are too large for one tree, read in pieces between definitions at the top level.
 //!
-//! A *window* of the text is parsed only to find out where a piece may end: before the last of the definitions that begin at
-//! the margin, the end of the window left out, since what it tore apart reads like anything. The piece is then read as
-//! if it were all there is, and the next window begins behind it. A piece that ends in the middle of something is looked for
-//! in a larger window: a function may be that long. A conditional of C that reaches over a piece's end is passed
-//! over: at the top level each of its branches holds whole definitions.
+//! A *window* of the text is parsed only to find the end of a piece: before the last of the definitions that begin at the
+//! margin, except in the last part of the window, because a definition that is cut there may be read as anything. The piece
+//! is then read as a text of its own, and the next window begins after it. If a piece ends in the middle of something, a larger
+//! window is tried: a function may be that long. The directives of a C conditional that extends over a piece's end are
+//! blanked: at the top level each of its branches holds whole definitions.
 //!
-//! Where that doesn't help, a bracket was open around it, such as a namespace's: what the
-//! definitions from there on belong to can't be told, so they count as damaged.
+//! If no window helps, a bracket is open around the piece, such as a namespace's: then the scope of the definitions from there
+//! on is unknown, and they count as damaged.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,29 +17,29 @@ use tslp_core::extract::{ExtractError, Extraction};
 use tslp_core::limits::{DEFINITIONS_PER_BLOCK_MAX, PARSE_BYTES_MAX};
 use tslp_core::slice::Span;
 
-use crate::language::{Language, Role, offset};
+use crate::language::{Language, NodeRole, offset};
 use crate::{arena, parse, preprocessor, read_at_once};
 
-/// Bytes looked at for the end of a piece, doubled up to [`PARSE_BYTES_MAX`] until there is one. Dense code has 130,000 tokens
+/// Bytes searched for the end of a piece, doubled up to [`PARSE_BYTES_MAX`] until there is one. Dense code has 130,000 tokens
 /// in so many, and few definitions are longer.
 const WINDOW_BYTES: usize = 256 << 10;
 
-/// The share of a window at its end in which no piece ends: a definition that isn't longer is torn behind every cut.
+/// One over the share of a window, at its end, in which no piece may end: a definition up to that length may be torn there.
 const UNTRUSTED_SHARE: usize = 8;
 
 /// Reads a text piece by piece.
 ///
 /// # Errors
-/// When it can't be cut, or one of its pieces can't be read.
+/// [`ExtractError::TooLarge`] if it can't be cut; else the error of the first piece that can't be read.
 pub(crate) fn extract(
     language: &'static Language,
     source: &[u8],
 ) -> Result<Extraction, ExtractError> {
     let mut firsts = HashSet::new();
-    let (mut whole, mut end) = piece(language, source, &mut firsts)?;
+    let (mut whole, mut end) = first_piece(language, source, &mut firsts)?;
     while end < source.len() && whole.definitions.len() < DEFINITIONS_PER_BLOCK_MAX {
-        let (next, length) = piece(language, &source[end..], &mut firsts)?;
-        join(&mut whole, moved(next, offset(end)));
+        let (next, length) = first_piece(language, &source[end..], &mut firsts)?;
+        append_piece(&mut whole, shifted_by(next, offset(end)));
         end += length;
     }
     if whole.definitions.len() < DEFINITIONS_PER_BLOCK_MAX {
@@ -49,8 +49,8 @@ pub(crate) fn extract(
     }
 }
 
-/// What the first piece of a text says, and its length: from a larger window if it ends in the middle of something.
-fn piece(
+/// The extraction of a text's first piece, and its length; from a larger window if it ends in the middle of something.
+fn first_piece(
     language: &'static Language,
     rest: &[u8],
     firsts: &mut HashSet<String>,
@@ -65,7 +65,7 @@ fn piece(
         };
         if let Some(length) = length {
             let mut known = firsts.clone();
-            let text = closed(language, &rest[..length]);
+            let text = without_partial_conditionals(language, &rest[..length]);
             let read = read_at_once(language, &text, (language.readable)(&text), &mut known)?;
             let is_whole = !read.breaks_off || length == rest.len();
             if is_whole || found.is_err() {
@@ -82,8 +82,8 @@ fn piece(
     Ok((read, length))
 }
 
-/// The text without the conditionals that aren't whole.
-fn closed<'a>(language: &Language, text: &'a [u8]) -> Cow<'a, [u8]> {
+/// The text without the directives of conditionals that aren't whole.
+fn without_partial_conditionals<'a>(language: &Language, text: &'a [u8]) -> Cow<'a, [u8]> {
     if language.has_macros {
         preprocessor::without_open_conditionals(text)
     } else {
@@ -91,14 +91,13 @@ fn closed<'a>(language: &Language, text: &'a [u8]) -> Cow<'a, [u8]> {
     }
 }
 
-/// Where the last definition begins that stands at the margin and in the trusted part of a window, comments and attributes
-/// above it included.
+/// The start of the last definition at the margin in the trusted part of a window, comments and attributes above it included.
 fn last_cut(language: &'static Language, window: &[u8]) -> Result<Option<usize>, ExtractError> {
-    let text = closed(language, window);
+    let text = without_partial_conditionals(language, window);
     let readable = (language.readable)(&text);
-    let nesting = parse::nesting(&text, &readable)?;
-    arena::within(|| {
-        let tree = parse::bounded(language, readable.text(&text), nesting)?;
+    let nesting = parse::nesting_depth(&text, &readable)?;
+    arena::within_arena(|| {
+        let tree = parse::parse_bounded(language, readable.text(&text), nesting)?;
         Ok(last_cut_of_tree(language, &tree, &text))
     })
 }
@@ -116,12 +115,12 @@ fn last_cut_of_tree(language: &Language, tree: &Tree, window: &[u8]) -> Option<u
         let begins_line = gap.ends_with(b"\n") && gap.trim_ascii().is_empty();
         past = node.end_byte();
         match kinds.get(node.kind_id()).role {
-            Role::Comment | Role::Lead => {
+            NodeRole::Comment | NodeRole::Lead => {
                 lead = lead.or_else(|| begins_line.then(|| node.start_byte()));
                 continue;
             }
             // A macro may be defined in the middle of a body, and so begin no piece.
-            Role::Item if begins_line && !node.has_error() => {
+            NodeRole::Item if begins_line && !node.has_error() => {
                 last = lead.or_else(|| Some(node.start_byte()));
             }
             _ => {}
@@ -135,8 +134,8 @@ fn last_cut_of_tree(language: &Language, tree: &Tree, window: &[u8]) -> Option<u
     last.filter(|cut| *cut > 0)
 }
 
-/// A piece's extraction, by places in the whole text.
-fn moved(mut piece: Extraction, by: u32) -> Extraction {
+/// A piece's extraction with its positions moved to those in the whole text.
+fn shifted_by(mut piece: Extraction, by: u32) -> Extraction {
     let definitions = piece.definitions.iter_mut();
     let spans = definitions.flat_map(|it| [&mut it.span, &mut it.head]);
     let spans = spans.chain(&mut piece.elisions).chain(&mut piece.unread);
@@ -147,8 +146,8 @@ fn moved(mut piece: Extraction, by: u32) -> Extraction {
     piece
 }
 
-/// Adds the next piece to those in front of it.
-fn join(whole: &mut Extraction, mut next: Extraction) {
+/// Adds the next piece's extraction to that of the pieces before it.
+fn append_piece(whole: &mut Extraction, mut next: Extraction) {
     for definition in &mut next.definitions {
         definition.damaged |= whole.breaks_off;
     }

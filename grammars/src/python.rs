@@ -1,16 +1,16 @@
-//! Python: what its node kinds define.
+//! Python: the definitions of its node kinds.
 //!
-//! What `if`, `try` and the like enclose counts as if it stood outside. A property's setter is `Class.name.setter`. What
-//! `@overload` decorates is a declaration.
+//! Definitions inside `if`, `try` and the like count as if they were outside. A property's setter is `Class.name.setter`. A
+//! function decorated with `@overload` is a declaration.
 
 use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use crate::language::{Language, Opened, Place, Role, field_text, text};
+use crate::language::{DefinitionPlace, Language, NodeRole, OpenedNode, field_text, text};
 use crate::parts::{self, BodyPlace, Parts};
 use crate::readable::Readable;
-use crate::walk::Outer;
+use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static PYTHON: Language = Language {
@@ -38,68 +38,70 @@ pub(crate) static PYTHON: Language = Language {
     ready: OnceLock::new(),
 };
 
-fn role(kind: &str) -> Role {
+fn role(kind: &str) -> NodeRole {
     match kind {
-        "comment" => Role::Comment,
-        "import_statement" | "import_from_statement" | "future_import_statement" => Role::Preamble,
-        "decorator" => Role::Lead,
-        "ellipsis" => Role::Dots,
-        "module" | "block" => Role::Indented,
+        "comment" => NodeRole::Comment,
+        "import_statement" | "import_from_statement" | "future_import_statement" => {
+            NodeRole::Preamble
+        }
+        "decorator" => NodeRole::Lead,
+        "ellipsis" => NodeRole::Dots,
+        "module" | "block" => NodeRole::Indented,
         "decorated_definition"
         | "function_definition"
         | "class_definition"
         | "expression_statement"
-        | "type_alias_statement" => Role::Item,
-        _ => Role::Plain,
+        | "type_alias_statement" => NodeRole::Item,
+        _ => NodeRole::Plain,
     }
 }
 
-fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
     match node.kind() {
-        "decorated_definition" => Opened {
+        "decorated_definition" => OpenedNode {
             wraps: true,
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        "function_definition" => Opened {
+        "function_definition" => OpenedNode {
             symbols: function(node, outer).into_iter().collect(),
-            inside: Some(Place::Body),
+            inside: Some(DefinitionPlace::Body),
             is_fragment: is_fragment(node, outer),
-            ..Opened::default()
+            ..OpenedNode::default()
         },
         "class_definition" => {
             let name = field_text(node, "name", outer);
-            Opened {
+            OpenedNode {
                 symbols: name.iter().map(|name| outer.qualified(name)).collect(),
-                inside: Some(Place::Type),
+                inside: Some(DefinitionPlace::Type),
                 is_fragment: is_fragment(node, outer),
                 scope: name,
-                ..Opened::default()
+                ..OpenedNode::default()
             }
         }
-        _ if !outer.holds_values() => Opened::default(),
-        "type_alias_statement" => Opened {
+        _ if !outer.holds_values() => OpenedNode::default(),
+        "type_alias_statement" => OpenedNode {
             symbols: field_text(node, "left", outer)
                 .map(|name| name.split('[').next().unwrap_or_default().trim().to_owned())
                 .into_iter()
                 .collect(),
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        _ => Opened {
+        _ => OpenedNode {
             symbols: variables(node, outer),
             first_only: true,
-            ..Opened::default()
+            ..OpenedNode::default()
         },
     }
 }
 
 /// Whether the text shows no more than an indented part of a file.
-fn is_fragment(node: Node<'_>, outer: &Outer<'_, '_>) -> bool {
+fn is_fragment(node: Node<'_>, outer: &NodeContext<'_, '_>) -> bool {
     let wrapper = outer.wrappers().last().unwrap_or(node);
     let is_in_file = || wrapper.parent().is_none_or(|file| file.parent().is_none());
-    outer.place == Place::Namespace && wrapper.start_position().column > 0 && is_in_file()
+    outer.place == DefinitionPlace::Namespace && wrapper.start_position().column > 0 && is_in_file()
 }
 
-fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
+fn function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
     let mut name = field_text(node, "name", outer)?;
     if let Some(wrapper) = outer.wrappers().next() {
         let mut cursor = wrapper.walk();
@@ -121,7 +123,7 @@ fn function(node: Node<'_>, outer: &Outer<'_, '_>) -> Option<String> {
 }
 
 /// The names that a statement assigns to; not those that it only annotates.
-fn variables(statement: Node<'_>, outer: &Outer<'_, '_>) -> Vec<String> {
+fn variables(statement: Node<'_>, outer: &NodeContext<'_, '_>) -> Vec<String> {
     let mut names = Vec::new();
     let mut next = statement.child(0);
     while let Some(assignment) = next.filter(|node| node.kind() == "assignment") {
@@ -168,7 +170,7 @@ fn parts(node: Node<'_>) -> Parts {
     }
 }
 
-/// Where the body begins, after its documentation string.
+/// The start of the body, after its documentation string.
 fn body_start(node: Node<'_>) -> Option<usize> {
     let body = node.child_by_field_name("body")?;
     let first = body.named_child(0)?;
@@ -183,7 +185,7 @@ fn body_start(node: Node<'_>) -> Option<usize> {
     })
 }
 
-/// `...` is a body, so it stands for left-out code only where it isn't all there is of a block.
+/// Whether `...` replaces left-out code: alone in a block it is an ordinary body.
 fn is_left_out(dots: Node<'_>) -> bool {
     let Some(statement) = dots
         .parent()

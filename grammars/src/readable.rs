@@ -1,15 +1,15 @@
-//! The text that is parsed in place of the source: the same bytes, but for what the grammar can't read.
+//! The text that is parsed in place of the source: the same bytes, except for code that the grammar can't read.
 
 use tslp_core::slice::Span;
 
-use crate::torn::{self, Torn};
+use crate::torn::{self, TornBlock};
 
-/// A placeholder is short; a longer comment isn't worth being looked at.
+/// Longest comment that is checked for being a placeholder.
 pub(crate) const PLACEHOLDER_BYTES_MAX: usize = 512;
 
-/// What the words of a text say of its language, as far as they stand where C++ has them.
+/// The language that the words of a text suggest, by words of C++ where C++ has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Looks {
+pub(crate) enum LanguageLooks {
     /// No words of C++ occur.
     #[default]
     C,
@@ -26,22 +26,22 @@ pub(crate) struct Readable {
     pub(crate) changed: Option<Vec<u8>>,
     /// Blanked words that belong to the declaration that follows them, in source order.
     pub(crate) prefixes: Vec<Span>,
-    /// Functions that a macro defines: where the parser sees them begin, and the span of their real name.
+    /// Functions that a macro defines: their start in the parser's view, and the span of their real name.
     pub(crate) macro_functions: Vec<Span>,
     /// Lines of bare dots, blanked.
     pub(crate) elisions: Vec<Span>,
-    /// Macro definitions blanked because they stand in the middle of something else, and their names.
+    /// Macro definitions blanked because they are in the middle of something else, and their names.
     pub(crate) macros: Vec<(Span, Span)>,
-    /// Places in blanked text that look wrong: errors as good as the parser's, in source order.
+    /// Positions in blanked text that look wrong; they count as errors like the parser's. In source order.
     pub(crate) suspects: Vec<u32>,
-    /// How many tokens the source has.
+    /// The number of tokens in the source.
     pub(crate) tokens: usize,
-    /// How deep brackets nest.
+    /// The nesting depth of brackets.
     pub(crate) depth: u32,
-    /// Whether the source ends in the middle of something, where that is known before the parse.
+    /// Whether the source ends in the middle of something, if that is known before the parse.
     pub(crate) breaks_off: Option<bool>,
-    /// What its words say of its language.
-    pub(crate) looks: Looks,
+    /// The language that its words suggest.
+    pub(crate) looks: LanguageLooks,
 }
 
 impl Readable {
@@ -50,7 +50,7 @@ impl Readable {
         self.changed.as_deref().unwrap_or(source)
     }
 
-    /// Blanks lines that stand for left-out code.
+    /// Blanks lines that replace left-out code.
     pub(crate) fn blank_elided(&mut self, source: &[u8], lines: Vec<Span>) {
         let text = self.changed.get_or_insert_with(|| source.to_vec());
         for line in &lines {
@@ -59,9 +59,9 @@ impl Readable {
         self.elisions.extend(lines);
     }
 
-    /// Blanks what is torn; each is an error where it lies.
-    pub(crate) fn pass_over(&mut self, source: &[u8], torn: &[Torn]) {
-        self.changed = Some(torn::without(self.text(source), torn));
+    /// Blanks torn blocks; each counts as an error at its position.
+    pub(crate) fn pass_over(&mut self, source: &[u8], torn: &[TornBlock]) {
+        self.changed = Some(torn::with_blanked(self.text(source), torn));
         self.suspects.extend(torn.iter().map(|it| it.error));
         self.suspects.sort_unstable();
         self.suspects.dedup();

@@ -1,10 +1,10 @@
-//! Macros that the preprocessor's pass doesn't know by their looks: a word that the grammar can't place is passed over.
+//! Macros that the preprocessor's pass doesn't recognise: a word that the grammar can't place is blanked.
 //!
 //! After a parse with errors, the words that the parser skipped, and those after which it made up a semicolon in the
 //! middle of a declaration, are blanked, and the text is parsed again. It stays so if that leaves fewer errors.
 //!
 //! A slip of the pen looks the same, so a word must look like a macro or be used more than once in the text. In the
-//! bodies of functions only what looks like a macro or stands in front of a type is passed over, and a call is a loop in front of a
+//! bodies of functions only what looks like a macro or is in front of a type is blanked, and a call is a loop in front of a
 //! block or of a line that is indented deeper.
 
 use std::collections::{HashMap, HashSet};
@@ -18,31 +18,31 @@ use crate::parse;
 use crate::preprocessor::{WordKind, looks_like_macro, word_kind};
 use crate::readable::Readable;
 
-/// Parses again at the most: each may bring the parser to the next word that it can't place.
+/// Most further parses: each may bring the parser to the next word that it can't place.
 const ROUNDS_MAX: usize = 4;
 
-/// Places mended in one round.
+/// Most edits of one round.
 const EDITS_MAX: usize = 1_000;
 
-/// The longest stretch that is passed over, and the most words in it: more are no macros but prose.
+/// The longest stretch that is blanked, and the most words in it: more are prose, no macros.
 const PASSED_BYTES_MAX: usize = 256;
 const PASSED_WORDS_MAX: usize = 3;
 
-/// Words in a row in which a macro is looked for: prose has more.
+/// Most words in a row that are searched for a macro: prose has more.
 const RUN_WORDS_MAX: usize = 5;
 
 /// A change to the text.
-enum Edit {
+enum RepairEdit {
     /// Words and their arguments that are blanked.
     Pass(Span),
     /// The arguments of a call in front of a block; the call becomes `if (1)`.
     Loop { name: Span, arguments: Span },
 }
 
-/// How often each word occurs in a text.
-struct Words<'a>(HashMap<&'a [u8], u32>);
+/// The number of occurrences of each word in a text.
+struct WordCounts<'a>(HashMap<&'a [u8], u32>);
 
-impl<'a> Words<'a> {
+impl<'a> WordCounts<'a> {
     fn of(text: &'a [u8]) -> Self {
         let mut counts = HashMap::new();
         for word in text.split(|byte| !is_of_word(byte)) {
@@ -56,10 +56,10 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The tree of a text, with `readable` as it was parsed in the end.
+/// Parses a text, repairing `readable` until nothing improves; returns the tree of the last version.
 ///
 /// # Errors
-/// When a text that was parsed before can't be parsed again.
+/// [`ExtractError::Unparsable`] if a text that was parsed before can't be parsed again.
 pub(crate) fn repaired(
     language: &Language,
     source: &[u8],
@@ -71,7 +71,7 @@ pub(crate) fn repaired(
     if !language.has_macros || !tree.root_node().has_error() {
         return Ok(tree);
     }
-    let words = Words::of(source);
+    let words = WordCounts::of(source);
     let mut refused = HashSet::new();
     for _ in 0..ROUNDS_MAX {
         let (errors, mut edits) = edits(&tree, readable.text(source), &words);
@@ -82,19 +82,20 @@ pub(crate) fn repaired(
         // One tree at a time: each takes many times the memory of its text.
         drop(tree);
         let mut text = edited(readable.text(source), &edits);
-        let mut next = parse::bounded(language, &text, nesting);
+        let mut next = parse::parse_bounded(language, &text, nesting);
         let left = next.as_ref().map_or_else(|_| Vec::new(), errors_of);
-        let helps = |edit: &Edit| {
+        let helps = |edit: &RepairEdit| {
             let line_end = end_of_line(&text, edit.span().end);
             let first = left.partition_point(|error| error.end < edit.span().start);
             left.get(first).is_none_or(|error| error.start > line_end)
         };
-        let (kept, useless): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(helps);
+        let (kept, useless): (Vec<RepairEdit>, Vec<RepairEdit>) =
+            edits.into_iter().partition(helps);
         refused.extend(useless.iter().map(|edit| edit.span().start));
         if !useless.is_empty() {
             drop(next);
             text = edited(readable.text(source), &kept);
-            next = parse::bounded(language, &text, nesting);
+            next = parse::parse_bounded(language, &text, nesting);
         }
         match next.map(|next| (errors_of(&next).len(), next)) {
             Ok((left, next)) if left < errors => {
@@ -102,10 +103,10 @@ pub(crate) fn repaired(
                 readable.changed = Some(text);
                 readable
                     .prefixes
-                    .extend(kept.iter().filter_map(Edit::passed));
+                    .extend(kept.iter().filter_map(RepairEdit::passed));
             }
             _ => {
-                tree = parse::bounded(language, readable.text(source), nesting)?;
+                tree = parse::parse_bounded(language, readable.text(source), nesting)?;
                 if useless.is_empty() {
                     break;
                 }
@@ -117,7 +118,7 @@ pub(crate) fn repaired(
 }
 
 /// The text with some edits.
-fn edited(text: &[u8], edits: &[Edit]) -> Vec<u8> {
+fn edited(text: &[u8], edits: &[RepairEdit]) -> Vec<u8> {
     let mut text = text.to_vec();
     for edit in edits {
         edit.apply(&mut text);
@@ -131,7 +132,7 @@ fn end_of_line(text: &[u8], at: u32) -> u32 {
     at + offset(length)
 }
 
-impl Edit {
+impl RepairEdit {
     fn span(&self) -> Span {
         match self {
             Self::Pass(span) => *span,
@@ -142,7 +143,7 @@ impl Edit {
         }
     }
 
-    /// What is passed over.
+    /// The span that is blanked.
     fn passed(&self) -> Option<Span> {
         match self {
             Self::Pass(span) => Some(*span),
@@ -170,7 +171,7 @@ impl Edit {
     }
 }
 
-/// Where errors are, in source order.
+/// The spans of errors, in source order.
 fn errors_of(tree: &Tree) -> Vec<Span> {
     let mut errors = Vec::new();
     each_error(tree, |node, _| errors.push(span(node)));
@@ -199,8 +200,8 @@ fn each_error<'tree>(tree: &'tree Tree, mut found: impl FnMut(Node<'tree>, bool)
     }
 }
 
-/// How many errors there are, and what may mend them, in source order and apart.
-fn edits(tree: &Tree, text: &[u8], known: &Words<'_>) -> (usize, Vec<Edit>) {
+/// The number of errors, and the edits that may repair them, in source order and not overlapping.
+fn edits(tree: &Tree, text: &[u8], known: &WordCounts<'_>) -> (usize, Vec<RepairEdit>) {
     let mut errors = 0;
     let mut edits = Vec::new();
     let mut past = 0;
@@ -224,7 +225,7 @@ fn edits(tree: &Tree, text: &[u8], known: &Words<'_>) -> (usize, Vec<Edit>) {
 
 /// Passes over a stretch that holds nothing but a few words, some with arguments. Where it holds a type, the word in
 /// front, which the parser took for one, is the macro.
-fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<Edit> {
+fn passed(span: Span, text: &[u8], known: &WordCounts<'_>, in_body: bool) -> Option<RepairEdit> {
     if in_body && let Some(edit) = loop_before(span.start as usize, text) {
         return Some(edit);
     }
@@ -242,7 +243,7 @@ fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<E
         } else {
             words.iter().all(|word| known.may_be_macro(word))
         };
-        return is_allowed.then_some(Edit::Pass(span));
+        return is_allowed.then_some(RepairEdit::Pass(span));
     }
     let declares = |word: &[u8]| matches!(word_kind(word), WordKind::Specifier | WordKind::Type);
     let before = are(declares).then(|| word_before(span, text, declares))??;
@@ -255,7 +256,7 @@ fn passed(span: Span, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<E
         .is_none_or(|word| word_kind(word.of(text)) == WordKind::Specifier);
     let word = before.of(text);
     let is_macro = word_kind(word) == WordKind::Name && known.may_be_macro(word);
-    (is_macro && begins).then_some(Edit::Pass(before))
+    (is_macro && begins).then_some(RepairEdit::Pass(before))
 }
 
 /// The word in front of a stretch, over those that `pass` says to go over.
@@ -273,12 +274,12 @@ fn word_before(span: Span, text: &[u8], pass: fn(&[u8]) -> bool) -> Option<Span>
 
 /// Of words in a row that end with a stretch, the first that may be a macro: in `local const word name` the parser takes
 /// `word` for what is declared.
-fn macro_in_run(span: Span, text: &[u8], known: &Words<'_>) -> Option<Edit> {
+fn macro_in_run(span: Span, text: &[u8], known: &WordCounts<'_>) -> Option<RepairEdit> {
     let mut found = None;
     let mut start = span.start;
     for _ in 0..RUN_WORDS_MAX {
         let Some(word) = last_word(&text[..start as usize]) else {
-            return found.map(Edit::Pass);
+            return found.map(RepairEdit::Pass);
         };
         let spelled = word.of(text);
         if word_kind(spelled) == WordKind::Name && known.may_be_macro(spelled) {
@@ -289,7 +290,7 @@ fn macro_in_run(span: Span, text: &[u8], known: &Words<'_>) -> Option<Edit> {
     None
 }
 
-/// Whether a stretch stands in a cast, `(FAR char *)`, where nothing but a type and what qualifies it can.
+/// Whether a stretch is in a cast, `(FAR char *)`, where nothing but a type and what qualifies it can.
 fn is_in_cast(span: Span, text: &[u8]) -> bool {
     let mut before = &text[..span.start as usize];
     while let Some(word) = last_word(before) {
@@ -303,7 +304,7 @@ fn is_of_word(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || *byte == b'_'
 }
 
-/// The word that a text ends with, blanks aside: a word of code, not of a directive or a comment on the line above.
+/// The last word of a text, ignoring whitespace: a word of code, not of a directive or a comment on the line above.
 fn last_word(text: &[u8]) -> Option<Span> {
     let end = text.trim_ascii_end().len();
     if text[end..].contains(&b'\n') {
@@ -384,7 +385,7 @@ fn end_of_group(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// The call in front of `next`, if that can only be its body: a block, or a statement on a deeper line of its own.
-fn loop_before(next: usize, text: &[u8]) -> Option<Edit> {
+fn loop_before(next: usize, text: &[u8]) -> Option<RepairEdit> {
     let close = text[..next].trim_ascii_end().len().checked_sub(1)?;
     let open = start_of_group(text, close)?;
     let name = last_word(&text[..open])?;
@@ -394,7 +395,7 @@ fn loop_before(next: usize, text: &[u8]) -> Option<Edit> {
         start: offset(open + 1),
         end: offset(close),
     };
-    (has_body && is_call && !arguments.is_empty()).then_some(Edit::Loop { name, arguments })
+    (has_body && is_call && !arguments.is_empty()).then_some(RepairEdit::Loop { name, arguments })
 }
 
 /// Whether what begins at `next` has a line of its own, deeper than the line that `head` begins.
@@ -410,8 +411,13 @@ fn is_indented_below(text: &[u8], head: u32, next: usize) -> bool {
     inner.len() > outer.len() && inner.starts_with(outer)
 }
 
-/// What stands around a semicolon that the parser made up.
-fn made_up(missing: Node<'_>, text: &[u8], known: &Words<'_>, in_body: bool) -> Option<Edit> {
+/// The repair at a semicolon that the parser made up.
+fn made_up(
+    missing: Node<'_>,
+    text: &[u8],
+    known: &WordCounts<'_>,
+    in_body: bool,
+) -> Option<RepairEdit> {
     let statement = missing.parent().filter(|_| missing.kind() == ";")?;
     let at = missing.start_byte();
     let rest = text.get(at..)?;
@@ -449,6 +455,6 @@ fn made_up(missing: Node<'_>, text: &[u8], known: &Words<'_>, in_body: bool) -> 
             .position(|part| part == *word)?;
         let start = declaration.start + offset(start);
         let end = start + offset(word.len());
-        Some(Edit::Pass(Span { start, end }))
+        Some(RepairEdit::Pass(Span { start, end }))
     })
 }

@@ -1,4 +1,4 @@
-//! Rust: what its node kinds define.
+//! Rust: the definitions of its node kinds.
 //!
 //! `impl Trait for Type` is a definition, `<Type as Trait>`; a plain `impl` and a `mod` only add to the names inside.
 
@@ -6,10 +6,12 @@ use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use crate::language::{Language, Opened, Place, Role, field_text, text, tightened};
+use crate::language::{
+    DefinitionPlace, Language, NodeRole, OpenedNode, field_text, text, tightened,
+};
 use crate::parts::{self, Parts};
 use crate::readable::Readable;
-use crate::walk::Outer;
+use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static RUST: Language = Language {
@@ -37,57 +39,57 @@ pub(crate) static RUST: Language = Language {
     ready: OnceLock::new(),
 };
 
-fn role(kind: &str) -> Role {
+fn role(kind: &str) -> NodeRole {
     match kind {
-        "line_comment" | "block_comment" => Role::Comment,
-        "use_declaration" | "extern_crate_declaration" => Role::Preamble,
-        "attribute_item" => Role::Lead,
-        "block" => Role::Body,
+        "line_comment" | "block_comment" => NodeRole::Comment,
+        "use_declaration" | "extern_crate_declaration" => NodeRole::Preamble,
+        "attribute_item" => NodeRole::Lead,
+        "block" => NodeRole::Body,
         "function_item" | "struct_item" | "enum_item" | "union_item" | "trait_item"
         | "impl_item" | "mod_item" | "type_item" | "const_item" | "static_item"
-        | "macro_definition" => Role::Item,
-        _ => Role::Plain,
+        | "macro_definition" => NodeRole::Item,
+        _ => NodeRole::Plain,
     }
 }
 
-fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
     let name = field_text(node, "name", outer);
     let symbols: Vec<String> = name.iter().map(|name| outer.qualified(name)).collect();
     match node.kind() {
         "impl_item" => implementation(node, outer),
-        "mod_item" => Opened {
+        "mod_item" => OpenedNode {
             preamble: node.child_by_field_name("body").is_none(),
-            inside: Some(Place::Namespace),
+            inside: Some(DefinitionPlace::Namespace),
             scope: name,
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        "trait_item" => Opened {
+        "trait_item" => OpenedNode {
             symbols,
-            inside: Some(Place::Type),
+            inside: Some(DefinitionPlace::Type),
             scope: name,
-            ..Opened::default()
+            ..OpenedNode::default()
         },
         // An associated type belongs to its trait or implementation.
-        "type_item" if outer.place != Place::Namespace => Opened::default(),
-        "const_item" if name.as_deref() == Some("_") => Opened::default(),
-        _ => Opened {
+        "type_item" if outer.place != DefinitionPlace::Namespace => OpenedNode::default(),
+        "const_item" if name.as_deref() == Some("_") => OpenedNode::default(),
+        _ => OpenedNode {
             symbols,
-            inside: Some(Place::Body),
-            ..Opened::default()
+            inside: Some(DefinitionPlace::Body),
+            ..OpenedNode::default()
         },
     }
 }
 
-fn implementation(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
-    let inside = Opened {
-        inside: Some(Place::Type),
-        ..Opened::default()
+fn implementation(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
+    let inside = OpenedNode {
+        inside: Some(DefinitionPlace::Type),
+        ..OpenedNode::default()
     };
     let Some(kind) = node.child_by_field_name("type") else {
         return inside;
     };
     let Some(implemented) = field_text(node, "trait", outer) else {
-        return Opened {
+        return OpenedNode {
             scope: Some(type_name(kind, outer)),
             ..inside
         };
@@ -100,7 +102,7 @@ fn implementation(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
         if is_negative { "!" } else { "" },
         tightened(&implemented)
     );
-    Opened {
+    OpenedNode {
         symbols: vec![outer.qualified(&scope)],
         scope: Some(scope),
         ..inside
@@ -108,7 +110,7 @@ fn implementation(node: Node<'_>, outer: &Outer<'_, '_>) -> Opened {
 }
 
 /// A type's name without its arguments, nor the `dyn` of a trait object.
-fn type_name(kind: Node<'_>, outer: &Outer<'_, '_>) -> String {
+fn type_name(kind: Node<'_>, outer: &NodeContext<'_, '_>) -> String {
     let inner = match kind.kind() {
         "generic_type" => kind.child_by_field_name("type"),
         "dynamic_type" => kind.child_by_field_name("trait"),

@@ -1,7 +1,7 @@
-//! Tells a command line apart into commands, where that needs no shell: words, quotes, `&&`, `||`, `;` and `|`.
+//! Splits a command line into commands, if that needs no shell: words, quotes, `&&`, `||`, `;` and `|`.
 //!
-//! The parser says what is a word and what an operator; every byte that no quote protects must be a plain one as well, so
-//! that nothing depends on how well the grammar knows bash.
+//! The parser separates words from operators; every unquoted byte must be a plain one as well, so that nothing depends on how
+//! well the grammar knows bash.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use tslp_core::guardian::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, Uns
 use crate::arena;
 use crate::parse::parse_line;
 
-/// Words that mean something to a shell where a program's name would be, as a job does, which begins with `%`.
+/// Words with a meaning to a shell in place of a program's name; so have jobs, which begin with `%`.
 const KEYWORDS: &[&str] = &[
     "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
     "select", "then", "time", "until", "while",
@@ -20,7 +20,7 @@ const KEYWORDS: &[&str] = &[
 /// The commands of a line, in order.
 ///
 /// # Errors
-/// Why only a shell could tell what the line does.
+/// The reason why only a shell could interpret the line.
 pub fn split(line: &str) -> Result<Vec<SimpleCommand>, Unsplit> {
     if line.len() > LINE_BYTES_MAX {
         return Err(Unsplit::TooLong);
@@ -30,11 +30,11 @@ pub fn split(line: &str) -> Result<Vec<SimpleCommand>, Unsplit> {
     if line.chars().any(is_control) {
         return Err(Unsplit::Control);
     }
-    let pieces = arena::within(|| {
+    let pieces = arena::within_arena(|| {
         let tree = parse_line(&tree_sitter_bash::LANGUAGE.into(), line)?;
         let mut pieces = Vec::new();
-        let read = leaves(tree.root_node(), line, &mut pieces);
-        // What the parser stumbles over is best told by its first special character.
+        let read = collect_pieces(tree.root_node(), line, &mut pieces);
+        // The first special character explains a parse error better than the parser does.
         read.and(if tree.root_node().has_error() {
             Err(Unsplit::Syntax)
         } else {
@@ -42,50 +42,50 @@ pub fn split(line: &str) -> Result<Vec<SimpleCommand>, Unsplit> {
         })
     });
     let pieces = pieces.map_err(|reason| first_special(line).unwrap_or(reason))?;
-    commands(line, pieces)
+    group_commands(line, pieces)
 }
 
 /// A word's part, or an operator.
-struct Piece {
+struct ShellPiece {
     span: Range<usize>,
-    /// The operator, or what the part is without its quotes.
-    is: Is,
+    /// The operator, or the part without its quotes.
+    is: PieceKind,
 }
 
-enum Is {
+enum PieceKind {
     Operator(Join),
     Plain,
     Quoted(String),
 }
 
-fn leaves(node: Node<'_>, line: &str, pieces: &mut Vec<Piece>) -> Result<(), Unsplit> {
+fn collect_pieces(node: Node<'_>, line: &str, pieces: &mut Vec<ShellPiece>) -> Result<(), Unsplit> {
     let span = node.byte_range();
     let text = line.get(span.clone()).ok_or(Unsplit::Syntax)?;
     let is = match node.kind() {
-        "word" | "number" => Unsplit::of_word(text).map_or(Ok(Is::Plain), Err)?,
+        "word" | "number" => Unsplit::of_word(text).map_or(Ok(PieceKind::Plain), Err)?,
         "raw_string" => {
             let inner = text.strip_prefix('\'').and_then(|it| it.strip_suffix('\''));
-            Is::Quoted(inner.ok_or(Unsplit::Syntax)?.to_owned())
+            PieceKind::Quoted(inner.ok_or(Unsplit::Syntax)?.to_owned())
         }
         "string" => {
             let inner = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-            Is::Quoted(unescaped(inner.ok_or(Unsplit::Syntax)?)?)
+            PieceKind::Quoted(unescaped(inner.ok_or(Unsplit::Syntax)?)?)
         }
         "program" | "list" | "pipeline" | "command" | "command_name" | "concatenation" => {
             let mut cursor = node.walk();
             let mut children = node.children(&mut cursor);
-            return children.try_for_each(|child| leaves(child, line, pieces));
+            return children.try_for_each(|child| collect_pieces(child, line, pieces));
         }
         "variable_assignment" | "variable_assignments" => return Err(Unsplit::Assignment),
         "ERROR" => return Err(Unsplit::Syntax),
         statement if statement.ends_with("_statement") => return Err(Unsplit::Keyword),
-        operator => Is::Operator(Join::of_operator(operator).ok_or(Unsplit::Construct)?),
+        operator => PieceKind::Operator(Join::of_operator(operator).ok_or(Unsplit::Construct)?),
     };
-    pieces.push(Piece { span, is });
+    pieces.push(ShellPiece { span, is });
     Ok(())
 }
 
-/// What double quotes hold: a backslash protects the five characters that have a meaning there, and is itself otherwise.
+/// The content of double quotes: a backslash escapes the five characters that have a meaning there, and is literal otherwise.
 fn unescaped(inner: &str) -> Result<String, Unsplit> {
     let mut text = String::with_capacity(inner.len());
     let mut characters = inner.chars();
@@ -128,18 +128,18 @@ fn first_special(line: &str) -> Option<Unsplit> {
     None
 }
 
-fn commands(line: &str, pieces: Vec<Piece>) -> Result<Vec<SimpleCommand>, Unsplit> {
+fn group_commands(line: &str, pieces: Vec<ShellPiece>) -> Result<Vec<SimpleCommand>, Unsplit> {
     let mut commands: Vec<SimpleCommand> = Vec::new();
     let mut join = Some(Join::First);
     let mut end = 0;
-    for Piece { span, is } in pieces {
+    for ShellPiece { span, is } in pieces {
         let gap = line.get(end..span.start).ok_or(Unsplit::Syntax)?;
         if let Some(other) = gap.chars().find(|c| !matches!(c, ' ' | '\t')) {
             return Err(Unsplit::of_unquoted(other).unwrap_or(Unsplit::Syntax));
         }
         let goes_on = gap.is_empty() && end > 0;
         let text = match is {
-            Is::Operator(operator) => {
+            PieceKind::Operator(operator) => {
                 // An operator with nothing in front of it.
                 if join.is_some() {
                     return Err(Unsplit::Syntax);
@@ -148,8 +148,8 @@ fn commands(line: &str, pieces: Vec<Piece>) -> Result<Vec<SimpleCommand>, Unspli
                 end = span.end;
                 continue;
             }
-            Is::Plain => line[span.clone()].to_owned(),
-            Is::Quoted(text) => text,
+            PieceKind::Plain => line[span.clone()].to_owned(),
+            PieceKind::Quoted(text) => text,
         };
         match (join.take(), commands.last_mut()) {
             (Some(join), _) => commands.push(SimpleCommand {
@@ -178,12 +178,12 @@ fn commands(line: &str, pieces: Vec<Piece>) -> Result<Vec<SimpleCommand>, Unspli
     }
     commands
         .iter()
-        .try_for_each(|command| named(line, command))?;
+        .try_for_each(|command| check_program_name(line, command))?;
     Ok(commands)
 }
 
 /// Whether a command's first word names a program, and nothing of the shell's own.
-fn named(line: &str, command: &SimpleCommand) -> Result<(), Unsplit> {
+fn check_program_name(line: &str, command: &SimpleCommand) -> Result<(), Unsplit> {
     let written = &line[command.span.clone()];
     let name = written.split([' ', '\t']).next().unwrap_or_default();
     let variable = name.split_once('=').map(|(variable, _)| variable);

@@ -1,14 +1,14 @@
-//! Bodies that stand for work to be done.
+//! Stubs: bodies that only mark work to be done.
 
 use regex::bytes::{Regex, RegexBuilder};
 use tslp_core::extract::Body;
 
 use crate::lead::Comment;
 
-/// How a language writes a body that does nothing.
+/// A language's patterns for bodies that do nothing.
 #[derive(Debug)]
 pub(crate) struct Stubs {
-    /// A body that is a stub whatever stands next to it, such as `todo!()`.
+    /// A body that is always a stub, such as `todo!()`.
     always: Regex,
     /// A body that is a stub if a comment says that work is to be done, such as `return 0;`.
     with_remark: Regex,
@@ -19,24 +19,24 @@ pub(crate) struct Stubs {
 /// Comments that say that work is to be done.
 const REMARK: &str = r"\b(?:todo|fixme|xxx)\b|not (?:yet )?implemented|unimplemented|\bimplement(?:ation)?\b|your code here|placeholder";
 
-/// Longest code of a stub, blanks folded.
+/// Longest code of a stub in bytes, with whitespace folded.
 const STUB_BYTES_MAX: usize = 240;
 
-/// Most blanks and comments that are passed in search of a body's code.
+/// Most bytes of whitespace and comments that are skipped in search of a body's code.
 const STEPS_MAX: usize = 64 * 1024;
 
 impl Stubs {
-    /// Patterns of one language; each must match a body's whole code, brackets and comments left out, blanks folded.
+    /// Patterns of one language; each must match a body's whole code, brackets and comments left out, whitespace folded.
     ///
     /// # Errors
-    /// When a pattern can't be read.
+    /// The error of the first pattern that can't be compiled.
     pub(crate) fn new<S: AsRef<str>>(
         always: &[S],
         with_remark: &[S],
     ) -> Result<Self, regex::Error> {
         Ok(Self {
-            always: whole(always)?,
-            with_remark: whole(with_remark)?,
+            always: whole_match_regex(always)?,
+            with_remark: whole_match_regex(with_remark)?,
             remark: RegexBuilder::new(REMARK)
                 .unicode(false)
                 .case_insensitive(true)
@@ -45,7 +45,7 @@ impl Stubs {
     }
 
     /// Judges the code from `start` to `end`, without its brackets. `comments` are those of the whole source, in order.
-    pub(crate) fn judge(
+    pub(crate) fn body_kind(
         &self,
         source: &[u8],
         comments: &[Comment],
@@ -54,7 +54,7 @@ impl Stubs {
         let first = comments.partition_point(|comment| (comment.span.end as usize) <= start);
         let past = comments.partition_point(|comment| (comment.span.start as usize) < end);
         let inside = comments.get(first..past).unwrap_or_default();
-        let Some(code) = folded(source, inside, start, end) else {
+        let Some(code) = folded_code(source, inside, start, end) else {
             return Body::Code;
         };
         let code = without_semicolons(&code);
@@ -80,7 +80,7 @@ fn without_semicolons(code: &[u8]) -> &[u8] {
 }
 
 /// One pattern that matches what any of them matches as a whole.
-fn whole<S: AsRef<str>>(patterns: &[S]) -> Result<Regex, regex::Error> {
+fn whole_match_regex<S: AsRef<str>>(patterns: &[S]) -> Result<Regex, regex::Error> {
     // Without patterns nothing but an empty body matches, which is a stub anyway.
     let any: Vec<&str> = patterns.iter().map(AsRef::as_ref).collect();
     let any = any.join("|");
@@ -90,8 +90,8 @@ fn whole<S: AsRef<str>>(patterns: &[S]) -> Result<Regex, regex::Error> {
         .build()
 }
 
-/// The code of a body with blanks folded to one and comments left out; nothing if it is longer than any stub.
-fn folded(source: &[u8], comments: &[Comment], start: usize, end: usize) -> Option<Vec<u8>> {
+/// The code of a body with whitespace folded to one and comments left out; nothing if it is longer than any stub.
+fn folded_code(source: &[u8], comments: &[Comment], start: usize, end: usize) -> Option<Vec<u8>> {
     let mut code = Vec::new();
     let mut comments = comments.iter().peekable();
     let mut at = start;

@@ -1,9 +1,9 @@
-//! Torn texts: where a parser and the layout of lines disagree about where a block ends, layout is believed.
+//! Torn texts: if a parser and the layout of lines disagree about the end of a block, layout wins.
 //!
-//! A stray bracket makes a parser take the rest of a file for a part of the function that it stands in, or the function's rest
-//! for the file's. People indent, though: what a line begins ends at the bracket in its own column, in Python before the
-//! next line of its column. Such a *block* is torn if no node of the tree covers exactly it and it can't be read by itself. The inside
-//! of the innermost ones is passed over, which counts as an error there, and the text is parsed again.
+//! A stray bracket makes a parser read the rest of a file as part of the function around it, or the function's rest as part of
+//! the file. People indent, though: a block ends at the bracket in the column of its first line, in Python before the next line
+//! of that column. Such a *block* is torn if no node of the tree covers exactly it and it can't be read by itself. The inside of
+//! the innermost ones is blanked, which counts as an error there, and the text is parsed again.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,15 +13,15 @@ use tree_sitter::{Node, Tree};
 use crate::language::{Language, offset};
 use crate::parse;
 
-/// Blocks of a text that are parsed by themselves; a text with more of them isn't torn, it is none.
+/// Most blocks of a text that are parsed by themselves; a text with more suspects isn't code.
 const PARSED_MAX: usize = 100;
 
-/// What stands for the statements of a block that only indentation holds together.
+/// The statement that replaces those of a block delimited by indentation alone.
 const STAND_IN: &[u8] = b"pass";
 
-/// What the lines of a text say belongs together.
+/// A block by the layout of lines.
 #[derive(Debug)]
-struct Block {
+struct LayoutBlock {
     /// From its first word to its last bracket.
     span: Range<usize>,
     /// The last line of its head that begins in its column.
@@ -32,15 +32,15 @@ struct Block {
     bracket: Option<usize>,
 }
 
-impl Block {
-    /// Where a node may begin that is this block: the lines above its last one may be another statement.
+impl LayoutBlock {
+    /// The positions at which a node for this block may begin: the lines above the last one of its head may be another statement.
     fn starts(&self) -> [usize; 2] {
         [self.span.start, self.last_line]
     }
 }
 
-/// A block that has begun.
-struct Begun {
+/// A block whose end hasn't been reached.
+struct BegunBlock {
     column: usize,
     start: usize,
     last_line: usize,
@@ -48,24 +48,24 @@ struct Begun {
     opened: Option<(usize, bool)>,
 }
 
-/// A torn block's inside, and where the first error in it is.
+/// A torn block's inside, and the position of the first error in it.
 #[derive(Debug)]
-pub(crate) struct Torn {
+pub(crate) struct TornBlock {
     pub(crate) inside: Range<usize>,
     pub(crate) error: u32,
-    /// Where a statement is put, so that the definition reaches as far.
+    /// The position of a stand-in statement, so that the definition still extends to its end.
     stand_in: Option<usize>,
 }
 
 /// The innermost torn blocks of a text, in source order.
-pub(crate) fn blocks(
+pub(crate) fn torn_blocks(
     language: &Language,
     source: &[u8],
     text: &[u8],
     tree: &Tree,
     nesting: u32,
-) -> Vec<Torn> {
-    let mut blocks = layout(source, language.is_indented);
+) -> Vec<TornBlock> {
+    let mut blocks = layout_blocks(source, language.is_indented);
     // A macro in front may be blanked.
     let past_blanks = |start: usize, end: usize| {
         let blanks = text[start..end]
@@ -80,24 +80,24 @@ pub(crate) fn blocks(
     let brackets = blocks.iter().filter_map(|it| it.bracket);
     let starts = blocks
         .iter()
-        .flat_map(Block::starts)
+        .flat_map(LayoutBlock::starts)
         .chain(brackets)
         .collect();
     let nodes = nodes_from(tree, starts);
-    let is_node = |block: &Block| {
+    let is_node = |block: &LayoutBlock| {
         let line_end = block.span.end + end_of_line(&text[block.span.end..]);
         let mut ends = block.span.end..=line_end;
         let starts = block.starts();
         ends.any(|end| starts.iter().any(|start| nodes.contains(&(*start, end))))
     };
-    let is_pair = |block: &Block| {
+    let is_pair = |block: &LayoutBlock| {
         let bracket = block.bracket.iter();
         let end = block.span.end;
         bracket.copied().any(|at| nodes.contains(&(at, end)))
     };
-    let in_question = |block: &&Block| !is_pair(block) && !is_node(block);
+    let in_question = |block: &&LayoutBlock| !is_pair(block) && !is_node(block);
     // Inner blocks come before those around them.
-    let mut torn: Vec<Torn> = Vec::new();
+    let mut torn: Vec<TornBlock> = Vec::new();
     let mut parsed = 0;
     for block in blocks.iter().filter(in_question) {
         let holds_torn = torn
@@ -109,7 +109,8 @@ pub(crate) fn blocks(
         }
         parsed += 1;
         let error_from = |start: usize| {
-            let tree = parse::bounded(language, &text[start..block.span.end], nesting).ok()?;
+            let tree =
+                parse::parse_bounded(language, &text[start..block.span.end], nesting).ok()?;
             Some(start + first_error(&tree)?)
         };
         if let [Some(_), Some(error)] = block.starts().map(error_from) {
@@ -119,7 +120,7 @@ pub(crate) fn blocks(
                 None
             };
             let last = stand_in.unwrap_or(block.inside.end - 1);
-            torn.push(Torn {
+            torn.push(TornBlock {
                 error: offset(error.clamp(block.inside.start, last)),
                 inside: block.inside.clone(),
                 stand_in,
@@ -130,7 +131,7 @@ pub(crate) fn blocks(
 }
 
 /// The text with these stretches blanked; lines stay.
-pub(crate) fn without(text: &[u8], torn: &[Torn]) -> Vec<u8> {
+pub(crate) fn with_blanked(text: &[u8], torn: &[TornBlock]) -> Vec<u8> {
     let mut text = text.to_vec();
     for stretch in torn {
         for byte in &mut text[stretch.inside.clone()] {
@@ -146,9 +147,9 @@ pub(crate) fn without(text: &[u8], torn: &[Torn]) -> Vec<u8> {
 }
 
 /// The blocks of a text by its lines alone, each before those around it.
-fn layout(source: &[u8], is_indented: bool) -> Vec<Block> {
+fn layout_blocks(source: &[u8], is_indented: bool) -> Vec<LayoutBlock> {
     let mut blocks = Vec::new();
-    let mut begun: Vec<Begun> = Vec::new();
+    let mut begun: Vec<BegunBlock> = Vec::new();
     let (mut at, mut last_end, mut goes_on) = (0, 0, false);
     for line in source.split_inclusive(|byte| *byte == b'\n') {
         let (line_start, words) = (at, line.trim_ascii());
@@ -168,7 +169,7 @@ fn layout(source: &[u8], is_indented: bool) -> Vec<Block> {
                     if opens.is_some() {
                         top.opened = opens;
                     } else {
-                        blocks.push(Block {
+                        blocks.push(LayoutBlock {
                             span: top.start..line_start + column + 1,
                             last_line: top.last_line,
                             inside: opened..line_start,
@@ -192,7 +193,7 @@ fn layout(source: &[u8], is_indented: bool) -> Vec<Block> {
                 while let Some(ended) = begun.pop_if(|it| it.column >= column) {
                     blocks.extend(ended.by_indent(last_end));
                 }
-                begun.push(Begun {
+                begun.push(BegunBlock {
                     column,
                     start,
                     last_line: line_start + column,
@@ -212,7 +213,7 @@ fn layout(source: &[u8], is_indented: bool) -> Vec<Block> {
     blocks
 }
 
-impl Begun {
+impl BegunBlock {
     /// Whether what has begun goes on in the next line, as a head over several lines does. So much stands before that line.
     fn goes_on(&self, column: usize, before: &[u8]) -> bool {
         let line = before.trim_ascii_end();
@@ -225,9 +226,9 @@ impl Begun {
     }
 
     /// The block, if it ends where lines are indented less.
-    fn by_indent(self, end: usize) -> Option<Block> {
+    fn by_indent(self, end: usize) -> Option<LayoutBlock> {
         let (opened, by_indent) = self.opened?;
-        (by_indent && opened < end).then_some(Block {
+        (by_indent && opened < end).then_some(LayoutBlock {
             span: self.start..end,
             last_line: self.last_line,
             inside: opened..end,
@@ -261,10 +262,10 @@ fn end_of_line(text: &[u8]) -> usize {
     text.iter().take_while(|byte| **byte != b'\n').count()
 }
 
-/// Where the nodes begin and end that begin at one of these places.
+/// The ranges of the nodes that begin at one of these positions.
 fn nodes_from(tree: &Tree, starts: HashSet<usize>) -> HashSet<(usize, usize)> {
     let mut found = HashSet::new();
-    each(tree, |node| {
+    visit_nodes(tree, |node| {
         if !node.is_error() && starts.contains(&node.start_byte()) {
             found.insert((node.start_byte(), node.end_byte()));
         }
@@ -275,7 +276,7 @@ fn nodes_from(tree: &Tree, starts: HashSet<usize>) -> HashSet<(usize, usize)> {
 
 fn first_error(tree: &Tree) -> Option<usize> {
     let mut first = None;
-    each(tree, |node| {
+    visit_nodes(tree, |node| {
         if first.is_none() && (node.is_error() || node.is_missing()) {
             first = Some(node.start_byte());
         }
@@ -284,8 +285,8 @@ fn first_error(tree: &Tree) -> Option<usize> {
     first
 }
 
-/// Calls `visit` for nodes in source order, and goes into those of which it says so.
-fn each<'tree>(tree: &'tree Tree, mut visit: impl FnMut(Node<'tree>) -> bool) {
+/// Calls `visit` for nodes in source order, and descends into those for which it returns true.
+fn visit_nodes<'tree>(tree: &'tree Tree, mut visit: impl FnMut(Node<'tree>) -> bool) {
     let mut cursor = tree.walk();
     loop {
         if visit(cursor.node()) && cursor.goto_first_child() {

@@ -1,4 +1,4 @@
-//! TypeScript, with and without JSX: what it has beside JavaScript.
+//! TypeScript, with and without JSX: the additions to JavaScript.
 //!
 //! The grammar lacks three things, which are made readable: what says of a type parameter that it varies (`<in out T>`),
 //! signatures one below the other without a semicolon, of which the second looks like arguments of the first's type, and
@@ -11,9 +11,9 @@ use std::sync::OnceLock;
 use tree_sitter::Node;
 
 use crate::javascript::{self, FIELDS, STUBS, STUBS_WITH_REMARK};
-use crate::language::{Language, Opened, Place, Role, field_text};
+use crate::language::{DefinitionPlace, Language, NodeRole, OpenedNode, field_text};
 use crate::readable::Readable;
-use crate::walk::Outer;
+use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static TYPESCRIPT: Language = Language {
@@ -43,7 +43,7 @@ pub(crate) static TSX: Language = Language {
     ..TYPESCRIPT
 };
 
-/// Longest signature that is looked through.
+/// Longest signature that is searched, in bytes.
 const SIGNATURE_BYTES_MAX: usize = 4096;
 
 fn readable(source: &[u8]) -> Readable {
@@ -181,7 +181,7 @@ fn closing(text: &[u8], open: u8, close: u8) -> Option<usize> {
     None
 }
 
-fn role(kind: &str) -> Role {
+fn role(kind: &str) -> NodeRole {
     match kind {
         "interface_declaration"
         | "enum_declaration"
@@ -189,33 +189,33 @@ fn role(kind: &str) -> Role {
         | "abstract_class_declaration"
         | "internal_module"
         | "module"
-        | "ambient_declaration" => Role::Item,
+        | "ambient_declaration" => NodeRole::Item,
         kind => javascript::role(kind),
     }
 }
 
-fn open<'tree>(node: Node<'tree>, outer: &Outer<'tree, '_>) -> Opened {
+fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
     let name = field_text(node, "name", outer);
     match node.kind() {
         "abstract_class_declaration" => javascript::class(name, outer),
-        "interface_declaration" | "enum_declaration" | "type_alias_declaration" => Opened {
+        "interface_declaration" | "enum_declaration" | "type_alias_declaration" => OpenedNode {
             symbols: name.iter().map(|name| outer.qualified(name)).collect(),
-            inside: Some(Place::Body),
-            ..Opened::default()
+            inside: Some(DefinitionPlace::Body),
+            ..OpenedNode::default()
         },
-        // A module in quotes is a file, and adds as little to names as files do.
-        "internal_module" | "module" => Opened {
-            inside: Some(Place::Namespace),
+        // A module in quotes is a file, so it adds nothing to names.
+        "internal_module" | "module" => OpenedNode {
+            inside: Some(DefinitionPlace::Namespace),
             scope: name.filter(|name| !name.starts_with(['"', '\''])),
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        "ambient_declaration" => Opened {
+        "ambient_declaration" => OpenedNode {
             wraps: true,
-            ..Opened::default()
+            ..OpenedNode::default()
         },
-        "expression_statement" if javascript::is_namespace(node.child(0)) => Opened {
+        "expression_statement" if javascript::is_namespace(node.child(0)) => OpenedNode {
             wraps: true,
-            ..Opened::default()
+            ..OpenedNode::default()
         },
         _ => javascript::open(node, outer),
     }

@@ -1,6 +1,6 @@
 //! The one walk over a syntax tree that finds definitions, counts structure and sees comments.
 //!
-//! It moves a cursor and keeps its own stack of what is open, so that the depth of a tree costs no call stack. Counts
+//! It moves a cursor and keeps its own stack of open nodes, so that the depth of a tree costs no call stack. Counts
 //! are running totals; a definition's figures are the difference between leaving and entering.
 
 use std::collections::HashSet;
@@ -12,31 +12,33 @@ use tslp_core::extract::{Body, Definition, Extraction, Proof};
 use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
 use tslp_core::slice::{Figures, Span};
 
-use crate::language::{Kind, Kinds, Language, Opened, Place, Role, offset, span as span_of};
+use crate::language::{
+    DefinitionPlace, Language, NodeKind, NodeKinds, NodeRole, OpenedNode, offset, span as span_of,
+};
 use crate::lead::{self, Comment};
 use crate::parts::{self, BodyPlace, Parts};
 use crate::readable::{PLACEHOLDER_BYTES_MAX, Readable};
 
-/// What surrounds a node that a language is asked about.
-pub(crate) struct Outer<'tree, 'walk> {
+/// The surroundings of a node, for [`crate::language::Language::open`].
+pub(crate) struct NodeContext<'tree, 'walk> {
     /// The source, as written.
     pub(crate) source: &'walk [u8],
-    /// Where the node stands.
-    pub(crate) place: Place,
-    /// Whether the parser lost its way around the node.
+    /// The place that the node is in.
+    pub(crate) place: DefinitionPlace,
+    /// Whether there is a parse error around the node.
     pub(crate) in_error: bool,
     /// The scope, such as `ns::Class`; empty at the top.
     pub(crate) scope: &'walk str,
     /// The part of the scope that is namespaces.
     pub(crate) namespace: &'walk str,
-    /// What the parser's text was made of.
+    /// The text that was parsed, with what was blanked in it.
     pub(crate) readable: &'walk Readable,
     separator: &'static str,
-    frames: &'walk [Frame<'tree>],
+    frames: &'walk [WalkFrame<'tree>],
     depth: u32,
 }
 
-impl<'tree> Outer<'tree, '_> {
+impl<'tree> NodeContext<'tree, '_> {
     /// `name` in the scope around.
     pub(crate) fn qualified(&self, name: &str) -> String {
         self.within(self.scope, name)
@@ -51,9 +53,9 @@ impl<'tree> Outer<'tree, '_> {
         }
     }
 
-    /// Whether variables and constants found here are definitions: at the top level, where the parser knows its way.
+    /// Whether variables and constants found here are definitions: at the top level, outside of parse errors.
     pub(crate) fn holds_values(&self) -> bool {
-        self.place == Place::Namespace && !self.in_error
+        self.place == DefinitionPlace::Namespace && !self.in_error
     }
 
     /// All nodes around this one that the walk has opened, innermost first.
@@ -63,7 +65,7 @@ impl<'tree> Outer<'tree, '_> {
 
     /// The nodes that wrap this one directly, innermost first.
     pub(crate) fn wrappers(&self) -> impl Iterator<Item = Node<'tree>> {
-        chain(self.frames, self.depth)
+        wrapping_frames(self.frames, self.depth)
             .iter()
             .rev()
             .map(|frame| frame.node)
@@ -72,7 +74,7 @@ impl<'tree> Outer<'tree, '_> {
 
 /// Totals at some point of the walk.
 #[derive(Clone, Copy, Debug, Default)]
-struct Totals {
+struct FigureTotals {
     nodes: u32,
     tokens: u32,
     errors: u32,
@@ -80,12 +82,12 @@ struct Totals {
 
 /// A node that changes how its inside is read.
 #[derive(Debug)]
-struct Frame<'tree> {
+struct WalkFrame<'tree> {
     depth: u32,
     node: Node<'tree>,
     wraps: bool,
-    at_entry: Totals,
-    outer_place: Place,
+    at_entry: FigureTotals,
+    outer_place: DefinitionPlace,
     outer_in_error: bool,
     outer_scope: usize,
     outer_namespace: usize,
@@ -93,47 +95,47 @@ struct Frame<'tree> {
 
 /// A definition whose end the walk hasn't reached.
 #[derive(Debug)]
-struct Open {
+struct OpenDefinition {
     depth: u32,
     index: usize,
-    at_entry: Totals,
+    at_entry: FigureTotals,
     body: BodyPlace,
 }
 
-/// Open brackets among which the one is looked for that a bracket closes: more are never out of line.
+/// Most open brackets that are searched for the one that a bracket closes.
 const BRACKETS_COMPARED_MAX: usize = 100;
 
-/// Errors whose places are kept.
+/// Most errors whose positions are kept.
 const UNREAD_MAX: usize = 1_000;
 
-struct Walk<'tree, 'walk> {
+struct TreeWalk<'tree, 'walk> {
     language: &'static Language,
-    kinds: &'static Kinds,
+    kinds: &'static NodeKinds,
     source: &'walk [u8],
     readable: &'walk Readable,
     has_errors: bool,
-    place: Place,
+    place: DefinitionPlace,
     in_error: bool,
     scope: String,
     namespace: usize,
     guard: Option<usize>,
-    frames: Vec<Frame<'tree>>,
-    open: Vec<Open>,
-    totals: Totals,
+    frames: Vec<WalkFrame<'tree>>,
+    open: Vec<OpenDefinition>,
+    totals: FigureTotals,
     comments: Vec<Comment>,
-    /// What belongs to the definition that follows it, in source order.
+    /// Attributes and decorators of the next definition, in source order.
     prefixes: Vec<Span>,
     elisions: Vec<Span>,
-    /// Symbols that are defined: of a variable only the first assignment counts.
+    /// Symbols that are defined already: only a variable's first assignment defines it.
     firsts: &'walk mut HashSet<String>,
     /// Brackets that are open, where the text has errors.
     brackets: Vec<u8>,
-    /// Where the first errors are.
+    /// The positions of the first errors.
     unread: Vec<Span>,
-    /// Where the last error ends, or the code that stands there.
+    /// The end of the last error, or of the code in it.
     last_error: usize,
     definitions: Vec<Definition>,
-    /// Strings that stand as statements.
+    /// Strings that are statements.
     remarks: Vec<Span>,
     imports: Vec<Span>,
     preamble: bool,
@@ -147,20 +149,20 @@ pub(crate) fn walk(
     readable: &Readable,
     firsts: &mut HashSet<String>,
 ) -> Extraction {
-    let mut walk = Walk {
+    let mut walk = TreeWalk {
         language,
         kinds: &language.ready().kinds,
         source,
         readable,
         has_errors: tree.root_node().has_error(),
-        place: Place::Namespace,
+        place: DefinitionPlace::Namespace,
         in_error: false,
         scope: String::new(),
         namespace: 0,
         guard: None,
         frames: Vec::new(),
         open: Vec::new(),
-        totals: Totals::default(),
+        totals: FigureTotals::default(),
         comments: Vec::new(),
         prefixes: readable.prefixes.clone(),
         elisions: readable.elisions.clone(),
@@ -177,7 +179,7 @@ pub(crate) fn walk(
     walk.finish()
 }
 
-impl<'tree> Walk<'tree, '_> {
+impl<'tree> TreeWalk<'tree, '_> {
     fn run(&mut self, cursor: &mut TreeCursor<'tree>) {
         let mut depth = 0;
         loop {
@@ -188,7 +190,7 @@ impl<'tree> Walk<'tree, '_> {
             }
             self.totals.tokens += u32::from(!is_comment);
             loop {
-                self.leave(depth);
+                self.leave_nodes(depth);
                 if cursor.goto_next_sibling() {
                     break;
                 }
@@ -200,17 +202,17 @@ impl<'tree> Walk<'tree, '_> {
         }
     }
 
-    /// Takes note of a node before its children. Says whether it is a comment.
+    /// Handles a node before its children. Returns whether it is a comment.
     fn enter(&mut self, node: Node<'tree>, depth: u32) -> bool {
-        let Kind {
+        let NodeKind {
             role,
             named,
             bracket,
             is_statement,
             ..
         } = self.kinds.get(node.kind_id());
-        if role == Role::Comment {
-            self.comment(span_of(node));
+        if role == NodeRole::Comment {
+            self.note_comment(span_of(node));
             return true;
         }
         self.totals.nodes += u32::from(named);
@@ -224,31 +226,31 @@ impl<'tree> Walk<'tree, '_> {
             }
         }
         match role {
-            Role::Plain | Role::Comment => {}
-            Role::Indented => self.note_layout(node),
-            Role::Lead => self.prefixes.push(span_of(node)),
-            Role::Dots => {
+            NodeRole::Plain | NodeRole::Comment => {}
+            NodeRole::Indented => self.note_layout(node),
+            NodeRole::Lead => self.prefixes.push(span_of(node)),
+            NodeRole::Dots => {
                 if (self.language.is_left_out)(node) {
                     self.elisions.push(span_of(node));
                 }
             }
-            Role::Preamble if self.place == Place::Namespace => {
+            NodeRole::Preamble if self.place == DefinitionPlace::Namespace => {
                 self.preamble = true;
                 self.imports.push(span_of(node));
             }
-            Role::Preamble => {}
-            Role::Body => {
-                if self.place != Place::Body {
+            NodeRole::Preamble => {}
+            NodeRole::Body => {
+                if self.place != DefinitionPlace::Body {
                     self.push(node, depth, false);
-                    self.place = Place::Body;
+                    self.place = DefinitionPlace::Body;
                 }
             }
-            Role::Item => {
-                if self.place != Place::Body {
-                    self.item(node, depth);
+            NodeRole::Item => {
+                if self.place != DefinitionPlace::Body {
+                    self.enter_item(node, depth);
                 }
             }
-            Role::Macro => self.item(node, depth),
+            NodeRole::Macro => self.enter_item(node, depth),
         }
         false
     }
@@ -269,7 +271,7 @@ impl<'tree> Walk<'tree, '_> {
         }
     }
 
-    /// Keeps count of what is open: the parser makes up what is missing, so the tree doesn't say.
+    /// Counts open brackets: the parser makes up missing ones, so the tree doesn't show them.
     fn note_bracket(&mut self, node: Node<'tree>, bracket: u8) {
         let opener = match bracket {
             _ if node.is_missing() => return,
@@ -298,7 +300,7 @@ impl<'tree> Walk<'tree, '_> {
         let mut cursor = block.walk();
         for statement in block.named_children(&mut cursor) {
             let position = statement.start_position();
-            let is_comment = self.kinds.get(statement.kind_id()).role == Role::Comment;
+            let is_comment = self.kinds.get(statement.kind_id()).role == NodeRole::Comment;
             if !is_comment && row != Some(position.row) {
                 let first = *column.get_or_insert(position.column);
                 if position.column != first {
@@ -312,7 +314,7 @@ impl<'tree> Walk<'tree, '_> {
         }
     }
 
-    fn comment(&mut self, span: Span) {
+    fn note_comment(&mut self, span: Span) {
         let text = span.of(self.source).trim_ascii_end();
         let documentation = self.language.documentation.iter();
         let documents = documentation
@@ -327,13 +329,13 @@ impl<'tree> Walk<'tree, '_> {
         });
     }
 
-    fn item(&mut self, node: Node<'tree>, depth: u32) {
+    fn enter_item(&mut self, node: Node<'tree>, depth: u32) {
         if self.guard == Some(node.start_byte()) {
             self.guard = None;
             self.preamble = true;
             return;
         }
-        let outer = Outer {
+        let outer = NodeContext {
             source: self.source,
             place: self.place,
             in_error: self.in_error,
@@ -354,7 +356,7 @@ impl<'tree> Walk<'tree, '_> {
             self.guard = opened.guard;
         }
         if !opened.symbols.is_empty() {
-            self.define(node, depth, &opened);
+            self.open_definition(node, depth, &opened);
         }
         if opened.wraps || opened.inside.is_some() || opened.scope.is_some() {
             self.push(node, depth, opened.wraps);
@@ -365,32 +367,33 @@ impl<'tree> Walk<'tree, '_> {
         }
     }
 
-    fn enter_scope(&mut self, component: &str, inside: Option<Place>) {
+    fn enter_scope(&mut self, component: &str, inside: Option<DefinitionPlace>) {
         if !self.scope.is_empty() {
             self.scope.push_str(self.language.separator);
         }
         self.scope.push_str(component);
-        if inside == Some(Place::Namespace) {
+        if inside == Some(DefinitionPlace::Namespace) {
             self.namespace = self.scope.len();
         }
     }
 
-    fn define(&mut self, node: Node<'tree>, depth: u32, opened: &Opened) {
-        let wrapper = chain(&self.frames, depth).first();
+    fn open_definition(&mut self, node: Node<'tree>, depth: u32, opened: &OpenedNode) {
+        let wrapper = wrapping_frames(&self.frames, depth).first();
         let (anchor, depth, at_entry) = match wrapper {
             Some(frame) => (frame.node, frame.depth, frame.at_entry),
-            None => (node, depth, self.before(node)),
+            None => (node, depth, self.totals_before(node)),
         };
         let span = self.span(anchor);
         let Parts { head_end, body } = (self.language.parts)(node);
         let head = self.head(span, parts::start(anchor, self.kinds), head_end);
         let is_apart = self.open.is_empty();
-        let top_level = self.place == Place::Namespace || self.place == Place::Type && is_apart;
+        let top_level = self.place == DefinitionPlace::Namespace
+            || self.place == DefinitionPlace::Type && is_apart;
         for symbol in &opened.symbols {
             if self.definitions.len() >= DEFINITIONS_PER_BLOCK_MAX {
                 return;
             }
-            self.open.push(Open {
+            self.open.push(OpenDefinition {
                 depth,
                 index: self.definitions.len(),
                 at_entry,
@@ -414,8 +417,8 @@ impl<'tree> Walk<'tree, '_> {
     }
 
     /// The totals as they were before `node`, which has just been entered, was counted.
-    fn before(&self, node: Node<'tree>) -> Totals {
-        Totals {
+    fn totals_before(&self, node: Node<'tree>) -> FigureTotals {
+        FigureTotals {
             nodes: self.totals.nodes - u32::from(node.is_named()),
             ..self.totals
         }
@@ -456,17 +459,17 @@ impl<'tree> Walk<'tree, '_> {
             BodyPlace::Code => Body::Code,
             BodyPlace::Within(start, end) => {
                 let stubs = &self.language.ready().stubs;
-                stubs.judge(self.source, &self.comments, (start, end))
+                stubs.body_kind(self.source, &self.comments, (start, end))
             }
         }
     }
 
     fn push(&mut self, node: Node<'tree>, depth: u32, wraps: bool) {
-        self.frames.push(Frame {
+        self.frames.push(WalkFrame {
             depth,
             node,
             wraps,
-            at_entry: self.before(node),
+            at_entry: self.totals_before(node),
             outer_place: self.place,
             outer_in_error: self.in_error,
             outer_scope: self.scope.len(),
@@ -474,7 +477,7 @@ impl<'tree> Walk<'tree, '_> {
         });
     }
 
-    fn leave(&mut self, depth: u32) {
+    fn leave_nodes(&mut self, depth: u32) {
         while let Some(open) = self.open.pop_if(|open| open.depth == depth) {
             let body = self.body(open.body);
             let definition = &mut self.definitions[open.index];
@@ -573,7 +576,10 @@ impl<'tree> Walk<'tree, '_> {
 }
 
 /// The frames that wrap a node at `depth` directly, outermost first.
-fn chain<'a, 'tree>(frames: &'a [Frame<'tree>], depth: u32) -> &'a [Frame<'tree>] {
+fn wrapping_frames<'a, 'tree>(
+    frames: &'a [WalkFrame<'tree>],
+    depth: u32,
+) -> &'a [WalkFrame<'tree>] {
     let count = frames
         .iter()
         .rev()
@@ -589,7 +595,7 @@ fn is_string_alone(statement: Node<'_>) -> bool {
     statement.named_child_count() == 1 && only.is_some_and(|only| only.kind().contains("string"))
 }
 
-/// Whether a comment stands for code left out.
+/// Whether a comment replaces left-out code.
 pub(crate) fn is_placeholder(comment: &[u8]) -> bool {
     comment.len() <= PLACEHOLDER_BYTES_MAX
         && elision::is_placeholder(&String::from_utf8_lossy(comment))

@@ -75,7 +75,7 @@ impl ArchiveCheck {
 
     fn look_up(&mut self, stored: &impl ArchiveRows) {
         self.waiting
-            .sort_by(|one, other| one.place().cmp(&other.place()));
+            .sort_by(|one, other| one.table_and_key().cmp(&other.table_and_key()));
         for change in self.waiting.drain(..) {
             let tally = &mut self.tallies[change.table];
             if tally.flaw.is_some() {
@@ -97,7 +97,7 @@ enum Found {
 }
 
 fn compare(change: &RowChange, stored: &impl ArchiveRows) -> Result<Found, String> {
-    let (table, key) = change.place();
+    let (table, key) = change.table_and_key();
     let Change::Put(row) = &change.change else {
         return Err("the fold takes rows out of it, which is a defect of tslp".to_owned());
     };

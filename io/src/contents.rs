@@ -7,7 +7,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_core::recent_map::RecentMap;
 use tslp_projections::table::Value;
-use tslp_projections::vault::Location;
+use tslp_projections::vault::VaultLocation;
 use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
 use tslp_replay::store::{Store, Unreadable};
 
@@ -36,7 +36,7 @@ pub struct StoredContents {
     archives: Archives,
     cache: RefCell<RecentMap<Seq, Arc<[u8]>>>,
     /// Rows of the Vault never change, so what was found stays found.
-    locations: RefCell<RecentMap<ArtifactHash, Location>>,
+    locations: RefCell<RecentMap<ArtifactHash, VaultLocation>>,
 }
 
 impl StoredContents {
@@ -75,12 +75,12 @@ impl Store for StoredContents {
         }
     }
 
-    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
         if let Some(location) = self.locations.borrow_mut().get(&artifact) {
             return Ok(Some(*location));
         }
         let found = self.row(VAULT, artifact);
-        let location = read(VAULT, found, Location::of_row)?;
+        let location = read(VAULT, found, VaultLocation::of_row)?;
         if let Some(location) = location {
             self.locations.borrow_mut().insert(artifact, location, 1);
         }

@@ -9,7 +9,7 @@ use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::DecodeError;
-use tslp_projections::table::{Changes, TableDigest, Unfit, Value};
+use tslp_projections::table::{Changes, TableDigest, UnfitRow, Value};
 use tslp_projections::{EventAt, TABLES};
 use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
@@ -188,10 +188,10 @@ pub(crate) fn restore(
             }
         });
         read.map_err(|error| error.to_string())?;
-        taken.map_err(|Unfit(what)| format!("table {}: {what}", table.name))?;
+        taken.map_err(|UnfitRow(what)| format!("table {}: {what}", table.name))?;
     }
     let state = restoring.finish(head, event);
-    let state = state.map_err(|Unfit(what)| format!("the tables: {what}"))?;
+    let state = state.map_err(|UnfitRow(what)| format!("the tables: {what}"))?;
     Ok((state, digests))
 }
 

@@ -6,7 +6,9 @@ use core::fmt;
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 
-use crate::table::{Cells, Changes, Column, ColumnType, Keep, Table, Text, Unfit, Value, column};
+use crate::table::{
+    Changes, Column, ColumnType, Keep, RowCells, Table, Text, UnfitRow, Value, column,
+};
 
 const COLUMNS: &[Column] = &[
     column("seq", ColumnType::Integer),
@@ -22,7 +24,7 @@ pub const TABLE: Table = Table {
     keep: Keep::Latest,
 };
 
-/// Anomalies kept; more of them say nothing new.
+/// Most anomalies that are kept; more of them add no information.
 const KEPT: usize = 100;
 
 /// Events that contradict the state before them.
@@ -32,7 +34,7 @@ pub struct Anomalies {
 }
 
 impl Anomalies {
-    /// Notes an event that another projection could not make sense of.
+    /// Records an event that another projection could not apply.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         if self.events.len() < KEPT {
             let anomaly = (recorded.seq, Text::Word(recorded.event.name()));
@@ -41,13 +43,13 @@ impl Anomalies {
         }
     }
 
-    /// How many there are.
+    /// The number of anomalies.
     #[must_use]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether all is as it should be.
+    /// Whether there are no anomalies.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
@@ -58,12 +60,12 @@ impl Anomalies {
         self.events.iter().map(row).for_each(visit);
     }
 
-    /// Takes back a row.
+    /// Restores a row.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         self.events.push((cells.next()?, cells.next()?));
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Shadow audits: what the model was asked about its own replies, and what it said (spec §10).
+//! Shadow audits: the questions to the model about its own replies, and its answers (spec §10).
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -11,7 +11,9 @@ use tslp_core::event::{
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
-use crate::table::{self, Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column};
+use crate::table::{
+    self, Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column,
+};
 
 const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
@@ -22,7 +24,7 @@ const COLUMNS: &[Column] = &[
     column("contested", ColumnType::Integer),
 ];
 
-/// `audits`: one row for each version that one of the last audits was about.
+/// `audits`: one row for each version in one of the last audits.
 pub const TABLE: Table = Table {
     name: "audits",
     version: 1,
@@ -31,27 +33,27 @@ pub const TABLE: Table = Table {
     keep: Keep::Latest,
 };
 
-/// What is known of one version's audit.
+/// The audit of one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Audit {
-    /// What the version is of.
+pub struct VersionAudit {
+    /// The version's entity.
     pub entity: EntityId,
-    /// What was said of it.
-    pub answer: Answer,
+    /// The answer about it.
+    pub answer: AuditAnswer,
 }
 
-/// What an audit said of one version.
+/// An audit's answer about one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Nothing yet.
+pub enum AuditAnswer {
+    /// Not answered yet.
     Awaited,
-    /// This.
+    /// The answer's status for the version.
     Given(AuditStatus),
-    /// The audit ended so, without saying anything of it.
+    /// The audit ended with this outcome and no status for the version.
     None(AuditOutcome),
 }
 
-impl Answer {
+impl AuditAnswer {
     const ALL: &[Self] = &[
         Self::Awaited,
         Self::Given(AuditStatus::Completed),
@@ -82,25 +84,25 @@ impl Answer {
 /// The audits of the last [`RECENT_EPISODES_KEPT`] audited episodes.
 #[derive(Default)]
 pub struct Audits {
-    episodes: BTreeMap<EpisodeId, BTreeMap<VersionId, Audit>>,
+    episodes: BTreeMap<EpisodeId, BTreeMap<VersionId, VersionAudit>>,
 }
 
 impl Audits {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         match &recorded.event {
-            Event::AuditAsked(asked) => self.ask(asked, changes),
-            Event::AuditAnswered(answered) => self.answer(answered, changes),
+            Event::AuditAsked(asked) => self.record_question(asked, changes),
+            Event::AuditAnswered(answered) => self.record_answer(answered, changes),
             _ => {}
         }
     }
 
-    fn ask(&mut self, asked: &AuditAsked, changes: &mut Changes) {
+    fn record_question(&mut self, asked: &AuditAsked, changes: &mut Changes) {
         let audits = self.episodes.entry(asked.episode).or_default();
         for audited in &asked.about {
-            let audit = Audit {
+            let audit = VersionAudit {
                 entity: audited.entity.clone(),
-                answer: Answer::Awaited,
+                answer: AuditAnswer::Awaited,
             };
             changes.put(crate::AUDITS, || {
                 row(asked.episode, audited.version, &audit)
@@ -116,7 +118,7 @@ impl Audits {
         }
     }
 
-    fn answer(&mut self, answered: &AuditAnswered, changes: &mut Changes) {
+    fn record_answer(&mut self, answered: &AuditAnswered, changes: &mut Changes) {
         let Some(audits) = self.episodes.get_mut(&answered.episode) else {
             return;
         };
@@ -124,20 +126,20 @@ impl Audits {
             let mut verdicts = answered.verdicts.iter();
             audit.answer = verdicts
                 .find(|verdict| verdict.version == *version)
-                .map_or(Answer::None(answered.outcome), |verdict| {
-                    Answer::Given(verdict.status)
+                .map_or(AuditAnswer::None(answered.outcome), |verdict| {
+                    AuditAnswer::Given(verdict.status)
                 });
             changes.put(crate::AUDITS, || row(answered.episode, *version, audit));
         }
     }
 
-    /// What an audit is about whose answer is awaited.
+    /// The versions of an audit whose answer is awaited; `None` if there is no such audit.
     #[must_use]
     pub fn under_way(&self, episode: EpisodeId) -> Option<Vec<Audited>> {
         let audits = self.episodes.get(&episode)?;
         let awaited: Vec<Audited> = audits
             .iter()
-            .filter(|(_, audit)| matches!(audit.answer, Answer::Awaited))
+            .filter(|(_, audit)| matches!(audit.answer, AuditAnswer::Awaited))
             .map(|(version, audit)| Audited {
                 version: *version,
                 entity: audit.entity.clone(),
@@ -148,7 +150,7 @@ impl Audits {
 
     /// Episodes whose audit has no answer.
     #[must_use]
-    pub fn awaited(&self) -> Vec<EpisodeId> {
+    pub fn awaited_episodes(&self) -> Vec<EpisodeId> {
         let episodes = self.episodes.keys().copied();
         episodes
             .filter(|episode| self.under_way(*episode).is_some())
@@ -164,16 +166,16 @@ impl Audits {
         }
     }
 
-    /// Takes back a row.
+    /// Restores a row.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let (episode, version) = (cells.next()?, cells.next()?);
-        let audit = Audit {
+        let audit = VersionAudit {
             entity: cells.entity()?,
-            answer: cells.word(Answer::ALL, Answer::code)?,
+            answer: cells.word(AuditAnswer::ALL, AuditAnswer::code)?,
         };
         let audits = self.episodes.entry(episode).or_default();
         audits.insert(version, audit);
@@ -185,7 +187,7 @@ fn key(episode: EpisodeId, version: VersionId) -> Vec<Value> {
     Vec::from([Value::from(episode.0), Value::from(version.0)])
 }
 
-fn row(episode: EpisodeId, version: VersionId, audit: &Audit) -> Vec<Value> {
+fn row(episode: EpisodeId, version: VersionId, audit: &VersionAudit) -> Vec<Value> {
     let [path, symbol] = table::entity_key(&audit.entity);
     Vec::from([
         Value::from(episode.0),

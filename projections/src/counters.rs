@@ -1,4 +1,4 @@
-//! The last number of each kind that was given, and the block whose resolution is to come.
+//! The last number of each kind of id, and the captured block that isn't resolved yet.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,7 +7,7 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 
 use crate::table::{
-    Cells, Changes, Column, ColumnType, Keep, Late, Table, Text, Unfit, Value, column,
+    Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, Text, UnfitRow, Value, column,
 };
 
 const COLUMNS: &[Column] = &[
@@ -15,8 +15,8 @@ const COLUMNS: &[Column] = &[
     column("value", ColumnType::Integer),
 ];
 
-/// `counters`: the last of each kind. `unresolved` is the event that captured a block whose resolution is to come, which
-/// only a ledger that was cut has at its end.
+/// `counters`: the last number of each kind. `unresolved` is the event that captured a block without a resolution, which only
+/// a truncated ledger has at its end.
 pub const TABLE: Table = Table {
     name: "counters",
     version: 1,
@@ -25,10 +25,10 @@ pub const TABLE: Table = Table {
     keep: Keep::Latest,
 };
 
-/// All rows, by key.
+/// The rows' names, which are their keys.
 const NAMES: [&str; 5] = ["capture", "episode", "session", "unresolved", "version"];
 
-/// The last numbers; 0 is none.
+/// The last numbers; 0 if none was given.
 #[derive(Default)]
 pub struct Counters {
     values: [u64; NAMES.len()],
@@ -66,7 +66,7 @@ impl Counters {
     }
 
     fn set(&mut self, name: &'static str, value: u64, changes: &mut Changes) {
-        changes.touch(|| Late::Counter(name), self.value(name) > 0);
+        changes.touch(|| LateRows::Counter(name), self.value(name) > 0);
         let place = NAMES.iter().position(|known| *known == name);
         self.values[place.expect("only names of the list are counted")] = value;
     }
@@ -102,13 +102,13 @@ impl Counters {
         VersionId(self.value("version"))
     }
 
-    /// The event that captured a block whose resolution is to come.
+    /// The event that captured a block that isn't resolved yet.
     #[must_use]
     pub fn unresolved(&self) -> Option<Seq> {
         Some(Seq(self.value("unresolved"))).filter(|seq| seq.0 > 0)
     }
 
-    /// The row of a counter that counts.
+    /// The row of a counter; `None` if it is 0.
     #[must_use]
     pub fn row(&self, name: &str) -> Option<Vec<Value>> {
         let value = Some(self.value(name)).filter(|value| *value > 0)?;
@@ -123,15 +123,15 @@ impl Counters {
             .for_each(visit);
     }
 
-    /// Takes back a row.
+    /// Restores a row.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let name: Text = cells.next()?;
         let place = NAMES.iter().position(|known| *known == &*name);
-        let place = place.ok_or(Unfit("a counter has another name"))?;
+        let place = place.ok_or(UnfitRow("a counter has another name"))?;
         self.values[place] = cells.next()?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What was last seen on disk, path by path (spec §15).
+//! The last observation of disk for each path (spec §15).
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use tslp_core::path::RelPath;
 
 use crate::EventAt;
 use crate::table::{
-    Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column, nullable,
+    Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
 };
 
 const COLUMNS: &[Column] = &[
@@ -21,7 +21,7 @@ const COLUMNS: &[Column] = &[
     column("seq", ColumnType::Integer),
 ];
 
-/// `disk`: the last observation of each path. What it found of each symbol is in the event `seq`.
+/// `disk`: the last observation of each path. Its findings for each symbol are in the event `seq`.
 pub const TABLE: Table = Table {
     name: "disk",
     version: 1,
@@ -47,19 +47,19 @@ impl Disk {
         self.findings.insert(observed.path.clone(), seen);
     }
 
-    /// What was last seen at the path.
+    /// The last observation of the path.
     #[must_use]
     pub fn finding(&self, path: &RelPath) -> Option<&DiskFinding> {
         self.findings.get(path).map(|(finding, _)| finding)
     }
 
-    /// The event since which that is so.
+    /// The event of that observation.
     #[must_use]
     pub fn seen_since(&self, path: &RelPath) -> Option<Seq> {
         self.findings.get(path).map(|(_, since)| *since)
     }
 
-    /// Paths that could not be read when they were last looked at.
+    /// Paths that could not be read at their last observation.
     pub fn unreadable(&self) -> impl Iterator<Item = &RelPath> {
         self.findings
             .iter()
@@ -75,23 +75,23 @@ impl Disk {
             .for_each(visit);
     }
 
-    /// Takes back a row; `event` gives the one that it names.
+    /// Restores a row; `event` looks up the event that it names.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let path: RelPath = cells.next()?;
         let [.., seq] = row else {
-            return Err(Unfit("a path was looked at by no event"));
+            return Err(UnfitRow("a path was looked at by no event"));
         };
-        let seq = Cells::of(core::slice::from_ref(seq)).next()?;
+        let seq = RowCells::of(core::slice::from_ref(seq)).next()?;
         match event(seq).map(|recorded| recorded.event) {
             Some(Event::DiskObserved(observed)) if observed.path == path => {
                 self.findings.insert(path, (observed.finding, seq));
                 Ok(())
             }
-            _ => Err(Unfit("a path was looked at by no event")),
+            _ => Err(UnfitRow("a path was looked at by no event")),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What edits made: by an edit's own text, the code that came out of it.
+//! The code that each edit made, by the edit's own text.
 //!
-//! The table is an archive. In memory is only what the store can't give yet.
+//! The table is an archive. Memory holds only the rows that aren't durable yet, so that the store can't return them.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::table::{Cell, Changes, Column, ColumnType, Keep, Table, Value, column};
+use crate::table::{Changes, Column, ColumnType, FromCell, Keep, Table, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("text", ColumnType::Hash),
@@ -18,7 +18,7 @@ const COLUMNS: &[Column] = &[
     column("artifact", ColumnType::Hash),
 ];
 
-/// `edits`: by the event `seq` the edit with this text applied and made this artifact.
+/// `edits`: at the event `seq` the edit with this text was applied and made this artifact.
 pub const TABLE: Table = Table {
     name: "edits",
     version: 1,
@@ -27,10 +27,10 @@ pub const TABLE: Table = Table {
     keep: Keep::First { seq: 1 },
 };
 
-/// Edits that applied and aren't settled.
+/// Applied edits whose rows aren't durable.
 #[derive(Default)]
 pub struct Edits {
-    unsettled: BTreeMap<(ArtifactHash, Seq), ArtifactHash>,
+    not_durable: BTreeMap<(ArtifactHash, Seq), ArtifactHash>,
 }
 
 impl Edits {
@@ -42,34 +42,37 @@ impl Edits {
         let applied = captured.edit.iter().filter(|edit| !edit.bases.is_empty());
         for text in applied.flat_map(|edit| &edit.texts) {
             let (key, made) = ((*text, recorded.seq), captured.artifact);
-            if self.unsettled.insert(key, made).is_none() {
+            if self.not_durable.insert(key, made).is_none() {
                 changes.put(crate::EDITS, || row(key, made));
             }
         }
     }
 
-    /// Lets go of what the store gives from now on.
-    pub fn settled(&mut self, durable: Seq) {
-        self.unsettled.retain(|(_, seq), _| *seq > durable);
+    /// Forgets the rows up to `durable`, which the store returns from now on.
+    pub fn forget_durable(&mut self, durable: Seq) {
+        self.not_durable.retain(|(_, seq), _| *seq > durable);
     }
 
-    /// What the edit with this text made when it last applied, if that isn't settled.
+    /// The artifact that the edit with this text made when it was last applied, if its row isn't durable.
     #[must_use]
     pub fn made_by(&self, text: ArtifactHash) -> Option<ArtifactHash> {
         let all = (text, Seq(0))..=(text, Seq(u64::MAX));
-        self.unsettled.range(all).next_back().map(|(_, made)| *made)
+        self.not_durable
+            .range(all)
+            .next_back()
+            .map(|(_, made)| *made)
     }
 
-    /// The rows that aren't settled, by key.
+    /// The rows that aren't durable, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.unsettled
+        self.not_durable
             .iter()
             .map(|(key, made)| row(*key, *made))
             .for_each(visit);
     }
 }
 
-/// Reads what was made from a row of [`TABLE`]; `None` if no fold writes such a row.
+/// The artifact in a row of [`TABLE`]; `None` if no fold writes such a row.
 #[must_use]
 pub fn made_of_row(row: &[Value]) -> Option<ArtifactHash> {
     ArtifactHash::read(row.get(2)?)
@@ -84,9 +87,9 @@ fn row((text, seq): (ArtifactHash, Seq), made: ArtifactHash) -> Vec<Value> {
 }
 
 impl fmt::Display for Edits {
-    /// What isn't settled, in the order of the ledger.
+    /// The rows that aren't durable, in the order of the ledger.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut entries: Vec<_> = self.unsettled.iter().collect();
+        let mut entries: Vec<_> = self.not_durable.iter().collect();
         entries.sort_unstable_by_key(|((text, seq), _)| (*seq, *text));
         for ((text, seq), made) in entries {
             writeln!(f, "{text:.8} made {made:.8} {seq}")?;

@@ -1,4 +1,4 @@
-//! The last episodes, for people: what each one was about and what became of it (spec §14.3, `/recent`).
+//! The last episodes, for people: the events and the outcome of each (spec §14.3, `/recent`).
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -17,7 +17,8 @@ use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::reason::Reason;
 
 use crate::table::{
-    Cells, Changes, Column, ColumnType, Keep, Late, Table, Text, Unfit, Value, column, nullable,
+    Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, Text, UnfitRow, Value, column,
+    nullable,
 };
 
 const COLUMNS: &[Column] = &[
@@ -36,8 +37,8 @@ const COLUMNS: &[Column] = &[
     nullable("evaluated_tokens", ColumnType::Integer),
 ];
 
-/// `episodes`: the last episodes. Episode 0 is everything outside of conversations: acts on the command line, and what a
-/// look at the disk between prompts led to; its time is that of the last of them.
+/// `episodes`: the last episodes. Episode 0 holds everything outside of conversations: acts on the command line, and
+/// consequences of looks at the disk between prompts. Its time is that of the last of them.
 pub const TABLE: Table = Table {
     name: "episodes",
     version: 3,
@@ -55,7 +56,7 @@ const ENTRY_COLUMNS: &[Column] = &[
     column("reason", ColumnType::Text),
 ];
 
-/// `episode_entries`: what happened in them, in order.
+/// `episode_entries`: the entries of the episodes, in order.
 pub const ENTRIES_TABLE: Table = Table {
     name: "episode_entries",
     version: 3,
@@ -64,42 +65,42 @@ pub const ENTRIES_TABLE: Table = Table {
     keep: Keep::Latest,
 };
 
-/// Entries kept of one episode; the rest is in the ledger.
+/// Most entries kept of one episode; the rest is in the ledger.
 const ENTRIES_PER_EPISODE: usize = 64;
 
-/// What one prompt and its reply were about.
+/// One prompt and its reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Episode {
     /// Its session.
     pub session: SessionId,
-    /// When it began.
+    /// The time of its prompt.
     pub at: UnixMillis,
     /// The model that was asked for.
     pub model: String,
-    /// How its reply ended, if it has.
+    /// The outcome of its reply, if that has ended.
     pub outcome: Option<ReplyOutcome>,
-    /// What became of the conversation's history, once the prompt was composed.
+    /// The treatment of the conversation's history, once the prompt was composed.
     pub history: Option<History>,
-    /// What the prompt cost the model server, once its reply has ended.
+    /// The cost of the prompt at the model server, once its reply has ended.
     pub price: Option<PromptMeasured>,
-    /// What happened.
-    pub entries: VecDeque<Entry>,
+    /// Its entries.
+    pub entries: VecDeque<EpisodeEntry>,
     /// The position of the first entry.
     pub first: u64,
 }
 
-/// One thing that happened.
+/// One event of an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// What: one of [`WORDS`].
+pub struct EpisodeEntry {
+    /// The kind of event, one of [`WORDS`].
     pub what: &'static str,
-    /// What it happened to.
+    /// The entity concerned.
     pub entity: Option<EntityId>,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// All that an entry's `what` can be.
+/// All values of an entry's `what`.
 pub const WORDS: &[&str] = &[
     "hydrated",
     "withheld",
@@ -119,15 +120,15 @@ pub const WORDS: &[&str] = &[
 pub struct Episodes {
     episodes: BTreeMap<EpisodeId, Episode>,
     /// The episode and the file of the last captured block.
-    captured: Option<Captured>,
+    captured: Option<CapturedBlock>,
 }
 
-/// What a resolution is about.
-struct Captured {
+/// A captured block whose resolution comes next.
+struct CapturedBlock {
     episode: EpisodeId,
     /// The file, if a usable path was named.
     file: Option<EntityId>,
-    /// Why none of it becomes true, where that is plain from the text alone: such code of the user's is never judged.
+    /// The reason why none of it becomes true, if the text alone shows it: such code of the user's is never judged.
     not_whole: Option<Reason>,
 }
 
@@ -135,37 +136,39 @@ impl Episodes {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         if is_outside(&recorded.event) {
-            self.outside(recorded.at, changes);
+            self.touch_outside(recorded.at, changes);
         }
         match &recorded.event {
             Event::PromptReceived(prompt) => {
                 let episode = Episode::new(prompt.session, recorded.at, prompt.model.clone());
                 let known = self.episodes.contains_key(&prompt.episode);
-                changes.touch(|| Late::Episode(prompt.episode), known);
+                changes.touch(|| LateRows::Episode(prompt.episode), known);
                 if let Some(old) = self.episodes.insert(prompt.episode, episode) {
                     remove_entries(prompt.episode, &old, changes);
                 }
-                self.evict(changes);
+                self.evict_oldest(changes);
             }
-            Event::ReplyEnded(ended) => self.update(ended.episode, changes, |episode| {
+            Event::ReplyEnded(ended) => self.update_episode(ended.episode, changes, |episode| {
                 episode.outcome = Some(ended.outcome);
             }),
-            Event::PromptMeasured(measured) => self.update(measured.episode, changes, |episode| {
-                // Figures that a server didn't give are the same as none.
-                let server = measured
-                    .server
-                    .filter(|server| *server != ServerUsage::default());
-                episode.price = Some(PromptMeasured {
-                    server,
-                    ..*measured
-                });
-            }),
+            Event::PromptMeasured(measured) => {
+                self.update_episode(measured.episode, changes, |episode| {
+                    // Figures that a server didn't give are the same as none.
+                    let server = measured
+                        .server
+                        .filter(|server| *server != ServerUsage::default());
+                    episode.price = Some(PromptMeasured {
+                        server,
+                        ..*measured
+                    });
+                })
+            }
             Event::PromptComposed(composed) => {
-                self.update(composed.episode, changes, |episode| {
+                self.update_episode(composed.episode, changes, |episode| {
                     episode.history = Some(composed.history);
                 });
                 for hydrated in &composed.hydrated {
-                    self.note(
+                    self.add_entry(
                         composed.episode,
                         "hydrated",
                         Some(&hydrated.entity),
@@ -174,7 +177,7 @@ impl Episodes {
                     );
                 }
                 for dropped in &composed.dropped {
-                    self.note(
+                    self.add_entry(
                         composed.episode,
                         "withheld",
                         Some(&dropped.entity),
@@ -185,7 +188,7 @@ impl Episodes {
             }
             Event::PromptAmended(amended) => {
                 for withheld in &amended.withheld {
-                    self.note(
+                    self.add_entry(
                         amended.episode,
                         "withheld",
                         Some(&withheld.entity),
@@ -196,7 +199,7 @@ impl Episodes {
             }
             Event::ArtifactCaptured(captured) => {
                 let file = captured.path.clone().map(EntityId::file);
-                self.captured = Some(Captured {
+                self.captured = Some(CapturedBlock {
                     episode: captured.episode,
                     file,
                     not_whole: match (captured.origin, captured.completeness) {
@@ -213,17 +216,17 @@ impl Episodes {
                 let (episode, file) = (captured.episode, captured.file.as_ref());
                 if resolved.level != Level::Confirmed {
                     let level = resolved.level.as_str();
-                    self.note(episode, level, file, resolved.reason, changes);
+                    self.add_entry(episode, level, file, resolved.reason, changes);
                 } else if let Some(reason) = captured.not_whole {
                     for version in &resolved.versions {
                         let entity = Some(&version.entity);
-                        self.note(episode, "PROPOSED", entity, reason, changes);
+                        self.add_entry(episode, "PROPOSED", entity, reason, changes);
                     }
                 }
             }
             Event::Transitioned(moved) => {
                 let state = moved.transition.to().as_str();
-                self.note(
+                self.add_entry(
                     moved.episode,
                     state,
                     Some(&moved.entity),
@@ -233,7 +236,7 @@ impl Episodes {
             }
             Event::PromotionRefused(refused) => {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                self.note(
+                self.add_entry(
                     refused.episode,
                     "PROPOSED",
                     Some(&refused.entity),
@@ -243,7 +246,7 @@ impl Episodes {
             }
             Event::AuditAnswered(answered) => {
                 for verdict in &answered.verdicts {
-                    self.note(
+                    self.add_entry(
                         answered.episode,
                         "audit",
                         Some(&verdict.entity),
@@ -253,7 +256,7 @@ impl Episodes {
                 }
             }
             Event::NoticeIssued(notice) => {
-                self.note(
+                self.add_entry(
                     notice.episode,
                     "notice",
                     notice.entity.as_ref(),
@@ -265,14 +268,19 @@ impl Episodes {
         }
     }
 
-    fn update(&mut self, id: EpisodeId, changes: &mut Changes, change: impl FnOnce(&mut Episode)) {
+    fn update_episode(
+        &mut self,
+        id: EpisodeId,
+        changes: &mut Changes,
+        change: impl FnOnce(&mut Episode),
+    ) {
         if let Some(episode) = self.episodes.get_mut(&id) {
             change(episode);
-            changes.touch(|| Late::Episode(id), true);
+            changes.touch(|| LateRows::Episode(id), true);
         }
     }
 
-    fn note(
+    fn add_entry(
         &mut self,
         id: EpisodeId,
         what: &'static str,
@@ -284,35 +292,35 @@ impl Episodes {
             return;
         };
         if episode.entries.len() >= ENTRIES_PER_EPISODE {
-            // An episode's first entries say what it was about; of what has no end the last ones matter.
+            // The first entries of an episode are the most telling ones. Episode 0 has no end, so there the last ones are kept.
             if id != EpisodeId::OUTSIDE {
                 return;
             }
-            changes.touch(|| Late::Entry(id, episode.first), true);
+            changes.touch(|| LateRows::Entry(id, episode.first), true);
             episode.entries.pop_front();
             episode.first += 1;
         }
-        let entry = Entry {
+        let entry = EpisodeEntry {
             what,
             entity: entity.cloned(),
             reason,
         };
         let position = episode.first + episode.entries.len() as u64;
-        changes.touch(|| Late::Entry(id, position), false);
+        changes.touch(|| LateRows::Entry(id, position), false);
         episode.entries.push_back(entry);
     }
 
-    /// Something happens outside of any conversation.
-    fn outside(&mut self, at: UnixMillis, changes: &mut Changes) {
+    /// Records the time of an event outside of any conversation.
+    fn touch_outside(&mut self, at: UnixMillis, changes: &mut Changes) {
         let id = EpisodeId::OUTSIDE;
-        changes.touch(|| Late::Episode(id), self.episodes.contains_key(&id));
+        changes.touch(|| LateRows::Episode(id), self.episodes.contains_key(&id));
         self.episodes
             .entry(id)
             .or_insert_with(|| Episode::new(SessionId::default(), at, String::new()))
             .at = at;
     }
 
-    fn evict(&mut self, changes: &mut Changes) {
+    fn evict_oldest(&mut self, changes: &mut Changes) {
         if self.episodes.len() <= RECENT_EPISODES_KEPT {
             return;
         }
@@ -324,7 +332,7 @@ impl Episodes {
         let Some((id, episode)) = oldest.and_then(|id| self.episodes.remove_entry(&id)) else {
             return;
         };
-        changes.touch(|| Late::Episode(id), true);
+        changes.touch(|| LateRows::Episode(id), true);
         remove_entries(id, &episode, changes);
     }
 
@@ -360,12 +368,12 @@ impl Episodes {
         }
     }
 
-    /// Takes back a row of `episodes`.
+    /// Restores a row of `episodes`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let id = cells.next()?;
         let mut episode = Episode::new(cells.next()?, cells.next()?, cells.next()?);
         let outcome: Option<Text> = cells.next()?;
@@ -375,7 +383,7 @@ impl Episodes {
             None => cells.next::<Option<Text>>()?.and(None),
             Some(_) => Some(cells.word(&[History::Window, History::Client], history_code)?),
         };
-        let mut cost = || -> Result<Option<PromptCost>, Unfit> {
+        let mut cost = || -> Result<Option<PromptCost>, UnfitRow> {
             let (total, anew) = (cells.next::<Option<_>>()?, cells.next::<Option<_>>()?);
             let cost = total.zip(anew);
             Ok(cost.map(|(chars_total, chars_anew)| PromptCost {
@@ -399,14 +407,14 @@ impl Episodes {
         Ok(())
     }
 
-    /// Takes back a row of `episode_entries`, in the order of their keys, once all of `episodes` are there.
+    /// Restores a row of `episode_entries`, in the order of their keys, after all rows of `episodes`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_entry(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_entry(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let episode = self.episodes.get_mut(&cells.next()?);
-        let episode = episode.ok_or(Unfit("an entry belongs to no episode"))?;
+        let episode = episode.ok_or(UnfitRow("an entry belongs to no episode"))?;
         let position = cells.next()?;
         if episode.entries.is_empty() {
             episode.first = position;
@@ -414,10 +422,10 @@ impl Episodes {
         let what = cells.word(WORDS, |word| word)?;
         let (path, symbol) = (cells.next::<Option<_>>()?, cells.next()?);
         let reason: Text = cells.next()?;
-        episode.entries.push_back(Entry {
+        episode.entries.push_back(EpisodeEntry {
             what,
             entity: path.map(|path| EntityId { path, symbol }),
-            reason: Reason::from_code(&reason).ok_or(Unfit("a reason isn't known"))?,
+            reason: Reason::from_code(&reason).ok_or(UnfitRow("a reason isn't known"))?,
         });
         Ok(())
     }
@@ -432,11 +440,11 @@ const fn audit_reason(status: AuditStatus) -> Reason {
 
 fn remove_entries(id: EpisodeId, episode: &Episode, changes: &mut Changes) {
     for (position, _) in (episode.first..).zip(&episode.entries) {
-        changes.touch(|| Late::Entry(id, position), true);
+        changes.touch(|| LateRows::Entry(id, position), true);
     }
 }
 
-/// Whether this belongs to no conversation and changes something, or was asked for.
+/// Whether this event belongs to no conversation, and is a directive or a transition.
 const fn is_outside(event: &Event) -> bool {
     let episode = match event {
         Event::DirectiveGiven(given) => given.episode,
@@ -487,7 +495,7 @@ fn row(id: EpisodeId, episode: &Episode) -> Vec<Value> {
     row
 }
 
-fn entry_row(id: EpisodeId, position: u64, entry: &Entry) -> Vec<Value> {
+fn entry_row(id: EpisodeId, position: u64, entry: &EpisodeEntry) -> Vec<Value> {
     let entity = entry.entity.as_ref();
     Vec::from([
         Value::from(id.0),
@@ -517,7 +525,7 @@ fn outcome_text(outcome: ReplyOutcome) -> Cow<'static, str> {
     }
 }
 
-fn outcome_of(text: &str) -> Result<ReplyOutcome, Unfit> {
+fn outcome_of(text: &str) -> Result<ReplyOutcome, UnfitRow> {
     let plain = [
         ReplyOutcome::Completed,
         ReplyOutcome::ClientGone,
@@ -531,7 +539,7 @@ fn outcome_of(text: &str) -> Result<ReplyOutcome, Unfit> {
     let known = plain.find(|outcome| outcome_text(*outcome) == text);
     known
         .or(refused.map(ReplyOutcome::UpstreamRefused))
-        .ok_or(Unfit("an outcome isn't known"))
+        .ok_or(UnfitRow("an outcome isn't known"))
 }
 
 impl fmt::Display for Episodes {

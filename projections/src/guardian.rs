@@ -19,7 +19,7 @@ use tslp_core::reason::Reason;
 use tslp_core::view::{ToolCall, ToolSession};
 
 use crate::table::{
-    Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column, nullable,
+    Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
 };
 
 const POLICY_COLUMNS: &[Column] = &[
@@ -361,9 +361,9 @@ impl Guardian {
     /// Takes back a row of `approved_policy`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_policy(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_policy(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let approved = Approved {
             seq: cells.next()?,
             profile_id: cells.next()?,
@@ -371,16 +371,16 @@ impl Guardian {
         };
         match self.policy.replace(approved) {
             None => Ok(()),
-            Some(_) => Err(Unfit("two profiles are in force")),
+            Some(_) => Err(UnfitRow("two profiles are in force")),
         }
     }
 
     /// Takes back a row of `grants`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_grant(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_grant(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let session: SessionId = cells.next()?;
         let capability = cells.word(Capability::ALL, Capability::as_str)?;
         let token = Token {
@@ -402,12 +402,13 @@ impl Guardian {
     /// Takes back a row of `tool_sessions`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_session(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_session(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let session = cells.next()?;
         let halt = cells.next::<Option<String>>()?;
-        let halt = halt.map(|code| Reason::from_code(&code).ok_or(Unfit("a halt has no reason")));
+        let halt =
+            halt.map(|code| Reason::from_code(&code).ok_or(UnfitRow("a halt has no reason")));
         let tally = Tally {
             halt: halt.transpose()?,
             builds: cells.next()?,
@@ -420,9 +421,9 @@ impl Guardian {
     /// Takes back a row of `tool_calls`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_call(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_call(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let call = CallId {
             episode: cells.next()?,
             number: cells.next()?,
@@ -434,7 +435,7 @@ impl Guardian {
         let named = |word: String| {
             let mut all = Decision::ALL.iter().copied();
             all.find(|it| it.as_str() == word)
-                .ok_or(Unfit("a call has no such decision"))
+                .ok_or(UnfitRow("a call has no such decision"))
         };
         let known = ToolCall {
             session,

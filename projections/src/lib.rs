@@ -1,7 +1,7 @@
 //! Pure folds of ledger events. No projection parses source, reads a disk or a clock, or knows SQL.
 //!
 //! All have the same shape, in the same order: table, state, `apply`, queries, rows, `restore`, `Display`. The rows are the
-//! whole state, so a fold goes on from them as it would from the events.
+//! whole state: a fold that continues from them equals one from the first event.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -94,7 +94,7 @@ pub const TOOL_SESSIONS: usize = 25;
 /// Index of [`guardian::CALLS_TABLE`] in [`TABLES`].
 pub const TOOL_CALLS: usize = 26;
 
-/// Every projection's tables, in the order in which their rows are taken back.
+/// Every projection's tables, in the order in which their rows are restored.
 pub const TABLES: &[Table] = &[
     vault::TABLE,
     counters::TABLE,
@@ -125,10 +125,10 @@ pub const TABLES: &[Table] = &[
     guardian::CALLS_TABLE,
 ];
 
-/// The recorded event at a position, for rows that name the one that says more than they do.
+/// Looks up the recorded event at a position, for rows whose details are in the event that they name.
 pub type EventAt<'e> = &'e dyn Fn(Seq) -> Option<Recorded>;
 
-/// Who may have supplied a version.
+/// All origins of a version.
 const ORIGINS: [Origin; 2] = [Origin::Model, Origin::User];
 
 /// The word for an origin in rows and diagnostics.
@@ -139,7 +139,7 @@ const fn origin_code(origin: Origin) -> &'static str {
     }
 }
 
-/// How a definition may have been read.
+/// All proofs of a definition.
 const PROOFS: [Proof; 3] = [Proof::PartialPattern, Proof::Pattern, Proof::Ast];
 
 /// The word for a proof in rows.

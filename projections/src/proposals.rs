@@ -19,8 +19,8 @@ use tslp_core::slice::Figures;
 use crate::EventAt;
 use crate::sessions::Sessions;
 use crate::table::{
-    self, Cells, Changes, Column, ColumnType, Keep, Late, Table, Text, Unfit, Value, column,
-    nullable,
+    self, Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, Text, UnfitRow, Value,
+    column, nullable,
 };
 
 const COLUMNS: &[Column] = &[
@@ -41,7 +41,7 @@ const COLUMNS: &[Column] = &[
     nullable("refused_at", ColumnType::Integer),
 ];
 
-/// `proposals`: one row for each version that is PROPOSED. What both gates said of it is in the event `refused_at`.
+/// `proposals`: one row for each version that is PROPOSED. The verdicts of both gates are in the event `refused_at`.
 pub const TABLE: Table = Table {
     name: "proposals",
     version: 3,
@@ -52,14 +52,14 @@ pub const TABLE: Table = Table {
 
 /// A version that is PROPOSED.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proposed {
+pub struct ProposedVersion {
     /// The version.
     pub version: Version,
     /// The captured bytes that hold it.
     pub source: ArtifactHash,
-    /// How sure its entity is.
+    /// The certainty of its entity.
     pub level: Level,
-    /// How it was read.
+    /// The proof of its definition.
     pub proof: Proof,
     /// Who supplied it.
     pub origin: Origin,
@@ -69,14 +69,14 @@ pub struct Proposed {
     pub session: SessionId,
     /// Both gates' verdicts, once it was judged.
     pub report: Option<GateReport>,
-    /// The known entity that it may be under another name.
+    /// The known entity that it is suspected to rename.
     pub rename_of: Option<EntityId>,
-    /// The event that says both.
+    /// The event that holds both.
     pub refused_at: Option<Seq>,
 }
 
-impl Proposed {
-    /// Why it was kept out, once it was judged.
+impl ProposedVersion {
+    /// The reason that kept it out, if it was judged.
     #[must_use]
     pub fn refused_for(&self) -> Option<Reason> {
         self.report.as_ref()?.conclusion
@@ -86,7 +86,7 @@ impl Proposed {
 /// All open proposals.
 #[derive(Default)]
 pub struct Proposals {
-    by_version: BTreeMap<VersionId, Proposed>,
+    by_version: BTreeMap<VersionId, ProposedVersion>,
     by_entity: BTreeMap<EntityId, BTreeSet<VersionId>>,
     capture: Option<ArtifactCaptured>,
 }
@@ -105,7 +105,7 @@ impl Proposals {
                     return;
                 };
                 for version in &resolved.versions {
-                    let proposed = Proposed {
+                    let proposed = ProposedVersion {
                         version: version.clone(),
                         source: captured.artifact,
                         level: resolved.level,
@@ -128,7 +128,7 @@ impl Proposals {
                     proposed.report = Some(refused.report.clone());
                     proposed.rename_of.clone_from(&refused.rename_of);
                     proposed.refused_at = Some(recorded.seq);
-                    changes.touch(|| Late::Proposal(refused.version), true);
+                    changes.touch(|| LateRows::Proposal(refused.version), true);
                 }
             }
             Event::Transitioned(transitioned) => self.remove(transitioned.version, changes),
@@ -136,10 +136,10 @@ impl Proposals {
         }
     }
 
-    fn insert(&mut self, proposed: Proposed, changes: &mut Changes) {
+    fn insert(&mut self, proposed: ProposedVersion, changes: &mut Changes) {
         let version = proposed.version.id;
         self.remove(version, changes);
-        changes.touch(|| Late::Proposal(version), false);
+        changes.touch(|| LateRows::Proposal(version), false);
         let entity = proposed.version.entity.clone();
         let open = self.by_entity.entry(entity).or_default();
         open.insert(version);
@@ -155,7 +155,7 @@ impl Proposals {
         let Some(proposed) = self.by_version.remove(&version) else {
             return;
         };
-        changes.touch(|| Late::Proposal(version), true);
+        changes.touch(|| LateRows::Proposal(version), true);
         if let Some(open) = self.by_entity.get_mut(&proposed.version.entity) {
             open.remove(&version);
             if open.is_empty() {
@@ -166,17 +166,20 @@ impl Proposals {
 
     /// The proposal with this version.
     #[must_use]
-    pub fn get(&self, version: VersionId) -> Option<&Proposed> {
+    pub fn get(&self, version: VersionId) -> Option<&ProposedVersion> {
         self.by_version.get(&version)
     }
 
     /// Open proposals, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &Proposed> {
+    pub fn iter(&self) -> impl Iterator<Item = &ProposedVersion> {
         self.by_version.values()
     }
 
     /// Open proposals for one entity, oldest first.
-    pub fn of<'p>(&'p self, entity: &EntityId) -> impl Iterator<Item = &'p Proposed> + use<'p> {
+    pub fn of<'p>(
+        &'p self,
+        entity: &EntityId,
+    ) -> impl Iterator<Item = &'p ProposedVersion> + use<'p> {
         let open = self.by_entity.get(entity);
         open.into_iter()
             .flatten()
@@ -184,7 +187,10 @@ impl Proposals {
     }
 
     /// Open proposals for anything in a file.
-    pub fn under<'p>(&'p self, path: &RelPath) -> impl Iterator<Item = &'p Proposed> + use<'p> {
+    pub fn under<'p>(
+        &'p self,
+        path: &RelPath,
+    ) -> impl Iterator<Item = &'p ProposedVersion> + use<'p> {
         let path = path.clone();
         self.by_entity
             .range(EntityId::file(path.clone())..)
@@ -193,7 +199,7 @@ impl Proposals {
             .filter_map(|version| self.by_version.get(version))
     }
 
-    /// The row of a version, if that is open.
+    /// The row of a version, if its proposal is open.
     #[must_use]
     pub fn row(&self, version: VersionId) -> Option<Vec<Value>> {
         self.by_version.get(&version).map(row)
@@ -204,12 +210,12 @@ impl Proposals {
         self.by_version.values().map(row).for_each(visit);
     }
 
-    /// Takes back a row; `event` gives the one that it names.
+    /// Restores a row; `event` looks up the event that it names.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let (id, entity) = (cells.next()?, cells.entity()?);
         let (slice, source) = (cells.next()?, cells.next()?);
         let level = cells.word(&LEVELS, Level::as_str)?;
@@ -221,7 +227,7 @@ impl Proposals {
             nodes: cells.next()?,
             tokens: cells.next()?,
         };
-        let mut proposed = Proposed {
+        let mut proposed = ProposedVersion {
             version: Version {
                 id,
                 entity: entity.clone(),
@@ -241,7 +247,7 @@ impl Proposals {
         };
         if let Some(seq) = proposed.refused_at {
             let Some(Event::PromotionRefused(refused)) = event(seq).map(|it| it.event) else {
-                return Err(Unfit("a proposal was refused by no event"));
+                return Err(UnfitRow("a proposal was refused by no event"));
             };
             proposed.report = Some(refused.report);
             proposed.rename_of = refused.rename_of;
@@ -254,7 +260,7 @@ impl Proposals {
 
 const LEVELS: [Level; 3] = [Level::Unresolved, Level::Inferred, Level::Confirmed];
 
-fn row(proposed: &Proposed) -> Vec<Value> {
+fn row(proposed: &ProposedVersion) -> Vec<Value> {
     let [path, symbol] = table::entity_key(&proposed.version.entity);
     Vec::from([
         Value::from(proposed.version.id.0),

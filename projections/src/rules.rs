@@ -1,4 +1,4 @@
-//! The rules in force: what decides from the last change of rules on.
+//! The rules in force since the last change of rules.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,7 +9,7 @@ use tslp_core::event::{Event, Recorded, RulesInForce};
 use tslp_core::ids::Seq;
 
 use crate::EventAt;
-use crate::table::{Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column};
+use crate::table::{Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column};
 
 const COLUMNS: &[Column] = &[
     column("name", ColumnType::Text),
@@ -17,7 +17,7 @@ const COLUMNS: &[Column] = &[
     column("seq", ColumnType::Integer),
 ];
 
-/// `rules_in_force`: each rule's name with its version or value, as the event `seq` says.
+/// `rules_in_force`: each rule's name with its version or value, from the event `seq`.
 pub const TABLE: Table = Table {
     name: "rules_in_force",
     version: 2,
@@ -38,16 +38,16 @@ impl Rules {
         let Event::RulesInForce(rules) = &recorded.event else {
             return;
         };
-        for (name, _) in self.in_force().iter().copied().flat_map(named) {
+        for (name, _) in self.in_force().iter().copied().flat_map(names_and_values) {
             changes.remove(crate::RULES, || key(&name));
         }
-        for (name, value) in named(rules) {
+        for (name, value) in names_and_values(rules) {
             changes.put(crate::RULES, || row(&name, &value, recorded.seq));
         }
         self.in_force = Some((rules.clone(), recorded.seq));
     }
 
-    /// The rules by which what comes next is decided, if the ledger says so.
+    /// The rules by which the next event is decided, if the ledger names any.
     #[must_use]
     pub fn in_force(&self) -> Option<&RulesInForce> {
         self.in_force.as_ref().map(|(rules, _)| rules)
@@ -56,18 +56,18 @@ impl Rules {
     /// All rows, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         if let Some((rules, seq)) = &self.in_force {
-            for (name, value) in named(rules) {
+            for (name, value) in names_and_values(rules) {
                 visit(row(&name, &value, *seq));
             }
         }
     }
 
-    /// Takes back a row; `event` gives the one that it names, which holds all of the rules.
+    /// Restores a row; `event` looks up the event that it names, which holds all of the rules.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let (_name, _value, seq) = (
             cells.next::<String>()?,
             cells.next::<String>()?,
@@ -75,7 +75,7 @@ impl Rules {
         );
         match &self.in_force {
             Some((_, known)) if *known == seq => return Ok(()),
-            Some(_) => return Err(Unfit("rules of two events are in force")),
+            Some(_) => return Err(UnfitRow("rules of two events are in force")),
             None => {}
         }
         match event(seq).map(|recorded| recorded.event) {
@@ -83,13 +83,13 @@ impl Rules {
                 self.in_force = Some((rules, seq));
                 Ok(())
             }
-            _ => Err(Unfit("rules are in force by no event")),
+            _ => Err(UnfitRow("rules are in force by no event")),
         }
     }
 }
 
 /// Each rule's name and value; names differ.
-fn named(rules: &RulesInForce) -> Vec<(String, String)> {
+fn names_and_values(rules: &RulesInForce) -> Vec<(String, String)> {
     let mut named = Vec::from([
         ("program".into(), rules.program.clone()),
         ("rules".into(), rules.rules.to_string()),
@@ -114,7 +114,7 @@ fn row(name: &str, value: &str, seq: Seq) -> Vec<Value> {
 
 impl fmt::Display for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, value) in self.in_force().iter().copied().flat_map(named) {
+        for (name, value) in self.in_force().iter().copied().flat_map(names_and_values) {
             writeln!(f, "{name}: {value}")?;
         }
         Ok(())

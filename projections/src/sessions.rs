@@ -1,4 +1,4 @@
-//! Sessions: where each conversation stands, its recent exchanges (spec §8.4), and what the model is still to be told.
+//! Sessions: the state of each conversation, its recent exchanges (spec §8.4), and its pending notices.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::String;
@@ -28,49 +28,49 @@ use tslp_core::view::{
 
 mod rows;
 
-use rows::Item;
+use rows::SessionListItem;
 pub use rows::{
-    EPISODES_TABLE, INDEX_TABLE, PARTS_TABLE, Part, RECENT_TABLE, TABLE, UNDER_WAY_TABLE,
+    EPISODES_TABLE, INDEX_TABLE, PARTS_TABLE, RECENT_TABLE, SessionList, TABLE, UNDER_WAY_TABLE,
 };
 
-use crate::table::{Changes, Late};
+use crate::table::{Changes, LateRows};
 
-/// Points of one session's conversation that a later prompt may go on from.
+/// Most points kept of one session's conversation from which a later prompt may continue.
 const POINTS_PER_SESSION: usize = 256;
 
-/// Episodes after which a reply of the same session is no longer waited for.
+/// Later episodes after which a reply is no longer expected.
 const EPISODES_KEPT: u64 = 1024;
 
-/// Entities whose place in the hydration block is kept.
+/// Most entities whose position in the hydration block is kept.
 const HYDRATION_ORDER_KEPT: usize = 64;
 
-/// Entities of which it is kept which version the model was shown last.
+/// Most entities whose last shown version is kept.
 const LAST_SHOWN_KEPT: usize = 1024;
 
-/// Sessions that a session's history comes from, one branch after another.
+/// Most sessions kept from which a session's history comes, one fork after another.
 const ANCESTORS_KEPT: usize = 64;
 
 /// One conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Session {
-    /// What the client calls it.
+    /// The name that its client gave it.
     pub name: Option<String>,
     /// Whether it consists of single prompts and replies alone.
     pub plain: bool,
     /// Messages after the last completed reply.
     pub length: u32,
-    /// Where it was after its last replies, by their episodes.
-    pub points: BTreeMap<EpisodeId, Point>,
-    /// Where it is.
+    /// The points of the conversation after its last replies, by their episodes.
+    pub points: BTreeMap<EpisodeId, ConversationPoint>,
+    /// The whole conversation after the last completed reply.
     pub head: Option<TranscriptHash>,
     /// The last exchange.
     pub tail: Option<TranscriptHash>,
     /// The last reply.
     pub reply: Option<MessageKey>,
-    /// The conversation up to its last prompt, and how many messages that is.
+    /// The conversation up to its last prompt, and its number of messages.
     pub last_prompt: Option<(TranscriptHash, u32)>,
     /// The prompt without a completed reply.
-    pub open: Option<Open>,
+    pub open: Option<PromptInProgress>,
     /// The last episode.
     pub last_episode: EpisodeId,
     /// The episode before the last one.
@@ -79,39 +79,39 @@ pub struct Session {
     pub exchanges: VecDeque<(Exchange, u32)>,
     /// Entities in the order in which they were first hydrated.
     pub hydration_order: Vec<EntityId>,
-    /// What the last prompt's hydration held.
+    /// The entities and versions that the last prompt hydrated.
     pub shown: Vec<(EntityId, VersionId)>,
     /// The version of each entity that the model was shown last.
     pub last_shown: BTreeMap<EntityId, VersionId>,
-    /// What the model is still to be told; what the open prompt shows is done with once its reply is complete.
+    /// Notices that the model hasn't been given; those that the open prompt shows are dropped once its reply is complete.
     pub notices: VecDeque<PendingNotice>,
-    /// What was put into its messages, numbered.
+    /// Texts injected into its messages, numbered.
     pub injected: VecDeque<(u64, Injected)>,
-    /// What is withheld, numbered.
+    /// Code withheld from its messages, numbered.
     pub withheld: VecDeque<(u64, Withheld)>,
     /// The sessions whose history it shares, each up to an episode.
     pub ancestors: Vec<(SessionId, EpisodeId)>,
-    /// The files that a reply of it was refused for last, with the reply's episode.
+    /// The files for which its last refused reply was refused, with the reply's episode.
     pub refused: BTreeMap<RelPath, EpisodeId>,
 }
 
-/// A point of a conversation that a later prompt may go on from.
+/// A point of a conversation from which a later prompt may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Point {
+pub struct ConversationPoint {
     /// The conversation so far.
     pub transcript: TranscriptHash,
-    /// How many messages that is.
+    /// The number of messages.
     pub length: u32,
 }
 
 /// A prompt without a completed reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Open {
+pub struct PromptInProgress {
     /// Its episode.
     pub episode: EpisodeId,
     /// The conversation up to it.
     pub transcript: TranscriptHash,
-    /// How many messages that is.
+    /// The number of messages.
     pub length: u32,
     /// Its last user message.
     pub user_key: Option<MessageKey>,
@@ -119,13 +119,13 @@ pub struct Open {
     pub user: Vec<ArtifactHash>,
     /// Whether a reply is under way.
     pub in_flight: bool,
-    /// Whether it ends with what a tool returned, and not with the user's words.
+    /// Whether it ends with a tool's result, and not with a message of the user's.
     pub in_tool_chain: bool,
 }
 
-/// What a session is recognised by.
+/// A property by which a session is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Sign {
+enum LookupKind {
     /// Its name.
     Name,
     /// The conversation after one of its last replies.
@@ -138,22 +138,22 @@ enum Sign {
     Tail,
 }
 
-/// A sign, and the hash of what it is.
-type SignHash = (Sign, [u8; 32]);
+/// A property, and the hash of its value.
+type LookupKey = (LookupKind, [u8; 32]);
 
 /// All conversations that can be continued.
 #[derive(Default)]
 pub struct Sessions {
     sessions: BTreeMap<SessionId, Session>,
-    /// Whose each sign is; of a point, after how many messages it is.
-    index: BTreeMap<SignHash, (SessionId, u32)>,
+    /// The session of each property; for a point also its number of messages.
+    index: BTreeMap<LookupKey, (SessionId, u32)>,
     episodes: BTreeMap<EpisodeId, SessionId>,
-    /// The same by session, so that no prompt has to look at the episodes of others.
+    /// The same by session, so that no prompt has to go through the episodes of others.
     episodes_of: BTreeSet<(SessionId, EpisodeId)>,
-    /// Prompts that went out and whose reply hasn't ended, with how many attempts: a retry sends the same prompt again,
+    /// Prompts that were sent and whose reply hasn't ended, with the number of attempts: a retry sends the same prompt again,
     /// and a session may go on before its last reply is over.
     under_way: BTreeMap<EpisodeId, u32>,
-    /// The last block of the model's whose resolution is to come.
+    /// The last block of the model's, until it is resolved.
     captured: Option<(CaptureId, EpisodeId, RelPath)>,
 }
 
@@ -161,9 +161,9 @@ impl Sessions {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         match &recorded.event {
-            Event::PromptReceived(prompt) => self.prompt(prompt, changes),
-            Event::ReplyEnded(ended) => self.reply(ended, changes),
-            Event::NoticeIssued(notice) => self.notice(notice, changes),
+            Event::PromptReceived(prompt) => self.apply_prompt(prompt, changes),
+            Event::ReplyEnded(ended) => self.apply_reply_end(ended, changes),
+            Event::NoticeIssued(notice) => self.add_notice(notice, changes),
             Event::ArtifactCaptured(captured) => {
                 self.captured = match (captured.origin, &captured.path) {
                     (Origin::Model, Some(path)) => {
@@ -177,46 +177,46 @@ impl Sessions {
                     && capture == resolved.capture
                     && resolved.level != Level::Confirmed
                 {
-                    self.refuse(episode, path, changes);
+                    self.note_refused_file(episode, path, changes);
                 }
             }
             Event::PromotionRefused(refused) => {
-                self.refuse(refused.episode, refused.entity.path.clone(), changes);
+                self.note_refused_file(refused.episode, refused.entity.path.clone(), changes);
             }
             Event::PromptAmended(amended) => {
                 if let Some((id, session)) = self.session_mut(amended.episode) {
-                    session.amend(id, amended, changes);
+                    session.apply_amended(id, amended, changes);
                 }
             }
             Event::PromptComposed(composed) => {
                 let attempts = self.under_way.entry(composed.episode).or_default();
                 *attempts += 1;
                 changes.put(crate::UNDER_WAY, || {
-                    rows::attempts(composed.episode, *attempts)
+                    rows::attempts_row(composed.episode, *attempts)
                 });
                 if let Some((id, session)) = self.session_mut(composed.episode) {
-                    session.compose(id, composed, changes);
+                    session.apply_composed(id, composed, changes);
                 }
             }
             _ => {}
         }
     }
 
-    fn prompt(&mut self, prompt: &PromptReceived, changes: &mut Changes) {
-        self.take_episode(prompt.episode, prompt.session, changes);
+    fn apply_prompt(&mut self, prompt: &PromptReceived, changes: &mut Changes) {
+        self.add_episode(prompt.episode, prompt.session, changes);
         if !self.sessions.contains_key(&prompt.session) {
-            let session = self.started(prompt);
-            self.adopt(prompt.session, session, changes);
+            let session = self.new_session(prompt);
+            self.insert_session(prompt.session, session, changes);
         }
         let Some(session) = self.sessions.get_mut(&prompt.session) else {
             return;
         };
-        changes.touch(|| Late::Session(prompt.session), true);
+        changes.touch(|| LateRows::Session(prompt.session), true);
         let had_texts = session
             .open
             .as_ref()
             .is_some_and(|open| !open.user.is_empty());
-        touch_part(prompt.session, Part::OpenUser, had_texts, changes);
+        touch_part(prompt.session, SessionList::OpenUser, had_texts, changes);
         let last = session
             .last_prompt
             .replace((prompt.transcript, prompt.length));
@@ -224,7 +224,7 @@ impl Sessions {
         session.plain &= prompt.older == 0 && matches!(current, [only] if only.role == Role::User);
         session.before_last = session.last_episode;
         session.last_episode = prompt.episode;
-        session.open = Some(Open {
+        session.open = Some(PromptInProgress {
             episode: prompt.episode,
             transcript: prompt.transcript,
             length: prompt.length,
@@ -241,19 +241,21 @@ impl Sessions {
             in_tool_chain: current.last().is_some_and(|last| last.role != Role::User),
         });
         if let Some((last, _)) = last {
-            self.forget_own((Sign::Prompt, last.0), prompt.session, changes);
+            self.unindex_if_owned((LookupKind::Prompt, last.0), prompt.session, changes);
         }
-        self.lead(
-            (Sign::Prompt, prompt.transcript.0),
+        self.index_session(
+            (LookupKind::Prompt, prompt.transcript.0),
             (prompt.session, 0),
             changes,
         );
-        self.evict(changes);
+        self.evict_most_silent(changes);
     }
 
-    /// The session's episodes, this one included, as far as a reply to them is still waited for.
-    fn take_episode(&mut self, episode: EpisodeId, session: SessionId, changes: &mut Changes) {
-        changes.put(crate::SESSION_EPISODES, || rows::episode(episode, session));
+    /// Adds an episode to a session, and forgets those whose reply is no longer expected.
+    fn add_episode(&mut self, episode: EpisodeId, session: SessionId, changes: &mut Changes) {
+        changes.put(crate::SESSION_EPISODES, || {
+            rows::episode_row(episode, session)
+        });
         if let Some(former) = self.episodes.insert(episode, session) {
             self.episodes_of.remove(&(former, episode));
         }
@@ -279,13 +281,13 @@ impl Sessions {
     }
 
     /// A new session, or one that shares another's history up to a point.
-    fn started(&self, prompt: &PromptReceived) -> Session {
+    fn new_session(&self, prompt: &PromptReceived) -> Session {
         let fresh = Session {
             name: prompt.session_name.clone(),
             plain: true,
             ..Session::default()
         };
-        let forked = |fork| self.forked(fork, prompt.length);
+        let forked = |fork| self.fork_of(fork, prompt.length);
         match prompt.fork.and_then(forked) {
             Some(shared) => Session {
                 name: fresh.name,
@@ -295,8 +297,8 @@ impl Sessions {
         }
     }
 
-    /// `length` is that of the new prompt: what was put into messages that it repeats stays there.
-    fn forked(&self, fork: Fork, length: u32) -> Option<Session> {
+    /// A session that shares another's history up to a fork. `length` is the new prompt's number of messages: texts injected into
+    fn fork_of(&self, fork: Fork, length: u32) -> Option<Session> {
         let source = self.sessions.get(&fork.session)?;
         let exchanges: VecDeque<_> = source
             .exchanges
@@ -329,18 +331,18 @@ impl Sessions {
         })
     }
 
-    fn adopt(&mut self, id: SessionId, session: Session, changes: &mut Changes) {
+    fn insert_session(&mut self, id: SessionId, session: Session, changes: &mut Changes) {
         if let Some(name) = &session.name {
-            self.lead(name_sign(name), (id, 0), changes);
+            self.index_session(name_key(name), (id, 0), changes);
         }
-        changes.touch(|| Late::Session(id), false);
-        changes.touch(|| Late::RecentContext(id), false);
-        changes.touch(|| Late::SessionParts(id), false);
+        changes.touch(|| LateRows::Session(id), false);
+        changes.touch(|| LateRows::RecentContext(id), false);
+        changes.touch(|| LateRows::SessionParts(id), false);
         self.sessions.insert(id, session);
     }
 
-    fn reply(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
-        self.attempt_over(ended, changes);
+    fn apply_reply_end(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
+        self.end_attempt(ended, changes);
         let Some(id) = self.episodes.get(&ended.episode).copied() else {
             return;
         };
@@ -354,7 +356,7 @@ impl Sessions {
         else {
             return;
         };
-        changes.touch(|| Late::Session(id), true);
+        changes.touch(|| LateRows::Session(id), true);
         open.in_flight = false;
         if ended.outcome != ReplyOutcome::Completed {
             return;
@@ -362,7 +364,7 @@ impl Sessions {
         let Some(open) = session.open.take() else {
             return;
         };
-        touch_part(id, Part::OpenUser, !open.user.is_empty(), changes);
+        touch_part(id, SessionList::OpenUser, !open.user.is_empty(), changes);
         if session.notices.iter().any(|notice| notice.was_shown) {
             session.notices.retain(|notice| !notice.was_shown);
             touch_notices(id, changes);
@@ -370,12 +372,12 @@ impl Sessions {
         let head = open.transcript.extended(ended.key);
         session.length = open.length.saturating_add(1);
         session.head = Some(head);
-        let point = Point {
+        let point = ConversationPoint {
             transcript: head,
             length: session.length,
         };
         session.points.insert(open.episode, point);
-        put_part(id, changes, || rows::point(open.episode, point));
+        put_part(id, changes, || rows::point_item(open.episode, point));
         let surplus = session.points.len() > POINTS_PER_SESSION;
         let oldest = surplus.then(|| session.points.pop_first()).flatten();
         let tail = open
@@ -387,39 +389,44 @@ impl Sessions {
             user: open.user,
             assistant: ended.segments.clone(),
         };
-        changes.touch(|| Late::RecentContext(id), true);
+        changes.touch(|| LateRows::RecentContext(id), true);
         session.exchanges.push_back((exchange, session.length));
         if session.exchanges.len() > RECENT_PAIRS {
             session.exchanges.pop_front();
         }
-        self.lead((Sign::Point, head.0), (id, point.length), changes);
+        self.index_session((LookupKind::Point, head.0), (id, point.length), changes);
         if let Some((episode, oldest)) = oldest {
-            remove_part(id, changes, || rows::point(episode, oldest));
-            self.forget((Sign::Point, oldest.transcript.0), changes);
+            remove_part(id, changes, || rows::point_item(episode, oldest));
+            self.unindex((LookupKind::Point, oldest.transcript.0), changes);
         }
         if let Some(old) = old_tail {
-            self.forget((Sign::Tail, old.0), changes);
+            self.unindex((LookupKind::Tail, old.0), changes);
         }
         if let Some(old) = old_reply {
-            self.forget((Sign::Reply, old.0), changes);
+            self.unindex((LookupKind::Reply, old.0), changes);
         }
-        self.lead((Sign::Reply, ended.key.0), (id, 0), changes);
+        self.index_session((LookupKind::Reply, ended.key.0), (id, 0), changes);
         if let Some(tail) = tail {
-            self.lead((Sign::Tail, tail.0), (id, 0), changes);
+            self.index_session((LookupKind::Tail, tail.0), (id, 0), changes);
         }
     }
 
     /// A reply's change of a file was refused.
-    fn refuse(&mut self, episode: EpisodeId, path: RelPath, changes: &mut Changes) {
+    fn note_refused_file(&mut self, episode: EpisodeId, path: RelPath, changes: &mut Changes) {
         if let Some((id, session)) = self.session_mut(episode) {
-            touch_part(id, Part::Refused, !session.refused.is_empty(), changes);
+            touch_part(
+                id,
+                SessionList::Refused,
+                !session.refused.is_empty(),
+                changes,
+            );
             session.refused.retain(|_, refused| *refused == episode);
             session.refused.insert(path, episode);
         }
     }
 
-    /// A process that stops interrupts every attempt.
-    fn attempt_over(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
+    /// Counts an attempt as ended; an interrupted reply ends all attempts, because the process has stopped.
+    fn end_attempt(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
         let episode = ended.episode;
         if let Some(attempts) = self.under_way.get_mut(&episode) {
             *attempts -= 1;
@@ -427,12 +434,12 @@ impl Sessions {
                 self.under_way.remove(&episode);
                 changes.remove(crate::UNDER_WAY, || Vec::from([episode.0.into()]));
             } else {
-                changes.put(crate::UNDER_WAY, || rows::attempts(episode, *attempts));
+                changes.put(crate::UNDER_WAY, || rows::attempts_row(episode, *attempts));
             }
         }
     }
 
-    fn notice(&mut self, notice: &NoticeIssued, changes: &mut Changes) {
+    fn add_notice(&mut self, notice: &NoticeIssued, changes: &mut Changes) {
         let Some(session) = self.sessions.get_mut(&notice.session) else {
             return;
         };
@@ -446,8 +453,8 @@ impl Sessions {
         }
     }
 
-    /// Lets go of the session that was silent longest.
-    fn evict(&mut self, changes: &mut Changes) {
+    /// Forgets the session whose last prompt is the oldest, if there are too many.
+    fn evict_most_silent(&mut self, changes: &mut Changes) {
         if self.sessions.len() <= SESSIONS_KEPT {
             return;
         }
@@ -462,45 +469,47 @@ impl Sessions {
             return;
         };
         self.forget_look_ups(id, &session, changes);
-        changes.touch(|| Late::Session(id), true);
-        changes.touch(|| Late::RecentContext(id), true);
-        changes.touch(|| Late::SessionParts(id), true);
+        changes.touch(|| LateRows::Session(id), true);
+        changes.touch(|| LateRows::RecentContext(id), true);
+        changes.touch(|| LateRows::SessionParts(id), true);
     }
 
-    /// Takes out what led to this session and not by now to another.
+    /// Removes a session's properties from the index, except those that belong to a newer session.
     fn forget_look_ups(&mut self, id: SessionId, session: &Session, changes: &mut Changes) {
-        let name = session.name.as_deref().map(name_sign);
+        let name = session.name.as_deref().map(name_key);
         let points = session.points.values();
-        let points = points.map(|point| (Sign::Point, point.transcript.0));
-        let tail = session.tail.map(|tail| (Sign::Tail, tail.0));
-        let reply = session.reply.map(|reply| (Sign::Reply, reply.0));
-        let prompt = session.last_prompt.map(|(last, _)| (Sign::Prompt, last.0));
+        let points = points.map(|point| (LookupKind::Point, point.transcript.0));
+        let tail = session.tail.map(|tail| (LookupKind::Tail, tail.0));
+        let reply = session.reply.map(|reply| (LookupKind::Reply, reply.0));
+        let prompt = session
+            .last_prompt
+            .map(|(last, _)| (LookupKind::Prompt, last.0));
         for sign in points.chain(name).chain(tail).chain(reply).chain(prompt) {
-            self.forget_own(sign, id, changes);
+            self.unindex_if_owned(sign, id, changes);
         }
         while let Some(episode) = self.oldest_episode(id) {
             self.forget_episode(episode, id, changes);
         }
     }
 
-    /// From now on this leads to that session.
-    fn lead(&mut self, sign: SignHash, owner: (SessionId, u32), changes: &mut Changes) {
-        changes.put(crate::SESSION_INDEX, || rows::index(sign, owner));
+    /// Makes a property belong to a session from now on.
+    fn index_session(&mut self, sign: LookupKey, owner: (SessionId, u32), changes: &mut Changes) {
+        changes.put(crate::SESSION_INDEX, || rows::index_row(sign, owner));
         self.index.insert(sign, owner);
     }
 
-    fn forget(&mut self, sign: SignHash, changes: &mut Changes) {
+    fn unindex(&mut self, sign: LookupKey, changes: &mut Changes) {
         changes.remove(crate::SESSION_INDEX, || rows::index_key(sign));
         self.index.remove(&sign);
     }
 
-    fn forget_own(&mut self, sign: SignHash, session: SessionId, changes: &mut Changes) {
-        if self.found(sign) == Some(session) {
-            self.forget(sign, changes);
+    fn unindex_if_owned(&mut self, sign: LookupKey, session: SessionId, changes: &mut Changes) {
+        if self.indexed_session(sign) == Some(session) {
+            self.unindex(sign, changes);
         }
     }
 
-    fn found(&self, sign: SignHash) -> Option<SessionId> {
+    fn indexed_session(&self, sign: LookupKey) -> Option<SessionId> {
         self.index.get(&sign).map(|(session, _)| *session)
     }
 
@@ -512,13 +521,13 @@ impl Sessions {
     /// The session with this name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<SessionId> {
-        self.found(name_sign(name))
+        self.indexed_session(name_key(name))
     }
 
     /// The session that reached this conversation after a completed reply.
     #[must_use]
     pub fn at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
-        let (id, length) = *self.index.get(&(Sign::Point, transcript.0))?;
+        let (id, length) = *self.index.get(&(LookupKind::Point, transcript.0))?;
         let session = self.sessions.get(&id)?;
         let busy = session.open.as_ref().is_some_and(|open| open.in_flight);
         let is_head = session.head == Some(transcript) && !busy;
@@ -533,7 +542,7 @@ impl Sessions {
         })
     }
 
-    /// The point after this many messages that some session has reached and that these messages lead from to `whole`.
+    /// The point after `length` messages of any session from which the `rest` of the messages leads to the conversation `whole`.
     #[must_use]
     pub fn leading_to(
         &self,
@@ -542,7 +551,7 @@ impl Sessions {
         rest: impl Iterator<Item = MessageKey>,
     ) -> Option<SessionPoint> {
         let rest: Vec<MessageKey> = rest.collect();
-        let all = (Sign::Point, [0; 32])..=(Sign::Point, [u8::MAX; 32]);
+        let all = (LookupKind::Point, [0; 32])..=(LookupKind::Point, [u8::MAX; 32]);
         let points = self.index.range(all);
         let mut points = points.filter(|(_, (_, at))| *at == length);
         let ((_, point), _) = points.find(|((_, point), _)| {
@@ -562,13 +571,13 @@ impl Sessions {
     /// The session whose last exchange this is.
     #[must_use]
     pub fn with_tail(&self, tail: TranscriptHash) -> Option<SessionId> {
-        self.found((Sign::Tail, tail.0))
+        self.indexed_session((LookupKind::Tail, tail.0))
     }
 
     /// The session whose last reply this is, and its last exchange.
     #[must_use]
     pub fn with_reply(&self, reply: MessageKey) -> Option<(SessionId, Exchange)> {
-        let id = self.found((Sign::Reply, reply.0))?;
+        let id = self.indexed_session((LookupKind::Reply, reply.0))?;
         let (exchange, _) = self.sessions.get(&id)?.exchanges.back()?;
         Some((id, exchange.clone()))
     }
@@ -576,7 +585,7 @@ impl Sessions {
     /// The open prompt whose conversation this is.
     #[must_use]
     pub fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt> {
-        let session = self.found((Sign::Prompt, transcript.0))?;
+        let session = self.indexed_session((LookupKind::Prompt, transcript.0))?;
         let open = self.sessions.get(&session)?.open.as_ref()?;
         Some(OpenPrompt {
             session,
@@ -587,7 +596,7 @@ impl Sessions {
     /// The session whose last prompt this conversation is.
     #[must_use]
     pub fn last_prompt(&self, transcript: TranscriptHash) -> Option<LastPrompt> {
-        let id = self.found((Sign::Prompt, transcript.0))?;
+        let id = self.indexed_session((LookupKind::Prompt, transcript.0))?;
         let session = self.sessions.get(&id)?;
         let (_, length) = session.last_prompt?;
         Some(LastPrompt {
@@ -597,9 +606,8 @@ impl Sessions {
         })
     }
 
-    /// Whether these words were the session's prompt before, in a conversation of this many messages with them: they
-    /// are its open prompt, or were answered there within the last exchanges. An agent's loop has an exchange for each
-    /// of its steps, all with the same words.
+    /// Whether this text was the session's prompt before, as the last of `length` messages: it is its open prompt, or was
+    /// answered there within the last exchanges. An agent's loop has an exchange for each of its steps, all with the same text.
     #[must_use]
     pub fn was_prompted(&self, session: SessionId, length: u32, words: ArtifactHash) -> bool {
         let Some(session) = self.sessions.get(&session) else {
@@ -700,7 +708,7 @@ impl Sessions {
             })
     }
 
-    /// What the session's messages are sent with.
+    /// The changes to the session's messages.
     #[must_use]
     pub fn amendments(&self, session: SessionId) -> Amendments {
         self.sessions
@@ -711,8 +719,8 @@ impl Sessions {
             })
     }
 
-    /// Where an episode's reply is in the session's conversation, which it may share with the one that it branched off. Of
-    /// one that isn't known any more it counts as the last.
+    /// The position of an episode's reply in the session's conversation, which may be shared with the session that it was
+    /// forked from. The reply of a forgotten session counts as the last.
     #[must_use]
     pub fn reply_position(&self, session: SessionId, episode: EpisodeId) -> Option<u32> {
         let owner = *self.episodes.get(&episode)?;
@@ -736,7 +744,7 @@ impl Sessions {
         )
     }
 
-    /// Files that the session's last complete reply was to change and that it was refused for.
+    /// Files for which the session's last complete reply was refused.
     #[must_use]
     pub fn refused_files(&self, session: SessionId) -> Vec<RelPath> {
         let Some(session) = self.sessions.get(&session) else {
@@ -756,30 +764,30 @@ impl Sessions {
 }
 
 impl Session {
-    fn amend(&mut self, id: SessionId, amended: &PromptAmended, changes: &mut Changes) {
+    fn apply_amended(&mut self, id: SessionId, amended: &PromptAmended, changes: &mut Changes) {
         if let Some(injected) = &amended.injected {
             let injected = injected.clone();
             let gone = add_numbered(&mut self.injected, injected, INJECTIONS_PER_SESSION_MAX);
             if let Some((number, gone)) = gone {
-                remove_part(id, changes, || rows::injected(number, &gone));
+                remove_part(id, changes, || rows::injected_item(number, &gone));
             }
             if let Some((number, added)) = self.injected.back() {
-                put_part(id, changes, || rows::injected(*number, added));
+                put_part(id, changes, || rows::injected_item(*number, added));
             }
         }
         for withheld in &amended.withheld {
             let withheld = withheld.clone();
             let gone = add_numbered(&mut self.withheld, withheld, WITHHELD_PER_SESSION_MAX);
             if let Some((number, gone)) = gone {
-                remove_part(id, changes, || rows::withheld(number, &gone));
+                remove_part(id, changes, || rows::withheld_item(number, &gone));
             }
             if let Some((number, added)) = self.withheld.back() {
-                put_part(id, changes, || rows::withheld(*number, added));
+                put_part(id, changes, || rows::withheld_item(*number, added));
             }
         }
     }
 
-    fn compose(&mut self, id: SessionId, composed: &PromptComposed, changes: &mut Changes) {
+    fn apply_composed(&mut self, id: SessionId, composed: &PromptComposed, changes: &mut Changes) {
         let in_tool_chain = self.open.as_ref().is_some_and(|open| open.in_tool_chain);
         if !self.notices.is_empty() {
             touch_notices(id, changes);
@@ -789,7 +797,7 @@ impl Session {
                 || !in_tool_chain
                 || notice::concerns_next_step(pending.notice.reason);
         }
-        touch_part(id, Part::Shown, !self.shown.is_empty(), changes);
+        touch_part(id, SessionList::Shown, !self.shown.is_empty(), changes);
         let shown = composed.hydrated.iter();
         self.shown = shown
             .map(|hydrated| (hydrated.entity.clone(), hydrated.version))
@@ -801,44 +809,52 @@ impl Session {
             {
                 let position = self.hydration_order.len() as u64;
                 self.hydration_order.push(entity.clone());
-                put_part(id, changes, || rows::hydrated(position, entity));
+                put_part(id, changes, || rows::hydrated_item(position, entity));
             }
             if self.last_shown.len() < LAST_SHOWN_KEPT || self.last_shown.contains_key(entity) {
                 let version = hydrated.version;
                 self.last_shown.insert(entity.clone(), version);
-                put_part(id, changes, || rows::last_shown(entity, version));
+                put_part(id, changes, || rows::last_shown_item(entity, version));
             }
         }
     }
 }
 
-/// This list of the session changes as a whole: its places shift.
-fn touch_part(id: SessionId, part: Part, stood: bool, changes: &mut Changes) {
-    changes.touch(|| Late::SessionPart(id, part), stood);
+/// Marks a list of the session as changed as a whole, because positions in it shift.
+fn touch_part(id: SessionId, part: SessionList, was_present: bool, changes: &mut Changes) {
+    changes.touch(|| LateRows::SessionPart(id, part), was_present);
 }
 
 fn touch_notices(id: SessionId, changes: &mut Changes) {
-    for part in [Part::Notice, Part::NoticeOther, Part::NoticeShown] {
+    for part in [
+        SessionList::Notice,
+        SessionList::NoticeOther,
+        SessionList::NoticeShown,
+    ] {
         touch_part(id, part, true, changes);
     }
 }
 
-/// One row of the session's parts is put. A list that grows with the conversation isn't written anew for each item.
-fn put_part<'i>(id: SessionId, changes: &mut Changes, item: impl FnOnce() -> Item<'i>) {
+/// Puts one row of a session's list, so that a list that grows with the conversation isn't written anew for each item.
+fn put_part<'i>(id: SessionId, changes: &mut Changes, item: impl FnOnce() -> SessionListItem<'i>) {
     changes.put(crate::SESSION_PARTS, || item().row(id));
 }
 
-/// One row of the session's parts is gone.
-fn remove_part<'i>(id: SessionId, changes: &mut Changes, item: impl FnOnce() -> Item<'i>) {
+/// Removes one row of a session's list.
+fn remove_part<'i>(
+    id: SessionId,
+    changes: &mut Changes,
+    item: impl FnOnce() -> SessionListItem<'i>,
+) {
     changes.remove(crate::SESSION_PARTS, || item().key(id));
 }
 
-fn name_sign(name: &str) -> SignHash {
-    (Sign::Name, ArtifactHash::of(name.as_bytes()).0)
+fn name_key(name: &str) -> LookupKey {
+    (LookupKind::Name, ArtifactHash::of(name.as_bytes()).0)
 }
 
-/// Adds the next item to a list of bounded length, and gives the one that had to go. The others keep their numbers, so that
-/// one row comes and one goes.
+/// Adds the next item to a list of bounded length, and returns the one that it displaced. The others keep their numbers, so
+/// that only two rows change.
 fn add_numbered<T>(list: &mut VecDeque<(u64, T)>, item: T, max: usize) -> Option<(u64, T)> {
     let next = list.back().map_or(0, |(last, _)| last + 1);
     list.push_back((next, item));

@@ -1,6 +1,6 @@
-//! The bytes that authoritative versions were promoted out of, and those of which nothing is authoritative any more.
+//! The artifacts that authoritative versions were promoted from, and those of which nothing is authoritative any more.
 //!
-//! In memory is what is true now; the table of the others is an archive.
+//! Memory holds the former; the table of the latter is an archive.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
 use crate::table::{
-    Cell, Cells, Changes, Column, ColumnType, Keep, Late, Table, Unfit, Value, column,
+    Changes, Column, ColumnType, FromCell, Keep, LateRows, RowCells, Table, UnfitRow, Value, column,
 };
 
 const COLUMNS: &[Column] = &[
@@ -20,8 +20,8 @@ const COLUMNS: &[Column] = &[
     column("seq", ColumnType::Integer),
 ];
 
-/// `outdated`: by the event `seq` nothing that was promoted out of this artifact was authoritative any more. It may
-/// have become so again; the State Map tells.
+/// `outdated`: since the event `seq` nothing that was promoted from this artifact is authoritative. It may have become so
+/// again; the State Map decides.
 pub const TABLE: Table = Table {
     name: "outdated",
     version: 1,
@@ -35,8 +35,8 @@ const PARTLY_TRUE_COLUMNS: &[Column] = &[
     column("promoted", ColumnType::Integer),
 ];
 
-/// `partly_true`: artifacts of which something is authoritative, and not all that was promoted out of them; with how many
-/// versions were. Of all others in the State Map everything is.
+/// `partly_true`: artifacts of which some promoted versions are authoritative and some no longer are, with the number of
+/// promoted versions. Of all other artifacts in the State Map all are authoritative.
 pub const PARTLY_TRUE_TABLE: Table = Table {
     name: "partly_true",
     version: 1,
@@ -45,16 +45,16 @@ pub const PARTLY_TRUE_TABLE: Table = Table {
     keep: Keep::Latest,
 };
 
-/// Bytes that something authoritative stands in.
-struct Source {
+/// An artifact that holds an authoritative version.
+struct SourceArtifact {
     artifact: ArtifactHash,
-    /// Versions promoted out of it since something of it is authoritative.
+    /// Versions promoted from it since it last had no authoritative version.
     promoted: u32,
-    /// Those of them that are.
+    /// Those of them that are authoritative.
     live: u32,
 }
 
-impl Source {
+impl SourceArtifact {
     const fn is_partly_true(&self) -> bool {
         self.promoted != self.live
     }
@@ -64,35 +64,35 @@ impl Source {
     }
 }
 
-/// All sources of current truth, and those that have just ceased to be one.
+/// All artifacts with authoritative versions, and those that have just lost their last one.
 #[derive(Default)]
 pub struct Sources {
-    slots: Vec<Source>,
+    slots: Vec<SourceArtifact>,
     free: Vec<u32>,
     by_artifact: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Not settled.
+    /// Artifacts without authoritative versions whose rows aren't durable.
     outdated: BTreeMap<ArtifactHash, Seq>,
 }
 
 impl Sources {
-    /// A version was promoted out of these bytes. Returns a number for [`Sources::artifact`] and [`Sources::leave`].
+    /// Counts a version promoted from this artifact. Returns a number for [`Sources::artifact`] and [`Sources::version_left`].
     pub fn promote(&mut self, artifact: ArtifactHash, changes: &mut Changes) -> u32 {
-        let id = match self.find(artifact) {
+        let id = match self.find_slot(artifact) {
             Some(id) => id,
-            None => self.add(artifact),
+            None => self.add_slot(artifact),
         };
         let source = &mut self.slots[id as usize];
         if source.is_partly_true() {
-            changes.touch(|| Late::Source(artifact), true);
+            changes.touch(|| LateRows::Source(artifact), true);
         }
         source.promoted += 1;
         source.live += 1;
         id
     }
 
-    fn add(&mut self, artifact: ArtifactHash) -> u32 {
-        let source = Source {
+    fn add_slot(&mut self, artifact: ArtifactHash) -> u32 {
+        let source = SourceArtifact {
             artifact,
             promoted: 0,
             live: 0,
@@ -104,7 +104,7 @@ impl Sources {
             }
             None => {
                 self.slots.push(source);
-                u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+                u32::try_from(self.slots.len() - 1).expect("memory holds fewer than 2^32 artifacts")
             }
         };
         let Self {
@@ -119,11 +119,11 @@ impl Sources {
         id
     }
 
-    /// By the event at `seq` a version that was promoted out of it is no longer authoritative.
-    pub fn leave(&mut self, id: u32, seq: Seq, changes: &mut Changes) {
+    /// Counts a version from this artifact as no longer authoritative, since the event at `seq`.
+    pub fn version_left(&mut self, id: u32, seq: Seq, changes: &mut Changes) {
         let source = &mut self.slots[id as usize];
         let artifact = source.artifact;
-        changes.touch(|| Late::Source(artifact), source.is_partly_true());
+        changes.touch(|| LateRows::Source(artifact), source.is_partly_true());
         source.live = source.live.saturating_sub(1);
         if source.live > 0 {
             return;
@@ -139,22 +139,22 @@ impl Sources {
         }
     }
 
-    /// Lets go of what the store gives from now on.
-    pub fn settled(&mut self, durable: Seq) {
+    /// Forgets the rows up to `durable`, which the store returns from now on.
+    pub fn forget_durable(&mut self, durable: Seq) {
         self.outdated.retain(|_, seq| *seq > durable);
     }
 
-    /// The bytes with this number.
+    /// The artifact with this number.
     #[must_use]
     pub fn artifact(&self, id: u32) -> ArtifactHash {
         self.slots[id as usize].artifact
     }
 
-    /// Whether all that was promoted out of these bytes, since something of them is authoritative, still is; false where
-    /// nothing is any more. `None` if nothing ever was, or if that nothing is is settled.
+    /// Whether all versions promoted from this artifact, since it last had none that was authoritative, still are authoritative.
+    /// `None` if it has none and isn't known to have had one; a durable row in the store may say so.
     #[must_use]
     pub fn is_current(&self, artifact: ArtifactHash) -> Option<bool> {
-        match self.find(artifact) {
+        match self.find_slot(artifact) {
             Some(id) => {
                 let source = &self.slots[id as usize];
                 Some(source.live == source.promoted)
@@ -163,7 +163,7 @@ impl Sources {
         }
     }
 
-    fn find(&self, artifact: ArtifactHash) -> Option<u32> {
+    fn find_slot(&self, artifact: ArtifactHash) -> Option<u32> {
         self.by_artifact
             .find(self.hasher.hash_one(artifact), |id| {
                 self.slots[*id as usize].artifact == artifact
@@ -174,7 +174,7 @@ impl Sources {
     /// The row of [`PARTLY_TRUE_TABLE`] of an artifact, if it has one.
     #[must_use]
     pub fn partly_true_row(&self, artifact: ArtifactHash) -> Option<Vec<Value>> {
-        let source = &self.slots[self.find(artifact)? as usize];
+        let source = &self.slots[self.find_slot(artifact)? as usize];
         source.is_partly_true().then(|| source.row())
     }
 
@@ -183,27 +183,27 @@ impl Sources {
         let sources = self.by_artifact.iter().map(|id| &self.slots[*id as usize]);
         let mut partly: Vec<_> = sources.filter(|source| source.is_partly_true()).collect();
         partly.sort_unstable_by_key(|source| source.artifact);
-        partly.into_iter().map(Source::row).for_each(visit);
+        partly.into_iter().map(SourceArtifact::row).for_each(visit);
     }
 
-    /// Takes back a row of [`PARTLY_TRUE_TABLE`], once every version that is authoritative was promoted.
+    /// Restores a row of [`PARTLY_TRUE_TABLE`], after all rows of `state_map`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
-        let id = self.find(cells.next()?);
-        let id = id.ok_or(Unfit("nothing is true of what is partly true"))?;
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
+        let id = self.find_slot(cells.next()?);
+        let id = id.ok_or(UnfitRow("nothing is true of what is partly true"))?;
         let source = &mut self.slots[id as usize];
         source.promoted = cells.next()?;
         if source.promoted > source.live {
             Ok(())
         } else {
-            Err(Unfit("more is true than was promoted"))
+            Err(UnfitRow("more is true than was promoted"))
         }
     }
 
-    /// The rows of [`TABLE`] that aren't settled, by key.
+    /// The rows of [`TABLE`] that aren't durable, by key.
     pub fn outdated_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.outdated
             .iter()
@@ -212,7 +212,7 @@ impl Sources {
     }
 }
 
-/// Reads since when it is outdated from a row of [`TABLE`]; `None` if no fold writes such a row.
+/// The event in a row of [`TABLE`]; `None` if no fold writes such a row.
 #[must_use]
 pub fn since_of_row(row: &[Value]) -> Option<Seq> {
     Seq::read(row.get(1)?)
@@ -223,7 +223,7 @@ fn row(artifact: ArtifactHash, seq: Seq) -> Vec<Value> {
 }
 
 impl fmt::Display for Sources {
-    /// What is outdated and isn't settled, in the order of the ledger.
+    /// The rows of [`TABLE`] that aren't durable, in the order of the ledger.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut outdated: Vec<_> = self.outdated.iter().collect();
         outdated.sort_unstable_by_key(|(artifact, seq)| (**seq, **artifact));
@@ -242,10 +242,10 @@ mod tests {
     const NEW: ArtifactHash = ArtifactHash([2; 32]);
 
     /// How many rows of the archive come of it.
-    fn leave(sources: &mut Sources, id: u32, seq: u64) -> usize {
+    fn version_left(sources: &mut Sources, id: u32, seq: u64) -> usize {
         let mut changes = Changes::of_archives();
-        sources.leave(id, Seq(seq), &mut changes);
-        changes.finish(|_| Vec::new()).len()
+        sources.version_left(id, Seq(seq), &mut changes);
+        changes.into_row_changes(|_| Vec::new()).len()
     }
 
     fn promote(sources: &mut Sources, artifact: ArtifactHash) -> u32 {
@@ -258,9 +258,9 @@ mod tests {
         let id = promote(&mut sources, OLD);
         assert_eq!(promote(&mut sources, OLD), id);
         assert_eq!(sources.is_current(OLD), Some(true));
-        assert_eq!(leave(&mut sources, id, 5), 0);
+        assert_eq!(version_left(&mut sources, id, 5), 0);
         assert_eq!(sources.is_current(OLD), Some(false));
-        assert_eq!(leave(&mut sources, id, 6), 1);
+        assert_eq!(version_left(&mut sources, id, 6), 1);
         assert_eq!(sources.is_current(OLD), Some(false));
         assert_eq!(sources.is_current(NEW), None);
     }
@@ -269,13 +269,13 @@ mod tests {
     fn bytes_that_become_true_again_are_current_again() {
         let mut sources = Sources::default();
         let id = promote(&mut sources, OLD);
-        leave(&mut sources, id, 5);
+        version_left(&mut sources, id, 5);
         // Its number is free for others.
         assert_eq!(promote(&mut sources, NEW), id);
         let again = promote(&mut sources, OLD);
         assert_eq!(sources.artifact(again), OLD);
         assert_eq!(sources.is_current(OLD), Some(true));
-        leave(&mut sources, again, 9);
+        version_left(&mut sources, again, 9);
         assert_eq!(sources.is_current(OLD), Some(false));
     }
 
@@ -284,9 +284,9 @@ mod tests {
         let mut sources = Sources::default();
         let old = promote(&mut sources, OLD);
         let new = promote(&mut sources, NEW);
-        leave(&mut sources, old, 5);
-        leave(&mut sources, new, 6);
-        sources.settled(Seq(5));
+        version_left(&mut sources, old, 5);
+        version_left(&mut sources, new, 6);
+        sources.forget_durable(Seq(5));
         assert_eq!(sources.is_current(OLD), None);
         assert_eq!(sources.is_current(NEW), Some(false));
     }

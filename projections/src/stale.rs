@@ -1,8 +1,8 @@
-//! The STALE set: entities whose file on disk contradicts what is held true (spec §15.4).
+//! The STALE set: entities whose file on disk contradicts the State Map (spec §15.4).
 //!
-//! Derived from recorded observations alone, so replay without a disk gives the same set. What disk held when the user
-//! last decided about an entity is acknowledged: the user's word stands above the disk (spec §15.2) until disk changes
-//! again.
+//! Derived from recorded observations alone, so replay without a disk gives the same set. The state of disk at the time when
+//! the user last decided about an entity is acknowledged: the user's decision overrules the disk (spec §15.2) until disk
+//! changes again.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -19,7 +19,7 @@ use crate::disk::Disk;
 use crate::state_map::StateMap;
 use crate::symbol_words::SymbolWords;
 use crate::table::{
-    self, Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column, nullable,
+    self, Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
 };
 
 const COLUMNS: &[Column] = &[
@@ -28,8 +28,8 @@ const COLUMNS: &[Column] = &[
     column("disk_holds", ColumnType::Text),
 ];
 
-/// `stale`: entities of which disk holds something else than what is true, and what that is. All but the acknowledged
-/// ones are withheld.
+/// `stale`: entities of which disk holds another version than the true one, and the kind of difference. All but the
+/// acknowledged ones are withheld.
 pub const TABLE: Table = Table {
     name: "stale",
     version: 2,
@@ -44,8 +44,8 @@ const ACKNOWLEDGED_COLUMNS: &[Column] = &[
     nullable("disk_held", ColumnType::Hash),
 ];
 
-/// `acknowledged`: what disk held of an entity when the user decided, where that wasn't the same; empty where the file
-/// didn't define it.
+/// `acknowledged`: the slice of an entity on disk when the user decided for another one; empty if the file didn't define the
+/// entity.
 pub const ACKNOWLEDGED_TABLE: Table = Table {
     name: "acknowledged",
     version: 1,
@@ -54,12 +54,12 @@ pub const ACKNOWLEDGED_TABLE: Table = Table {
     keep: Keep::Latest,
 };
 
-/// What disk holds of one entity; `None` if the file doesn't define it.
+/// The slice of one entity on disk; `None` if the file doesn't define it.
 type OnDisk = Option<SliceHash>;
 
-/// How disk differs from what is true.
+/// The way in which disk differs from the true version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Difference {
+enum DiskDifference {
     /// The user knew of it when they decided; nothing is withheld.
     Acknowledged,
     /// The entity is withheld.
@@ -69,10 +69,10 @@ enum Difference {
 /// Diverged entities.
 #[derive(Default)]
 pub struct Stale {
-    differing: BTreeMap<EntityId, Difference>,
+    differing: BTreeMap<EntityId, DiskDifference>,
     /// The symbols among them.
     differing_words: SymbolWords,
-    /// What disk held when the user decided, where that wasn't the same.
+    /// The slice on disk when the user decided for another one.
     acknowledged: BTreeMap<EntityId, OnDisk>,
 }
 
@@ -88,7 +88,7 @@ impl Stale {
         match &recorded.event {
             Event::DiskObserved(observed) => {
                 for entity in entities_of(state_map, &observed.path) {
-                    self.compare(&entity, state_map, disk, changes);
+                    self.compare_with_disk(&entity, state_map, disk, changes);
                 }
             }
             Event::Transitioned(transitioned) => {
@@ -103,7 +103,7 @@ impl Stale {
                     (Transition::Supersede, _) => {}
                     (Transition::Discard, _) => return,
                 }
-                self.compare(entity, state_map, disk, changes);
+                self.compare_with_disk(entity, state_map, disk, changes);
             }
             _ => {}
         }
@@ -131,7 +131,7 @@ impl Stale {
         }
     }
 
-    fn compare(
+    fn compare_with_disk(
         &mut self,
         entity: &EntityId,
         state_map: &StateMap,
@@ -159,7 +159,7 @@ impl Stale {
         entity: &EntityId,
         state_map: &StateMap,
         disk: &Disk,
-    ) -> Option<Difference> {
+    ) -> Option<DiskDifference> {
         let truth = state_map.slice(entity)?;
         let divergence = match disk.finding(&entity.path)? {
             DiskFinding::Missing => return None,
@@ -167,17 +167,17 @@ impl Stale {
             DiskFinding::File(_) => match on_disk(disk, entity)? {
                 seen if seen == Some(truth) => return None,
                 seen if self.acknowledged.get(entity) == Some(&seen) => {
-                    return Some(Difference::Acknowledged);
+                    return Some(DiskDifference::Acknowledged);
                 }
-                Some(slice) if state_map.was(entity, slice) => Divergence::Superseded,
+                Some(slice) if state_map.was_true(entity, slice) => Divergence::Superseded,
                 None if state_map.origin(entity) == Some(Origin::Model) => Divergence::Superseded,
                 _ => Divergence::Unknown,
             },
         };
-        Some(Difference::Diverged(divergence))
+        Some(DiskDifference::Diverged(divergence))
     }
 
-    /// How disk diverges from the entity, if it does.
+    /// The divergence of disk from the entity, if there is one that isn't acknowledged.
     #[must_use]
     pub fn divergence(&self, entity: &EntityId) -> Option<Divergence> {
         self.differing.get(entity)?.divergence()
@@ -190,7 +190,7 @@ impl Stale {
             .filter_map(|(entity, difference)| Some((entity, difference.divergence()?)))
     }
 
-    /// The symbols of which disk holds something else than what is true, those included that the user knows of.
+    /// The symbols of which disk holds another version than the true one, acknowledged ones included.
     #[must_use]
     pub const fn differing_words(&self) -> &SymbolWords {
         &self.differing_words
@@ -212,25 +212,25 @@ impl Stale {
             .for_each(visit);
     }
 
-    /// Takes back a row of `stale`.
+    /// Restores a row of `stale`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let entity = cells.entity()?;
-        let difference = cells.word(Difference::ALL, Difference::code)?;
+        let difference = cells.word(DiskDifference::ALL, DiskDifference::code)?;
         self.differing_words.add(&entity);
         self.differing.insert(entity, difference);
         Ok(())
     }
 
-    /// Takes back a row of `acknowledged`.
+    /// Restores a row of `acknowledged`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_acknowledged(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_acknowledged(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         self.acknowledged.insert(cells.entity()?, cells.next()?);
         Ok(())
     }
@@ -246,8 +246,8 @@ fn entities_of(state_map: &StateMap, path: &RelPath) -> Vec<EntityId> {
     entities
 }
 
-/// What disk holds of the entity: of a symbol its slice, or the whole file where slices could not be cut. `None` if
-/// the last look wasn't for this symbol, so that nothing is known.
+/// The entity's state on disk: for a symbol its slice, or the whole file's if the file couldn't be parsed. `None` if the last
+/// observation didn't look for this symbol, so that nothing is known.
 fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
     let DiskFinding::File(file) = disk.finding(&entity.path)? else {
         return None;
@@ -270,12 +270,12 @@ fn acknowledged_row(entity: &EntityId, seen: OnDisk) -> Vec<Value> {
     Vec::from([path, symbol, Value::from(seen)])
 }
 
-fn row(entity: &EntityId, difference: Difference) -> Vec<Value> {
+fn row(entity: &EntityId, difference: DiskDifference) -> Vec<Value> {
     let [path, symbol] = table::entity_key(entity);
     Vec::from([path, symbol, Value::from(difference.code())])
 }
 
-impl Difference {
+impl DiskDifference {
     const ALL: &[Self] = &[
         Self::Acknowledged,
         Self::Diverged(Divergence::Unknown),

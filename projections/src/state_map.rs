@@ -20,11 +20,11 @@ use tslp_core::slice::{Figures, Span};
 use tslp_core::text_facts::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::view::{CurrentVersion, FormerVersion};
 
-use crate::proposals::{Proposals, Proposed};
+use crate::proposals::{Proposals, ProposedVersion};
 use crate::sources::Sources;
 use crate::symbol_words::SymbolWords;
 use crate::table::{
-    self, Cells, Changes, Column, ColumnType, Keep, Late, Table, Unfit, Value, column,
+    self, Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, UnfitRow, Value, column,
 };
 
 const COLUMNS: &[Column] = &[
@@ -63,7 +63,7 @@ const FORMER_COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
 ];
 
-/// `former_versions`: the last versions of each entity that were true and no longer are, the latest last.
+/// `former_versions`: the last versions of each entity that were authoritative and no longer are, the latest last.
 pub const FORMER_TABLE: Table = Table {
     name: "former_versions",
     version: 2,
@@ -74,12 +74,12 @@ pub const FORMER_TABLE: Table = Table {
 
 /// Spans of one definition; nearly all have one.
 #[derive(Clone)]
-enum Spans {
+enum EntrySpans {
     One(Span),
     Many(alloc::boxed::Box<[Span]>),
 }
 
-impl Spans {
+impl EntrySpans {
     fn new(spans: &[Span]) -> Self {
         match spans {
             [span] => Self::One(*span),
@@ -95,8 +95,8 @@ impl Spans {
     }
 }
 
-/// The oldest version but for the last one of the user's, which gate A holds the model's changes against, however many there
-/// were since.
+/// The index of the oldest version, skipping the last one of the user's, with which gate A compares the model's changes,
+/// however many there were since.
 fn oldest_to_forget(versions: &[FormerVersion]) -> usize {
     let last_of_user = versions
         .iter()
@@ -104,12 +104,12 @@ fn oldest_to_forget(versions: &[FormerVersion]) -> usize {
     usize::from(last_of_user == Some(0))
 }
 
-struct Entry {
+struct MapEntry {
     path: u32,
     symbol: Option<Symbol>,
     slice: SliceHash,
     source: u32,
-    spans: Spans,
+    spans: EntrySpans,
     figures: Figures,
     origin: Origin,
     proof: Proof,
@@ -122,7 +122,7 @@ struct Entry {
 }
 
 /// A file with everything authoritative in it.
-struct File {
+struct TrackedFile {
     path: RelPath,
     /// The symbols, in the order of their names.
     entries: Vec<u32>,
@@ -130,19 +130,19 @@ struct File {
     whole: Option<u32>,
 }
 
-/// Current truth.
+/// All authoritative versions.
 #[derive(Default)]
 pub struct StateMap {
-    entries: Vec<Option<Entry>>,
+    entries: Vec<Option<MapEntry>>,
     free: Vec<u32>,
-    files: Vec<File>,
+    files: Vec<TrackedFile>,
     sources: Sources,
     by_entity: HashTable<u32>,
     by_name: HashTable<u32>,
     by_path: HashTable<u32>,
     /// Files by the hash of their base names, upper and lower case alike, in the order of their paths.
     by_basename: BTreeMap<NameHash, Vec<u32>>,
-    /// Versions that were true, the latest last.
+    /// Versions that were authoritative, the latest last.
     superseded: BTreeMap<EntityId, Vec<FormerVersion>>,
     /// The symbols among them.
     superseded_words: SymbolWords,
@@ -151,8 +151,8 @@ pub struct StateMap {
 }
 
 impl StateMap {
-    /// Folds one event in; `proposals` still holds the version that moves. Returns false if the event asks for what
-    /// can't be, which only a damaged ledger does.
+    /// Folds one event in; `proposals` must still hold the version that moves. Returns false if the event contradicts the
+    /// state, which happens only in a damaged ledger.
     pub fn apply(
         &mut self,
         recorded: &Recorded,
@@ -177,18 +177,18 @@ impl StateMap {
         &mut self,
         recorded: &Recorded,
         transitioned: &Transitioned,
-        proposed: &Proposed,
+        proposed: &ProposedVersion,
         changes: &mut Changes,
     ) -> bool {
         let entity = &proposed.version.entity;
         let file = self.file_id(&entity.path);
         let source = self.sources.promote(proposed.source, changes);
-        let entry = Entry {
+        let entry = MapEntry {
             path: file,
             symbol: entity.symbol.clone(),
             slice: proposed.version.slice,
             source,
-            spans: Spans::new(&proposed.version.spans),
+            spans: EntrySpans::new(&proposed.version.spans),
             figures: proposed.version.figures,
             origin: proposed.origin,
             proof: proposed.proof,
@@ -198,17 +198,17 @@ impl StateMap {
             at: recorded.at,
             namesake: None,
         };
-        let held = self.find(entity);
+        let held = self.find_id(entity);
         if let Some(id) = held {
-            self.take(id, recorded.seq, changes);
+            self.remove_entry(id, recorded.seq, changes);
         }
         let id = self.insert(entry);
         self.link_name(id);
-        changes.touch(|| Late::Entity(entity.clone()), held.is_some());
+        changes.touch(|| LateRows::Entity(entity.clone()), held.is_some());
         held.is_none()
     }
 
-    fn insert(&mut self, entry: Entry) -> u32 {
+    fn insert(&mut self, entry: MapEntry) -> u32 {
         let file = entry.path as usize;
         let is_whole = entry.symbol.is_none();
         let id = match self.free.pop() {
@@ -218,7 +218,8 @@ impl StateMap {
             }
             None => {
                 self.entries.push(Some(entry));
-                u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
+                u32::try_from(self.entries.len() - 1)
+                    .expect("memory holds fewer than 2^32 entities")
             }
         };
         self.count += 1;
@@ -244,7 +245,7 @@ impl StateMap {
 
     fn supersede(&mut self, seq: Seq, transitioned: &Transitioned, changes: &mut Changes) -> bool {
         let entity = &transitioned.entity;
-        let Some(entry) = self.leave(seq, transitioned, changes) else {
+        let Some(entry) = self.remove_current(seq, transitioned, changes) else {
             return false;
         };
         let mut former = FormerVersion {
@@ -254,10 +255,10 @@ impl StateMap {
             origin: entry.origin,
             episode: entry.episode,
         };
-        changes.touch(|| Late::FormerVersions(entity.clone()), true);
+        changes.touch(|| LateRows::FormerVersions(entity.clone()), true);
         self.superseded_words.add(entity);
         let versions = self.superseded.entry(entity.clone()).or_default();
-        // What the user once supplied remains theirs when the model says it again.
+        // A version that the user once supplied remains theirs when the model repeats it.
         let is_users =
             |known: &FormerVersion| known.slice == former.slice && known.origin == Origin::User;
         if versions.iter().any(is_users) {
@@ -271,29 +272,29 @@ impl StateMap {
         true
     }
 
-    /// Takes out the version that the event names, if it is the authoritative one.
-    fn leave(
+    /// Removes the version that the event names, if it is the authoritative one.
+    fn remove_current(
         &mut self,
         seq: Seq,
         transitioned: &Transitioned,
         changes: &mut Changes,
-    ) -> Option<Entry> {
-        let id = self.find(&transitioned.entity)?;
+    ) -> Option<MapEntry> {
+        let id = self.find_id(&transitioned.entity)?;
         if self.entry(id)?.version != transitioned.version {
             return None;
         }
-        changes.touch(|| Late::Entity(transitioned.entity.clone()), true);
-        self.take(id, seq, changes)
+        changes.touch(|| LateRows::Entity(transitioned.entity.clone()), true);
+        self.remove_entry(id, seq, changes)
     }
 
-    fn take(&mut self, id: u32, seq: Seq, changes: &mut Changes) -> Option<Entry> {
+    fn remove_entry(&mut self, id: u32, seq: Seq, changes: &mut Changes) -> Option<MapEntry> {
         let hash = self.entity_hash_of(id);
         if let Ok(slot) = self.by_entity.find_entry(hash, |other| *other == id) {
             slot.remove();
         }
         self.unlink_name(id);
         let entry = self.entries[id as usize].take()?;
-        self.sources.leave(entry.source, seq, changes);
+        self.sources.version_left(entry.source, seq, changes);
         let file = &mut self.files[entry.path as usize];
         if entry.symbol.is_none() {
             file.whole = None;
@@ -309,8 +310,8 @@ impl StateMap {
         if let Some(id) = self.find_file(path) {
             return id;
         }
-        let id = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
-        self.files.push(File {
+        let id = u32::try_from(self.files.len()).expect("memory holds fewer than 2^32 files");
+        self.files.push(TrackedFile {
             path: path.clone(),
             entries: Vec::new(),
             whole: None,
@@ -336,7 +337,7 @@ impl StateMap {
             .copied()
     }
 
-    fn find(&self, entity: &EntityId) -> Option<u32> {
+    fn find_id(&self, entity: &EntityId) -> Option<u32> {
         let hash = self
             .hasher
             .hash_one((entity.path.as_str(), entity.symbol_str()));
@@ -350,7 +351,7 @@ impl StateMap {
             .copied()
     }
 
-    fn entry(&self, id: u32) -> Option<&Entry> {
+    fn entry(&self, id: u32) -> Option<&MapEntry> {
         self.entries[id as usize].as_ref()
     }
 
@@ -365,7 +366,7 @@ impl StateMap {
             .by_name
             .find(hash, |other| self.name_of(*other) == Some(name))
             .copied();
-        // A look-up that is cut off must not depend on how the state came about.
+        // Sorted by age, because a look-up with a limit must not depend on whether the state was folded or restored.
         let mut before = None;
         let mut next = head;
         while let Some(other) = next.filter(|other| self.is_older(id, *other)) {
@@ -450,20 +451,20 @@ impl StateMap {
         self.symbol_of(id).map(Symbol::last_component)
     }
 
-    fn entity_of(&self, entry: &Entry) -> EntityId {
+    fn entity_of(&self, entry: &MapEntry) -> EntityId {
         EntityId {
             path: self.files[entry.path as usize].path.clone(),
             symbol: entry.symbol.clone(),
         }
     }
 
-    /// How many entities there are.
+    /// The number of entities.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether nothing is true yet.
+    /// Whether nothing is authoritative.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
@@ -472,7 +473,7 @@ impl StateMap {
     /// The authoritative version of an entity.
     #[must_use]
     pub fn current(&self, entity: &EntityId) -> Option<CurrentVersion> {
-        let entry = self.entry(self.find(entity)?)?;
+        let entry = self.entry(self.find_id(entity)?)?;
         Some(CurrentVersion {
             version: entry.version,
             slice: entry.slice,
@@ -485,21 +486,21 @@ impl StateMap {
         })
     }
 
-    /// The hash of an entity's authoritative version, without anything else.
+    /// The hash of an entity's authoritative version alone.
     #[must_use]
     pub fn slice(&self, entity: &EntityId) -> Option<SliceHash> {
-        Some(self.entry(self.find(entity)?)?.slice)
+        Some(self.entry(self.find_id(entity)?)?.slice)
     }
 
     /// Who supplied an entity's authoritative version.
     #[must_use]
     pub fn origin(&self, entity: &EntityId) -> Option<Origin> {
-        Some(self.entry(self.find(entity)?)?.origin)
+        Some(self.entry(self.find_id(entity)?)?.origin)
     }
 
     /// Whether an earlier version of the entity had this hash.
     #[must_use]
-    pub fn was(&self, entity: &EntityId, slice: SliceHash) -> bool {
+    pub fn was_true(&self, entity: &EntityId, slice: SliceHash) -> bool {
         self.superseded
             .get(entity)
             .is_some_and(|versions| versions.iter().any(|former| former.slice == slice))
@@ -518,7 +519,7 @@ impl StateMap {
             .collect()
     }
 
-    /// Whether anything of the file is authoritative.
+    /// Whether the file or any symbol of it is authoritative.
     #[must_use]
     pub fn tracks(&self, path: &RelPath) -> bool {
         self.find_file(path)
@@ -587,7 +588,7 @@ impl StateMap {
             .map(|file| &file.path)
     }
 
-    /// Entities whose symbol's last component is `name`, those that became true last first, at most `limit`.
+    /// Entities whose symbol's last component is `name`, the latest first, at most `limit`.
     #[must_use]
     pub fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId> {
         let hash = self.hasher.hash_one(name);
@@ -606,18 +607,18 @@ impl StateMap {
         found
     }
 
-    /// The bytes that what is authoritative stands in.
+    /// The artifacts that hold authoritative versions.
     #[must_use]
     pub const fn sources(&self) -> &Sources {
         &self.sources
     }
 
-    /// Lets go of what the store gives from now on.
-    pub fn settled(&mut self, durable: Seq) {
-        self.sources.settled(durable);
+    /// Forgets archive rows up to `durable`, which the store returns from now on.
+    pub fn forget_durable(&mut self, durable: Seq) {
+        self.sources.forget_durable(durable);
     }
 
-    fn sorted(&self) -> Vec<u32> {
+    fn sorted_ids(&self) -> Vec<u32> {
         let mut ids: Vec<u32> = (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX))
             .filter(|id| self.entry(*id).is_some())
             .collect();
@@ -634,21 +635,21 @@ impl StateMap {
 
     /// All rows, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.sorted()
+        self.sorted_ids()
             .into_iter()
             .filter_map(|id| self.entry(id))
             .map(|entry| self.row_of(entry))
             .for_each(visit);
     }
 
-    /// The place of a version among the last of its entity that were superseded, the latest of which stands last.
+    /// The index of a version among the former versions of its entity, the latest last.
     #[must_use]
     pub fn place_superseded(&self, entity: &EntityId, slice: SliceHash) -> Option<usize> {
         let superseded = self.superseded.get(entity)?;
         superseded.iter().position(|known| known.slice == slice)
     }
 
-    /// Versions of an entity that were true, the latest last.
+    /// Former authoritative versions of an entity, the latest last.
     #[must_use]
     pub fn former_versions(&self, entity: &EntityId) -> &[FormerVersion] {
         self.superseded.get(entity).map_or(&[], Vec::as_slice)
@@ -660,17 +661,17 @@ impl StateMap {
         &self.superseded_words
     }
 
-    /// The event by which the user made true what is true of an entity, if it was the user.
+    /// The event by which the user made an entity's version authoritative; `None` if the model did.
     #[must_use]
     pub fn decided_by_user(&self, entity: &EntityId) -> Option<Seq> {
-        let entry = self.entry(self.find(entity)?)?;
+        let entry = self.entry(self.find_id(entity)?)?;
         (entry.origin == Origin::User).then_some(entry.seq)
     }
 
-    /// The row of an entity, if anything is true of it.
+    /// The row of an entity, if it has an authoritative version.
     #[must_use]
     pub fn row(&self, entity: &EntityId) -> Option<Vec<Value>> {
-        let entry = self.entry(self.find(entity)?)?;
+        let entry = self.entry(self.find_id(entity)?)?;
         Some(self.row_of(entry))
     }
 
@@ -691,26 +692,26 @@ impl StateMap {
             .for_each(visit);
     }
 
-    /// Takes back a row of `state_map`; [`Self::restored`] has to follow the last one.
+    /// Restores a row of `state_map`; [`Self::restored`] has to follow the last one.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let entity = cells.entity()?;
-        if self.find(&entity).is_some() {
-            return Err(Unfit("an entity is true twice"));
+        if self.find_id(&entity).is_some() {
+            return Err(UnfitRow("an entity is true twice"));
         }
         let slice = cells.next()?;
         let version = cells.next()?;
         let source = cells.next()?;
         let spans: Vec<Span> = cells.next()?;
-        let entry = Entry {
+        let entry = MapEntry {
             path: self.file_id(&entity.path),
             symbol: entity.symbol,
             slice,
             source: self.sources.promote(source, &mut Changes::discarding()),
-            spans: Spans::new(&spans),
+            spans: EntrySpans::new(&spans),
             figures: Figures {
                 nodes: cells.next()?,
                 tokens: cells.next()?,
@@ -727,20 +728,20 @@ impl StateMap {
         Ok(())
     }
 
-    /// Takes back a row of `partly_true`, once all of `state_map` are there.
+    /// Restores a row of `partly_true`, after all rows of `state_map`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_source(&mut self, row: &[Value]) -> Result<(), Unfit> {
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_source(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
         self.sources.restore(row)
     }
 
-    /// Takes back a row of `former_versions`, in the order of their keys.
+    /// Restores a row of `former_versions`, in the order of their keys.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_former(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_former(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let entity = cells.entity()?;
         let _position: u64 = cells.next()?;
         let former = FormerVersion {
@@ -755,18 +756,18 @@ impl StateMap {
         Ok(())
     }
 
-    /// All rows were taken back.
+    /// Links namesakes after all rows were restored.
     pub fn restored(&mut self) {
         let mut ids: Vec<u32> =
             (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX)).collect();
-        // Oldest first: each goes to the front of its namesakes.
+        // Oldest first, because each is linked before its older namesakes, which is then a constant step.
         ids.sort_by_cached_key(|id| self.entry(*id).map(|entry| entry.seq));
         for id in ids {
             self.link_name(id);
         }
     }
 
-    fn row_of(&self, entry: &Entry) -> Vec<Value> {
+    fn row_of(&self, entry: &MapEntry) -> Vec<Value> {
         let [path, symbol] = table::entity_key(&self.entity_of(entry));
         Vec::from([
             path,
@@ -800,7 +801,7 @@ fn former_row(entity: &EntityId, position: u64, former: &FormerVersion) -> Vec<V
     ])
 }
 
-impl File {
+impl TrackedFile {
     fn is_tracked(&self) -> bool {
         self.whole.is_some() || !self.entries.is_empty()
     }
@@ -808,8 +809,8 @@ impl File {
 
 fn entity_hash(
     hasher: &DefaultHashBuilder,
-    entries: &[Option<Entry>],
-    files: &[File],
+    entries: &[Option<MapEntry>],
+    files: &[TrackedFile],
     id: u32,
 ) -> u64 {
     entries[id as usize].as_ref().map_or(0, |entry| {
@@ -818,17 +819,16 @@ fn entity_hash(
     })
 }
 
-fn last_component_hash(hasher: &DefaultHashBuilder, entries: &[Option<Entry>], id: u32) -> u64 {
+fn last_component_hash(hasher: &DefaultHashBuilder, entries: &[Option<MapEntry>], id: u32) -> u64 {
     let symbol = entries[id as usize]
         .as_ref()
         .and_then(|entry| entry.symbol.as_ref());
     symbol.map_or(0, |symbol| hasher.hash_one(symbol.last_component()))
 }
 
-/// `start..end`, joined by commas.
 impl fmt::Display for StateMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for id in self.sorted() {
+        for id in self.sorted_ids() {
             let Some(entry) = self.entry(id) else {
                 continue;
             };

@@ -1,4 +1,4 @@
-//! Symbols by the word that texts are searched for them by; kept up to date, since each prompt asks for it.
+//! Symbols by the word by which texts are searched for them; kept up to date, because each prompt asks for all of its words.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -10,11 +10,11 @@ use tslp_core::text_facts::{NameHash, search_word_hash};
 /// Bits of the filter; a thousand symbols set one in sixty of them.
 const BITS: usize = 1 << 16;
 
-/// Some symbols, by their words.
+/// A set of symbols, by their search words.
 #[derive(Default)]
 pub struct SymbolWords {
     by_word: BTreeMap<NameHash, Vec<EntityId>>,
-    /// Has the bit of every word that was ever added; empty before the first. Most words are told apart by it alone.
+    /// The bit of every word that was ever added; empty before the first. It rules out most words.
     filter: Box<[u64]>,
 }
 
@@ -27,7 +27,7 @@ impl SymbolWords {
         if self.filter.is_empty() {
             self.filter = alloc::vec![0; BITS / 64].into_boxed_slice();
         }
-        let (index, bit) = place(word);
+        let (index, bit) = bit_position(word);
         self.filter[index] |= bit;
         let symbols = self.by_word.entry(word).or_default();
         if !symbols.contains(entity) {
@@ -35,7 +35,7 @@ impl SymbolWords {
         }
     }
 
-    /// Takes an entity out.
+    /// Removes an entity. Its word's bit stays, which only costs a look-up.
     pub fn remove(&mut self, entity: &EntityId) {
         let word = search_word_hash(entity);
         if let Some(symbols) = word.and_then(|word| self.by_word.get_mut(&word)) {
@@ -46,7 +46,7 @@ impl SymbolWords {
     /// Whether any symbol may have this word.
     #[must_use]
     pub fn may_have(&self, word: NameHash) -> bool {
-        let (index, bit) = place(word);
+        let (index, bit) = bit_position(word);
         self.filter.get(index).is_some_and(|bits| bits & bit != 0)
     }
 
@@ -56,8 +56,8 @@ impl SymbolWords {
     }
 }
 
-/// Where the bit of a word is.
-const fn place(word: NameHash) -> (usize, u64) {
+/// The index and mask of a word's bit.
+const fn bit_position(word: NameHash) -> (usize, u64) {
     let bit = word as usize % BITS;
     (bit / 64, 1 << (bit % 64))
 }

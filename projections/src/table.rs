@@ -16,14 +16,14 @@ use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId
 use tslp_core::path::RelPath;
 use tslp_core::slice::Span;
 
-use crate::sessions::Part;
+use crate::sessions::SessionList;
 
-/// A text of a row. What the state shares with it, or what is part of the program, isn't copied.
+/// A text of a row, shared with the state or the program instead of copied.
 #[derive(Clone)]
 pub enum Text {
-    /// A word of the program's.
+    /// A word that is a constant of the program.
     Word(&'static str),
-    /// Any other.
+    /// Any other text.
     Shared(Arc<str>),
 }
 
@@ -101,14 +101,14 @@ pub struct Column {
     pub name: &'static str,
     /// Its type.
     pub kind: ColumnType,
-    /// Whether [`Value::Null`] may stand in it. Never true for a key column.
+    /// Whether it may hold [`Value::Null`]. Never true for a key column.
     pub nullable: bool,
 }
 
-/// Which row of a key stays when another one is put.
+/// The row that is kept when two have the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// The latest. The table holds what is true now, and the fold holds as much of it as it needs.
+    /// The latest. The table holds the current state, and the fold holds as much of it as it needs.
     Latest,
     /// The first, for ever: an *archive*. No row is ever changed or removed, so the table grows with history, and no
     /// fold looks into it. The column `seq` holds the position of the event that put the row.
@@ -127,9 +127,9 @@ pub struct Table {
     pub version: u32,
     /// The columns; the first `key` of them are the primary key.
     pub columns: &'static [Column],
-    /// How many leading columns are the primary key.
+    /// The number of leading columns that are the primary key.
     pub key: usize,
-    /// Which row of a key stays.
+    /// The row that is kept when two have the same key.
     pub keep: Keep,
 }
 
@@ -144,11 +144,11 @@ impl Table {
 /// A change to one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Insert the row; where its key is taken, [`Table::keep`] says which row stays.
+    /// Insert the row; if its key is taken, [`Table::keep`] decides which row is kept.
     Put(Vec<Value>),
     /// Remove the row with this key; only the key's values are given.
     Remove(Vec<Value>),
-    /// All rows whose keys begin with these values are the ones given, each with its whole key; others go.
+    /// Replace all rows whose keys begin with these values by the given ones, each with its whole key.
     Replace(Vec<Value>, Vec<Vec<Value>>),
 }
 
@@ -157,14 +157,14 @@ pub enum Change {
 pub struct RowChange {
     /// Index into [`crate::TABLES`].
     pub table: usize,
-    /// What changes.
+    /// The change.
     pub change: Change,
 }
 
 impl RowChange {
-    /// Which row of which table changes.
+    /// The index of the table, and the key of the row that changes.
     #[must_use]
-    pub fn place(&self) -> (usize, &[Value]) {
+    pub fn table_and_key(&self) -> (usize, &[Value]) {
         let key = match &self.change {
             Change::Put(row) => {
                 let key = crate::TABLES.get(self.table).map_or(0, |table| table.key);
@@ -176,35 +176,35 @@ impl RowChange {
     }
 }
 
-/// What changes many times while a batch is folded, and often comes and goes in it: what its rows are is asked of the state
-/// in the end. It is one row, or a group of them: a list whose places shift.
+/// Rows that may change many times while a batch is folded, or appear and vanish within it, so that their values are read from
+/// the state only at its end. One row, or a list of rows whose positions shift.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Late {
-    /// Of `counters`.
+pub enum LateRows {
+    /// A row of `counters`.
     Counter(&'static str),
-    /// Of `state_map`.
+    /// A row of `state_map`.
     Entity(EntityId),
-    /// Of `partly_true`.
+    /// A row of `partly_true`.
     Source(ArtifactHash),
-    /// Of `former_versions`: those of an entity.
+    /// The rows of an entity in `former_versions`.
     FormerVersions(EntityId),
-    /// Of `proposals`.
+    /// A row of `proposals`.
     Proposal(VersionId),
-    /// Of `sessions`.
+    /// A row of `sessions`.
     Session(SessionId),
-    /// Of `recent_context`: those of a session.
+    /// The rows of a session in `recent_context`.
     RecentContext(SessionId),
-    /// Of `session_parts`: those of a session.
+    /// The rows of a session in `session_parts`.
     SessionParts(SessionId),
-    /// Of `session_parts`: one list of a session.
-    SessionPart(SessionId, Part),
-    /// Of `episodes`.
+    /// The rows of one list of a session in `session_parts`.
+    SessionPart(SessionId, SessionList),
+    /// A row of `episodes`.
     Episode(EpisodeId),
-    /// Of `episode_entries`, with its position.
+    /// A row of `episode_entries`, by its position.
     Entry(EpisodeId, u64),
 }
 
-impl Late {
+impl LateRows {
     const fn table(&self) -> usize {
         match self {
             Self::Counter(_) => crate::COUNTERS,
@@ -235,31 +235,31 @@ impl Late {
         }
     }
 
-    /// What became of it, if anything did.
-    fn change(&self, stood: bool, mut rows: Vec<Vec<Value>>) -> Option<Change> {
+    /// The change since the start of the batch, if there is one. `was_present`: whether any of the rows was there then.
+    fn change(&self, was_present: bool, mut rows: Vec<Vec<Value>>) -> Option<Change> {
         let key = self.key();
         if key.len() < crate::TABLES[self.table()].key {
-            return (stood || !rows.is_empty()).then_some(Change::Replace(key, rows));
+            return (was_present || !rows.is_empty()).then_some(Change::Replace(key, rows));
         }
         debug_assert!(rows.len() <= 1, "{self:?} is one row");
         match rows.pop() {
             Some(row) => Some(Change::Put(row)),
-            None => stood.then_some(Change::Remove(key)),
+            None => was_present.then_some(Change::Remove(key)),
         }
     }
 }
 
-/// Collects the row changes of fold steps, or lets them go where no table follows the fold.
+/// Collects the row changes of fold steps, or discards them if no table follows the fold.
 #[derive(Debug, Default)]
 pub struct Changes {
-    wanted: Wanted,
+    wanted: WantedChanges,
     collected: Vec<RowChange>,
-    /// Rows to ask for in the end, and whether any was there before the first change.
-    late: BTreeMap<Late, bool>,
+    /// Rows to read from the state at the end, and whether any was there before the first change.
+    late: BTreeMap<LateRows, bool>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-enum Wanted {
+enum WantedChanges {
     #[default]
     All,
     Archives,
@@ -270,22 +270,22 @@ impl Changes {
     /// Keeps every change.
     #[must_use]
     pub const fn collecting() -> Self {
-        Self::wanting(Wanted::All)
+        Self::wanting(WantedChanges::All)
     }
 
-    /// Keeps the changes of archives alone.
+    /// Keeps only the changes of archives.
     #[must_use]
     pub const fn of_archives() -> Self {
-        Self::wanting(Wanted::Archives)
+        Self::wanting(WantedChanges::Archives)
     }
 
     /// Keeps nothing; rows are not even built.
     #[must_use]
     pub const fn discarding() -> Self {
-        Self::wanting(Wanted::Nothing)
+        Self::wanting(WantedChanges::Nothing)
     }
 
-    const fn wanting(wanted: Wanted) -> Self {
+    const fn wanting(wanted: WantedChanges) -> Self {
         Self {
             wanted,
             collected: Vec::new(),
@@ -293,14 +293,14 @@ impl Changes {
         }
     }
 
-    /// Notes that this changes, comes or goes; `stood` says whether it was in its table just before.
-    pub fn touch(&mut self, row: impl FnOnce() -> Late, stood: bool) {
-        if matches!(self.wanted, Wanted::All) {
-            self.late.entry(row()).or_insert(stood);
+    /// Records that these rows change, appear or vanish; `was_present`: whether any of them was in its table just before.
+    pub fn touch(&mut self, row: impl FnOnce() -> LateRows, was_present: bool) {
+        if matches!(self.wanted, WantedChanges::All) {
+            self.late.entry(row()).or_insert(was_present);
         }
     }
 
-    /// Notes that this row was put.
+    /// Records that a row was put.
     pub fn put(&mut self, table: usize, row: impl FnOnce() -> Vec<Value>) {
         if self.wants(table) {
             self.collected.push(RowChange {
@@ -310,7 +310,7 @@ impl Changes {
         }
     }
 
-    /// Notes that the row with this key is gone.
+    /// Records that the row with this key was removed.
     pub fn remove(&mut self, table: usize, key: impl FnOnce() -> Vec<Value>) {
         if self.wants(table) {
             self.collected.push(RowChange {
@@ -322,23 +322,26 @@ impl Changes {
 
     fn wants(&self, table: usize) -> bool {
         match self.wanted {
-            Wanted::All => true,
-            Wanted::Archives => crate::TABLES.get(table).is_some_and(Table::is_archive),
-            Wanted::Nothing => false,
+            WantedChanges::All => true,
+            WantedChanges::Archives => crate::TABLES.get(table).is_some_and(Table::is_archive),
+            WantedChanges::Nothing => false,
         }
     }
 
-    /// Takes out all changes kept since the last time, in the order they were made.
+    /// Removes and returns the changes kept since the last call, in the order in which they were made, without late rows.
     pub fn drain(&mut self) -> impl Iterator<Item = RowChange> + '_ {
         self.collected.drain(..)
     }
 
-    /// All changes kept, in the order they were made; then those of late rows, which `rows_of` gives as they are now.
+    /// All changes kept, in the order in which they were made, then those of late rows, whose current values `rows_of` returns.
     #[must_use]
-    pub fn finish(self, rows_of: impl Fn(&Late) -> Vec<Vec<Value>>) -> Vec<RowChange> {
+    pub fn into_row_changes(
+        self,
+        rows_of: impl Fn(&LateRows) -> Vec<Vec<Value>>,
+    ) -> Vec<RowChange> {
         let mut changes = self.collected;
-        changes.extend(self.late.into_iter().filter_map(|(late, stood)| {
-            let change = late.change(stood, rows_of(&late))?;
+        changes.extend(self.late.into_iter().filter_map(|(late, was_present)| {
+            let change = late.change(was_present, rows_of(&late))?;
             let table = late.table();
             Some(RowChange { table, change })
         }));
@@ -450,28 +453,28 @@ impl Value {
     }
 }
 
-/// Rows that no fold writes. The text says what is wrong with them.
+/// A row that no fold writes; the text says what is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unfit(pub &'static str);
+pub struct UnfitRow(pub &'static str);
 
-/// What a cell of a row is read as.
-pub(crate) trait Cell: Sized {
+/// A type that a cell of a row can be read as.
+pub(crate) trait FromCell: Sized {
     /// `None` if no fold writes such a cell.
     fn read(value: &Value) -> Option<Self>;
 }
 
 /// Reads a row's cells one after the other, as a fold wrote them.
 #[derive(Clone)]
-pub(crate) struct Cells<'r>(core::slice::Iter<'r, Value>);
+pub(crate) struct RowCells<'r>(core::slice::Iter<'r, Value>);
 
-impl<'r> Cells<'r> {
+impl<'r> RowCells<'r> {
     pub(crate) fn of(row: &'r [Value]) -> Self {
         Self(row.iter())
     }
 
-    pub(crate) fn next<T: Cell>(&mut self) -> Result<T, Unfit> {
+    pub(crate) fn next<T: FromCell>(&mut self) -> Result<T, UnfitRow> {
         let cell = self.0.next().and_then(T::read);
-        cell.ok_or(Unfit("a cell holds what no fold writes"))
+        cell.ok_or(UnfitRow("a cell holds what no fold writes"))
     }
 
     /// The next cell is the word for one of these.
@@ -479,15 +482,15 @@ impl<'r> Cells<'r> {
         &mut self,
         all: &[T],
         word: impl Fn(T) -> &'static str,
-    ) -> Result<T, Unfit> {
+    ) -> Result<T, UnfitRow> {
         let text: Text = self.next()?;
         let mut all = all.iter().copied();
         all.find(|known| word(*known) == &*text)
-            .ok_or(Unfit("a word isn't known"))
+            .ok_or(UnfitRow("a word isn't known"))
     }
 
     /// The next two cells are an entity's key.
-    pub(crate) fn entity(&mut self) -> Result<EntityId, Unfit> {
+    pub(crate) fn entity(&mut self) -> Result<EntityId, UnfitRow> {
         let path = self.next()?;
         let symbol: Symbol = self.next()?;
         Ok(EntityId {
@@ -497,7 +500,7 @@ impl<'r> Cells<'r> {
     }
 }
 
-impl<T: Cell> Cell for Option<T> {
+impl<T: FromCell> FromCell for Option<T> {
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Null => Some(None),
@@ -508,7 +511,7 @@ impl<T: Cell> Cell for Option<T> {
 
 macro_rules! numbers {
     ($($number:ty),*) => {$(
-        impl Cell for $number {
+        impl FromCell for $number {
             fn read(value: &Value) -> Option<Self> {
                 match value {
                     Value::Integer(number) => Self::try_from(*number).ok(),
@@ -523,7 +526,7 @@ numbers!(i64, u64, u32);
 
 macro_rules! newtypes {
     ($($inner:ty: $($outer:ident),*;)*) => {$($(
-        impl Cell for $outer {
+        impl FromCell for $outer {
             fn read(value: &Value) -> Option<Self> {
                 <$inner>::read(value).map(Self)
             }
@@ -537,7 +540,7 @@ newtypes! {
     [u8; 32]: ArtifactHash, SliceHash, MessageKey, TranscriptHash;
 }
 
-impl Cell for bool {
+impl FromCell for bool {
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Integer(0) => Some(false),
@@ -547,7 +550,7 @@ impl Cell for bool {
     }
 }
 
-impl Cell for [u8; 32] {
+impl FromCell for [u8; 32] {
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Hash(hash) => Some(*hash),
@@ -556,7 +559,7 @@ impl Cell for [u8; 32] {
     }
 }
 
-impl Cell for Text {
+impl FromCell for Text {
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Text(text) => Some(text.clone()),
@@ -565,25 +568,25 @@ impl Cell for Text {
     }
 }
 
-impl Cell for String {
+impl FromCell for String {
     fn read(value: &Value) -> Option<Self> {
         Text::read(value).map(|text| (*text).into())
     }
 }
 
-impl Cell for RelPath {
+impl FromCell for RelPath {
     fn read(value: &Value) -> Option<Self> {
         Text::read(value).map(|text| Self::from_normalised(&text))
     }
 }
 
-impl Cell for Symbol {
+impl FromCell for Symbol {
     fn read(value: &Value) -> Option<Self> {
         Text::read(value).map(|text| Self::new(&text))
     }
 }
 
-impl Cell for Vec<Span> {
+impl FromCell for Vec<Span> {
     fn read(value: &Value) -> Option<Self> {
         let text = Text::read(value)?;
         if text.is_empty() {
@@ -604,8 +607,8 @@ pub fn entity_key(entity: &EntityId) -> [Value; 2] {
     ]
 }
 
-/// How many rows a table has, and the sum of their hashes, whatever their order: two tables with the same digest hold the
-/// same, value for value, unless somebody searched for a collision. So it follows every change without a look at the others.
+/// The number of a table's rows and the sum of their hashes. Two tables with the same digest hold the same rows, unless
+/// somebody searched for a collision. Being a sum, it can be updated with each change without reading the other rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableDigest {
     rows: u64,
@@ -613,29 +616,29 @@ pub struct TableDigest {
 }
 
 impl TableDigest {
-    /// A row has come.
+    /// Counts a row that was added.
     pub fn add(&mut self, row: &[Value]) {
         self.rows = self.rows.wrapping_add(1);
-        for (lane, hash) in self.sum.iter_mut().zip(lanes(row)) {
+        for (lane, hash) in self.sum.iter_mut().zip(row_hash_lanes(row)) {
             *lane = lane.wrapping_add(hash);
         }
     }
 
-    /// A row has gone.
+    /// Counts a row that was removed.
     pub fn take(&mut self, row: &[Value]) {
         self.rows = self.rows.wrapping_sub(1);
-        for (lane, hash) in self.sum.iter_mut().zip(lanes(row)) {
+        for (lane, hash) in self.sum.iter_mut().zip(row_hash_lanes(row)) {
             *lane = lane.wrapping_sub(hash);
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Takes it out of its bytes; `None` if they are none.
+    /// Reads a digest from its bytes; `None` if they have another length.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut numbers = [0; 5];
@@ -673,7 +676,7 @@ impl fmt::Display for TableDigest {
 }
 
 /// The hash of one row.
-fn lanes(row: &[Value]) -> [u64; 4] {
+fn row_hash_lanes(row: &[Value]) -> [u64; 4] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(row.len() as u64).to_le_bytes());
     for value in row {
@@ -697,7 +700,7 @@ fn lanes(row: &[Value]) -> [u64; 4] {
     lanes
 }
 
-/// Pieces of a text as a cell holds them.
+/// Spans as the text of a cell.
 pub(crate) fn spans_text(spans: &[Span]) -> String {
     let texts: Vec<_> = spans
         .iter()
@@ -706,7 +709,7 @@ pub(crate) fn spans_text(spans: &[Span]) -> String {
     texts.join(",")
 }
 
-/// The pieces that a cell names; `None` if it names none.
+/// The spans in a cell's text; `None` if no fold writes such a cell.
 #[must_use]
 pub fn spans_named(cell: &str) -> Option<Vec<Span>> {
     let spans = cell.split(',').map(|span| {
@@ -723,14 +726,14 @@ pub fn spans_named(cell: &str) -> Option<Vec<Span>> {
 mod tests {
     use super::*;
 
-    const PROPOSAL: Late = Late::Proposal(VersionId(7));
+    const PROPOSAL: LateRows = LateRows::Proposal(VersionId(7));
 
-    fn finished(stood: bool, row: Option<Vec<Value>>) -> Vec<RowChange> {
+    fn finished(was_present: bool, row: Option<Vec<Value>>) -> Vec<RowChange> {
         let mut changes = Changes::collecting();
-        changes.touch(|| PROPOSAL, stood);
-        // Whatever comes after the first change says nothing of what stood before it.
+        changes.touch(|| PROPOSAL, was_present);
+        // Whatever comes after the first change says nothing of what was there before it.
         changes.touch(|| PROPOSAL, true);
-        changes.finish(|late| {
+        changes.into_row_changes(|late| {
             assert_eq!(*late, PROPOSAL);
             row.clone().into_iter().collect()
         })
@@ -740,10 +743,10 @@ mod tests {
     fn a_row_is_written_once_as_it_stands_in_the_end() {
         let row = Vec::from([Value::from(7_u64), Value::from("a")]);
         let table = crate::PROPOSALS;
-        for stood in [false, true] {
+        for was_present in [false, true] {
             let change = Change::Put(row.clone());
             assert_eq!(
-                finished(stood, Some(row.clone())),
+                finished(was_present, Some(row.clone())),
                 [RowChange { table, change }]
             );
         }
@@ -761,6 +764,9 @@ mod tests {
         let mut changes = Changes::of_archives();
         changes.touch(|| unreachable!("it isn't wanted"), true);
         assert_eq!(changes.drain().count(), 0);
-        assert_eq!(changes.finish(|_| unreachable!("there is none")), []);
+        assert_eq!(
+            changes.into_row_changes(|_| unreachable!("there is none")),
+            []
+        );
     }
 }

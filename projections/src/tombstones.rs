@@ -11,7 +11,9 @@ use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::Policy;
 
-use crate::table::{self, Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column};
+use crate::table::{
+    self, Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column,
+};
 
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
@@ -59,13 +61,13 @@ impl Tombstones {
                 Transition::Discard | Transition::Supersede => {}
             },
             Event::PromptReceived(prompt) => self.expire(prompt.episode, changes),
-            Event::RulesInForce(rules) => self.obey(&rules.policy),
+            Event::RulesInForce(rules) => self.follow_policy(&rules.policy),
             _ => {}
         }
     }
 
-    /// From now on tombstones are kept as long as this says.
-    pub const fn obey(&mut self, policy: &Policy) {
+    /// Keeps tombstones for as many episodes as the policy says, from now on.
+    pub const fn follow_policy(&mut self, policy: &Policy) {
         self.kept = policy.tombstone_episodes;
     }
 
@@ -101,12 +103,12 @@ impl Tombstones {
             .for_each(visit);
     }
 
-    /// Takes back a row.
+    /// Restores a row.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let entity = cells.entity()?;
         self.removed.insert(entity, (cells.next()?, cells.next()?));
         Ok(())

@@ -1,6 +1,6 @@
-//! The Vault's index: where in the ledger each artifact's bytes stand (spec §3.1).
+//! The Vault's index: the position of each artifact's bytes in the ledger (spec §3.1).
 //!
-//! The table is an archive. In memory is only what the store can't give yet.
+//! The table is an archive. Memory holds only the rows that aren't durable yet, so that the store can't return them.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
 use crate::table::{
-    Cells, Changes, Column, ColumnType, Keep, Table, Unfit, Value, column, nullable,
+    Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
 };
 
 const COLUMNS: &[Column] = &[
@@ -33,10 +33,10 @@ pub const TABLE: Table = Table {
     keep: Keep::First { seq: 2 },
 };
 
-/// Where an artifact's bytes stand.
+/// The position of an artifact's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Location {
-    /// What they were when they were recorded first.
+pub struct VaultLocation {
+    /// Their kind when they were first recorded.
     pub kind: ContentKind,
     /// The event that recorded it: its content, or its capture out of another artifact.
     pub seq: Seq,
@@ -48,15 +48,15 @@ pub struct Location {
     pub end: u32,
 }
 
-impl Location {
-    /// Reads it from a row of [`TABLE`]; `None` if no fold writes such a row.
+impl VaultLocation {
+    /// The location in a row of [`TABLE`]; `None` if no fold writes such a row.
     #[must_use]
     pub fn of_row(row: &[Value]) -> Option<Self> {
         Self::read(row).ok()
     }
 
-    fn read(row: &[Value]) -> Result<Self, Unfit> {
-        let mut cells = Cells::of(row);
+    fn read(row: &[Value]) -> Result<Self, UnfitRow> {
+        let mut cells = RowCells::of(row);
         let _hash: ArtifactHash = cells.next()?;
         Ok(Self {
             kind: cells.word(&KINDS, kind_code)?,
@@ -68,10 +68,10 @@ impl Location {
     }
 }
 
-/// Artifacts that were recorded and aren't settled.
+/// Recorded artifacts whose rows aren't durable.
 #[derive(Default)]
 pub struct Vault {
-    unsettled: BTreeMap<ArtifactHash, Location>,
+    not_durable: BTreeMap<ArtifactHash, VaultLocation>,
 }
 
 impl Vault {
@@ -79,7 +79,7 @@ impl Vault {
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         match &recorded.event {
             Event::Content(content) => {
-                let location = Location {
+                let location = VaultLocation {
                     kind: content.kind,
                     seq: recorded.seq,
                     container: None,
@@ -95,7 +95,7 @@ impl Vault {
                 if within.container == captured.artifact {
                     return;
                 }
-                let location = Location {
+                let location = VaultLocation {
                     kind: ContentKind::Code,
                     seq: recorded.seq,
                     container: Some(within.container),
@@ -108,36 +108,37 @@ impl Vault {
         }
     }
 
-    fn insert(&mut self, hash: ArtifactHash, location: Location, changes: &mut Changes) {
-        if self.unsettled.contains_key(&hash) {
+    fn insert(&mut self, hash: ArtifactHash, location: VaultLocation, changes: &mut Changes) {
+        if self.not_durable.contains_key(&hash) {
             return;
         }
         changes.put(crate::VAULT, || row(hash, &location));
-        self.unsettled.insert(hash, location);
+        self.not_durable.insert(hash, location);
     }
 
-    /// Lets go of what the store gives from now on.
-    pub fn settled(&mut self, durable: Seq) {
-        self.unsettled.retain(|_, location| location.seq > durable);
+    /// Forgets the rows up to `durable`, which the store returns from now on.
+    pub fn forget_durable(&mut self, durable: Seq) {
+        self.not_durable
+            .retain(|_, location| location.seq > durable);
     }
 
-    /// Where the bytes with this address stand, if that isn't settled.
+    /// The location of the bytes with this address, if its row isn't durable.
     #[must_use]
-    pub fn location(&self, hash: ArtifactHash) -> Option<Location> {
-        self.unsettled.get(&hash).copied()
+    pub fn location(&self, hash: ArtifactHash) -> Option<VaultLocation> {
+        self.not_durable.get(&hash).copied()
     }
 
-    /// The rows that aren't settled, by key.
+    /// The rows that aren't durable, by key.
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.unsettled
+        self.not_durable
             .iter()
             .map(|(hash, location)| row(*hash, location))
             .for_each(visit);
     }
 }
 
-fn row(hash: ArtifactHash, location: &Location) -> Vec<Value> {
-    let Location {
+fn row(hash: ArtifactHash, location: &VaultLocation) -> Vec<Value> {
+    let VaultLocation {
         kind,
         seq,
         container,
@@ -177,12 +178,12 @@ const fn kind_code(kind: ContentKind) -> &'static str {
 }
 
 impl fmt::Display for Vault {
-    /// What isn't settled, in the order of the ledger.
+    /// The rows that aren't durable, in the order of the ledger.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut entries: Vec<_> = self.unsettled.iter().collect();
+        let mut entries: Vec<_> = self.not_durable.iter().collect();
         entries.sort_unstable_by_key(|(_, location)| location.seq);
         for (hash, location) in entries {
-            let Location {
+            let VaultLocation {
                 kind,
                 seq,
                 container,

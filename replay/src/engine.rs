@@ -36,7 +36,7 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::text_index::TextIndex;
 use tslp_core::view::{Divergence, View};
-use tslp_projections::vault::Location;
+use tslp_projections::vault::VaultLocation;
 
 use crate::pending::{
     Answers, Batch, Checks, ComposedPrompt, DiskCheck, Examined, Finding, JudgedReply, Kind,
@@ -726,7 +726,7 @@ impl<S: Store> Store for Overlay<S> {
             .or_else(|| self.stored.content(seq))
     }
 
-    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
         self.stored.location(artifact)
     }
 

@@ -25,14 +25,14 @@ use tslp_projections::disk::Disk;
 use tslp_projections::edits::Edits;
 use tslp_projections::episodes::Episodes;
 use tslp_projections::guardian::Guardian;
-use tslp_projections::proposals::{Proposals, Proposed};
+use tslp_projections::proposals::{Proposals, ProposedVersion};
 use tslp_projections::rules::Rules;
 use tslp_projections::sessions::Sessions;
 use tslp_projections::stale::Stale;
 use tslp_projections::state_map::StateMap;
-use tslp_projections::table::{Changes, Late, RowChange, TableDigest, Unfit, Value};
+use tslp_projections::table::{Changes, LateRows, RowChange, TableDigest, UnfitRow, Value};
 use tslp_projections::tombstones::Tombstones;
-use tslp_projections::vault::{Location, Vault};
+use tslp_projections::vault::{Vault, VaultLocation};
 
 use crate::store::{Store, Unreadable};
 
@@ -94,27 +94,27 @@ impl State {
     #[must_use]
     pub fn rows_changed(&self, changes: Changes) -> Vec<RowChange> {
         let one = |row: Option<Vec<Value>>| row.into_iter().collect();
-        changes.finish(|late| match late {
-            Late::Counter(name) => one(self.counters.row(name)),
-            Late::Entity(entity) => one(self.state_map.row(entity)),
-            Late::Source(artifact) => one(self.state_map.sources().partly_true_row(*artifact)),
-            Late::FormerVersions(entity) => self.state_map.former_rows_of(entity),
-            Late::Proposal(version) => one(self.proposals.row(*version)),
-            Late::Session(session) => one(self.sessions.row(*session)),
-            Late::RecentContext(session) => self.sessions.recent_rows_of(*session),
-            Late::SessionParts(session) => self.sessions.part_rows_of(*session),
-            Late::SessionPart(session, part) => self.sessions.rows_of_part(*session, *part),
-            Late::Episode(episode) => one(self.episodes.row(*episode)),
-            Late::Entry(episode, position) => one(self.episodes.entry_row(*episode, *position)),
+        changes.into_row_changes(|late| match late {
+            LateRows::Counter(name) => one(self.counters.row(name)),
+            LateRows::Entity(entity) => one(self.state_map.row(entity)),
+            LateRows::Source(artifact) => one(self.state_map.sources().partly_true_row(*artifact)),
+            LateRows::FormerVersions(entity) => self.state_map.former_rows_of(entity),
+            LateRows::Proposal(version) => one(self.proposals.row(*version)),
+            LateRows::Session(session) => one(self.sessions.row(*session)),
+            LateRows::RecentContext(session) => self.sessions.recent_rows_of(*session),
+            LateRows::SessionParts(session) => self.sessions.part_rows_of(*session),
+            LateRows::SessionPart(session, part) => self.sessions.rows_of_part(*session, *part),
+            LateRows::Episode(episode) => one(self.episodes.row(*episode)),
+            LateRows::Entry(episode, position) => one(self.episodes.entry_row(*episode, *position)),
         })
     }
 
     /// Lets go of the archives' rows up to `durable`, which the store gives from now on. So memory grows with what is
     /// true, and not with history.
     pub fn settled(&mut self, durable: Seq) {
-        self.vault.settled(durable);
-        self.edits.settled(durable);
-        self.state_map.settled(durable);
+        self.vault.forget_durable(durable);
+        self.edits.forget_durable(durable);
+        self.state_map.forget_durable(durable);
     }
 
     /// The last event folded in.
@@ -144,7 +144,7 @@ impl State {
     /// Audits whose answer is awaited.
     #[must_use]
     pub fn audits_awaited(&self) -> Vec<EpisodeId> {
-        self.audits.awaited()
+        self.audits.awaited_episodes()
     }
 
     /// The rules by which what comes next is decided.
@@ -222,7 +222,12 @@ impl Restoring {
     ///
     /// # Errors
     /// When no fold writes it.
-    pub fn take(&mut self, table: usize, row: &[Value], event: EventAt<'_>) -> Result<(), Unfit> {
+    pub fn take(
+        &mut self,
+        table: usize,
+        row: &[Value],
+        event: EventAt<'_>,
+    ) -> Result<(), UnfitRow> {
         let state = &mut self.state;
         match table {
             tslp_projections::COUNTERS => state.counters.restore(row),
@@ -249,7 +254,7 @@ impl Restoring {
             tslp_projections::GRANTS => state.guardian.restore_grant(row),
             tslp_projections::TOOL_SESSIONS => state.guardian.restore_session(row),
             tslp_projections::TOOL_CALLS => state.guardian.restore_call(row),
-            _ => Err(Unfit("a row belongs to no table of a state")),
+            _ => Err(UnfitRow("a row belongs to no table of a state")),
         }
     }
 
@@ -257,15 +262,15 @@ impl Restoring {
     ///
     /// # Errors
     /// When they can't be those of one state.
-    pub fn finish(self, head: Seq, event: EventAt<'_>) -> Result<State, Unfit> {
+    pub fn finish(self, head: Seq, event: EventAt<'_>) -> Result<State, UnfitRow> {
         let mut state = self.state;
         state.state_map.restored();
         if let Some(rules) = state.rules.in_force() {
-            state.tombstones.obey(&rules.policy);
+            state.tombstones.follow_policy(&rules.policy);
         }
         // What was captured and isn't resolved: nobody has a row for that, since it doesn't outlive a batch.
         if let Some(seq) = state.counters.unresolved() {
-            let captured = event(seq).ok_or(Unfit("a block was captured by no event"))?;
+            let captured = event(seq).ok_or(UnfitRow("a block was captured by no event"))?;
             let State {
                 sessions,
                 proposals,
@@ -587,7 +592,7 @@ impl StateView<'_> {
         known.or_else(|| self.store.made_by(edit, self.state.head).ok()?)
     }
 
-    fn location(&self, artifact: ArtifactHash) -> Option<Location> {
+    fn location(&self, artifact: ArtifactHash) -> Option<VaultLocation> {
         let known = self.state.vault.location(artifact);
         known.or_else(|| {
             let settled = self.store.location(artifact).ok()?;
@@ -616,7 +621,7 @@ impl StateView<'_> {
     }
 }
 
-fn proposal(proposed: &Proposed) -> Proposal {
+fn proposal(proposed: &ProposedVersion) -> Proposal {
     Proposal {
         version: proposed.version.id,
         entity: proposed.version.entity.clone(),

@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
-use tslp_projections::vault::Location;
+use tslp_projections::vault::VaultLocation;
 
 /// The ledger's store, as decisions ask it. It may be ahead of the state that asks: answers name the event that they
 /// come from, and what the state doesn't know yet doesn't count.
@@ -19,7 +19,7 @@ pub trait Store {
     ///
     /// # Errors
     /// When the store can't be read.
-    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable>;
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable>;
 
     /// By which event nothing that was promoted out of an artifact was authoritative any more, for the first time.
     ///
@@ -51,7 +51,7 @@ impl Store for Nothing {
         None
     }
 
-    fn location(&self, _: ArtifactHash) -> Result<Option<Location>, Unreadable> {
+    fn location(&self, _: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
         Ok(None)
     }
 
@@ -74,7 +74,7 @@ impl<S: Store> Store for Option<S> {
         self.as_ref()?.content(seq)
     }
 
-    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
         self.as_ref()
             .map_or(Ok(None), |store| store.location(artifact))
     }

@@ -5,7 +5,7 @@ use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
-use tslp_projections::table::{Changes, Unfit, Value};
+use tslp_projections::table::{Changes, UnfitRow, Value};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::deep::Deep;
 use tslp_replay::fold::Replay;
@@ -93,11 +93,11 @@ pub fn again(state: &State, ledger: &[Recorded]) -> State {
         }
         for row in rows(state, index) {
             let taken = restoring.take(index, &row, &event);
-            taken.unwrap_or_else(|Unfit(what)| panic!("{}: {what}: {row:?}", table.name));
+            taken.unwrap_or_else(|UnfitRow(what)| panic!("{}: {what}: {row:?}", table.name));
         }
     }
     let restored = restoring.finish(state.head(), &event);
-    restored.unwrap_or_else(|Unfit(what)| panic!("{what}"))
+    restored.unwrap_or_else(|UnfitRow(what)| panic!("{what}"))
 }
 
 /// Look-ups that have a limit give the same in both states, whichever way these came about.

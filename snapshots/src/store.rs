@@ -9,7 +9,7 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_projections::table::{Changes, RowChange, Value};
-use tslp_projections::vault::Location;
+use tslp_projections::vault::VaultLocation;
 use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
 use tslp_replay::state::State;
 use tslp_replay::store::{Store, Unreadable};
@@ -91,9 +91,9 @@ impl Store for MemoryStore {
         self.0.borrow().contents.get(&seq).cloned()
     }
 
-    fn location(&self, artifact: ArtifactHash) -> Result<Option<Location>, Unreadable> {
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
         let key = [Value::from(&artifact.0)];
-        self.row(|tables| tables.row(VAULT, &key), Location::of_row)
+        self.row(|tables| tables.row(VAULT, &key), VaultLocation::of_row)
     }
 
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {

@@ -1,4 +1,4 @@
-//! `symbols.json` as it is written, and as it is compiled.
+//! `symbols.json` as stored, and as compiled.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::stub::Stubs;
 /// The only layout of the file that is read.
 const FORMAT: u64 = 2;
 
-/// `symbols.json` as it is written. docs/languages.md says what each field is for.
+/// `symbols.json` as stored. docs/languages.md documents the fields.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Symbols {
@@ -60,7 +60,7 @@ pub(super) struct RuleData {
     pub(super) kind: RuleKind,
     pub(super) pattern: String,
     #[serde(default)]
-    pub(super) within: Option<Within>,
+    pub(super) within: Option<RuleScope>,
     #[serde(default)]
     pub(super) symbol: Option<String>,
     #[serde(default)]
@@ -79,48 +79,48 @@ pub(super) struct RuleData {
     pub(super) named_like_scope: bool,
 }
 
-/// What a rule finds.
+/// The kind of definition that a rule finds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum RuleKind {
     Function,
-    /// A type with members that are looked through.
+    /// A type whose members are searched for definitions.
     Type,
     /// A type whose members belong to it.
     Leaf,
     Value,
-    /// Defines nothing, and is looked through.
+    /// Defines nothing; its content is searched for definitions.
     Block,
 }
 
-/// Where a rule applies; anywhere but in a function, if it doesn't say.
+/// The scope in which a rule applies; by default everywhere except in functions.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Within {
+pub(super) enum RuleScope {
     Top,
     Type,
 }
 
 /// A language, compiled at its first use.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct PatternLanguage {
     pub(super) data: LanguageData,
-    pub(super) ready: OnceLock<Ready>,
+    pub(super) ready: OnceLock<CompiledLanguage>,
 }
 
 #[derive(Debug)]
-pub(super) struct Ready {
+pub(super) struct CompiledLanguage {
     pub(super) closes: Option<Regex>,
     pub(super) directive: Option<Regex>,
     pub(super) annotation: Option<Regex>,
     pub(super) reject: Option<Regex>,
     pub(super) preamble: Option<Regex>,
-    pub(super) rules: Vec<Rule>,
+    pub(super) rules: Vec<CompiledRule>,
     pub(super) stubs: Stubs,
 }
 
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct CompiledRule {
     pub(super) data: RuleData,
     pub(super) pattern: Regex,
     pub(super) until: Option<Regex>,
@@ -134,7 +134,7 @@ pub(super) fn read() -> Result<Vec<LanguageData>, String> {
     }
 }
 
-impl Ready {
+impl CompiledLanguage {
     pub(super) fn new(data: &LanguageData) -> Result<Self, String> {
         let compiled = |pattern: &str| -> Result<Regex, String> {
             let words = data.words.iter();
@@ -153,7 +153,7 @@ impl Ready {
         };
         let optional = |pattern: &Option<String>| pattern.as_deref().map(compiled).transpose();
         let rule = |rule: &RuleData| {
-            Ok(Rule {
+            Ok(CompiledRule {
                 pattern: compiled(&rule.pattern)?,
                 until: optional(&rule.until)?,
                 data: rule.clone(),

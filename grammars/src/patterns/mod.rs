@@ -1,8 +1,8 @@
 //! Languages without a grammar: definitions by the line patterns of `symbols.json` (spec §4.1, the fallback).
 //!
-//! A pattern says what begins on a line. What begins there reaches to the line that closes it, or to the next line of
-//! its level: lines that are indented deeper belong to it. Literals are not told from code, so the end is certain only
-//! where a closing line shows it, or where brackets agree; everything else is a partial match.
+//! A pattern recognises the line that begins a definition. The definition extends to the line that closes it, or to the next
+//! line of its level: lines that are indented deeper belong to it. Literals aren't distinguished from code, so the end is
+//! certain only if a closing line shows it, or brackets agree; everything else is a partial match.
 
 mod data;
 mod text;
@@ -21,7 +21,9 @@ use crate::elided;
 use crate::language::{offset, tightened};
 use crate::lead::{self, Comment};
 use crate::walk::is_placeholder;
-use data::{LanguageData, Ready, Row, Rule, RuleKind, Within, read};
+use data::{
+    CompiledLanguage, CompiledRule, LanguageData, PatternLanguage, RuleKind, RuleScope, read,
+};
 use text::{body_mark, comment_after_code, marks, tokens};
 
 /// The patterns that are in force.
@@ -33,16 +35,16 @@ const READING: &str = "patterns+2";
 /// Bytes from a line's start that patterns see: heads are shorter.
 const PATTERN_BYTES_MAX: usize = 400;
 
-/// Types that are looked through, one in another: each is read once for every level.
+/// Deepest nesting of types that is searched: each is read once for every level.
 const SCOPES_MAX: u32 = 32;
 
-fn table() -> &'static [Row] {
-    static TABLE: OnceLock<Vec<Row>> = OnceLock::new();
+fn table() -> &'static [PatternLanguage] {
+    static TABLE: OnceLock<Vec<PatternLanguage>> = OnceLock::new();
     TABLE.get_or_init(|| {
         let languages = read().expect("symbols.json is part of the program, and a test reads it");
         languages
             .into_iter()
-            .map(|data| Row {
+            .map(|data| PatternLanguage {
                 data,
                 ready: OnceLock::new(),
             })
@@ -50,7 +52,7 @@ fn table() -> &'static [Row] {
     })
 }
 
-/// The tag of what was read by the patterns.
+/// The tag of texts that were read with patterns.
 pub(crate) fn tag(language: &str) -> GrammarTag {
     GrammarTag {
         language: language.to_owned(),
@@ -58,11 +60,11 @@ pub(crate) fn tag(language: &str) -> GrammarTag {
     }
 }
 
-/// Reads the whole of the data and compiles every pattern, keeping nothing. The number of languages.
+/// Reads all of the data, compiles every pattern and drops them; returns the number of languages.
 pub(crate) fn check() -> Result<usize, String> {
     let languages = read()?;
     for language in &languages {
-        Ready::new(language)?;
+        CompiledLanguage::new(language)?;
     }
     Ok(languages.len())
 }
@@ -75,8 +77,8 @@ pub(crate) fn hash() -> ArtifactHash {
 
 /// The position of the language of files with this name.
 pub(crate) fn of_file(basename: &str, extension: Option<&str>) -> Option<usize> {
-    let named = |row: &Row| row.data.file_names.iter().any(|name| name == basename);
-    let extended = |row: &Row| {
+    let named = |row: &PatternLanguage| row.data.file_names.iter().any(|name| name == basename);
+    let extended = |row: &PatternLanguage| {
         let mut known = row.data.extensions.iter();
         extension.is_some_and(|extension| known.any(|known| known.eq_ignore_ascii_case(extension)))
     };
@@ -86,7 +88,7 @@ pub(crate) fn of_file(basename: &str, extension: Option<&str>) -> Option<usize> 
 
 /// The position of the language that a fence's tag names.
 pub(crate) fn of_tag(tag: &str) -> Option<usize> {
-    let tagged = |row: &Row| {
+    let tagged = |row: &PatternLanguage| {
         row.data
             .tags
             .iter()
@@ -103,13 +105,14 @@ pub(crate) fn name(position: usize) -> Option<&'static str> {
 /// Finds all definitions of a text in the language at a position.
 ///
 /// # Errors
-/// When there is no such language.
+/// [`ExtractError::Unparsable`] if there is no such language.
 pub(crate) fn extract(position: usize, source: &[u8]) -> Result<Extraction, ExtractError> {
     let row = table().get(position).ok_or(ExtractError::Unparsable)?;
     let ready = row.ready.get_or_init(|| {
-        Ready::new(&row.data).expect("symbols.json is part of the program, and a test compiles it")
+        CompiledLanguage::new(&row.data)
+            .expect("symbols.json is part of the program, and a test compiles it")
     });
-    let mut reader = Reader {
+    let mut reader = PatternReader {
         data: &row.data,
         ready,
         source,
@@ -120,27 +123,27 @@ pub(crate) fn extract(position: usize, source: &[u8]) -> Result<Extraction, Extr
         preamble: source.starts_with(b"#!/"),
     };
     reader.take_comments();
-    reader.region(0, reader.lines.len(), &Scope::default());
+    reader.read_region(0, reader.lines.len(), &Scope::default());
     Ok(reader.finish())
 }
 
 /// What a line holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holds {
+enum LineContent {
     Nothing,
     Comment,
     Code,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Line {
-    /// Without blanks in front, or at the end.
+struct PatternLine {
+    /// Without whitespace at either end.
     text: Span,
     indentation: u32,
-    holds: Holds,
+    holds: LineContent,
 }
 
-fn lines(data: &LanguageData, ready: &Ready, source: &[u8]) -> Vec<Line> {
+fn lines(data: &LanguageData, ready: &CompiledLanguage, source: &[u8]) -> Vec<PatternLine> {
     let mut lines = Vec::new();
     let mut start = 0;
     let mut in_comment = false;
@@ -149,12 +152,12 @@ fn lines(data: &LanguageData, ready: &Ready, source: &[u8]) -> Vec<Line> {
         let text = line.trim_ascii();
         let first = start + indentation.min(line.len());
         let begins_with = |mark: &String| text.starts_with(mark.as_bytes());
-        let (mut holds, mut closes) = (Holds::Code, false);
+        let (mut holds, mut closes) = (LineContent::Code, false);
         let is_directive = ready.directive.as_ref().is_some_and(|it| it.is_match(text));
         if text.is_empty() || is_directive && !in_comment {
-            holds = Holds::Nothing;
+            holds = LineContent::Nothing;
         } else if in_comment || data.comments.iter().any(begins_with) {
-            holds = Holds::Comment;
+            holds = LineContent::Comment;
         }
         if let Some((open, close)) = &data.block_comment {
             let opened = in_comment || begins_with(open);
@@ -175,20 +178,20 @@ fn lines(data: &LanguageData, ready: &Ready, source: &[u8]) -> Vec<Line> {
                     .as_ref()
                     .map_or(b"", |it| it.1.as_bytes()),
             );
-        lines.push(Line {
+        lines.push(PatternLine {
             text: Span {
                 start: offset(first),
                 end: offset(first + text.len()),
             },
             indentation: offset(indentation),
-            holds: if goes_on { Holds::Code } else { holds },
+            holds: if goes_on { LineContent::Code } else { holds },
         });
         start += line.len();
     }
     lines
 }
 
-/// What encloses the lines at which definitions are looked for.
+/// The scope of the lines in which definitions are searched.
 #[derive(Clone, Debug, Default)]
 struct Scope {
     names: String,
@@ -199,48 +202,48 @@ struct Scope {
     separator: Option<String>,
 }
 
-struct Reader<'a> {
+struct PatternReader<'a> {
     data: &'a LanguageData,
-    ready: &'a Ready,
+    ready: &'a CompiledLanguage,
     source: &'a [u8],
-    lines: Vec<Line>,
+    lines: Vec<PatternLine>,
     comments: Vec<Comment>,
-    found: Vec<Found>,
-    /// Variables that were assigned to: only the first time defines them.
+    found: Vec<FoundDefinition>,
+    /// Variables that were assigned to: only the first assignment defines them.
     assigned: HashSet<String>,
     preamble: bool,
 }
 
 #[derive(Debug)]
-struct Found {
+struct FoundDefinition {
     symbol: String,
     /// Its first line, with annotations, and one past its last.
     lines: (usize, usize),
     head: Span,
     body: Body,
-    ending: Ending,
+    ending: EndCertainty,
     top_level: bool,
 }
 
-/// How surely the end of a definition is known.
+/// The certainty of a definition's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
+enum EndCertainty {
     Certain,
     Doubtful,
     /// The text ends in the middle of it.
     BrokenOff,
 }
 
-/// Where a definition's lines end.
+/// The extent of a definition's lines.
 #[derive(Clone, Copy, Debug)]
-struct Extent {
+struct DefinitionExtent {
     past: usize,
-    ending: Ending,
-    /// Whether the last line is no more than what closes it.
+    ending: EndCertainty,
+    /// Whether the last line only closes it.
     is_closed: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PatternReader<'a> {
     fn text(&self, line: usize) -> &'a [u8] {
         self.lines[line].text.of(self.source)
     }
@@ -250,9 +253,9 @@ impl<'a> Reader<'a> {
         for line in &self.lines {
             let text = line.text.of(self.source);
             let span = match line.holds {
-                Holds::Nothing => None,
-                Holds::Comment => Some(line.text),
-                Holds::Code => comment_after_code(self.data, text).map(|(start, end)| Span {
+                LineContent::Nothing => None,
+                LineContent::Comment => Some(line.text),
+                LineContent::Code => comment_after_code(self.data, text).map(|(start, end)| Span {
                     start: line.text.start + offset(start),
                     end: line.text.start + offset(end),
                 }),
@@ -264,14 +267,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn region(&mut self, from: usize, to: usize, scope: &Scope) {
+    fn read_region(&mut self, from: usize, to: usize, scope: &Scope) {
         let mut annotated = None;
         let mut at = from;
         while at < to {
             let line = self.lines[at];
             let text = self.text(at);
             let is = |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|it| it.is_match(text));
-            if line.holds != Holds::Code {
+            if line.holds != LineContent::Code {
                 at += 1;
             } else if is(&self.ready.annotation) {
                 annotated.get_or_insert(at);
@@ -283,23 +286,29 @@ impl<'a> Reader<'a> {
                 let past = if is_nothing {
                     None
                 } else {
-                    self.item(first, at, to, scope)
+                    self.read_definition(first, at, to, scope)
                 };
                 at = past.unwrap_or(at + 1);
             }
         }
     }
 
-    /// Takes the definition that begins on a line, with the annotations above it; one past its last line.
-    fn item(&mut self, first: usize, at: usize, to: usize, scope: &Scope) -> Option<usize> {
+    /// Reads the definition that begins on a line, with the annotations above it; returns one past its last line.
+    fn read_definition(
+        &mut self,
+        first: usize,
+        at: usize,
+        to: usize,
+        scope: &Scope,
+    ) -> Option<usize> {
         let (source, start) = (self.source, self.lines[at].text.start as usize);
         let text = &source[start..source.len().min(start + PATTERN_BYTES_MAX)];
         let ready = self.ready;
         let (rule, captures) = ready.rules.iter().find_map(|rule| {
             let applies = match rule.data.within {
                 None => true,
-                Some(Within::Top) => !scope.in_type,
-                Some(Within::Type) => scope.in_type,
+                Some(RuleScope::Top) => !scope.in_type,
+                Some(RuleScope::Type) => scope.in_type,
             };
             let captures = rule.pattern.captures(text).filter(|_| applies)?;
             let names_scope = captures.name("name").map(|name| name.as_bytes());
@@ -311,7 +320,7 @@ impl<'a> Reader<'a> {
             return Some(extent.past);
         }
         let names = names(rule, &captures);
-        self.take(first, at, rule, extent, &names, scope);
+        self.add_definition(first, at, rule, extent, &names, scope);
         let is_scope = matches!(rule.data.kind, RuleKind::Type | RuleKind::Block);
         if !is_scope || scope.depth >= SCOPES_MAX {
             return Some(extent.past);
@@ -328,7 +337,7 @@ impl<'a> Reader<'a> {
         }
         inner.in_definition |= rule.data.kind == RuleKind::Type;
         inner.in_type |= rule.data.inside_separator.is_some();
-        self.region(
+        self.read_region(
             at + 1,
             extent.past - usize::from(extent.is_closed && extent.past > at + 1),
             &inner,
@@ -336,8 +345,8 @@ impl<'a> Reader<'a> {
         Some(extent.past)
     }
 
-    /// Whether what begins on a line is no mere declaration.
-    fn has_body(&self, rule: &Rule, at: usize, extent: Extent) -> bool {
+    /// Whether the definition on a line has a body and is no mere declaration.
+    fn has_body(&self, rule: &CompiledRule, at: usize, extent: DefinitionExtent) -> bool {
         let is_exempt =
             rule.data.bodiless || matches!(rule.data.kind, RuleKind::Value | RuleKind::Block);
         let text = self.span(at, extent.past).of(self.source);
@@ -352,8 +361,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where the definition that begins on a line ends.
-    fn extent(&self, rule: &Rule, at: usize, to: usize) -> Extent {
+    /// The extent of the definition that begins on a line.
+    fn extent(&self, rule: &CompiledRule, at: usize, to: usize) -> DefinitionExtent {
         let level = self.lines[at].indentation;
         let mut past = at + 1;
         for next in at + 1..to {
@@ -362,18 +371,18 @@ impl<'a> Reader<'a> {
             if let Some(until) = &rule.until {
                 past = next + 1;
                 if until.is_match(text) {
-                    return self.ended(Ending::Certain, past, true);
+                    return self.ended(EndCertainty::Certain, past, true);
                 }
                 continue;
             }
             match line.holds {
-                Holds::Nothing if self.data.paragraphs => break,
-                Holds::Nothing | Holds::Comment => continue,
-                Holds::Code if line.indentation > level => past = next + 1,
-                Holds::Code if line.indentation < level => break,
-                Holds::Code if self.data.paragraphs => past = next + 1,
-                Holds::Code if text.starts_with(b"{") && past == next => past = next + 1,
-                Holds::Code => {
+                LineContent::Nothing if self.data.paragraphs => break,
+                LineContent::Nothing | LineContent::Comment => continue,
+                LineContent::Code if line.indentation > level => past = next + 1,
+                LineContent::Code if line.indentation < level => break,
+                LineContent::Code if self.data.paragraphs => past = next + 1,
+                LineContent::Code if text.starts_with(b"{") && past == next => past = next + 1,
+                LineContent::Code => {
                     let closes = self
                         .ready
                         .closes
@@ -384,7 +393,7 @@ impl<'a> Reader<'a> {
                     }
                     past = next + 1;
                     if !text.ends_with(b"{") {
-                        return self.ended(Ending::Certain, past, true);
+                        return self.ended(EndCertainty::Certain, past, true);
                     }
                 }
             }
@@ -394,21 +403,21 @@ impl<'a> Reader<'a> {
             && past > at + 1
             && closes.is_some_and(|it| it.is_match(self.text(past - 1)));
         let is_balanced = self.is_balanced(at, past) && (past == at + 1 || !self.closes_by_word());
-        // What is open is never closed, as far as the text shows.
+        // The definition is open to the end of the text.
         let stays_open = self.lines[past..].iter().all(|line| {
             let is_closer = |closes: &Regex| closes.is_match(line.text.of(self.source));
             line.indentation > level || !closes.is_some_and(is_closer)
         });
         let ending = match (is_balanced && rule.until.is_none(), stays_open) {
-            (true, _) => Ending::Certain,
-            (false, true) => Ending::BrokenOff,
-            (false, false) => Ending::Doubtful,
+            (true, _) => EndCertainty::Certain,
+            (false, true) => EndCertainty::BrokenOff,
+            (false, false) => EndCertainty::Doubtful,
         };
         self.ended(ending, past, is_closed)
     }
 
-    fn ended(&self, ending: Ending, past: usize, is_closed: bool) -> Extent {
-        Extent {
+    fn ended(&self, ending: EndCertainty, past: usize, is_closed: bool) -> DefinitionExtent {
+        DefinitionExtent {
             past,
             ending,
             is_closed,
@@ -425,7 +434,7 @@ impl<'a> Reader<'a> {
     fn is_balanced(&self, first: usize, past: usize) -> bool {
         let mut depths = [0_i32; 3];
         let lines = self.lines[first..past].iter();
-        let code = lines.filter(|line| line.holds == Holds::Code);
+        let code = lines.filter(|line| line.holds == LineContent::Code);
         for (_, byte) in code.flat_map(|line| marks(line.text.of(self.source))) {
             match byte {
                 b'(' => depths[0] += 1,
@@ -440,12 +449,12 @@ impl<'a> Reader<'a> {
         depths == [0; 3]
     }
 
-    fn take(
+    fn add_definition(
         &mut self,
         first: usize,
         at: usize,
-        rule: &Rule,
-        extent: Extent,
+        rule: &CompiledRule,
+        extent: DefinitionExtent,
         names: &[String],
         scope: &Scope,
     ) {
@@ -466,7 +475,7 @@ impl<'a> Reader<'a> {
             {
                 continue;
             }
-            self.found.push(Found {
+            self.found.push(FoundDefinition {
                 symbol,
                 lines: (first, extent.past),
                 head,
@@ -477,8 +486,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The head of a definition and what its body holds.
-    fn parts(&self, rule: &Rule, at: usize, extent: Extent) -> (Span, Body) {
+    /// The head of a definition and the kind of its body.
+    fn parts(&self, rule: &CompiledRule, at: usize, extent: DefinitionExtent) -> (Span, Body) {
         let whole = self.span(at, extent.past);
         let text = whole.of(self.source);
         let head_of = |length: usize| {
@@ -528,7 +537,7 @@ impl<'a> Reader<'a> {
         let stubs = &self.ready.stubs;
         (
             head_of(opens),
-            stubs.judge(self.source, &self.comments, body),
+            stubs.body_kind(self.source, &self.comments, body),
         )
     }
 
@@ -537,7 +546,7 @@ impl<'a> Reader<'a> {
         for found in &self.found {
             *namesakes.entry(&found.symbol).or_default() += 1;
         }
-        let definition = |found: &Found| {
+        let definition = |found: &FoundDefinition| {
             let lines = self.span(found.lines.0, found.lines.1);
             let is_unique = namesakes.get(found.symbol.as_str()) == Some(&1);
             Definition {
@@ -548,14 +557,14 @@ impl<'a> Reader<'a> {
                 },
                 head: found.head,
                 body: found.body,
-                proof: if is_unique && found.ending == Ending::Certain {
+                proof: if is_unique && found.ending == EndCertainty::Certain {
                     Proof::Pattern
                 } else {
                     Proof::PartialPattern
                 },
                 figures: self.figures(found.lines.0, found.lines.1),
                 top_level: found.top_level,
-                damaged: found.ending == Ending::BrokenOff,
+                damaged: found.ending == EndCertainty::BrokenOff,
             }
         };
         let definitions: Vec<Definition> = self.found.iter().map(definition).collect();
@@ -566,7 +575,10 @@ impl<'a> Reader<'a> {
             .collect();
         let placeholders = self.comments.iter().filter(|comment| comment.placeholder);
         let mut elisions: Vec<Span> = placeholders.map(|comment| comment.span).collect();
-        let code = self.lines.iter().filter(|line| line.holds == Holds::Code);
+        let code = self
+            .lines
+            .iter()
+            .filter(|line| line.holds == LineContent::Code);
         elisions.extend(
             code.map(|line| line.text)
                 .filter(|line| elided::is_line(line.of(self.source))),
@@ -587,11 +599,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Lines that hold code stand for nodes; words and marks are tokens.
+    /// The figures of some lines: lines with code count as nodes, words and marks as tokens.
     fn figures(&self, first: usize, past: usize) -> Figures {
         let code = self.lines[first..past]
             .iter()
-            .filter(|line| line.holds == Holds::Code);
+            .filter(|line| line.holds == LineContent::Code);
         code.fold(Figures::default(), |sum, line| Figures {
             nodes: sum.nodes + 1,
             tokens: sum.tokens + tokens(line.text.of(self.source)),
@@ -599,8 +611,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The names that a match gives; a value or a recipe may have several.
-fn names(rule: &Rule, captures: &Captures<'_>) -> Vec<String> {
+/// The names in a match; a value or a recipe may have several.
+fn names(rule: &CompiledRule, captures: &Captures<'_>) -> Vec<String> {
     let group = |name: &str| {
         let text = captures
             .name(name)

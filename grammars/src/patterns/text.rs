@@ -3,7 +3,7 @@
 use super::data::LanguageData;
 use crate::language::offset;
 
-/// The bytes of a line that stand outside of quotes, with their places.
+/// The bytes of a line outside of quotes, with their positions.
 pub(super) fn marks(line: &[u8]) -> Vec<(usize, u8)> {
     let mut marks = Vec::new();
     let mut at = 0;
@@ -22,7 +22,7 @@ pub(super) fn marks(line: &[u8]) -> Vec<(usize, u8)> {
     marks
 }
 
-/// The quote that closes the one at a place, on the same line.
+/// The quote that closes the one at a position, on the same line.
 pub(super) fn closing_quote(line: &[u8], open: usize) -> Option<usize> {
     let mut at = open + 1;
     while let Some(byte) = line.get(at) {
@@ -35,8 +35,8 @@ pub(super) fn closing_quote(line: &[u8], open: usize) -> Option<usize> {
     None
 }
 
-/// Where a body begins in a definition, and how long the mark is that says so: outside of quotes and brackets, after a
-/// blank or a bracket.
+/// The position and the length of the mark that begins a definition's body: outside of quotes and brackets, after whitespace
+/// or a bracket.
 pub(super) fn body_mark(bodies: &[String], text: &[u8]) -> Option<(usize, usize)> {
     let mut depth = 0_i32;
     let mut before = b' ';

@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::lex::{self, Directive, Kind, Token, directive_name};
+use super::lex::{self, Directive, Token, TokenKind, directive_name};
 
-/// What is known of the branch that a directive begins.
+/// The branch that a directive begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Branch {
     /// Index of the token that ends the branch: the group's next directive. 0 if there is none.
     pub(super) next: u32,
     /// Whether the branch closes exactly the brackets that it opens.
     pub(super) balanced: bool,
-    /// How many more brackets it opens than it closes, and how far below its start it goes in between.
+    /// The number of brackets that it opens beyond those that it closes, and its lowest depth relative to its start.
     pub(super) effect: (i32, i32),
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Conditionals {
 }
 
 impl Conditionals {
-    /// How deep groups nest.
+    /// The nesting depth of groups.
     pub(super) fn depth(&self) -> u32 {
         u32::try_from(self.depth).unwrap_or(u32::MAX)
     }
@@ -40,7 +40,7 @@ impl Conditionals {
 }
 
 /// A group whose end hasn't been reached.
-struct Open {
+struct OpenGroup {
     begin: usize,
     is_first: bool,
     is_dead: bool,
@@ -55,20 +55,20 @@ struct Open {
 /// A branch that is never in force, `#if 0`, holds no brackets that count.
 pub(super) fn conditionals(tokens: &[Token], source: &[u8]) -> Conditionals {
     let mut branches: Vec<(u32, Branch)> = Vec::new();
-    let mut open: Vec<(Open, usize)> = Vec::new();
+    let mut open: Vec<(OpenGroup, usize)> = Vec::new();
     let mut depth = 0;
     let mut deepest = 0;
     for (index, token) in tokens.iter().enumerate() {
         match token.kind {
-            Kind::Mark(b'(' | b'[' | b'{') => depth += 1,
-            Kind::Mark(b')' | b']' | b'}') => {
+            TokenKind::Mark(b'(' | b'[' | b'{') => depth += 1,
+            TokenKind::Mark(b')' | b']' | b'}') => {
                 depth -= 1;
                 if let Some((group, _)) = open.last_mut() {
                     group.lowest = group.lowest.min(depth);
                 }
             }
-            Kind::Directive(Directive::If) => {
-                let group = Open {
+            TokenKind::Directive(Directive::If) => {
+                let group = OpenGroup {
                     begin: index,
                     is_first: true,
                     is_dead: is_never(token.text(source)),
@@ -81,7 +81,7 @@ pub(super) fn conditionals(tokens: &[Token], source: &[u8]) -> Conditionals {
                 deepest = deepest.max(open.len());
                 branches.push((id(index), Branch::default()));
             }
-            Kind::Directive(Directive::Branch) => {
+            TokenKind::Directive(Directive::Branch) => {
                 let Some((group, slot)) = open.last_mut() else {
                     continue;
                 };
@@ -94,7 +94,7 @@ pub(super) fn conditionals(tokens: &[Token], source: &[u8]) -> Conditionals {
                 *slot = branches.len();
                 branches.push((id(index), Branch::default()));
             }
-            Kind::Directive(Directive::End) => {
+            TokenKind::Directive(Directive::End) => {
                 let Some((mut group, slot)) = open.pop() else {
                     continue;
                 };
@@ -113,7 +113,7 @@ pub(super) fn conditionals(tokens: &[Token], source: &[u8]) -> Conditionals {
     }
 }
 
-impl Open {
+impl OpenGroup {
     fn ended(&mut self, next: usize, depth: i32) -> Branch {
         if self.is_dead {
             return Branch {
@@ -159,9 +159,9 @@ pub(crate) fn without_open_conditionals(source: &[u8]) -> Cow<'_, [u8]> {
     let mut open: Vec<Vec<Token>> = vec![Vec::new()];
     for token in tokens {
         match token.kind {
-            Kind::Directive(Directive::If) => open.push(vec![token]),
-            Kind::Directive(Directive::End) if open.len() > 1 => drop(open.pop()),
-            Kind::Directive(Directive::Branch | Directive::End) => {
+            TokenKind::Directive(Directive::If) => open.push(vec![token]),
+            TokenKind::Directive(Directive::End) if open.len() > 1 => drop(open.pop()),
+            TokenKind::Directive(Directive::Branch | Directive::End) => {
                 open.last_mut()
                     .into_iter()
                     .for_each(|group| group.push(token));

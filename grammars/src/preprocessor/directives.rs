@@ -1,19 +1,19 @@
-//! Which directives and conditionals the grammar can read where they stand, and what becomes of the others.
+//! Directives and conditionals: those that the grammar can read stay, the others are dissolved.
 //!
 //! Grammars hold conditionals whose branches are whole items. Any other is dissolved: its directives are blanked, and
 //! of its branches only the first stays, as if that were the configuration at hand.
 
 use super::conditionals::is_never;
-use super::lex::{self, Directive, Kind, Token};
-use super::pass::{Group, Inside, Pass, defined_name};
+use super::lex::{self, Directive, Token, TokenKind};
+use super::pass::{BracketContext, OpenConditional, Pass, defined_name};
 
 impl Pass<'_> {
     /// Whether whole items may stand here, as the grammar's conditionals hold them.
     pub(super) fn between_items(&self) -> bool {
         match self.inside() {
-            Inside::Space | Inside::Type => self.state.at_start,
-            Inside::Body => self.state.at_start && !self.wants_statement(),
-            Inside::Enum => self
+            BracketContext::Space | BracketContext::Type => self.state.at_start,
+            BracketContext::Body => self.state.at_start && !self.wants_statement(),
+            BracketContext::Enum => self
                 .state
                 .before
                 .is_some_and(|before| self.is(before, b'{') || self.is(before, b',')),
@@ -21,7 +21,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether a label or the head of a statement goes before, which need one statement: the grammar doesn't look for it
+    /// Whether a label or the head of a statement comes before, which need one statement: the grammar doesn't look for it
     /// inside of a conditional.
     fn wants_statement(&self) -> bool {
         let Some(before) = self.state.before else {
@@ -36,7 +36,7 @@ impl Pass<'_> {
             Directive::If => self.conditional(index, token),
             Directive::Branch => self.branch(index, token),
             Directive::End => self.end(index, token),
-            Directive::Define if !self.between_items() || self.inside() == Inside::Enum => {
+            Directive::Define if !self.between_items() || self.inside() == BracketContext::Enum => {
                 self.blank(token.span());
                 if let Some(name) = defined_name(self.source, token) {
                     self.readable.macros.push((token.span(), name));
@@ -67,7 +67,7 @@ impl Pass<'_> {
             .windows(11)
             .any(|text| text == b"__cplusplus");
         self.cpp_groups += u32::from(for_cpp);
-        self.groups.push(Group {
+        self.groups.push(OpenConditional {
             entry: self.state,
             dissolved,
             for_cpp,
@@ -83,7 +83,7 @@ impl Pass<'_> {
             return index + 1;
         }
         self.blank_tokens(index + 1..next);
-        if dissolved && self.tokens[next].kind == Kind::Directive(Directive::Branch) {
+        if dissolved && self.tokens[next].kind == TokenKind::Directive(Directive::Branch) {
             // The other branch is the one in force.
             self.blank(self.tokens[next].span());
             return next + 1;
@@ -96,7 +96,7 @@ impl Pass<'_> {
         let is_value = |token: Token| {
             matches!(
                 token.kind,
-                Kind::Number | Kind::Literal | Kind::Word | Kind::Upper
+                TokenKind::Number | TokenKind::Literal | TokenKind::Word | TokenKind::Upper
             )
         };
         let after_value = self
@@ -104,10 +104,10 @@ impl Pass<'_> {
             .before
             .and_then(|before| self.token(before))
             .is_some_and(|token| is_value(token) || token.is(b'}'));
-        self.inside() == Inside::Values
+        self.inside() == BracketContext::Values
             && after_value
             && self.token(index + 1).is_some_and(|token| {
-                is_value(token) && token.kind != Kind::Literal || token.is(b'{')
+                is_value(token) && token.kind != TokenKind::Literal || token.is(b'{')
             })
     }
 
@@ -122,7 +122,7 @@ impl Pass<'_> {
         }
         let seen = group.seen;
         let mut end = index;
-        while self.tokens[end].kind != Kind::Directive(Directive::End) {
+        while self.tokens[end].kind != TokenKind::Directive(Directive::End) {
             match self.conditionals.branch(end) {
                 Some(branch) => end = branch.next as usize,
                 None => return index + 1,
@@ -198,15 +198,15 @@ impl Pass<'_> {
         }
         let token = self.tokens[last];
         match token.kind {
-            Kind::Mark(b',') => self.inside() == Inside::Enum,
-            Kind::Mark(b';' | b'}' | b':') => self.inside() != Inside::Enum,
-            Kind::Mark(b')') => self.mate(last).is_some_and(|open| {
+            TokenKind::Mark(b',') => self.inside() == BracketContext::Enum,
+            TokenKind::Mark(b';' | b'}' | b':') => self.inside() != BracketContext::Enum,
+            TokenKind::Mark(b')') => self.matching_bracket(last).is_some_and(|open| {
                 open > begin + 1
-                    && self.tokens[open - 1].kind == Kind::Upper
+                    && self.tokens[open - 1].kind == TokenKind::Upper
                     && self.tokens[open - 1].begins_line
             }),
-            Kind::Upper => token.begins_line,
-            Kind::Dots => true,
+            TokenKind::Upper => token.begins_line,
+            TokenKind::Dots => true,
             _ => false,
         }
     }

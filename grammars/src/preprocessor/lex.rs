@@ -6,9 +6,9 @@ use tslp_core::slice::Span;
 
 use crate::parse::TOKENS_MAX;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// An identifier or keyword in which a lower-case letter occurs.
     Word,
     /// An identifier that looks like a macro: upper-case letters, digits and underscores only.
@@ -40,8 +40,8 @@ pub(super) enum Directive {
 /// One token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
-    /// Whether only blanks and comments precede it on its line.
+    pub(super) kind: TokenKind,
+    /// Whether only whitespace and comments precede it on its line.
     pub(super) begins_line: bool,
     pub(super) start: u32,
     pub(super) end: u32,
@@ -60,18 +60,18 @@ impl Token {
     }
 
     pub(super) fn is_word(self) -> bool {
-        matches!(self.kind, Kind::Word | Kind::Upper)
+        matches!(self.kind, TokenKind::Word | TokenKind::Upper)
     }
 
     pub(super) fn is(self, mark: u8) -> bool {
-        self.kind == Kind::Mark(mark)
+        self.kind == TokenKind::Mark(mark)
     }
 }
 
-/// Splits a source into tokens. Total: every byte string has tokens.
+/// Splits a source into tokens. Any bytes are accepted.
 ///
 /// Stops where a grammar would see more of them than will be parsed.
-pub(super) fn tokens(source: &[u8]) -> Lexed {
+pub(super) fn tokens(source: &[u8]) -> LexedSource {
     let mut lexer = Lexer {
         source,
         at: 0,
@@ -80,7 +80,7 @@ pub(super) fn tokens(source: &[u8]) -> Lexed {
         unclosed: None,
     };
     lexer.run();
-    Lexed {
+    LexedSource {
         count: lexer.tokens.len() + lexer.hidden,
         unclosed: lexer
             .unclosed
@@ -89,11 +89,11 @@ pub(super) fn tokens(source: &[u8]) -> Lexed {
     }
 }
 
-/// What a source is made of.
+/// The tokens of a source.
 #[derive(Debug)]
-pub(super) struct Lexed {
+pub(super) struct LexedSource {
     pub(super) tokens: Vec<Token>,
-    /// How many tokens a grammar would see at most, which is more where something is left open or is no text.
+    /// An upper bound on the tokens that a grammar would see, which are more if something is left open or is no text.
     pub(super) count: usize,
     /// Whether the source ends within a literal or comment.
     pub(super) unclosed: bool,
@@ -104,7 +104,7 @@ struct Lexer<'a> {
     at: usize,
     tokens: Vec<Token>,
     hidden: usize,
-    /// Where the last literal or comment that lacks its end stops.
+    /// The end of the last literal or comment that isn't closed.
     unclosed: Option<usize>,
 }
 
@@ -140,30 +140,30 @@ impl Lexer<'_> {
                     begins_line |= self.block_comment();
                     continue;
                 }
-                b'#' if begins_line => Kind::Directive(self.directive()),
+                b'#' if begins_line => TokenKind::Directive(self.directive()),
                 b'"' => self.quoted(b'"'),
                 b'\'' => self.quoted(b'\''),
                 b'0'..=b'9' => self.number(),
                 b'.' if self.source[start..].starts_with(b"...") => {
                     self.at += 3;
-                    Kind::Dots
+                    TokenKind::Dots
                 }
                 0xe2 if self.source[start..].starts_with("⋮".as_bytes()) => {
                     self.at += "⋮".len();
                     while self.peek(0) == Some(b'.') {
                         self.at += 1;
                     }
-                    Kind::Dots
+                    TokenKind::Dots
                 }
                 b'.' if self.peek(1).is_some_and(|next| next.is_ascii_digit()) => self.number(),
                 b':' if self.peek(1) == Some(b':') => {
                     self.at += 2;
-                    Kind::Colons
+                    TokenKind::Colons
                 }
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => self.word(),
                 other => {
                     self.at += 1;
-                    Kind::Mark(other)
+                    TokenKind::Mark(other)
                 }
             };
             self.tokens.push(Token {
@@ -202,7 +202,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Passes a block comment; says whether it ended on another line.
+    /// Skips a block comment; returns whether it ended on another line.
     fn block_comment(&mut self) -> bool {
         let start = self.at;
         let rest = &self.source[start + 2..];
@@ -216,7 +216,7 @@ impl Lexer<'_> {
     }
 
     /// Passes a literal up to its closing quote, or to the end of its line.
-    fn quoted(&mut self, quote: u8) -> Kind {
+    fn quoted(&mut self, quote: u8) -> TokenKind {
         self.at += 1;
         let mut closed = false;
         while let Some(byte) = self.peek(0).filter(|_| !closed) {
@@ -233,10 +233,10 @@ impl Lexer<'_> {
         if !closed {
             self.unclosed = Some(self.at);
         }
-        Kind::Literal
+        TokenKind::Literal
     }
 
-    fn number(&mut self) -> Kind {
+    fn number(&mut self) -> TokenKind {
         while let Some(byte) = self.peek(0) {
             let continues = byte.is_ascii_alphanumeric()
                 || matches!(byte, b'.' | b'_')
@@ -251,10 +251,10 @@ impl Lexer<'_> {
             }
             self.at += 1;
         }
-        Kind::Number
+        TokenKind::Number
     }
 
-    fn word(&mut self) -> Kind {
+    fn word(&mut self) -> TokenKind {
         let start = self.at;
         while self.peek(0).is_some_and(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..)
@@ -271,15 +271,15 @@ impl Lexer<'_> {
             }
         }
         if word == "…".as_bytes() {
-            Kind::Dots
+            TokenKind::Dots
         } else if looks_like_macro(word) {
-            Kind::Upper
+            TokenKind::Upper
         } else {
-            Kind::Word
+            TokenKind::Word
         }
     }
 
-    fn raw_string(&mut self) -> Kind {
+    fn raw_string(&mut self) -> TokenKind {
         let rest = &self.source[self.at + 1..];
         let Some(open) = rest.iter().take(17).position(|byte| *byte == b'(') else {
             return self.quoted(b'"');
@@ -293,7 +293,7 @@ impl Lexer<'_> {
             self.hidden += rest.len() / 2;
             self.unclosed = Some(self.at);
         }
-        Kind::Literal
+        TokenKind::Literal
     }
 
     /// Passes a directive up to, but without, its line end and a comment that ends it.
@@ -350,7 +350,7 @@ pub(crate) fn without_directives(text: &[u8]) -> Cow<'_, [u8]> {
     }
     let mut code = vec![b' '; text.len()];
     for token in tokens(text).tokens {
-        if !matches!(token.kind, Kind::Directive(_)) {
+        if !matches!(token.kind, TokenKind::Directive(_)) {
             let range = token.start as usize..token.end as usize;
             code[range.clone()].copy_from_slice(&text[range]);
         }

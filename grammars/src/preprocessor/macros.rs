@@ -2,8 +2,8 @@
 
 use tslp_core::slice::Span;
 
-use super::lex::{self, Kind, Token};
-use super::pass::{Dialect, Inside, Pass, defined_name};
+use super::lex::{self, Token, TokenKind};
+use super::pass::{BracketContext, CDialect, Pass, defined_name};
 
 /// Tokens of a default value that are looked through.
 const VALUES_MAX: usize = 64;
@@ -14,9 +14,9 @@ const ARGUMENTS_MAX: usize = 64;
 impl Pass<'_> {
     /// Numbers may have a unit: `8 KB`.
     pub(super) fn units(&mut self, index: usize, token: Token) {
-        if token.kind == Kind::Number
+        if token.kind == TokenKind::Number
             && let Some(next) = self.token(index + 1)
-            && next.kind == Kind::Upper
+            && next.kind == TokenKind::Upper
         {
             self.blank(next.span());
         }
@@ -30,21 +30,24 @@ impl Pass<'_> {
         };
         let among_values = !matches!(
             self.inside(),
-            Inside::Space | Inside::Type | Inside::Enum | Inside::Body
+            BracketContext::Space
+                | BracketContext::Type
+                | BracketContext::Enum
+                | BracketContext::Body
         );
-        let is_macro =
-            next.kind == Kind::Upper || among_values && !is_operator_word(self.text(index + 1));
+        let is_macro = next.kind == TokenKind::Upper
+            || among_values && !is_operator_word(self.text(index + 1));
         let goes_on = self.token(index + 2).is_some_and(|after| {
-            after.kind == Kind::Literal || after.is(b',') || after.is(b')') || after.is(b';')
+            after.kind == TokenKind::Literal || after.is(b',') || after.is(b')') || after.is(b';')
         });
-        if token.kind == Kind::Literal && is_macro && goes_on {
+        if token.kind == TokenKind::Literal && is_macro && goes_on {
             self.blank(next.span());
         }
     }
 
     /// What the grammar of C++ has no place for at some of its words.
     pub(super) fn odd_words(&mut self, index: usize) {
-        if self.dialect != Dialect::Cpp {
+        if self.dialect != CDialect::Cpp {
             return;
         }
         match self.text(index) {
@@ -52,7 +55,7 @@ impl Pass<'_> {
             b"decltype" => self.first_operands(index + 1),
             b"noexcept" if self.follows_parameters() => {
                 // No more of its condition is needed than that it's there.
-                let close = self.mate(index + 1).unwrap_or(index);
+                let close = self.matching_bracket(index + 1).unwrap_or(index);
                 self.blank_tokens(index + 1..close + 1);
             }
             b"template" if self.follows_member_mark(index) => {
@@ -77,7 +80,9 @@ impl Pass<'_> {
         let mut end = index + 1;
         while self.token(end).is_some_and(Token::is_word) {
             end = self.past_arguments(end + 1);
-            let goes_on = self.token(end).is_some_and(|it| it.kind == Kind::Colons);
+            let goes_on = self
+                .token(end)
+                .is_some_and(|it| it.kind == TokenKind::Colons);
             if !goes_on {
                 return is_using || self.is(end, b'(') || self.is(end, b'{');
             }
@@ -91,9 +96,9 @@ impl Pass<'_> {
         let mut depth = 0_i32;
         for at in open..open + ARGUMENTS_MAX {
             match self.token(at).map(|token| token.kind) {
-                Some(Kind::Mark(b'<')) => depth += 1,
-                Some(Kind::Mark(b'>')) => depth -= 1,
-                Some(Kind::Mark(b';' | b'{' | b'}')) | None => return open,
+                Some(TokenKind::Mark(b'<')) => depth += 1,
+                Some(TokenKind::Mark(b'>')) => depth -= 1,
+                Some(TokenKind::Mark(b';' | b'{' | b'}')) | None => return open,
                 _ => {}
             }
             if depth <= 0 {
@@ -105,14 +110,16 @@ impl Pass<'_> {
 
     /// `decltype(a, b)` becomes `decltype(   b)`: the grammar knows no commas there.
     fn first_operands(&mut self, open: usize) {
-        let Some(close) = self.mate(open) else { return };
+        let Some(close) = self.matching_bracket(open) else {
+            return;
+        };
         let mut past = open + 1;
         let mut at = open + 1;
         while at < close {
             if self.is(at, b',') {
                 past = at + 1;
             }
-            at = self.mate(at).unwrap_or(at) + 1;
+            at = self.matching_bracket(at).unwrap_or(at) + 1;
         }
         self.blank_tokens(open + 1..past);
     }
@@ -125,7 +132,7 @@ impl Pass<'_> {
         }
         while self
             .token(end)
-            .is_some_and(|token| token.is_word() || token.kind == Kind::Colons)
+            .is_some_and(|token| token.is_word() || token.kind == TokenKind::Colons)
         {
             end += 1;
         }
@@ -145,7 +152,8 @@ impl Pass<'_> {
         }
         let mut begin = index;
         while begin > 0
-            && (self.tokens[begin - 1].is_word() || self.tokens[begin - 1].kind == Kind::Colons)
+            && (self.tokens[begin - 1].is_word()
+                || self.tokens[begin - 1].kind == TokenKind::Colons)
         {
             let is_pair = self.tokens[begin - 1].is_word() != self.tokens[begin].is_word();
             if !is_pair {
@@ -163,7 +171,7 @@ impl Pass<'_> {
         let length = if arrow { 3 } else { 2 };
         let touch = (index + 1..index + length)
             .all(|at| at < self.tokens.len() && self.tokens[at].start == self.tokens[at - 1].end);
-        if (arrow || dot) && touch && self.dialect == Dialect::Cpp {
+        if (arrow || dot) && touch && self.dialect == CDialect::Cpp {
             self.blank_tokens(index..index + length);
             let span = self.tokens[index].span();
             self.replace(span, b"+");
@@ -172,12 +180,12 @@ impl Pass<'_> {
 
     /// `operator++();` in a body becomes `o();`, which the grammar knows to be a call. Returns where the name ends.
     pub(super) fn operator_call(&mut self, index: usize) -> Option<usize> {
-        let is_called = self.inside() == Inside::Body || self.follows_member_mark(index);
+        let is_called = self.inside() == BracketContext::Body || self.follows_member_mark(index);
         if self.text(index) != b"operator" || !is_called {
             return None;
         }
         let marks = self.tokens[index + 1..].iter();
-        let is_mark = |token: &&Token| matches!(token.kind, Kind::Mark(mark) if mark != b'(');
+        let is_mark = |token: &&Token| matches!(token.kind, TokenKind::Mark(mark) if mark != b'(');
         let end = if self.is(index + 1, b'(') && self.is(index + 2, b')') {
             index + 3
         } else {
@@ -188,7 +196,7 @@ impl Pass<'_> {
         }
         self.blank_tokens(index..end);
         self.replace(self.tokens[index].span(), b"o");
-        Some(self.passed(end - 1))
+        Some(self.pass_token(end - 1))
     }
 
     /// `enum : int {` becomes `enum {`.
@@ -196,7 +204,7 @@ impl Pass<'_> {
         let mut end = index + 1;
         while self
             .token(end)
-            .is_some_and(|token| token.is_word() || token.kind == Kind::Colons)
+            .is_some_and(|token| token.is_word() || token.kind == TokenKind::Colons)
         {
             end += 1;
         }
@@ -208,10 +216,13 @@ impl Pass<'_> {
 
     /// A macro call that no function call could stand for. Says whether it was made readable.
     pub(super) fn macro_call(&mut self, index: usize) -> bool {
-        let Some(close) = self.mate(index + 1).filter(|_| self.is(index + 1, b'(')) else {
+        let Some(close) = self
+            .matching_bracket(index + 1)
+            .filter(|_| self.is(index + 1, b'('))
+        else {
             return false;
         };
-        let upper = self.tokens[index].kind == Kind::Upper;
+        let upper = self.tokens[index].kind == TokenKind::Upper;
         let next = self.token(close + 1);
         if !self.at_start() {
             return upper
@@ -225,10 +236,10 @@ impl Pass<'_> {
             return false;
         }
         match self.inside() {
-            Inside::Body => self.macro_in_body(index, close, next),
-            Inside::Space => self.macro_in_space(index, close, next),
-            Inside::Type => self.macro_in_type(index, close, next),
-            Inside::Enum => {
+            BracketContext::Body => self.macro_in_body(index, close, next),
+            BracketContext::Space => self.macro_in_space(index, close, next),
+            BracketContext::Type => self.macro_in_type(index, close, next),
+            BracketContext::Enum => {
                 self.blank_tokens(index..close + 1);
                 true
             }
@@ -248,7 +259,7 @@ impl Pass<'_> {
         let has_colon = holds(b':') && !holds(b'?') && !holds(b'{');
         let has_dots = self
             .token(index + 2)
-            .is_some_and(|it| it.kind == Kind::Dots);
+            .is_some_and(|it| it.kind == TokenKind::Dots);
         if declares || has_colon || has_dots || holds(b';') {
             self.blank_tokens(index + 2..close);
         }
@@ -291,11 +302,11 @@ impl Pass<'_> {
             return true;
         }
         let begins = before.is_some_and(|token| token.is(b',') || token.is(b'<'));
-        if begins && (after(b',') || after(b'>')) && self.inside() != Inside::Values {
+        if begins && (after(b',') || after(b'>')) && self.inside() != BracketContext::Values {
             self.blank_tokens(index + 2..close);
             return false;
         }
-        let declares = matches!(self.inside(), Inside::Space | Inside::Type)
+        let declares = matches!(self.inside(), BracketContext::Space | BracketContext::Type)
             && before.is_some_and(|token| token.is_word() || token.is(b'*') || token.is(b')'));
         if !declares {
             return false;
@@ -306,7 +317,7 @@ impl Pass<'_> {
             return true;
         }
         let holds_parameters =
-            self.is(index + 2, b'(') && self.mate(index + 2) == close.checked_sub(1);
+            self.is(index + 2, b'(') && self.matching_bracket(index + 2) == close.checked_sub(1);
         if holds_parameters {
             self.blank_tokens(index..index + 2);
             self.blank_tokens(close..close + 1);
@@ -317,7 +328,7 @@ impl Pass<'_> {
     /// `"a" NAME(x) "b"` becomes `"a" NAME "b"`; `{ LIST(X) }` among enumerators goes.
     fn macro_in_expression(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
         let is_literal =
-            |token: Option<Token>| token.is_some_and(|token| token.kind == Kind::Literal);
+            |token: Option<Token>| token.is_some_and(|token| token.kind == TokenKind::Literal);
         let joins =
             is_literal(next) || is_literal(self.before().and_then(|before| self.token(before)));
         if joins {
@@ -340,8 +351,12 @@ impl Pass<'_> {
         if next.is(b'{') {
             return self.macro_function(index, close);
         }
-        let is_value =
-            |index: usize| matches!(self.tokens[index].kind, Kind::Number | Kind::Literal);
+        let is_value = |index: usize| {
+            matches!(
+                self.tokens[index].kind,
+                TokenKind::Number | TokenKind::Literal
+            )
+        };
         if next.is(b';') && (index + 2..close).any(is_value) {
             // Types and values side by side are neither parameters nor arguments.
             self.blank_tokens(index + 2..close);
@@ -357,7 +372,8 @@ impl Pass<'_> {
     fn is_macro_call(&mut self, index: usize) -> bool {
         let is_call = self.is(index + 1, b'(');
         is_call
-            && (self.tokens[index].kind == Kind::Upper || self.is_defined_here(self.text(index)))
+            && (self.tokens[index].kind == TokenKind::Upper
+                || self.is_defined_here(self.text(index)))
     }
 
     /// `TEST(Suite, name) {`: a function. The parser sees `T ST( ) {`, the walk names it by the whole call.
@@ -394,7 +410,10 @@ impl Pass<'_> {
     pub(super) fn default_of_braces(&mut self, equals: usize) -> Option<usize> {
         let open = equals + 1;
         let is_default = self.is(equals, b'=') && self.is(open, b'{');
-        if !is_default || self.dialect != Dialect::Cpp || self.inside() != Inside::Group {
+        if !is_default
+            || self.dialect != CDialect::Cpp
+            || self.inside() != BracketContext::OpenConditional
+        {
             return None;
         }
         let ends = |token: &Token| [b'{', b'}', b';'].iter().any(|mark| token.is(*mark));
@@ -412,7 +431,7 @@ impl Pass<'_> {
     /// `T * = 0` among parameters becomes `T   = 0`: the grammar wants a name where there is a default.
     fn nameless_parameter(&mut self, index: usize) {
         let gap = |at: usize| self.tokens[at].end < self.tokens[at + 1].start;
-        if self.dialect == Dialect::Cpp
+        if self.dialect == CDialect::Cpp
             && self.is(index, b'*')
             && self.is(index + 1, b'=')
             && gap(index)
@@ -430,7 +449,7 @@ impl Pass<'_> {
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
         let ends = |at| self.is(at, b',') || self.is(at, b')');
         match self.inside() {
-            Inside::MacroCall if self.is_of_pointer(index) && !begins => {
+            BracketContext::MacroCall if self.is_of_pointer(index) && !begins => {
                 let mut end = index;
                 while self.is_of_pointer(end) {
                     end += 1;
@@ -439,15 +458,17 @@ impl Pass<'_> {
                     self.blank_tokens(index..end);
                 }
             }
-            Inside::MacroCall | Inside::Group if begins && self.is(index, b'.') => {
+            BracketContext::MacroCall | BracketContext::OpenConditional
+                if begins && self.is(index, b'.') =>
+            {
                 self.blank_tokens(index..index + 1);
             }
-            Inside::MacroCall | Inside::Group if begins => {
+            BracketContext::MacroCall | BracketContext::OpenConditional if begins => {
                 let mut end = index;
                 while end < index + 4 && self.token(end).is_some_and(is_operator) {
                     end += 1;
                 }
-                let in_macro = self.inside() == Inside::MacroCall;
+                let in_macro = self.inside() == BracketContext::MacroCall;
                 if end > index && ends(end) && (in_macro || self.is(index - 1, b',')) {
                     self.blank_tokens(index..end);
                     let span = self.tokens[index].span();
@@ -572,7 +593,7 @@ impl Pass<'_> {
 }
 
 fn is_directive(token: Token) -> bool {
-    matches!(token.kind, Kind::Directive(_))
+    matches!(token.kind, TokenKind::Directive(_))
 }
 
 fn is_operator_word(word: &[u8]) -> bool {
@@ -585,7 +606,7 @@ fn is_operator_word(word: &[u8]) -> bool {
 fn is_operator(token: Token) -> bool {
     matches!(
         token.kind,
-        Kind::Mark(
+        TokenKind::Mark(
             b'=' | b'!' | b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'&' | b'|' | b'^' | b'%'
         )
     )

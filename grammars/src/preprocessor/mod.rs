@@ -16,5 +16,5 @@ mod specifiers;
 
 pub(crate) use conditionals::without_open_conditionals;
 pub(crate) use lex::{looks_like_macro, without_directives};
-pub(crate) use pass::{Dialect, readable};
+pub(crate) use pass::{CDialect, readable};
 pub(crate) use specifiers::{WordKind, word_kind};

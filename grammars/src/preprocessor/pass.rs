@@ -1,4 +1,4 @@
-//! The pass over the tokens: where in the bracket structure we are, and which conditionals the grammar can read.
+//! The pass over the tokens: it tracks the bracket structure, and decides which conditionals the grammar can read.
 
 use std::collections::HashSet;
 
@@ -7,13 +7,13 @@ use tslp_core::slice::Span;
 
 use super::conditionals::{Conditionals, conditionals, is_never};
 use super::ending;
-use super::lex::{self, Directive, Kind, Lexed, Token};
+use super::lex::{self, Directive, LexedSource, Token, TokenKind};
 use crate::parse::TOKENS_MAX;
-use crate::readable::{Looks, PLACEHOLDER_BYTES_MAX, Readable};
+use crate::readable::{LanguageLooks, PLACEHOLDER_BYTES_MAX, Readable};
 
-/// What kind of text a bracket encloses.
+/// The kind of text that a bracket encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Inside {
+pub(super) enum BracketContext {
     /// A file, a namespace or a linkage block.
     Space,
     /// The members of a struct, class or union.
@@ -25,16 +25,16 @@ pub(super) enum Inside {
     /// Statements.
     Body,
     /// Round or square brackets.
-    Group,
+    OpenConditional,
     /// Arguments of what looks like a macro.
     MacroCall,
     /// The head of an `if`, `for`, `while` or `switch`.
     Control,
 }
 
-/// What the statement so far has shown.
+/// What is known of the current statement so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Statement {
+pub(super) struct StatementState {
     namespace: bool,
     aggregate: bool,
     enumeration: bool,
@@ -43,57 +43,57 @@ pub(super) struct Statement {
 
 /// One open bracket. Levels form a tree of parents, so that a state can be kept and restored at no cost.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Level {
+pub(super) struct PassLevel {
     parent: u32,
     depth: u32,
-    inside: Inside,
-    outer: Statement,
+    inside: BracketContext,
+    outer: StatementState,
 }
 
-/// Where the pass is; what a conditional's branches restore.
+/// The position of the pass, which a conditional's branches restore.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct State {
+pub(super) struct PassState {
     pub(super) level: u32,
-    pub(super) statement: Statement,
+    pub(super) statement: StatementState,
     pub(super) at_start: bool,
     pub(super) before: Option<usize>,
 }
 
 /// An open conditional group.
-pub(super) struct Group {
-    pub(super) entry: State,
+pub(super) struct OpenConditional {
+    pub(super) entry: PassState,
     pub(super) dissolved: bool,
     pub(super) for_cpp: bool,
     /// The directive whose branch the parser sees if the group is dissolved.
     pub(super) seen: usize,
 }
 
-/// Which of the two languages a text is read as.
+/// The language as which a text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum CDialect {
     C,
     Cpp,
 }
 
 pub(super) struct Pass<'a> {
-    pub(super) dialect: Dialect,
+    pub(super) dialect: CDialect,
     pub(super) source: &'a [u8],
     pub(super) tokens: Vec<Token>,
     pub(super) readable: Readable,
     pub(super) mates: Vec<u32>,
     pub(super) solid: Vec<u32>,
     pub(super) conditionals: Conditionals,
-    pub(super) levels: Vec<Level>,
-    pub(super) state: State,
-    pub(super) groups: Vec<Group>,
+    pub(super) levels: Vec<PassLevel>,
+    pub(super) state: PassState,
+    pub(super) groups: Vec<OpenConditional>,
     pub(super) cpp_groups: u32,
     defined: Option<HashSet<&'a [u8]>>,
     run_end: usize,
 }
 
 /// The text to be parsed in place of `source`.
-pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
-    let Lexed {
+pub(crate) fn readable(dialect: CDialect, source: &[u8]) -> Readable {
+    let LexedSource {
         tokens,
         count,
         unclosed,
@@ -109,8 +109,8 @@ pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
     let mut pass = Pass {
         dialect,
         source,
-        mates: mates(&tokens),
-        solid: solid(&tokens, source, &conditionals),
+        mates: matching_brackets(&tokens),
+        solid: previous_code_tokens(&tokens, source, &conditionals),
         readable: Readable {
             tokens: count,
             depth: conditionals.depth(),
@@ -119,15 +119,15 @@ pub(crate) fn readable(dialect: Dialect, source: &[u8]) -> Readable {
         },
         conditionals,
         tokens,
-        levels: vec![Level {
+        levels: vec![PassLevel {
             parent: 0,
             depth: 0,
-            inside: Inside::Space,
-            outer: Statement::default(),
+            inside: BracketContext::Space,
+            outer: StatementState::default(),
         }],
-        state: State {
+        state: PassState {
             level: 0,
-            statement: Statement::default(),
+            statement: StatementState::default(),
             at_start: true,
             before: None,
         },
@@ -146,18 +146,18 @@ impl<'a> Pass<'a> {
         let mut index = 0;
         while let Some(&token) = self.tokens.get(index) {
             index = match token.kind {
-                Kind::Directive(directive) => self.directive(index, token, directive),
+                TokenKind::Directive(directive) => self.directive(index, token, directive),
                 _ if self.is_blanked(token) => index + 1,
-                Kind::Word | Kind::Upper => self.word(index, token),
-                Kind::Mark(mark) => self.mark(index, token, mark),
-                Kind::Dots => self.dots(index, token),
-                Kind::Number | Kind::Literal => {
+                TokenKind::Word | TokenKind::Upper => self.word(index, token),
+                TokenKind::Mark(mark) => self.mark(index, token, mark),
+                TokenKind::Dots => self.dots(index, token),
+                TokenKind::Number | TokenKind::Literal => {
                     self.units(index, token);
-                    self.passed(index)
+                    self.pass_token(index)
                 }
-                Kind::Colons => {
+                TokenKind::Colons => {
                     self.member_pointer(index);
-                    self.passed(index)
+                    self.pass_token(index)
                 }
             };
         }
@@ -176,7 +176,7 @@ impl<'a> Pass<'a> {
         self.token(index).is_some_and(|token| token.is(mark))
     }
 
-    pub(super) fn inside(&self) -> Inside {
+    pub(super) fn inside(&self) -> BracketContext {
         self.levels[self.state.level as usize].inside
     }
 
@@ -190,21 +190,21 @@ impl<'a> Pass<'a> {
     }
 
     /// The bracket that closes the round one at `index`.
-    pub(super) fn mate(&self, index: usize) -> Option<usize> {
+    pub(super) fn matching_bracket(&self, index: usize) -> Option<usize> {
         self.mates
             .get(index)
             .map(|mate| *mate as usize)
             .filter(|mate| *mate != 0)
     }
 
-    /// Notes an ordinary token and goes on to the next.
-    pub(super) fn passed(&mut self, index: usize) -> usize {
+    /// Takes note of an ordinary token; returns the index of the next.
+    pub(super) fn pass_token(&mut self, index: usize) -> usize {
         self.state.at_start = false;
         self.state.before = Some(index);
         index + 1
     }
 
-    /// Blanks what the grammar can't read. Line ends stay.
+    /// Blanks a span that the grammar can't read. Line ends stay.
     pub(super) fn blank(&mut self, span: Span) {
         let text = self
             .readable
@@ -241,7 +241,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Ends a statement after the token at `index`, if there is a blank to be made a semicolon.
+    /// Ends a statement after the token at `index`, if there is whitespace to replace by a semicolon.
     pub(super) fn end_statement_after(&mut self, index: usize) -> bool {
         let Some(token) = self.token(index) else {
             return false;
@@ -282,7 +282,7 @@ impl<'a> Pass<'a> {
             .get_or_insert_with(|| {
                 tokens
                     .iter()
-                    .filter(|token| token.kind == Kind::Directive(Directive::Define))
+                    .filter(|token| token.kind == TokenKind::Directive(Directive::Define))
                     .filter_map(|token| defined_name(source, *token))
                     .map(|span| span.of(source))
                     .collect()
@@ -316,24 +316,28 @@ impl<'a> Pass<'a> {
             self.readable.looks = self.readable.looks.max(seen);
         }
         let continues = matches!(token.text(self.source), b"else" | b"do" | b"try");
-        let next = self.passed(index);
+        let next = self.pass_token(index);
         self.state.at_start = continues;
         next
     }
 
-    /// What a statement's first word says of the language. `class = 1;` is C, and `class A` never is.
-    fn looks_like_cpp(&self, index: usize, word: &[u8]) -> Looks {
+    /// The language that a statement's first word suggests. `class = 1;` is C, and `class A` never is.
+    fn looks_like_cpp(&self, index: usize, word: &[u8]) -> LanguageLooks {
         let is_word = || {
             let next = self.token(index + 1);
-            next.is_some_and(|next| matches!(next.kind, Kind::Word | Kind::Upper))
+            next.is_some_and(|next| matches!(next.kind, TokenKind::Word | TokenKind::Upper))
         };
         let fits = match word {
             b"class" => is_word(),
             b"namespace" => is_word() || self.is(index + 1, b'{'),
             b"template" => self.is(index + 1, b'<'),
-            _ => return Looks::C,
+            _ => return LanguageLooks::C,
         };
-        if fits { Looks::Cpp } else { Looks::MaybeCpp }
+        if fits {
+            LanguageLooks::Cpp
+        } else {
+            LanguageLooks::MaybeCpp
+        }
     }
 
     fn mark(&mut self, index: usize, token: Token, mark: u8) -> usize {
@@ -342,53 +346,58 @@ impl<'a> Pass<'a> {
                 let inside = self.kind_of_group(index, mark);
                 self.state.statement.group |= mark == b'(';
                 self.open(inside);
-                self.passed(index)
+                self.pass_token(index)
             }
             b'{' => {
                 let inside = self.kind_of_braces();
                 self.open(inside);
-                self.passed(index);
-                self.state.at_start = inside != Inside::Values;
+                self.pass_token(index);
+                self.state.at_start = inside != BracketContext::Values;
                 index + 1
             }
             b')' | b']' => {
                 let inside = self.close();
                 self.old_style_parameters(index);
-                self.passed(index);
-                self.state.at_start = inside == Inside::Control || self.is_ended_after(token);
+                self.pass_token(index);
+                self.state.at_start =
+                    inside == BracketContext::Control || self.is_ended_after(token);
                 if self.is_ended_after(token) {
-                    self.state.statement = Statement::default();
+                    self.state.statement = StatementState::default();
                 }
                 index + 1
             }
             b'}' => {
                 let inside = self.close();
-                self.passed(index);
-                self.state.at_start =
-                    !matches!(inside, Inside::Values | Inside::Type | Inside::Enum);
+                self.pass_token(index);
+                self.state.at_start = !matches!(
+                    inside,
+                    BracketContext::Values | BracketContext::Type | BracketContext::Enum
+                );
                 if self.state.at_start {
-                    self.state.statement = Statement::default();
+                    self.state.statement = StatementState::default();
                 }
                 index + 1
             }
             b';' => {
-                let next = self.passed(index);
-                self.state.statement = Statement::default();
-                self.state.at_start =
-                    self.inside() != Inside::Group && self.inside() != Inside::Control;
+                let next = self.pass_token(index);
+                self.state.statement = StatementState::default();
+                self.state.at_start = self.inside() != BracketContext::OpenConditional
+                    && self.inside() != BracketContext::Control;
                 next
             }
-            b':' if self.dialect == Dialect::Cpp && self.text(index.wrapping_sub(1)) == b"enum" => {
+            b':' if self.dialect == CDialect::Cpp
+                && self.text(index.wrapping_sub(1)) == b"enum" =>
+            {
                 self.enum_base(index)
             }
             b':' => {
-                let next = self.passed(index);
+                let next = self.pass_token(index);
                 self.state.at_start = self.ends_label(index);
                 next
             }
             _ => {
                 self.odd_argument(index);
-                let next = self.passed(index);
+                let next = self.pass_token(index);
                 self.default_of_braces(index).unwrap_or(next)
             }
         }
@@ -397,8 +406,8 @@ impl<'a> Pass<'a> {
     /// Whether the colon ends a label or an access specifier, not a conditional expression or a list of bases.
     fn ends_label(&self, colon: usize) -> bool {
         match self.inside() {
-            Inside::Body => true,
-            Inside::Type => colon.checked_sub(1).is_some_and(|index| {
+            BracketContext::Body => true,
+            BracketContext::Type => colon.checked_sub(1).is_some_and(|index| {
                 matches!(
                     self.text(index),
                     b"public" | b"private" | b"protected" | b"signals" | b"slots"
@@ -408,21 +417,21 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn open(&mut self, inside: Inside) {
+    fn open(&mut self, inside: BracketContext) {
         let outer = self.state.statement;
         let depth = self.levels[self.state.level as usize].depth + 1;
         self.readable.depth = self.readable.depth.max(depth);
-        self.levels.push(Level {
+        self.levels.push(PassLevel {
             parent: self.state.level,
             depth,
             inside,
             outer,
         });
         self.state.level = u32::try_from(self.levels.len() - 1).unwrap_or(0);
-        self.state.statement = Statement::default();
+        self.state.statement = StatementState::default();
     }
 
-    fn close(&mut self) -> Inside {
+    fn close(&mut self) -> BracketContext {
         let level = self.levels[self.state.level as usize];
         if self.state.level != 0 {
             self.state.level = level.parent;
@@ -431,45 +440,51 @@ impl<'a> Pass<'a> {
         level.inside
     }
 
-    fn kind_of_group(&self, index: usize, mark: u8) -> Inside {
+    fn kind_of_group(&self, index: usize, mark: u8) -> BracketContext {
         let Some(before) = self
             .state
             .before
             .filter(|before| before + 1 == index && mark == b'(')
         else {
-            return Inside::Group;
+            return BracketContext::OpenConditional;
         };
         match (self.tokens[before].kind, self.text(before)) {
-            (Kind::Upper, _) | (_, b"va_arg" | b"offsetof") => Inside::MacroCall,
-            (_, b"if" | b"for" | b"while" | b"switch" | b"catch") => Inside::Control,
-            _ => Inside::Group,
+            (TokenKind::Upper, _) | (_, b"va_arg" | b"offsetof") => BracketContext::MacroCall,
+            (_, b"if" | b"for" | b"while" | b"switch" | b"catch") => BracketContext::Control,
+            _ => BracketContext::OpenConditional,
         }
     }
 
-    fn kind_of_braces(&self) -> Inside {
+    fn kind_of_braces(&self) -> BracketContext {
         let before = self.state.before.and_then(|index| self.token(index));
         let statement = self.state.statement;
         let after = |mark| before.is_some_and(|token| token.is(mark));
         match self.inside() {
-            Inside::Values if !after(b')') => Inside::Values,
-            Inside::Group | Inside::MacroCall | Inside::Control if !after(b'(') && !after(b')') => {
-                Inside::Values
+            BracketContext::Values if !after(b')') => BracketContext::Values,
+            BracketContext::OpenConditional
+            | BracketContext::MacroCall
+            | BracketContext::Control
+                if !after(b'(') && !after(b')') =>
+            {
+                BracketContext::Values
             }
-            _ if after(b'=') || after(b',') && !statement.group => Inside::Values,
-            _ if statement.namespace => Inside::Space,
-            _ if before.is_some_and(|token| token.kind == Kind::Literal) => Inside::Space,
-            _ if statement.enumeration && !statement.group => Inside::Enum,
-            _ if statement.aggregate && !after(b')') => Inside::Type,
-            _ => Inside::Body,
+            _ if after(b'=') || after(b',') && !statement.group => BracketContext::Values,
+            _ if statement.namespace => BracketContext::Space,
+            _ if before.is_some_and(|token| token.kind == TokenKind::Literal) => {
+                BracketContext::Space
+            }
+            _ if statement.enumeration && !statement.group => BracketContext::Enum,
+            _ if statement.aggregate && !after(b')') => BracketContext::Type,
+            _ => BracketContext::Body,
         }
     }
 
-    /// Dots that stand for left-out code, alone on their line or with words that say so, are blanked.
+    /// Blanks dots that replace left-out code: alone on their line or with words that describe it.
     fn dots(&mut self, index: usize, token: Token) -> usize {
-        let between_items =
-            self.state.at_start || matches!(self.inside(), Inside::Values | Inside::Enum);
+        let between_items = self.state.at_start
+            || matches!(self.inside(), BracketContext::Values | BracketContext::Enum);
         if !token.begins_line || !between_items {
-            return self.passed(index);
+            return self.pass_token(index);
         }
         let mut end = index + 1;
         while self.token(end).is_some_and(|next| !next.begins_line) {
@@ -483,7 +498,7 @@ impl<'a> Pass<'a> {
         let stands_for_code = end == index + 1
             || is_short && elision::is_placeholder(&String::from_utf8_lossy(line.of(self.source)));
         if !stands_for_code {
-            return self.passed(index);
+            return self.pass_token(index);
         }
         self.blank_tokens(index..end);
         self.readable.elisions.push(line);
@@ -492,7 +507,7 @@ impl<'a> Pass<'a> {
 }
 
 /// For each bracket of a round pair the index of the other; 0 where there is none.
-fn mates(tokens: &[Token]) -> Vec<u32> {
+fn matching_brackets(tokens: &[Token]) -> Vec<u32> {
     let mut mates = vec![0; tokens.len()];
     let mut open = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
@@ -509,13 +524,13 @@ fn mates(tokens: &[Token]) -> Vec<u32> {
 }
 
 /// For each token the index of the last one in force before it that is no directive; 0 where there is none.
-fn solid(tokens: &[Token], source: &[u8], conditionals: &Conditionals) -> Vec<u32> {
+fn previous_code_tokens(tokens: &[Token], source: &[u8], conditionals: &Conditionals) -> Vec<u32> {
     let mut last = 0;
     let mut dead_until = 0;
     let mut solid = Vec::with_capacity(tokens.len());
     for (index, token) in tokens.iter().enumerate() {
         solid.push(last);
-        if !matches!(token.kind, Kind::Directive(_)) {
+        if !matches!(token.kind, TokenKind::Directive(_)) {
             if index >= dead_until {
                 last = u32::try_from(index).unwrap_or(0);
             }

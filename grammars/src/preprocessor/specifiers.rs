@@ -3,19 +3,19 @@
 //! A run of words before a declarator holds specifiers, one type and perhaps the name. A word in capitals that is
 //! neither the only type nor the name is a macro. So is a call of such a word between specifiers.
 
-use super::lex::{Kind, Token};
-use super::pass::{Inside, Pass};
+use super::lex::{Token, TokenKind};
+use super::pass::{BracketContext, Pass};
 use tslp_core::slice::Span;
 
 /// One part of a run.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct RunPart {
     kind: PartKind,
     begin: usize,
     end: usize,
 }
 
-/// What a part of a run can be.
+/// The kind of a part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PartKind {
     /// `const`, `static`: says nothing about the type.
@@ -25,7 +25,7 @@ enum PartKind {
     /// `int`, `struct tag`: a type by itself.
     Type,
     /// `return`, `public`: never part of a declaration's specifiers.
-    Statement,
+    StatementState,
     /// A name that may be a type, the declared name, or a macro.
     Name,
     /// A name in capitals.
@@ -37,7 +37,7 @@ enum PartKind {
 impl Pass<'_> {
     /// Looks at the run of words that begins at `index`; blanks its macros. Returns the end of the run.
     pub(super) fn specifiers(&mut self, index: usize) -> usize {
-        let upper = self.tokens[index].kind == Kind::Upper;
+        let upper = self.tokens[index].kind == TokenKind::Upper;
         if self.text(index) == b"template" && self.token(index + 1).is_some_and(Token::is_word) {
             // An explicit instantiation, which the grammar doesn't know.
             self.blank_tokens(index..index + 1);
@@ -52,7 +52,7 @@ impl Pass<'_> {
             return index + 1;
         }
         if self.is_line_before_call(index) {
-            self.blank_part(Part {
+            self.blank_part(RunPart {
                 kind: PartKind::Upper,
                 begin: index,
                 end: index + 1,
@@ -66,12 +66,12 @@ impl Pass<'_> {
             return index + 1;
         };
         let has_arguments = second.is(b'(') && (upper || is_attribute(self.text(index)));
-        if !(second.is_word() || has_arguments || second.kind == Kind::Colons) {
+        if !(second.is_word() || has_arguments || second.kind == TokenKind::Colons) {
             return self.lone_word(index, second);
         }
         let mut parts = self.parts(index);
         let mut end = parts.last().map_or(index + 1, |part| part.end);
-        if self.inside() == Inside::MacroCall && self.is_typelike_argument(index, end) {
+        if self.inside() == BracketContext::MacroCall && self.is_typelike_argument(index, end) {
             self.blank_tokens(index..end - 1);
             return end;
         }
@@ -92,7 +92,7 @@ impl Pass<'_> {
         }
         if let [_, .., last] = parts[..]
             && last.kind == PartKind::Upper
-            && let Some(close) = self.mate(end).filter(|_| self.is(end, b'('))
+            && let Some(close) = self.matching_bracket(end).filter(|_| self.is(end, b'('))
         {
             self.macro_in_declarator(last.begin, close);
             if self.is_blanked(self.tokens[end]) {
@@ -115,23 +115,26 @@ impl Pass<'_> {
     /// A run of one word: `MACRO` alone between items, `(WINAPI *name)(`, `f(void) NOEXCEPT;`.
     fn lone_word(&mut self, index: usize, next: Token) -> usize {
         let token = self.tokens[index];
-        if self.inside() == Inside::MacroCall
+        if self.inside() == BracketContext::MacroCall
             && kind_of(token, self.text(index)) == PartKind::Type
             && self.is_typelike_argument(index, index + 1)
         {
             self.replace(token.span(), b"T");
         }
-        if token.kind == Kind::Upper {
-            if next.is(b':') && self.at_start() && self.inside() == Inside::Type {
+        if token.kind == TokenKind::Upper {
+            if next.is(b':') && self.at_start() && self.inside() == BracketContext::Type {
                 // An access specifier.
                 self.blank_tokens(index..index + 2);
             }
             let alone = self.at_start()
-                && matches!(self.inside(), Inside::Space | Inside::Type | Inside::Body)
-                && (next.is(b'~') && self.inside() == Inside::Type
+                && matches!(
+                    self.inside(),
+                    BracketContext::Space | BracketContext::Type | BracketContext::Body
+                )
+                && (next.is(b'~') && self.inside() == BracketContext::Type
                     || next.begins_line
-                        && (matches!(next.kind, Kind::Directive(_)) || next.is(b'}'))
-                    || next.is(b'{') && self.inside() == Inside::Body);
+                        && (matches!(next.kind, TokenKind::Directive(_)) || next.is(b'}'))
+                    || next.is(b'{') && self.inside() == BracketContext::Body);
             let calling_convention = next.is(b'*')
                 && index >= 2
                 && self.is(index - 1, b'(')
@@ -156,18 +159,18 @@ impl Pass<'_> {
 
     /// Whether a macro is alone on its line, and the next line begins with another's call.
     fn is_line_before_call(&self, index: usize) -> bool {
-        let begins_line = |token: Token| token.kind == Kind::Upper && token.begins_line;
+        let begins_line = |token: Token| token.kind == TokenKind::Upper && token.begins_line;
         self.at_start()
-            && self.inside() == Inside::Space
+            && self.inside() == BracketContext::Space
             && begins_line(self.tokens[index])
             && self.token(index + 1).is_some_and(begins_line)
-            && self.mate(index + 2).is_some_and(|close| {
+            && self.matching_bracket(index + 2).is_some_and(|close| {
                 self.is(index + 2, b'(') && !self.is(close + 1, b'(') && !self.is(close + 1, b'{')
             })
     }
 
     /// `= A B C`: no expression has two words in a row, so these are parts of a literal, of which the first is enough.
-    fn joined_macros(&mut self, parts: &[Part]) {
+    fn joined_macros(&mut self, parts: &[RunPart]) {
         if let [first, .., last] = parts
             && parts.iter().all(is_upper)
         {
@@ -176,9 +179,10 @@ impl Pass<'_> {
     }
 
     /// Whether a run is nothing but macros, each alone on its line, after which no declaration goes on.
-    fn lines_of_macros(&self, parts: &[Part], end: usize) -> bool {
-        let is_line = |part: &Part| is_upper(part) && self.tokens[part.begin].begins_line;
-        let goes_on = |token: Token| !token.is(b'}') && !matches!(token.kind, Kind::Directive(_));
+    fn lines_of_macros(&self, parts: &[RunPart], end: usize) -> bool {
+        let is_line = |part: &RunPart| is_upper(part) && self.tokens[part.begin].begins_line;
+        let goes_on =
+            |token: Token| !token.is(b'}') && !matches!(token.kind, TokenKind::Directive(_));
         self.at_start() && parts.iter().all(is_line) && !self.token(end).is_some_and(goes_on)
     }
 
@@ -188,7 +192,7 @@ impl Pass<'_> {
         let (token, Some(next)) = (self.tokens[index], self.token(index + 1)) else {
             return false;
         };
-        if !self.at_start() || !next.begins_line || self.inside() == Inside::Enum {
+        if !self.at_start() || !next.begins_line || self.inside() == BracketContext::Enum {
             return false;
         }
         let text = self.text(index);
@@ -208,10 +212,10 @@ impl Pass<'_> {
         };
         let token = self.tokens[before];
         token.is_word()
-            || matches!(token.kind, Kind::Colons | Kind::Literal)
+            || matches!(token.kind, TokenKind::Colons | TokenKind::Literal)
             || matches!(
                 token.kind,
-                Kind::Mark(
+                TokenKind::Mark(
                     b'(' | b',' | b'*' | b'&' | b'<' | b'>' | b')' | b']' | b'~' | b':' | b'}'
                 )
             )
@@ -222,12 +226,12 @@ impl Pass<'_> {
         let Some(close) = self.before().filter(|before| self.is(*before, b')')) else {
             return false;
         };
-        let Some(open) = self.mate(close) else {
+        let Some(open) = self.matching_bracket(close) else {
             return false;
         };
-        matches!(self.inside(), Inside::Space | Inside::Type)
+        matches!(self.inside(), BracketContext::Space | BracketContext::Type)
             && open >= 1
-            && (self.tokens[open - 1].kind == Kind::Word
+            && (self.tokens[open - 1].kind == TokenKind::Word
                 || self.is(open - 1, b')')
                 || (2..5).any(|back| open >= back && self.text(open - back) == b"operator")
                 || self.tokens[open - 1].is_word() && open >= 2 && self.continues(open - 2))
@@ -236,7 +240,7 @@ impl Pass<'_> {
     /// Whether a declaration goes on after the token at `index`.
     fn continues(&self, index: usize) -> bool {
         let token = self.tokens[index];
-        token.is_word() || token.is(b'*') || token.is(b'&') || token.kind == Kind::Colons
+        token.is_word() || token.is(b'*') || token.is(b'&') || token.kind == TokenKind::Colons
     }
 
     fn is_typelike_argument(&self, index: usize, end: usize) -> bool {
@@ -249,7 +253,10 @@ impl Pass<'_> {
     /// Takes away the declarations between the names of parameters and the body, `char *f(a) int a; {`: the grammar knows
     /// them only where no pointer is returned.
     pub(super) fn old_style_parameters(&mut self, close: usize) {
-        let Some(open) = self.mate(close).filter(|_| self.inside() == Inside::Space) else {
+        let Some(open) = self
+            .matching_bracket(close)
+            .filter(|_| self.inside() == BracketContext::Space)
+        else {
             return;
         };
         let names = |at: usize| self.tokens[at].is_word() == ((at - open) % 2 == 1);
@@ -263,8 +270,8 @@ impl Pass<'_> {
             return;
         }
         let declares = |token: Token| match token.kind {
-            Kind::Mark(mark) => matches!(mark, b'*' | b',' | b';' | b'[' | b']' | b'(' | b')'),
-            kind => token.is_word() || kind == Kind::Number,
+            TokenKind::Mark(mark) => matches!(mark, b'*' | b',' | b';' | b'[' | b']' | b'(' | b')'),
+            kind => token.is_word() || kind == TokenKind::Number,
         };
         let mut end = close + 1;
         while self.token(end).is_some_and(declares) {
@@ -276,14 +283,14 @@ impl Pass<'_> {
     }
 
     /// Splits a run into its parts.
-    fn parts(&self, index: usize) -> Vec<Part> {
-        let mut parts: Vec<Part> = Vec::new();
+    fn parts(&self, index: usize) -> Vec<RunPart> {
+        let mut parts: Vec<RunPart> = Vec::new();
         let mut at = index;
         while let Some(token) = self.token(at).filter(|token| token.is_word()) {
             let mut end = at + 1;
             while self
                 .token(end)
-                .is_some_and(|token| token.kind == Kind::Colons)
+                .is_some_and(|token| token.kind == TokenKind::Colons)
                 && self.token(end + 1).is_some_and(Token::is_word)
             {
                 end += 2;
@@ -294,7 +301,7 @@ impl Pass<'_> {
                 kind_of(token, self.text(at))
             };
             if matches!(kind, PartKind::Upper) && self.is(end, b'(') {
-                match self.mate(end).map(|close| close + 1) {
+                match self.matching_bracket(end).map(|close| close + 1) {
                     // A word in front of a body is a macro after the parameters of a function.
                     Some(after)
                         if self.token(after).is_some_and(Token::is_word)
@@ -307,14 +314,16 @@ impl Pass<'_> {
                 }
             }
             if is_attribute(self.text(at)) && self.is(end, b'(') {
-                let Some(close) = self.mate(end) else { break };
+                let Some(close) = self.matching_bracket(end) else {
+                    break;
+                };
                 kind = PartKind::Attribute;
                 end = close + 1;
             }
             if is_tag_keyword(self.text(at)) {
                 end = self.tag_end(end);
             }
-            parts.push(Part {
+            parts.push(RunPart {
                 kind,
                 begin: at,
                 end,
@@ -327,7 +336,7 @@ impl Pass<'_> {
     /// The end of a tag that begins at `at`: `struct` takes one name along, and `class EXPORT Name {` two.
     fn tag_end(&self, at: usize) -> usize {
         match (self.token(at), self.token(at + 1)) {
-            (Some(tag), Some(next)) if tag.kind == Kind::Upper && next.is(b'(') => at,
+            (Some(tag), Some(next)) if tag.kind == TokenKind::Upper && next.is(b'(') => at,
             (Some(tag), Some(next)) if tag.is_word() && !self.is_class_macro(at, tag, next) => {
                 at + 1
             }
@@ -336,14 +345,14 @@ impl Pass<'_> {
     }
 
     fn is_class_macro(&self, at: usize, tag: Token, next: Token) -> bool {
-        tag.kind == Kind::Upper
+        tag.kind == TokenKind::Upper
             && next.is_word()
             && self.text(at + 1) != b"final"
             && (self.is(at + 2, b'{') || self.is(at + 2, b':') || self.text(at + 2) == b"final")
     }
 
     /// The parts of a run that are macros.
-    fn macros_among(&mut self, parts: &[Part], end: usize) -> Vec<Part> {
+    fn macros_among(&mut self, parts: &[RunPart], end: usize) -> Vec<RunPart> {
         let names_last =
             !(self.is(end, b'*') || self.is(end, b'&') || self.names_type_with_arguments(end));
         let after_type = self
@@ -354,11 +363,11 @@ impl Pass<'_> {
         }
         if let Some(at) = parts
             .iter()
-            .rposition(|part| part.kind == PartKind::Statement)
+            .rposition(|part| part.kind == PartKind::StatementState)
         {
             let first = parts
                 .iter()
-                .position(|part| part.kind == PartKind::Statement)
+                .position(|part| part.kind == PartKind::StatementState)
                 .unwrap_or(at);
             return parts[..first].iter().copied().filter(is_upper).collect();
         }
@@ -370,7 +379,7 @@ impl Pass<'_> {
             }
             specifiers => (specifiers, None),
         };
-        let mut macros: Vec<Part> = parts
+        let mut macros: Vec<RunPart> = parts
             .iter()
             .copied()
             .filter(|part| part.kind == PartKind::Attribute && parts.len() > 1)
@@ -402,7 +411,7 @@ impl Pass<'_> {
         if let Some(name) = name
             && name.kind == PartKind::Upper
             && declared_before
-            && self.inside() != Inside::Body
+            && self.inside() != BracketContext::Body
             && macros.iter().all(|part| part.kind != PartKind::Name)
         {
             macros.push(name);
@@ -418,15 +427,20 @@ impl Pass<'_> {
 
     /// Whether parameters at `open` are those of a constructor: the values of members follow.
     fn begins_constructor(&self, open: usize) -> bool {
-        let Some(close) = self.mate(open).filter(|_| self.is(open, b'(')) else {
+        let Some(close) = self.matching_bracket(open).filter(|_| self.is(open, b'(')) else {
             return false;
         };
         let after = close + 1 + usize::from(self.text(close + 1) == b"noexcept");
-        self.inside() == Inside::Type && self.is(after, b':')
+        self.inside() == BracketContext::Type && self.is(after, b':')
     }
 
     /// Lower-case words that can only be macros: known to be, or saying `inline`.
-    fn take_named_macros(&mut self, specifiers: &[Part], surplus: usize, macros: &mut Vec<Part>) {
+    fn take_named_macros(
+        &mut self,
+        specifiers: &[RunPart],
+        surplus: usize,
+        macros: &mut Vec<RunPart>,
+    ) {
         let mut left = surplus;
         for part in specifiers.iter().filter(|part| part.kind == PartKind::Name) {
             if left == 0 {
@@ -442,7 +456,7 @@ impl Pass<'_> {
         }
     }
 
-    fn blank_part(&mut self, part: Part) {
+    fn blank_part(&mut self, part: RunPart) {
         self.blank_tokens(part.begin..part.end);
         let span = Span {
             start: self.tokens[part.begin].start,
@@ -452,7 +466,7 @@ impl Pass<'_> {
     }
 }
 
-fn is_upper(part: &Part) -> bool {
+fn is_upper(part: &RunPart) -> bool {
     matches!(part.kind, PartKind::Upper | PartKind::UpperCall)
 }
 
@@ -462,7 +476,7 @@ fn says_inline(word: &[u8]) -> bool {
 }
 
 fn kind_of(token: Token, text: &[u8]) -> PartKind {
-    if token.kind == Kind::Upper {
+    if token.kind == TokenKind::Upper {
         return PartKind::Upper;
     }
     kind_of_word(text)
@@ -487,7 +501,7 @@ fn kind_of_word(text: &[u8]) -> PartKind {
         | b"throw" | b"public" | b"private" | b"protected" | b"using" | b"namespace"
         | b"template" | b"operator" | b"co_return" | b"co_await" | b"co_yield" | b"try"
         | b"concept" | b"requires" | b"asm" | b"__asm__" | b"and" | b"or" | b"not" => {
-            PartKind::Statement
+            PartKind::StatementState
         }
         _ => PartKind::Name,
     }
@@ -504,7 +518,7 @@ fn is_attribute(word: &[u8]) -> bool {
     )
 }
 
-/// What a word can be in a declaration.
+/// The kind of a word in a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordKind {
     /// `const`, `static`, `__cdecl`.
@@ -512,17 +526,17 @@ pub(crate) enum WordKind {
     /// `int`, `struct`.
     Type,
     /// `return`: no part of a declaration's beginning.
-    Statement,
+    StatementState,
     /// Anything else.
     Name,
 }
 
-/// What a word can be.
+/// The kind of a word.
 pub(crate) fn word_kind(word: &[u8]) -> WordKind {
     match kind_of_word(word) {
         PartKind::Specifier | PartKind::Attribute => WordKind::Specifier,
         PartKind::Type => WordKind::Type,
-        PartKind::Statement => WordKind::Statement,
+        PartKind::StatementState => WordKind::StatementState,
         PartKind::Name | PartKind::Upper | PartKind::UpperCall => WordKind::Name,
     }
 }

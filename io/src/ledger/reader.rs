@@ -13,7 +13,7 @@ use tslp_migrations::schema::Ladder;
 use tslp_migrations::{ContentRef, content};
 use tslp_projections::VAULT;
 use tslp_projections::table::{TableDigest, Value};
-use tslp_projections::vault::Location;
+use tslp_projections::vault::VaultLocation;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
@@ -207,10 +207,10 @@ impl LedgerReader {
         let Some(row) = self.row(VAULT, &[Value::from(&artifact.0)])? else {
             return Ok(None);
         };
-        let mut location = Location::of_row(&row);
+        let mut location = VaultLocation::of_row(&row);
         let mut range = location.map_or(0..0, |at| at.start as usize..at.end as usize);
         for _ in 0..CONTAINERS_FOLLOWED_MAX {
-            let Some(Location { seq, container, .. }) = location else {
+            let Some(VaultLocation { seq, container, .. }) = location else {
                 break;
             };
             let Some(container) = container else {
@@ -218,7 +218,7 @@ impl LedgerReader {
                 return Ok(bytes.filter(|bytes| ArtifactHash::of(bytes) == artifact));
             };
             let outer = self.row(VAULT, &[Value::from(&container.0)])?;
-            location = outer.and_then(|row| Location::of_row(&row));
+            location = outer.and_then(|row| VaultLocation::of_row(&row));
             let start = location.map_or(0, |at| at.start as usize);
             range = range.start + start..range.end + start;
         }

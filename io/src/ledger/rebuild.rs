@@ -141,7 +141,7 @@ fn write(
     digests: &mut [TableDigest],
     waiting: &mut Vec<RowChange>,
 ) -> Result<(), TableError> {
-    waiting.sort_by(|one, other| one.place().cmp(&other.place()));
+    waiting.sort_by(|one, other| one.table_and_key().cmp(&other.table_and_key()));
     let written = log.tables.apply(&log.connection, waiting, digests);
     waiting.clear();
     written

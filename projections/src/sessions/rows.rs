@@ -11,9 +11,9 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::view::{Exchange, PendingNotice};
 
-use super::{Open, Point, Session, Sessions, Sign, SignHash};
+use super::{ConversationPoint, LookupKey, LookupKind, PromptInProgress, Session, Sessions};
 use crate::table::{
-    self, Cells, Column, ColumnType, Keep, Table, Text, Unfit, Value, column, nullable,
+    self, Column, ColumnType, Keep, RowCells, Table, Text, UnfitRow, Value, column, nullable,
 };
 
 const COLUMNS: &[Column] = &[
@@ -49,7 +49,7 @@ const RECENT_COLUMNS: &[Column] = &[
 ];
 
 /// `recent_context`: the Vault addresses of each session's last exchanges, oldest first. A row with the speaker `exchange`
-/// begins each of them, with how many messages there are after it.
+/// begins each of them, with the number of messages up to its end.
 pub const RECENT_TABLE: Table = latest("recent_context", 2, RECENT_COLUMNS, 2);
 
 const PARTS_COLUMNS: &[Column] = &[
@@ -72,16 +72,16 @@ const PARTS_COLUMNS: &[Column] = &[
 /// |---|---|---|---|---|---|
 /// | `ancestor`: a session whose history it shares, `until` an episode | in the list | | | the session | |
 /// | `hydrated`: entities in the order in which they were first shown | in the list | | | | |
-/// | `injected`: what was put into its messages | its number | the message | in the Vault | messages up to it | the side |
+/// | `injected`: a text injected into its messages | its number | the message | in the Vault | messages up to it | the side |
 /// | `last_shown`: the version of each entity that was shown last | | | | the version | |
-/// | `notice`: what the model is still to be told | in the list | | | the episode | the reason |
+/// | `notice`: a notice that the model hasn't been given | in the list | | | the episode | the reason |
 /// | `notice_other`: the other entity of a notice | the notice's | | | | |
 /// | `notice_shown`: a notice that the open prompt shows | the notice's | | | | |
 /// | `open_user`: the texts of the open prompt | in the list | | in the Vault | | |
 /// | `point`: where it was after its last replies | the episode | the conversation | | messages | |
 /// | `refused`: a file that a reply was refused for last | | | | the episode | |
-/// | `shown`: what the last prompt showed | in the list | | | the version | |
-/// | `withheld`: what is withheld in its messages | its number | the slice | | messages up to it | |
+/// | `shown`: an entity that the last prompt showed | in the list | | | the version | |
+/// | `withheld`: code withheld from its messages | its number | the slice | | messages up to it | |
 pub const PARTS_TABLE: Table = latest("session_parts", 1, PARTS_COLUMNS, 5);
 
 const INDEX_COLUMNS: &[Column] = &[
@@ -91,7 +91,7 @@ const INDEX_COLUMNS: &[Column] = &[
     column("messages", ColumnType::Integer),
 ];
 
-/// `session_index`: what sessions are recognised by.
+/// `session_index`: the properties by which sessions are recognised.
 pub const INDEX_TABLE: Table = latest("session_index", 1, INDEX_COLUMNS, 2);
 
 const EPISODES_COLUMNS: &[Column] = &[
@@ -107,7 +107,7 @@ const UNDER_WAY_COLUMNS: &[Column] = &[
     column("attempts", ColumnType::Integer),
 ];
 
-/// `replies_under_way`: prompts that went out and whose reply hasn't ended, with how many attempts.
+/// `replies_under_way`: prompts that were sent and whose reply hasn't ended, with the number of attempts.
 pub const UNDER_WAY_TABLE: Table = latest("replies_under_way", 1, UNDER_WAY_COLUMNS, 1);
 
 const fn latest(name: &'static str, version: u32, columns: &'static [Column], key: usize) -> Table {
@@ -121,21 +121,21 @@ const fn latest(name: &'static str, version: u32, columns: &'static [Column], ke
 }
 
 /// In the order of their words.
-const SIGNS: [Sign; 5] = [
-    Sign::Name,
-    Sign::Point,
-    Sign::Prompt,
-    Sign::Reply,
-    Sign::Tail,
+const SIGNS: [LookupKind; 5] = [
+    LookupKind::Name,
+    LookupKind::Point,
+    LookupKind::Prompt,
+    LookupKind::Reply,
+    LookupKind::Tail,
 ];
 
-const fn sign_word(sign: Sign) -> &'static str {
+const fn sign_word(sign: LookupKind) -> &'static str {
     match sign {
-        Sign::Name => "name",
-        Sign::Point => "point",
-        Sign::Prompt => "prompt",
-        Sign::Reply => "reply",
-        Sign::Tail => "tail",
+        LookupKind::Name => "name",
+        LookupKind::Point => "point",
+        LookupKind::Prompt => "prompt",
+        LookupKind::Reply => "reply",
+        LookupKind::Tail => "tail",
     }
 }
 
@@ -169,7 +169,7 @@ impl Sessions {
 
     /// The rows of one list of a session in `session_parts`, by key.
     #[must_use]
-    pub fn rows_of_part(&self, id: SessionId, part: Part) -> Vec<Vec<Value>> {
+    pub fn rows_of_part(&self, id: SessionId, part: SessionList) -> Vec<Vec<Value>> {
         let session = self.sessions.get(&id);
         let items = session.map_or_else(Vec::new, |session| part_items(session, part));
         items.into_iter().map(|item| item.row(id)).collect()
@@ -199,30 +199,30 @@ impl Sessions {
     /// All rows of `session_index`, by key.
     pub fn index_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         let rows = self.index.iter();
-        rows.map(|(sign, owner)| index(*sign, *owner))
+        rows.map(|(sign, owner)| index_row(*sign, *owner))
             .for_each(visit);
     }
 
     /// All rows of `session_episodes`, by key.
     pub fn episode_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         let rows = self.episodes.iter();
-        rows.map(|(id, session)| episode(*id, *session))
+        rows.map(|(id, session)| episode_row(*id, *session))
             .for_each(visit);
     }
 
     /// All rows of `replies_under_way`, by key.
     pub fn under_way_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         let rows = self.under_way.iter();
-        rows.map(|(episode, count)| attempts(*episode, *count))
+        rows.map(|(episode, count)| attempts_row(*episode, *count))
             .for_each(visit);
     }
 
-    /// Takes back a row of `sessions`.
+    /// Restores a row of `sessions`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let id = cells.next()?;
         let mut session = Session {
             name: cells.next()?,
@@ -238,7 +238,7 @@ impl Sessions {
         let (prompt, messages) = (cells.next::<Option<_>>()?, cells.next::<Option<_>>()?);
         session.last_prompt = prompt.zip(messages);
         if let Some(episode) = cells.next()? {
-            session.open = Some(Open {
+            session.open = Some(PromptInProgress {
                 episode,
                 transcript: cells.next()?,
                 length: cells.next()?,
@@ -252,13 +252,13 @@ impl Sessions {
         Ok(())
     }
 
-    /// Takes back a row of `recent_context`, in the order of their keys, once all of `sessions` are there.
+    /// Restores a row of `recent_context`, in the order of their keys, after all rows of `sessions`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_recent(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
-        let session = self.restored(&mut cells)?;
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_recent(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
+        let session = self.restored_session(&mut cells)?;
         let _position: u64 = cells.next()?;
         let speaker: Text = cells.next()?;
         let content: Option<ArtifactHash> = cells.next()?;
@@ -273,37 +273,38 @@ impl Sessions {
             }
             ("user", Some(content), Some(exchange)) => exchange.user.push(content),
             ("assistant", Some(content), Some(exchange)) => exchange.assistant.push(content),
-            _ => return Err(Unfit("a text belongs to no exchange")),
+            _ => return Err(UnfitRow("a text belongs to no exchange")),
         }
         Ok(())
     }
 
-    /// Takes back a row of `session_parts`, in the order of their keys, once all of `sessions` are there.
+    /// Restores a row of `session_parts`, in the order of their keys, after all rows of `sessions`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_part(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
-        let id = Cells::of(row).next()?;
-        let session = self.restored(&mut cells)?;
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_part(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
+        let id = RowCells::of(row).next()?;
+        let session = self.restored_session(&mut cells)?;
         let part: Text = cells.next()?;
         let position: u64 = cells.next()?;
         let has_entity = !cells.clone().next::<Text>()?.is_empty();
         let entity = cells.entity()?;
         let entity = has_entity
             .then_some(entity)
-            .ok_or(Unfit("a part has no entity"));
+            .ok_or(UnfitRow("a part has no entity"));
         let hash = cells.next::<Option<[u8; 32]>>()?;
-        let hash = hash.ok_or(Unfit("a part has no hash"));
+        let hash = hash.ok_or(UnfitRow("a part has no hash"));
         let text = cells.next::<Option<ArtifactHash>>()?;
-        let text = text.ok_or(Unfit("a part has no text"));
+        let text = text.ok_or(UnfitRow("a part has no text"));
         let number = cells.next::<Option<u64>>()?;
-        let number = number.ok_or(Unfit("a part has no number"));
+        let number = number.ok_or(UnfitRow("a part has no number"));
         let until = cells.next::<Option<EpisodeId>>()?;
-        let messages = || u32::try_from(number?).map_err(|_| Unfit("a part's number is too large"));
+        let messages =
+            || u32::try_from(number?).map_err(|_| UnfitRow("a part's number is too large"));
         match &*part {
             "ancestor" => {
-                let until = until.ok_or(Unfit("an ancestor has no end"))?;
+                let until = until.ok_or(UnfitRow("an ancestor has no end"))?;
                 session.ancestors.push((SessionId(number?), until));
             }
             "hydrated" => session.hydration_order.push(entity?),
@@ -324,7 +325,7 @@ impl Sessions {
                 let notice = NoticeIssued {
                     episode: EpisodeId(number?),
                     session: id,
-                    reason: Reason::from_code(&word).ok_or(Unfit("a reason isn't known"))?,
+                    reason: Reason::from_code(&word).ok_or(UnfitRow("a reason isn't known"))?,
                     entity: entity.ok(),
                     other: None,
                 };
@@ -337,10 +338,10 @@ impl Sessions {
             "notice_shown" => session.notice_at(position)?.was_shown = true,
             "open_user" => match &mut session.open {
                 Some(open) => open.user.push(text?),
-                None => return Err(Unfit("a text belongs to no open prompt")),
+                None => return Err(UnfitRow("a text belongs to no open prompt")),
             },
             "point" => {
-                let point = Point {
+                let point = ConversationPoint {
                     transcript: hash.map(TranscriptHash)?,
                     length: messages()?,
                 };
@@ -359,68 +360,68 @@ impl Sessions {
                 };
                 session.withheld.push_back((position, withheld));
             }
-            _ => return Err(Unfit("a session has another part")),
+            _ => return Err(UnfitRow("a session has another part")),
         }
         Ok(())
     }
 
-    /// Takes back a row of `session_index`.
+    /// Restores a row of `session_index`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_index(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_index(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let sign = cells.word(&SIGNS, sign_word)?;
         let sign = (sign, cells.next()?);
         self.index.insert(sign, (cells.next()?, cells.next()?));
         Ok(())
     }
 
-    /// Takes back a row of `session_episodes`.
+    /// Restores a row of `session_episodes`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_episode(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_episode(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let (episode, session) = (cells.next()?, cells.next()?);
         self.episodes.insert(episode, session);
         self.episodes_of.insert((session, episode));
         Ok(())
     }
 
-    /// Takes back a row of `replies_under_way`.
+    /// Restores a row of `replies_under_way`.
     ///
     /// # Errors
-    /// When no fold writes it.
-    pub fn restore_under_way(&mut self, row: &[Value]) -> Result<(), Unfit> {
-        let mut cells = Cells::of(row);
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_under_way(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
         let (episode, attempts) = (cells.next()?, cells.next()?);
         if attempts == 0 {
-            return Err(Unfit("a reply is under way without an attempt"));
+            return Err(UnfitRow("a reply is under way without an attempt"));
         }
         self.under_way.insert(episode, attempts);
         Ok(())
     }
 
     /// The restored session that the next cell names.
-    fn restored(&mut self, cells: &mut Cells<'_>) -> Result<&mut Session, Unfit> {
+    fn restored_session(&mut self, cells: &mut RowCells<'_>) -> Result<&mut Session, UnfitRow> {
         let session = self.sessions.get_mut(&cells.next()?);
-        session.ok_or(Unfit("a row belongs to no session"))
+        session.ok_or(UnfitRow("a row belongs to no session"))
     }
 }
 
 impl Session {
-    fn notice_at(&mut self, position: u64) -> Result<&mut PendingNotice, Unfit> {
+    fn notice_at(&mut self, position: u64) -> Result<&mut PendingNotice, UnfitRow> {
         let at = usize::try_from(position).ok();
         let notice = at.and_then(|at| self.notices.get_mut(at));
-        notice.ok_or(Unfit("what is said of a notice has none"))
+        notice.ok_or(UnfitRow("what is said of a notice has none"))
     }
 }
 
 /// The lists of a session in `session_parts`, in the order of their words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the table's description says what each is")]
-pub enum Part {
+pub enum SessionList {
     #[default]
     Ancestor,
     Hydrated,
@@ -436,7 +437,7 @@ pub enum Part {
     Withheld,
 }
 
-impl Part {
+impl SessionList {
     const ALL: [Self; 12] = [
         Self::Ancestor,
         Self::Hydrated,
@@ -474,8 +475,8 @@ impl Part {
 
 /// An item of a session's lists.
 #[derive(Default)]
-pub(super) struct Item<'i> {
-    part: Part,
+pub(super) struct SessionListItem<'i> {
+    part: SessionList,
     position: u64,
     entity: Option<Cow<'i, EntityId>>,
     hash: Option<[u8; 32]>,
@@ -485,7 +486,7 @@ pub(super) struct Item<'i> {
     word: Option<&'static str>,
 }
 
-impl Item<'_> {
+impl SessionListItem<'_> {
     pub(super) fn key(&self, id: SessionId) -> Vec<Value> {
         let empty = || [Value::from(""), Value::from("")];
         let [path, symbol] = self.entity.as_deref().map_or_else(empty, table::entity_key);
@@ -511,54 +512,54 @@ impl Item<'_> {
     }
 }
 
-pub(super) fn hydrated(position: u64, entity: &EntityId) -> Item<'_> {
-    Item {
-        part: Part::Hydrated,
+pub(super) fn hydrated_item(position: u64, entity: &EntityId) -> SessionListItem<'_> {
+    SessionListItem {
+        part: SessionList::Hydrated,
         position,
         entity: Some(Cow::Borrowed(entity)),
-        ..Item::default()
+        ..SessionListItem::default()
     }
 }
 
-pub(super) fn injected(number: u64, injected: &Injected) -> Item<'static> {
-    Item {
-        part: Part::Injected,
+pub(super) fn injected_item(number: u64, injected: &Injected) -> SessionListItem<'static> {
+    SessionListItem {
+        part: SessionList::Injected,
         position: number,
         hash: Some(injected.message.0),
         text: Some(injected.text),
         number: Some(injected.position.into()),
         word: Some(side_word(injected.side)),
-        ..Item::default()
+        ..SessionListItem::default()
     }
 }
 
-pub(super) fn last_shown(entity: &EntityId, version: VersionId) -> Item<'_> {
-    Item {
-        part: Part::LastShown,
+pub(super) fn last_shown_item(entity: &EntityId, version: VersionId) -> SessionListItem<'_> {
+    SessionListItem {
+        part: SessionList::LastShown,
         entity: Some(Cow::Borrowed(entity)),
         number: Some(version.0),
-        ..Item::default()
+        ..SessionListItem::default()
     }
 }
 
-pub(super) fn point(episode: EpisodeId, point: Point) -> Item<'static> {
-    Item {
-        part: Part::Point,
+pub(super) fn point_item(episode: EpisodeId, point: ConversationPoint) -> SessionListItem<'static> {
+    SessionListItem {
+        part: SessionList::Point,
         position: episode.0,
         hash: Some(point.transcript.0),
         number: Some(point.length.into()),
-        ..Item::default()
+        ..SessionListItem::default()
     }
 }
 
-pub(super) fn withheld(number: u64, withheld: &Withheld) -> Item<'_> {
-    Item {
-        part: Part::Withheld,
+pub(super) fn withheld_item(number: u64, withheld: &Withheld) -> SessionListItem<'_> {
+    SessionListItem {
+        part: SessionList::Withheld,
         position: number,
         entity: Some(Cow::Borrowed(&withheld.entity)),
         hash: Some(withheld.slice.0),
         number: Some(withheld.position.into()),
-        ..Item::default()
+        ..SessionListItem::default()
     }
 }
 
@@ -611,48 +612,50 @@ fn recent_rows(id: SessionId, session: &Session) -> Vec<Vec<Value>> {
 
 /// By key.
 fn part_rows(id: SessionId, session: &Session) -> Vec<Vec<Value>> {
-    let items = Part::ALL
+    let items = SessionList::ALL
         .into_iter()
         .flat_map(|part| part_items(session, part));
     items.map(|item| item.row(id)).collect()
 }
 
 /// A list of a session, by key.
-fn part_items<'s>(session: &'s Session, part: Part) -> Vec<Item<'s>> {
-    let at = |position| Item {
+fn part_items<'s>(session: &'s Session, part: SessionList) -> Vec<SessionListItem<'s>> {
+    let at = |position| SessionListItem {
         part,
         position,
-        ..Item::default()
+        ..SessionListItem::default()
     };
     let notices = (0..).zip(&session.notices);
     match part {
-        Part::Ancestor => {
+        SessionList::Ancestor => {
             let ancestors = (0..).zip(&session.ancestors);
-            let item = |(position, it): (u64, &(SessionId, EpisodeId))| Item {
+            let item = |(position, it): (u64, &(SessionId, EpisodeId))| SessionListItem {
                 number: Some(it.0.0),
                 until: Some(it.1),
                 ..at(position)
             };
             ancestors.map(item).collect()
         }
-        Part::Hydrated => {
+        SessionList::Hydrated => {
             let order = (0..).zip(&session.hydration_order);
             order
-                .map(|(position, entity)| hydrated(position, entity))
+                .map(|(position, entity)| hydrated_item(position, entity))
                 .collect()
         }
-        Part::Injected => {
+        SessionList::Injected => {
             let items = session.injected.iter();
-            items.map(|(number, it)| injected(*number, it)).collect()
+            items
+                .map(|(number, it)| injected_item(*number, it))
+                .collect()
         }
-        Part::LastShown => {
+        SessionList::LastShown => {
             let items = session.last_shown.iter();
             items
-                .map(|(entity, version)| last_shown(entity, *version))
+                .map(|(entity, version)| last_shown_item(entity, *version))
                 .collect()
         }
-        Part::Notice => {
-            let item = |(position, PendingNotice { notice, .. }): (u64, &'s _)| Item {
+        SessionList::Notice => {
+            let item = |(position, PendingNotice { notice, .. }): (u64, &'s _)| SessionListItem {
                 entity: notice.entity.as_ref().map(Cow::Borrowed),
                 number: Some(notice.episode.0),
                 word: Some(notice.reason.code()),
@@ -660,70 +663,74 @@ fn part_items<'s>(session: &'s Session, part: Part) -> Vec<Item<'s>> {
             };
             notices.map(item).collect()
         }
-        Part::NoticeOther => {
+        SessionList::NoticeOther => {
             let item = |(position, pending): (u64, &'s PendingNotice)| {
                 let other = pending.notice.other.as_ref()?;
-                Some(Item {
+                Some(SessionListItem {
                     entity: Some(Cow::Borrowed(other)),
                     ..at(position)
                 })
             };
             notices.filter_map(item).collect()
         }
-        Part::NoticeShown => {
+        SessionList::NoticeShown => {
             let shown = notices.filter(|(_, pending)| pending.was_shown);
             shown.map(|(position, _)| at(position)).collect()
         }
-        Part::OpenUser => {
+        SessionList::OpenUser => {
             let texts = session.open.iter().flat_map(|open| (0..).zip(&open.user));
-            let item = |(position, text): (u64, &ArtifactHash)| Item {
+            let item = |(position, text): (u64, &ArtifactHash)| SessionListItem {
                 text: Some(*text),
                 ..at(position)
             };
             texts.map(item).collect()
         }
-        Part::Point => {
+        SessionList::Point => {
             let points = session.points.iter();
-            points.map(|(episode, it)| point(*episode, *it)).collect()
+            points
+                .map(|(episode, it)| point_item(*episode, *it))
+                .collect()
         }
-        Part::Refused => {
-            let item = |(path, episode): (&RelPath, &EpisodeId)| Item {
+        SessionList::Refused => {
+            let item = |(path, episode): (&RelPath, &EpisodeId)| SessionListItem {
                 entity: Some(Cow::Owned(EntityId::file(path.clone()))),
                 number: Some(episode.0),
                 ..at(0)
             };
             session.refused.iter().map(item).collect()
         }
-        Part::Shown => {
+        SessionList::Shown => {
             let shown = (0..).zip(&session.shown);
-            let item = |(position, it): (u64, &'s (EntityId, VersionId))| Item {
+            let item = |(position, it): (u64, &'s (EntityId, VersionId))| SessionListItem {
                 entity: Some(Cow::Borrowed(&it.0)),
                 number: Some(it.1.0),
                 ..at(position)
             };
             shown.map(item).collect()
         }
-        Part::Withheld => {
+        SessionList::Withheld => {
             let items = session.withheld.iter();
-            items.map(|(number, it)| withheld(*number, it)).collect()
+            items
+                .map(|(number, it)| withheld_item(*number, it))
+                .collect()
         }
     }
 }
 
-pub(super) fn index_key((sign, hash): SignHash) -> Vec<Value> {
+pub(super) fn index_key((sign, hash): LookupKey) -> Vec<Value> {
     Vec::from([Value::from(sign_word(sign)), Value::from(&hash)])
 }
 
-pub(super) fn index(sign: SignHash, (session, messages): (SessionId, u32)) -> Vec<Value> {
+pub(super) fn index_row(sign: LookupKey, (session, messages): (SessionId, u32)) -> Vec<Value> {
     let mut row = index_key(sign);
     row.extend([Value::from(session.0), Value::from(messages)]);
     row
 }
 
-pub(super) fn episode(episode: EpisodeId, session: SessionId) -> Vec<Value> {
+pub(super) fn episode_row(episode: EpisodeId, session: SessionId) -> Vec<Value> {
     Vec::from([Value::from(episode.0), Value::from(session.0)])
 }
 
-pub(super) fn attempts(episode: EpisodeId, attempts: u32) -> Vec<Value> {
+pub(super) fn attempts_row(episode: EpisodeId, attempts: u32) -> Vec<Value> {
     Vec::from([Value::from(episode.0), Value::from(attempts)])
 }
