@@ -1,4 +1,4 @@
-//! What can go wrong with a ledger on disk, and what the user can do about it.
+//! Errors of a ledger on disk, each with what the user can do about it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -317,7 +317,7 @@ pub enum Mismatch {
     OtherHistory,
 }
 
-/// Whether something was read that is never written: text that is no text, a number out of its range, another type.
+/// Whether a value was read that is never written: invalid text, a number out of range, another type.
 const fn is_no_value_of_ours(error: &rusqlite::Error) -> bool {
     matches!(
         error,
