@@ -85,7 +85,7 @@ fn unread_lines(path: &RelPath, found: Option<&FoundCode>) -> Option<String> {
 pub enum Mode {
     /// Everything is decided about, nothing is appended.
     DryRun,
-    /// What is decided is appended.
+    /// Decisions are appended.
     Append,
 }
 

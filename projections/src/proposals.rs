@@ -61,7 +61,7 @@ pub struct ProposedVersion {
     pub level: Level,
     /// The proof of its definition.
     pub proof: Proof,
-    /// Who supplied it.
+    /// Its origin.
     pub origin: Origin,
     /// Its episode.
     pub episode: EpisodeId,

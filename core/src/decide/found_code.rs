@@ -530,6 +530,7 @@ fn extract_definitions(
     language: Option<LanguageId>,
     code: &str,
 ) -> Result<Extraction, Reason> {
+    // Checked before the language: such code must never become true, whoever could read it.
     if code.contains(redact::MARKER) {
         return Err(Reason::CredentialRedacted);
     }

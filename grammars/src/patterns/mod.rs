@@ -127,7 +127,7 @@ pub(crate) fn extract(position: usize, source: &[u8]) -> Result<Extraction, Extr
     Ok(reader.finish())
 }
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineContent {
     Nothing,

@@ -45,7 +45,7 @@ impl Pass<'_> {
         }
     }
 
-    /// What the grammar of C++ has no place for at some of its words.
+    /// Rewrites uses of some words of C++ that the grammar doesn't know.
     pub(super) fn odd_words(&mut self, index: usize) {
         if self.dialect != CDialect::Cpp {
             return;
@@ -91,7 +91,7 @@ impl Pass<'_> {
         false
     }
 
-    /// Where `<…>` ends, if it begins here.
+    /// The end of `<…>`, if it begins here.
     pub(super) fn past_arguments(&self, open: usize) -> usize {
         let mut depth = 0_i32;
         for at in open..open + ARGUMENTS_MAX {
@@ -484,7 +484,7 @@ impl Pass<'_> {
         self.is(index, b'*') || self.is(index, b'&')
     }
 
-    /// How many line ends lie between two tokens.
+    /// The number of line ends between two tokens.
     pub(super) fn lines_between(&self, index: usize, next: Token) -> usize {
         let end = self.token(index).map_or(0, |token| token.end);
         let between = Span {

@@ -205,7 +205,7 @@ fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
     FileContent::ContentHashes(ContentHashes::of(bytes, as_it_is().as_ref()), skip)
 }
 
-/// What disk says to somebody who asks for these symbols as well.
+/// The observation of a file with these symbols as well.
 fn with_symbols(mut file: DiskFile, symbols: Vec<Symbol>) -> DiskFile {
     let is_defined = |symbol: &Symbol| {
         let found = file.slices.binary_search_by(|it| it.symbol.cmp(symbol));

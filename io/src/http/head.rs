@@ -107,7 +107,7 @@ pub struct ResponseTo {
     pub persistence: Persistence,
     /// Whether the body is sent or only measured (HEAD).
     pub content: Content,
-    /// How the client reads errors.
+    /// The shape of error bodies that the client expects.
     pub errors: ErrorShape,
 }
 

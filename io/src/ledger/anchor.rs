@@ -220,6 +220,7 @@ impl Anchor {
             .write_at(AnchorSlot::offset(slot.generation), &slot.encode())
             .and_then(|()| self.medium.sync())
             .map_err(|source| failed("write", &self.path, source))?;
+        // Only after the sync: a failed write leaves the generation, so that the next attempt overwrites the same, older slot.
         self.generation = slot.generation;
         self.head = head;
         self.synced = true;

@@ -22,7 +22,7 @@ pub(super) const CACHE_KIB: i64 = 512;
 /// Statements kept prepared: four for each projection's table and those of the ledger.
 const STATEMENTS: usize = 128;
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
@@ -214,7 +214,7 @@ pub(crate) fn event_at(connection: &Connection, at: Seq) -> Option<Recorded> {
     read.ok().and(found)
 }
 
-/// When an event was recorded.
+/// The time at which an event was recorded.
 pub(crate) fn recorded_at(
     connection: &Connection,
     seq: Seq,

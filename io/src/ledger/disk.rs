@@ -73,7 +73,7 @@ pub trait Disk: Debug + Send + Sync {
     /// Removes other users' permissions on a file.
     ///
     /// # Errors
-    /// When that isn't allowed.
+    /// When they can't be removed.
     fn make_private(&self, file: &Path) -> io::Result<()>;
 
     /// Removes a file, if it is there.

@@ -79,7 +79,7 @@ pub struct OpenOptions {
     pub tables: &'static [Table],
     /// The handling of a missing anchor.
     pub missing_anchor: MissingAnchor,
-    /// Where the data directory is.
+    /// The disk that the data directory is on.
     pub disk: Arc<dyn Disk>,
     /// The steps to the schema that is written.
     pub ladder: Ladder,
@@ -130,6 +130,7 @@ impl OpenOptions {
                 path: files.dir.clone(),
                 source,
             })?;
+        // The lock comes first, and an existing database isn't written to before all checks are done: a damaged one is evidence.
         let lock = Arc::new(disk.lock(&files.lock)?);
         let database = Database {
             path: files.database.clone(),

@@ -256,7 +256,7 @@ impl LedgerReader {
             .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 
-    /// When an event was recorded, if there is such an event.
+    /// The time at which an event was recorded, if there is such an event.
     ///
     /// # Errors
     /// When the database can't be read.

@@ -102,6 +102,7 @@ impl CheckedOnce {
                 }
             }
         }
+        // The check reads the whole file, so it runs without the lock; a panic in it drops the claim, and others may try again.
         *verdict = CheckState::InProgress;
         drop(verdict);
         let looking = CheckInProgress(Arc::clone(self));
@@ -116,6 +117,7 @@ impl CheckedOnce {
 
     fn set_state(&self, found: CheckState) {
         let mut verdict = self.lock();
+        // A condemnation that came during the check wins over its result.
         if matches!(*verdict, CheckState::InProgress) {
             *verdict = found;
         }

@@ -558,6 +558,8 @@ impl Batch<'_> {
         committed.map_err(|error| self.fail(error.into()))?;
         self.open = false;
         self.log.digests = std::mem::take(&mut self.digests);
+        // The anchor follows the commit: it may lag behind the ledger after a crash, which is repaired, but an anchor ahead of the
+        // ledger means a lost tail.
         let moved = self.head != self.log.head;
         self.log.head = self.head;
         if moved {

@@ -40,7 +40,7 @@ pub enum TableError {
     Shape {
         /// The table.
         table: &'static str,
-        /// What doesn't fit.
+        /// The description of the misfit.
         detail: String,
     },
 }

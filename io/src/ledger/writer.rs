@@ -343,6 +343,7 @@ impl Writer {
             Err(TryRecvError::Empty) => {}
         }
         self.bound_wal()?;
+        // While a move runs, waiting for a commit alone would leave its end, and the pages that came meanwhile, unattended.
         if let Some(mover) = self.mover.as_mut().filter(|mover| mover.is_at_work()) {
             let moved = select! {
                 recv(self.commits) -> commit => return Ok(commit.ok()),
@@ -459,6 +460,7 @@ impl Writer {
     fn checkpoint_idle(&mut self) -> Result<(), LedgerError> {
         self.checkpoint(Checkpoint::Passive)?;
         let wal = self.log.wal()?;
+        // With pages left a reader is at work, and truncating would do nothing.
         if wal.pages_pending == 0 && wal.file_bytes >= self.limits.truncate_bytes {
             self.checkpoint(Checkpoint::Truncate)?;
         }

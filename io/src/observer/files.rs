@@ -20,7 +20,7 @@ use tslp_replay::pending::DiskCheck;
 
 /// Files by path.
 pub trait Files {
-    /// What the path leads to, in one call; good only to recognise a file that was opened before.
+    /// The identity of the file at the path, in one call; only for recognising a file that was opened before.
     fn identity(&self, path: &RelPath) -> Option<Identity>;
 
     /// Opens a regular file for reading; `None` if there is nothing.

@@ -18,7 +18,7 @@ pub struct Identity {
     changed_nanos: i128,
 }
 
-/// When a file was changed, in nanoseconds since 1970.
+/// A file's times of change, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Its content, as the program that wrote it says.
