@@ -197,7 +197,7 @@ fn role(kind: &str) -> NodeRole {
 fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
     let name = field_text(node, "name", outer);
     match node.kind() {
-        "abstract_class_declaration" => javascript::class(name, outer),
+        "abstract_class_declaration" => javascript::open_class(name, outer),
         "interface_declaration" | "enum_declaration" | "type_alias_declaration" => OpenedNode {
             symbols: name.iter().map(|name| outer.qualified(name)).collect(),
             inside: Some(DefinitionPlace::Body),

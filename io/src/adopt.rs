@@ -185,7 +185,7 @@ fn walk_targets(
             ControlFlow::Continue(())
         }
         WalkedFile::File { path, bytes } => {
-            progress.found();
+            progress.file_found();
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             order.put(path, bytes).try_for_each(|next| queue.put(next))
         }
@@ -250,7 +250,7 @@ impl<'c> Adopter<'c> {
             ),
             (false, Mode::Append) => (State::default(), None, DecisionSink::New),
             (true, Mode::DryRun) => {
-                let (state, store) = folded(&files)?;
+                let (state, store) = fold_ledger(&files)?;
                 (
                     state,
                     Some(store),
@@ -286,7 +286,7 @@ impl<'c> Adopter<'c> {
             early.insert(file.number, file);
             while let Some(file) = early.remove(&next) {
                 next += 1;
-                progress.decided();
+                progress.file_decided();
                 self.decide_file(file)?;
             }
         }
@@ -330,7 +330,7 @@ impl<'c> Adopter<'c> {
             }
             if self.waiting.recorded().len() >= COMMIT_EVENTS || self.waiting_bytes >= COMMIT_BYTES
             {
-                self.flush()?;
+                self.send_waiting()?;
             }
         } else if let Some(skip) = skip {
             self.summary.skip(path.as_str(), skip);
@@ -366,7 +366,7 @@ impl<'c> Adopter<'c> {
         }
     }
 
-    fn flush(&mut self) -> Result<(), AdoptError> {
+    fn send_waiting(&mut self) -> Result<(), AdoptError> {
         if self.waiting.recorded().is_empty() {
             return Ok(());
         }
@@ -406,7 +406,7 @@ impl<'c> Adopter<'c> {
 
     /// Appends what is waiting, and waits until all of it is durable.
     fn finish(mut self, walked: Summary) -> Result<Summary, AdoptError> {
-        self.flush()?;
+        self.send_waiting()?;
         if let DecisionSink::Writer {
             commits,
             writer,
@@ -452,7 +452,7 @@ fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
 
 /// Folds a ledger that another process may be using. Archives that have to be rebuilt are taken for empty: what they hold
 /// decides about bytes that are appended, not about what becomes true.
-fn folded(files: &DataFiles) -> Result<(State, StoredContents), AdoptError> {
+fn fold_ledger(files: &DataFiles) -> Result<(State, StoredContents), AdoptError> {
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let reader = readers.open()?;
     let archives = match reader.tables_state()? {

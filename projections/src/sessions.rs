@@ -524,13 +524,13 @@ impl Sessions {
 
     /// The session with this name.
     #[must_use]
-    pub fn named(&self, name: &str) -> Option<SessionId> {
+    pub fn session_named(&self, name: &str) -> Option<SessionId> {
         self.indexed_session(name_key(name))
     }
 
     /// The session that reached this conversation after a completed reply.
     #[must_use]
-    pub fn at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
+    pub fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
         let (id, length) = *self.index.get(&(LookupKind::Point, transcript.0))?;
         let session = self.sessions.get(&id)?;
         let busy = session.open.as_ref().is_some_and(|open| open.in_flight);
@@ -563,12 +563,12 @@ impl Sessions {
             let extended = rest.iter().fold(point, |point, key| point.extended(*key));
             extended == whole
         })?;
-        self.at(TranscriptHash(*point))
+        self.session_at(TranscriptHash(*point))
     }
 
     /// Whether there is such a session.
     #[must_use]
-    pub fn knows(&self, session: SessionId) -> bool {
+    pub fn contains(&self, session: SessionId) -> bool {
         self.sessions.contains_key(&session)
     }
 
@@ -649,7 +649,7 @@ impl Sessions {
 
     /// The last completed exchanges, oldest first.
     #[must_use]
-    pub fn recent(&self, session: SessionId) -> Vec<Exchange> {
+    pub fn recent_exchanges(&self, session: SessionId) -> Vec<Exchange> {
         self.sessions
             .get(&session)
             .map_or_else(Vec::new, |session| {
@@ -672,7 +672,7 @@ impl Sessions {
 
     /// The version of an entity that the model was shown in this episode's prompt, if it is the session's last.
     #[must_use]
-    pub fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
+    pub fn version_shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
         let session = self.sessions.get(self.episodes.get(&episode)?)?;
         let is_last = session.last_episode == episode;
         let mut shown = session

@@ -32,11 +32,11 @@ impl Progress {
         Self(ProgressBar::hidden())
     }
 
-    pub(super) fn found(&self) {
+    pub(super) fn file_found(&self) {
         self.0.inc_length(1);
     }
 
-    pub(super) fn decided(&self) {
+    pub(super) fn file_decided(&self) {
         self.0.inc(1);
     }
 

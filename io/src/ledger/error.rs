@@ -280,7 +280,7 @@ pub enum LedgerError {
     Moved {
         /// The database.
         path: PathBuf,
-        /// The expected head.
+        /// The expected position.
         expected: Seq,
         /// The head that was found.
         found: Head,

@@ -13,7 +13,7 @@ use tslp_replay::log::{Head, Stored};
 
 use super::anchor::Anchor;
 use super::backup::copy_pages;
-use super::connection::{self, Access, Database, beside, pragma};
+use super::connection::{self, Access, Database, companion_file, pragma};
 use super::error::LedgerError;
 use super::open::file_failed;
 use super::recognise::check_pages;
@@ -125,13 +125,15 @@ fn keep_copy(
     head: Head,
 ) -> Result<PathBuf, LedgerError> {
     let to = ladder.current();
-    let mut copy = beside(&database.path, &format!(".before-v{to}"));
+    let mut copy = companion_file(&database.path, &format!(".before-v{to}"));
     for number in 2.. {
         let there = database_at(database, &copy);
         match there.disk.bytes(&copy) {
             Ok(None) => break,
             Ok(Some(_)) if is_copy(&there, version, head) => return Ok(copy),
-            Ok(Some(_)) => copy = beside(&database.path, &format!(".before-v{to}-{number}")),
+            Ok(Some(_)) => {
+                copy = companion_file(&database.path, &format!(".before-v{to}-{number}"))
+            }
             Err(source) => return Err(file_failed("look at", &copy, source)),
         }
     }
@@ -149,7 +151,7 @@ fn keep_copy(
             source: Box::new(source),
         },
     };
-    let fresh = database_at(database, &beside(&copy, ".new"));
+    let fresh = database_at(database, &companion_file(&copy, ".new"));
     let made = make_copy(database, &fresh, &copy, head);
     if made.is_err() {
         // The rest would take up room; the next attempt removes it if this fails.
@@ -182,7 +184,7 @@ fn is_copy(file: &Database, version: i64, head: Head) -> bool {
 
 fn remove(fresh: &Database) -> Result<(), LedgerError> {
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        let left_over = beside(&fresh.path, suffix);
+        let left_over = companion_file(&fresh.path, suffix);
         let removed = fresh.disk.remove(&left_over);
         removed.map_err(|source| file_failed("remove", &left_over, source))?;
     }
@@ -218,7 +220,11 @@ pub(super) fn copy_of_connection(
     let durable = disk.open(&fresh.path).and_then(|mut file| file.sync());
     durable.map_err(|source| file_failed("sync", &fresh.path, source))?;
     // The anchor first: the copy's name is what marks it as complete.
-    drop(Anchor::create_on(disk, &beside(copy, ".anchor"), head)?);
+    drop(Anchor::create_on(
+        disk,
+        &companion_file(copy, ".anchor"),
+        head,
+    )?);
     disk.rename(&fresh.path, copy)
         .and_then(|()| disk.sync_name(copy))
         .map_err(|source| file_failed("name", copy, source))

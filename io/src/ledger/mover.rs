@@ -80,9 +80,9 @@ impl Mover {
             return None;
         }
         match self.moved.try_recv() {
-            Ok(moved) => Some(self.ended(Some(moved))),
+            Ok(moved) => Some(self.take_end(Some(moved))),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(self.ended(None)),
+            Err(TryRecvError::Disconnected) => Some(self.take_end(None)),
         }
     }
 
@@ -92,17 +92,17 @@ impl Mover {
             return None;
         }
         let moved = self.moved.recv().ok();
-        Some(self.ended(moved))
+        Some(self.take_end(moved))
     }
 
     /// The channel on which the move's end will come, for a caller that waits for something else at the same time and passes the
     /// end to [`ended`](Self::ended).
-    pub(super) const fn ends(&self) -> &Receiver<MoveResult> {
+    pub(super) const fn end_receiver(&self) -> &Receiver<MoveResult> {
         &self.moved
     }
 
     /// Takes an end that was received; `None` if the thread has ended.
-    pub(super) fn ended(&mut self, moved: Option<MoveResult>) -> MoveResult {
+    pub(super) fn take_end(&mut self, moved: Option<MoveResult>) -> MoveResult {
         self.at_work = false;
         moved.unwrap_or_else(|| {
             Err(LedgerError::Poisoned {

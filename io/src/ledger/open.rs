@@ -12,7 +12,7 @@ use tslp_projections::table::{Table, TableDigest};
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, AnchorState};
-use super::connection::{self, Access, Database, beside, set_meta};
+use super::connection::{self, Access, Database, companion_file, set_meta};
 use super::disk::{Disk, FileSystem};
 use super::error::{LedgerError, Mismatch};
 use super::lock::DataDirLock;
@@ -253,7 +253,7 @@ fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerEr
         remnant: remnant.to_owned(),
     };
     for suffix in ["-wal", "-journal"] {
-        let remnant = beside(&files.database, suffix);
+        let remnant = companion_file(&files.database, suffix);
         if has_bytes(disk, &remnant)? {
             return Err(missing(&remnant));
         }
@@ -269,11 +269,11 @@ fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerEr
 fn create(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), LedgerError> {
     let disk = &*database.disk;
     let fresh = Database {
-        path: beside(&database.path, ".new"),
+        path: companion_file(&database.path, ".new"),
         disk: Arc::clone(&database.disk),
     };
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        let left_over = beside(&fresh.path, suffix);
+        let left_over = companion_file(&fresh.path, suffix);
         disk.remove(&left_over)
             .map_err(|source| file_failed("remove", &left_over, source))?;
     }

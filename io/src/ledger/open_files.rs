@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tslp_replay::log::Head;
 
-use super::connection::{Database, beside};
+use super::connection::{Database, companion_file};
 use super::disk::FileIdentity;
 use super::error::LedgerError;
 use super::migrate::{copy_of_connection, database_at};
@@ -35,7 +35,7 @@ impl OpenFiles {
         };
         Self {
             database: file(database.path.clone()),
-            wal: file(beside(&database.path, "-wal")),
+            wal: file(companion_file(&database.path, "-wal")),
         }
     }
 
@@ -90,7 +90,7 @@ impl NamedFile {
 
 /// Copies what the connection still sees to a name of its own. Returns what to do with the copy, or why there is none.
 fn rescue(connection: &Connection, database: &Database, head: Head) -> String {
-    let copy = beside(&database.path, &format!(".rescued-{}", head.seq.0));
+    let copy = companion_file(&database.path, &format!(".rescued-{}", head.seq.0));
     match copy_to(connection, database, &copy, head) {
         Ok(()) => {
             let (copy, path) = (copy.display(), database.path.display());
@@ -116,6 +116,6 @@ fn copy_to(
             source,
         })?;
     }
-    let fresh = database_at(database, &beside(copy, ".new"));
+    let fresh = database_at(database, &companion_file(copy, ".new"));
     copy_of_connection(connection, database, &fresh, copy, head)
 }

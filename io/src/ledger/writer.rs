@@ -347,9 +347,9 @@ impl Writer {
         if let Some(mover) = self.mover.as_mut().filter(|mover| mover.is_at_work()) {
             let moved = select! {
                 recv(self.commits) -> commit => return Ok(commit.ok()),
-                recv(mover.ends()) -> moved => moved,
+                recv(mover.end_receiver()) -> moved => moved,
             };
-            let moved = mover.ended(moved.ok());
+            let moved = mover.take_end(moved.ok());
             self.end_move(moved)?;
         }
         if self.look_at_wal()?.pages_pending < self.limits.checkpoint_pages {
