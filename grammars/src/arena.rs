@@ -351,7 +351,7 @@ unsafe fn header(place: *mut c_void) -> PieceHeader {
 }
 
 /// # Safety
-/// The place was given by [`foreign`] and is not free.
+/// The place was given by [`system_memory`] and is not free.
 unsafe fn foreign_bytes(place: *mut c_void) -> usize {
     // SAFETY: the caller's.
     unsafe {

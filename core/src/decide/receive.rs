@@ -34,7 +34,7 @@ pub struct ReceivedPrompt {
     pub keys: Vec<Option<MessageKey>>,
     /// The number of messages that the session's conversation had before, without system messages.
     pub known_length: u32,
-    /// The number of messages at the conversation's start that the request leaves out; not 0 only on replay.
+    /// The number of messages at the conversation's start that the request leaves out: 0, unless a recorded prompt is retraced.
     pub left_out: u32,
 }
 

@@ -313,7 +313,7 @@ fn seq(row: &Row<'_>, column: usize) -> rusqlite::Result<Seq> {
         .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, stored))
 }
 
-/// The path of a file that SQLite keeps beside its database.
+/// The path of a file that SQLite keeps next to its database.
 pub(crate) fn companion_file(database: &Path, suffix: &str) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(suffix);

@@ -96,7 +96,7 @@ impl Mover {
     }
 
     /// The channel on which the move's end will come, for a caller that waits for something else at the same time and passes the
-    /// end to [`ended`](Self::ended).
+    /// end to [`take_end`](Self::take_end).
     pub(super) const fn end_receiver(&self) -> &Receiver<MoveResult> {
         &self.moved
     }
