@@ -257,6 +257,8 @@ pub fn judge(facts: &GateFacts, thresholds: Thresholds, profile: Profile) -> Gat
     let unmatched = moved.filter(|_| facts.base_verdict == BaseVerdict::Unmatched);
     // STALE code is withheld, so the model can't have seen it, and STALE is the more useful reason of the two.
     let unseen = moved.filter(|_| facts.base_verdict == BaseVerdict::Unseen);
+    // All rules are judged, so that the report is complete; the order here only picks the reason that is most useful to name.
+    // An edit that doesn't match explains all other failures, and a failure of gate A can be mended without the user.
     let refused = unmatched
         .or(refusal)
         .or(damaged)
@@ -302,6 +304,10 @@ fn gate_a(
     let confirmed = facts.confirmed.unwrap_or_default();
     let nodes_needed = share_of(base.nodes.max(confirmed.nodes), thresholds.nodes_percent);
     let tokens_needed = share_of(base.tokens.max(confirmed.tokens), thresholds.tokens_percent);
+    debug_assert!(
+        facts.symbols_missing <= facts.symbols_of_base,
+        "missing symbols are some of the base's"
+    );
     let kept = facts.symbols_of_base - facts.symbols_missing;
     let rules = [
         boolean_verdict(Reason::Confirmed, facts.level == Level::Confirmed),

@@ -12,7 +12,7 @@ pub const BLOCKS_PER_MESSAGE_MAX: usize = 512;
 /// Bytes of unfenced text of one message that are parsed to see whether they are code: what people paste by hand is shorter.
 pub const UNFENCED_BYTES_MAX: usize = 256 << 10;
 
-/// How often it is tried.
+/// Most parses that are tried on the unfenced text of one message.
 pub const UNFENCED_TRIES_MAX: usize = 64;
 
 /// Tracked definitions of one name that code without a path is compared with.

@@ -4,7 +4,7 @@ use core::fmt;
 
 macro_rules! reasons {
     ($($(#[$doc:meta])+ $name:ident = $code:literal,)+) => {
-        /// Why the engine decided as it did. The codes are stable: they stand in ledgers.
+        /// The reason for a decision. The codes are stable, because ledgers hold them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Reason {
             $($(#[$doc])+ $name,)+

@@ -85,6 +85,7 @@ fn for_each_look(text: &str, mut found: impl FnMut(CandidateSpot)) {
 }
 
 fn credential_at(reading: &mut ScannedText<'_>, at: usize, first: u64) -> Option<Range<usize>> {
+    // By form first: it is the surest sign, and the cheapest test.
     if let Some(found) = format::credential_at(reading, at, first) {
         return Some(found);
     }

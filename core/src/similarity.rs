@@ -10,8 +10,8 @@ pub fn words_shared_percent(base: &[u8], new: &[u8]) -> u8 {
     share_percent(base.intersection(&new).count(), base.len())
 }
 
-/// How many tokens two definitions have in common, each as often as both have it, in percent of their mean count
-/// (Dice's coefficient). Occurrences of `names`, their own, don't count.
+/// The tokens that two definitions have in common, each as often as both have it, in percent of their mean count (Dice's
+/// coefficient). Occurrences of `names`, the definitions' own, don't count.
 #[must_use]
 pub fn tokens_alike_percent(one: &[u8], other: &[u8], names: [&str; 2]) -> u8 {
     let (counts, total) = count_tokens(one, names);

@@ -60,9 +60,9 @@ pub struct CurrentVersion {
     pub spans: Vec<Span>,
     /// Its structure.
     pub figures: Figures,
-    /// How it was read.
+    /// The proof of its definition.
     pub proof: Proof,
-    /// Who supplied it.
+    /// Its origin.
     pub origin: Origin,
     /// The episode in which it became true.
     pub episode: EpisodeId,
@@ -89,7 +89,7 @@ pub struct Proposal {
     pub report: Option<GateReport>,
     /// The known entity that it is suspected to rename.
     pub rename_of: Option<EntityId>,
-    /// Who supplied it.
+    /// Its origin.
     pub origin: Origin,
 }
 
@@ -179,7 +179,7 @@ pub struct FormerVersion {
     pub artifact: ArtifactHash,
     /// Its ranges in those bytes.
     pub spans: Vec<Span>,
-    /// Who supplied it.
+    /// Its origin.
     pub origin: Origin,
     /// The episode in which it became true.
     pub episode: EpisodeId,

@@ -279,7 +279,7 @@ unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
     let class = bytes.saturating_add(HEADER).div_ceil(STEP).max(2);
     let open = OPEN.get();
     if class > CLASSES || open.is_null() {
-        return foreign(ptr::null_mut(), 0, bytes).cast();
+        return system_memory(ptr::null_mut(), 0, bytes).cast();
     }
     // SAFETY: it lives as long as it is open, on this thread alone, and nothing else here refers to it.
     unsafe { (*open).take_piece(class) }.cast()
@@ -305,7 +305,7 @@ unsafe extern "C" fn realloc(place: *mut c_void, bytes: usize) -> *mut c_void {
     if class == FOREIGN {
         // SAFETY: the size precedes such a header.
         let before = unsafe { foreign_bytes(place) };
-        return foreign(place.cast(), before, bytes).cast();
+        return system_memory(place.cast(), before, bytes).cast();
     }
     let held = class as usize * STEP - HEADER;
     if bytes <= held {
@@ -351,7 +351,7 @@ unsafe fn header(place: *mut c_void) -> PieceHeader {
 }
 
 /// # Safety
-/// The place was given by [`foreign`] and is not free.
+/// The place was given by [`system_memory`] and is not free.
 unsafe fn foreign_bytes(place: *mut c_void) -> usize {
     // SAFETY: the caller's.
     unsafe {
@@ -364,7 +364,7 @@ unsafe fn foreign_bytes(place: *mut c_void) -> usize {
 }
 
 /// Memory of the system; with a pointer from an earlier call, that piece grown or shrunk.
-fn foreign(place: *mut u8, before: usize, bytes: usize) -> *mut u8 {
+fn system_memory(place: *mut u8, before: usize, bytes: usize) -> *mut u8 {
     let layout = foreign_layout(bytes);
     // SAFETY: no layout here is empty; a place was given by this function with the layout of as many bytes as `before` says;
     // the header fits before what was asked for, and both its parts are aligned.

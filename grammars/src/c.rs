@@ -60,7 +60,7 @@ pub(crate) const STUBS_WITH_REMARK: &[&str] = &[
 fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
     match node.kind() {
         "function_definition" => OpenedNode {
-            symbols: function(node, outer).into_iter().collect(),
+            symbols: function_name(node, outer).into_iter().collect(),
             inside: Some(DefinitionPlace::Body),
             ..OpenedNode::default()
         },
@@ -127,7 +127,7 @@ pub(crate) fn open_shared(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Opened
             ..OpenedNode::default()
         },
         "preproc_ifdef" => OpenedNode {
-            guard: guard(node, outer),
+            guard: include_guard(node, outer),
             ..OpenedNode::default()
         },
         _ => OpenedNode::default(),
@@ -218,7 +218,7 @@ pub(crate) fn tag(specifier: Node<'_>) -> Option<Node<'_>> {
     specifier.child_by_field_name("name")
 }
 
-fn function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
+fn function_name(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
     node.child_by_field_name("body")?;
     if let Some(call) = macro_function(node, outer) {
         return Some(call);
@@ -247,7 +247,7 @@ pub(crate) fn has_storage(node: Node<'_>, outer: &NodeContext<'_, '_>, storage: 
 }
 
 /// `#ifndef X` directly followed by an empty `#define X` and more guards against double inclusion.
-fn guard(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<usize> {
+fn include_guard(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<usize> {
     if outer.place != DefinitionPlace::Namespace {
         return None;
     }

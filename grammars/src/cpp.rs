@@ -72,7 +72,7 @@ fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode 
             ..OpenedNode::default()
         },
         "function_definition" => OpenedNode {
-            symbols: function(node, outer).into_iter().collect(),
+            symbols: function_name(node, outer).into_iter().collect(),
             inside: Some(DefinitionPlace::Body),
             ..OpenedNode::default()
         },
@@ -103,7 +103,7 @@ fn type_with_body(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
 }
 
 /// The name of a function with a body, or of one that is defaulted or deleted; a mere declaration has none.
-fn function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
+fn function_name(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
     if let Some(call) = c::macro_function(node, outer) {
         return Some(outer.qualified(&call));
     }

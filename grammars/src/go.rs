@@ -56,7 +56,7 @@ fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode 
     };
     match node.kind() {
         "function_declaration" | "method_declaration" => OpenedNode {
-            symbols: function(node, outer).into_iter().collect(),
+            symbols: function_name(node, outer).into_iter().collect(),
             ..in_body
         },
         "type_spec" | "type_alias" => OpenedNode {
@@ -92,7 +92,7 @@ fn is_group(declaration: Node<'_>) -> bool {
         .any(|child| matches!(child.kind(), "(" | "var_spec_list"))
 }
 
-fn function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
+fn function_name(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
     node.child_by_field_name("body")?;
     let name = field_text(node, "name", outer)?;
     let Some(receiver) = node.child_by_field_name("receiver") else {

@@ -75,7 +75,9 @@ pub(crate) fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> 
     let name = || field_text(node, "name", outer).map(|name| tightened(&name));
     match node.kind() {
         "export_statement" => match node.child_by_field_name("value") {
-            Some(value) if outer.holds_values() => defined(&[DEFAULT.to_owned()], value, outer),
+            Some(value) if outer.holds_values() => {
+                open_named_value(&[DEFAULT.to_owned()], value, outer)
+            }
             _ => OpenedNode {
                 wraps: true,
                 ..OpenedNode::default()
@@ -89,7 +91,7 @@ pub(crate) fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> 
             inside: Some(DefinitionPlace::Body),
             ..OpenedNode::default()
         },
-        "class_declaration" => class(name(), outer),
+        "class_declaration" => open_class(name(), outer),
         "statement_block" => OpenedNode {
             inside: (!is_top_level(node, outer)).then_some(DefinitionPlace::Body),
             ..OpenedNode::default()
@@ -116,15 +118,15 @@ pub(crate) fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> 
             inside: Some(DefinitionPlace::Body),
             ..OpenedNode::default()
         },
-        "field_definition" | "public_field_definition" | "pair" => member(node, outer),
+        "field_definition" | "public_field_definition" | "pair" => open_member(node, outer),
         _ if !outer.holds_values() => OpenedNode::default(),
-        "expression_statement" => assignment(node, outer),
+        "expression_statement" => open_assignment(node, outer),
         _ => variables(node, outer),
     }
 }
 
 /// A class of this name, if it has one.
-pub(crate) fn class(name: Option<String>, outer: &NodeContext<'_, '_>) -> OpenedNode {
+pub(crate) fn open_class(name: Option<String>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     OpenedNode {
         symbols: name.iter().map(|name| outer.qualified(name)).collect(),
         inside: Some(DefinitionPlace::Type),
@@ -134,7 +136,7 @@ pub(crate) fn class(name: Option<String>, outer: &NodeContext<'_, '_>) -> Opened
 }
 
 /// A field or a property is a definition if it holds a function. The members of an object in an object are found, too.
-fn member(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
+fn open_member(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     let name = ["property", "name", "key"]
         .iter()
         .find_map(|field| field_text(node, field, outer))
@@ -170,7 +172,7 @@ fn is_composed(value: Node<'_>) -> bool {
 }
 
 /// `a.b = c.d = function () {…}`, or a class or an object.
-fn assignment(statement: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
+fn open_assignment(statement: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     if is_called_function(statement) {
         return OpenedNode {
             inside: Some(DefinitionPlace::Namespace),
@@ -189,7 +191,7 @@ fn assignment(statement: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     };
     names.retain(is_name);
     match value.filter(|_| !names.is_empty()) {
-        Some(value) => defined(&names, value, outer),
+        Some(value) => open_named_value(&names, value, outer),
         None => OpenedNode {
             inside: Some(DefinitionPlace::Body),
             ..OpenedNode::default()
@@ -251,7 +253,7 @@ fn variables(declaration: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
         preamble: imports,
         first_only: is_var && value.is_none_or(|value| !is_function(value)),
         ..match value {
-            Some(value) => defined(&names, value, outer),
+            Some(value) => open_named_value(&names, value, outer),
             None => OpenedNode {
                 symbols: names.iter().map(|name| outer.qualified(name)).collect(),
                 inside: Some(DefinitionPlace::Body),
@@ -262,12 +264,12 @@ fn variables(declaration: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
 }
 
 /// The definitions of names with this value; none if the value has no parts.
-fn defined(names: &[String], value: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
+fn open_named_value(names: &[String], value: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     let symbols = names.iter().map(|name| outer.qualified(name)).collect();
     match value.kind() {
         "class" | "object" => OpenedNode {
             symbols,
-            ..class(names.first().cloned(), outer)
+            ..open_class(names.first().cloned(), outer)
         },
         _ if is_function(value) => OpenedNode {
             symbols,

@@ -75,7 +75,7 @@ pub(crate) struct Language {
     /// Version of the grammar, and of our reading of it after the `+`.
     pub(crate) version: &'static str,
 
-    /// What joins the parts of a qualified name.
+    /// The separator between the parts of a qualified name.
     pub(crate) separator: &'static str,
 
     /// The grammar.
@@ -311,7 +311,7 @@ static TABLE: &[LanguageRow] = &[
     },
 ];
 
-/// How many languages there are.
+/// The number of languages.
 pub(crate) fn count() -> usize {
     TABLE.len()
 }

@@ -16,7 +16,12 @@ pub(crate) struct Comment {
 ///
 /// A comment documents the definition after it if it begins its line, is separated only by whitespace with at most one line
 /// end, and is no placeholder.
-pub(crate) fn start(source: &[u8], comments: &[Comment], prefixes: &[Span], start: u32) -> u32 {
+pub(crate) fn definition_start(
+    source: &[u8],
+    comments: &[Comment],
+    prefixes: &[Span],
+    start: u32,
+) -> u32 {
     let mut start = start;
     let mut prefixes = &prefixes[..prefixes.partition_point(|span| span.start < start)];
     let mut comments = &comments[..comments.partition_point(|comment| comment.span.start < start)];

@@ -188,7 +188,7 @@ fn read_at_once(
             let mut known_now = firsts.clone();
             let mut mended = walk::walk(language, &tree, source, &readable, &mut known_now);
             // Blanking costs at most the torn blocks' own definitions; it must gain at least as many elsewhere.
-            if sound(&mended) + torn.len() < sound(&read) {
+            if count_sound(&mended) + torn.len() < count_sound(&read) {
                 break;
             }
             // Placeholders inside torn blocks still count, and so does that the text breaks off.
@@ -204,7 +204,7 @@ fn read_at_once(
 }
 
 /// The number of definitions without errors.
-fn sound(read: &Extraction) -> usize {
+fn count_sound(read: &Extraction) -> usize {
     let sound = read.definitions.iter().filter(|it| !it.damaged);
     sound.count()
 }

@@ -30,7 +30,8 @@ const UNTRUSTED_SHARE: usize = 8;
 /// Reads a text piece by piece.
 ///
 /// # Errors
-/// [`ExtractError::TooLarge`] if it can't be cut; else the error of the first piece that can't be read.
+/// [`ExtractError::TooLarge`] if it can't be cut, [`ExtractError::TooDense`] if it has too many definitions; else the error of the
+/// first piece that can't be read.
 pub(crate) fn extract(
     language: &'static Language,
     source: &[u8],

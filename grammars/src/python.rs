@@ -63,7 +63,7 @@ fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode 
             ..OpenedNode::default()
         },
         "function_definition" => OpenedNode {
-            symbols: function(node, outer).into_iter().collect(),
+            symbols: function_name(node, outer).into_iter().collect(),
             inside: Some(DefinitionPlace::Body),
             is_fragment: is_fragment(node, outer),
             ..OpenedNode::default()
@@ -101,7 +101,7 @@ fn is_fragment(node: Node<'_>, outer: &NodeContext<'_, '_>) -> bool {
     outer.place == DefinitionPlace::Namespace && wrapper.start_position().column > 0 && is_in_file()
 }
 
-fn function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
+fn function_name(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
     let mut name = field_text(node, "name", outer)?;
     if let Some(wrapper) = outer.wrappers().next() {
         let mut cursor = wrapper.walk();

@@ -74,14 +74,14 @@ pub(crate) fn repaired(
     let words = WordCounts::of(source);
     let mut refused = HashSet::new();
     for _ in 0..ROUNDS_MAX {
-        let (errors, mut edits) = edits(&tree, readable.text(source), &words);
+        let (errors, mut edits) = find_edits(&tree, readable.text(source), &words);
         edits.retain(|edit| !refused.contains(&edit.span().start));
         if edits.is_empty() {
             break;
         }
         // One tree at a time: each takes many times the memory of its text.
         drop(tree);
-        let mut text = edited(readable.text(source), &edits);
+        let mut text = with_edits(readable.text(source), &edits);
         let mut next = parse::parse_bounded(language, &text, nesting);
         let left = next.as_ref().map_or_else(|_| Vec::new(), errors_of);
         let helps = |edit: &RepairEdit| {
@@ -94,7 +94,7 @@ pub(crate) fn repaired(
         refused.extend(useless.iter().map(|edit| edit.span().start));
         if !useless.is_empty() {
             drop(next);
-            text = edited(readable.text(source), &kept);
+            text = with_edits(readable.text(source), &kept);
             next = parse::parse_bounded(language, &text, nesting);
         }
         match next.map(|next| (errors_of(&next).len(), next)) {
@@ -103,7 +103,7 @@ pub(crate) fn repaired(
                 readable.changed = Some(text);
                 readable
                     .prefixes
-                    .extend(kept.iter().filter_map(RepairEdit::passed));
+                    .extend(kept.iter().filter_map(RepairEdit::blanked_span));
             }
             _ => {
                 tree = parse::parse_bounded(language, readable.text(source), nesting)?;
@@ -118,7 +118,7 @@ pub(crate) fn repaired(
 }
 
 /// The text with some edits.
-fn edited(text: &[u8], edits: &[RepairEdit]) -> Vec<u8> {
+fn with_edits(text: &[u8], edits: &[RepairEdit]) -> Vec<u8> {
     let mut text = text.to_vec();
     for edit in edits {
         edit.apply(&mut text);
@@ -144,7 +144,7 @@ impl RepairEdit {
     }
 
     /// The span that is blanked.
-    fn passed(&self) -> Option<Span> {
+    fn blanked_span(&self) -> Option<Span> {
         match self {
             Self::Pass(span) => Some(*span),
             Self::Loop { .. } => None,
@@ -201,7 +201,7 @@ fn each_error<'tree>(tree: &'tree Tree, mut found: impl FnMut(Node<'tree>, bool)
 }
 
 /// The number of errors, and the edits that may repair them, in source order and not overlapping.
-fn edits(tree: &Tree, text: &[u8], known: &WordCounts<'_>) -> (usize, Vec<RepairEdit>) {
+fn find_edits(tree: &Tree, text: &[u8], known: &WordCounts<'_>) -> (usize, Vec<RepairEdit>) {
     let mut errors = 0;
     let mut edits = Vec::new();
     let mut past = 0;
@@ -211,7 +211,7 @@ fn edits(tree: &Tree, text: &[u8], known: &WordCounts<'_>) -> (usize, Vec<Repair
             return;
         }
         let edit = if node.is_error() {
-            passed(span(node), text, known, in_body)
+            blanking_edit(span(node), text, known, in_body)
         } else {
             made_up(node, text, known, in_body)
         };
@@ -225,7 +225,12 @@ fn edits(tree: &Tree, text: &[u8], known: &WordCounts<'_>) -> (usize, Vec<Repair
 
 /// Passes over a stretch that holds nothing but a few words, some with arguments. Where it holds a type, the word in
 /// front, which the parser took for one, is the macro.
-fn passed(span: Span, text: &[u8], known: &WordCounts<'_>, in_body: bool) -> Option<RepairEdit> {
+fn blanking_edit(
+    span: Span,
+    text: &[u8],
+    known: &WordCounts<'_>,
+    in_body: bool,
+) -> Option<RepairEdit> {
     if in_body && let Some(edit) = loop_before(span.start as usize, text) {
         return Some(edit);
     }
@@ -441,7 +446,7 @@ fn made_up(
         let after_parameters = text[..at].trim_ascii_end().ends_with(b")");
         let is_macro = looks_like_macro(&text[next..word_end]);
         (word_end > next && (after_parameters || is_macro))
-            .then(|| passed(following, text, known, false))?
+            .then(|| blanking_edit(following, text, known, false))?
     };
     // Words alone declare nothing: the declaration goes on after them, and one of them is the macro.
     following().or_else(|| {

@@ -56,7 +56,7 @@ fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode 
     let name = field_text(node, "name", outer);
     let symbols: Vec<String> = name.iter().map(|name| outer.qualified(name)).collect();
     match node.kind() {
-        "impl_item" => implementation(node, outer),
+        "impl_item" => open_implementation(node, outer),
         "mod_item" => OpenedNode {
             preamble: node.child_by_field_name("body").is_none(),
             inside: Some(DefinitionPlace::Namespace),
@@ -80,7 +80,7 @@ fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode 
     }
 }
 
-fn implementation(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
+fn open_implementation(node: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
     let inside = OpenedNode {
         inside: Some(DefinitionPlace::Type),
         ..OpenedNode::default()

@@ -164,7 +164,7 @@ fn is_followed_by_signature(source: &[u8], open: usize) -> bool {
     rest[arguments + 1..].trim_ascii_start().starts_with(b":")
 }
 
-/// Where the bracket that a text begins with is closed; an arrow closes nothing.
+/// The position at which the bracket that a text begins with is closed; an arrow closes nothing.
 fn closing(text: &[u8], open: u8, close: u8) -> Option<usize> {
     let mut depth = 0_u32;
     for (at, byte) in text.iter().enumerate() {
@@ -197,7 +197,7 @@ fn role(kind: &str) -> NodeRole {
 fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode {
     let name = field_text(node, "name", outer);
     match node.kind() {
-        "abstract_class_declaration" => javascript::class(name, outer),
+        "abstract_class_declaration" => javascript::open_class(name, outer),
         "interface_declaration" | "enum_declaration" | "type_alias_declaration" => OpenedNode {
             symbols: name.iter().map(|name| outer.qualified(name)).collect(),
             inside: Some(DefinitionPlace::Body),

@@ -176,14 +176,14 @@ pub(crate) fn walk(
         preamble: source.starts_with(b"#!/"),
     };
     walk.run(&mut tree.walk());
-    walk.finish()
+    walk.into_extraction()
 }
 
 impl<'tree> TreeWalk<'tree, '_> {
     fn run(&mut self, cursor: &mut TreeCursor<'tree>) {
         let mut depth = 0;
         loop {
-            let is_comment = self.enter(cursor.node(), depth);
+            let is_comment = self.enter_node(cursor.node(), depth);
             if cursor.goto_first_child() {
                 depth += 1;
                 continue;
@@ -203,7 +203,7 @@ impl<'tree> TreeWalk<'tree, '_> {
     }
 
     /// Handles a node before its children. Returns whether it is a comment.
-    fn enter(&mut self, node: Node<'tree>, depth: u32) -> bool {
+    fn enter_node(&mut self, node: Node<'tree>, depth: u32) -> bool {
         let NodeKind {
             role,
             named,
@@ -383,9 +383,9 @@ impl<'tree> TreeWalk<'tree, '_> {
             Some(frame) => (frame.node, frame.depth, frame.at_entry),
             None => (node, depth, self.totals_before(node)),
         };
-        let span = self.span(anchor);
+        let span = self.definition_span(anchor);
         let Parts { head_end, body } = (self.language.parts)(node);
-        let head = self.head(span, parts::start(anchor, self.kinds), head_end);
+        let head = self.head_span(span, parts::start(anchor, self.kinds), head_end);
         let is_apart = self.open.is_empty();
         let top_level = self.place == DefinitionPlace::Namespace
             || self.place == DefinitionPlace::Type && is_apart;
@@ -425,9 +425,9 @@ impl<'tree> TreeWalk<'tree, '_> {
     }
 
     /// From the comments above a node to its end, a semicolon included.
-    fn span(&self, node: Node<'tree>) -> Span {
+    fn definition_span(&self, node: Node<'tree>) -> Span {
         let seen = span_of(node);
-        let start = lead::start(self.source, &self.comments, &self.prefixes, seen.start);
+        let start = lead::definition_start(self.source, &self.comments, &self.prefixes, seen.start);
         let text = seen.of(self.source);
         let trimmed = text.trim_ascii_end().len();
         let mut end = seen.start + u32::try_from(trimmed).unwrap_or(u32::MAX);
@@ -441,7 +441,7 @@ impl<'tree> TreeWalk<'tree, '_> {
     }
 
     /// The head from `start` to `end`, without what separates it from the body.
-    fn head(&self, span: Span, start: usize, end: usize) -> Span {
+    fn head_span(&self, span: Span, start: usize, end: usize) -> Span {
         let text = self.source.get(start..end).unwrap_or_default();
         let ends_head = |byte: &u8| !byte.is_ascii_whitespace() && !matches!(byte, b';' | b':');
         match text.iter().rposition(ends_head) {
@@ -453,7 +453,7 @@ impl<'tree> TreeWalk<'tree, '_> {
         }
     }
 
-    fn body(&self, place: BodyPlace) -> Body {
+    fn body_of(&self, place: BodyPlace) -> Body {
         match place {
             BodyPlace::Nowhere => Body::None,
             BodyPlace::Code => Body::Code,
@@ -479,7 +479,7 @@ impl<'tree> TreeWalk<'tree, '_> {
 
     fn leave_nodes(&mut self, depth: u32) {
         while let Some(open) = self.open.pop_if(|open| open.depth == depth) {
-            let body = self.body(open.body);
+            let body = self.body_of(open.body);
             let definition = &mut self.definitions[open.index];
             definition.body = body;
             definition.figures = Figures {
@@ -501,7 +501,7 @@ impl<'tree> TreeWalk<'tree, '_> {
         }
     }
 
-    fn finish(mut self) -> Extraction {
+    fn into_extraction(mut self) -> Extraction {
         let suspects = u32::try_from(self.readable.suspects.len()).unwrap_or(u32::MAX);
         self.totals.errors = self.totals.errors.saturating_add(suspects);
         let suspects = self.readable.suspects.iter();
@@ -551,7 +551,7 @@ impl<'tree> TreeWalk<'tree, '_> {
             if self.definitions.len() >= DEFINITIONS_PER_BLOCK_MAX {
                 return;
             }
-            let start = lead::start(self.source, &self.comments, &[], span.start);
+            let start = lead::definition_start(self.source, &self.comments, &[], span.start);
             self.definitions.push(Definition {
                 symbol: Symbol::new(&String::from_utf8_lossy(name.of(self.source))),
                 span: Span {

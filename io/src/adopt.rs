@@ -1,4 +1,4 @@
-//! `tslp adopt`: takes a tree of files as the write-head's word, in memory that doesn't grow with the tree.
+//! `tslp adopt`: takes a tree of files as the user's decision, in memory that doesn't grow with the tree.
 //!
 //! One thread walks, as many as there are cores read and parse, one decides and folds, one appends. Channels between
 //! them are bounded, and so is the memory of what is read and not yet decided about ([`queue`]). Files are decided about
@@ -37,26 +37,26 @@ use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFacto
 use crate::observer::{FileReader, SystemClock, WallClock};
 use crate::startup::{self, StartError};
 use crate::target::Target;
-use order::Order;
-use queue::{Queue, Room};
-use reading::Looked;
-use walk::Seen;
+use order::DecisionOrder;
+use queue::{FileQueue, MemoryRoom};
+use reading::ReadFile;
+use walk::WalkedFile;
 
 pub use progress::Progress;
-pub use reading::Skip;
+pub use reading::SkipReason;
 pub use summary::Summary;
 
 /// Memory of files that are being read and parsed, of which one at the parser's bound takes 20 MiB, and of those that wait
 /// to be decided about.
-const ROOM: Room = Room {
+const ROOM: MemoryRoom = MemoryRoom {
     parsing: 18 << 20,
     kept: 3 << 20,
 };
 
-/// Looked at files that may wait to be decided about: small ones are read while a ledger is still being folded.
+/// Most parsed files that may wait to be decided about: small ones are read while a ledger is still being folded.
 const FILES_QUEUE: usize = 1024;
 
-/// Events or bytes of code after which what was decided goes to the writer.
+/// Events or bytes of code after which decisions go to the writer.
 const COMMIT_EVENTS: usize = 1024;
 const COMMIT_BYTES: usize = 512 << 10;
 
@@ -69,7 +69,7 @@ const COMMIT_CACHE_KIB: i64 = 2048;
 /// Pages waiting in the WAL from which on they are moved at once.
 const CHECKPOINT_PAGES: u64 = 2048;
 
-/// Files named of which something couldn't be read.
+/// Most files named that couldn't be read completely.
 const UNREAD_MAX: usize = 20;
 
 /// The lines of a file that couldn't be read, if there are any.
@@ -85,11 +85,11 @@ fn unread_lines(path: &RelPath, found: Option<&FoundCode>) -> Option<String> {
 pub enum Mode {
     /// Everything is decided about, nothing is appended.
     DryRun,
-    /// What is decided is appended.
+    /// Decisions are appended.
     Append,
 }
 
-/// Why adopting ended early. What was appended before counts; the same command goes on from there.
+/// The reason why adopting ended early. What was appended before counts; the same command continues from there.
 #[derive(Debug, thiserror::Error)]
 pub enum AdoptError {
     /// The ledger is in use, damaged, or can't be opened.
@@ -125,22 +125,22 @@ pub fn adopt(
     mode: Mode,
     progress: &Progress,
 ) -> Result<Summary, AdoptError> {
-    let queue = Queue::new(ROOM);
+    let queue = FileQueue::new(ROOM);
     let (to_engine, looked) = bounded(FILES_QUEUE);
     thread::scope(|scope| {
         let walker = thread::Builder::new()
             .name("walk".into())
-            .spawn_scoped(scope, || find(config, targets, &queue, progress))?;
+            .spawn_scoped(scope, || walk_targets(config, targets, &queue, progress))?;
         let mut workers = Vec::new();
         for reader in readers(config)? {
             let (queue, to_engine) = (&queue, to_engine.clone());
             workers.push(
                 thread::Builder::new()
                     .name("read".into())
-                    .spawn_scoped(scope, move || work(&reader, queue, &to_engine))?,
+                    .spawn_scoped(scope, move || read_files(&reader, queue, &to_engine))?,
             );
         }
-        // Whoever waits for the other end must see that it is gone.
+        // Dropped here, so that a thread which waits for the other end notices.
         drop(to_engine);
         // A ledger is opened and folded while the first files are read.
         let decided = Adopter::start(config, mode).and_then(|mut adopter| {
@@ -165,43 +165,51 @@ fn readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
         .map_err(AdoptError::Workspace)
 }
 
-/// The walking thread: finds files, as far as somebody reads them.
-fn find(config: &ServeConfig, targets: &[Target], queue: &Queue, progress: &Progress) -> Summary {
-    let _ending = Ending(queue);
+/// The walking thread: queues files until nobody wants more.
+fn walk_targets(
+    config: &ServeConfig,
+    targets: &[Target],
+    queue: &FileQueue,
+    progress: &Progress,
+) -> Summary {
+    let _ending = EndsQueueOnDrop(queue);
     let mut skipped = Summary::default();
-    let mut order = Order::new(ROOM);
+    let mut order = DecisionOrder::new(ROOM);
     walk::walk(&config.workspace, targets, &mut |seen| match seen {
-        Seen::Skipped { name, why } => {
+        WalkedFile::Skipped { name, why } => {
             skipped.skip(&name, why);
             ControlFlow::Continue(())
         }
-        Seen::File { path, bytes } if bytes > config.etv.read_bytes_max => {
-            skipped.skip(path.as_str(), Skip::Unreadable(ReadFailure::TooLarge));
+        WalkedFile::File { path, bytes } if bytes > config.etv.read_bytes_max => {
+            skipped.skip(path.as_str(), SkipReason::Unreadable(ReadFailure::TooLarge));
             ControlFlow::Continue(())
         }
-        Seen::File { path, bytes } => {
-            progress.found();
+        WalkedFile::File { path, bytes } => {
+            progress.file_found();
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             order.put(path, bytes).try_for_each(|next| queue.put(next))
         }
     });
-    // Nobody wants the rest when this breaks.
+    // It breaks when nobody wants the rest.
     let _ = order.end().try_for_each(|next| queue.put(next));
     skipped
 }
 
-/// Says that no more files will come, however the walk ends.
-struct Ending<'q>(&'q Queue);
+/// Ends the queue when dropped, however the walk ends.
+struct EndsQueueOnDrop<'q>(&'q FileQueue);
 
-impl Drop for Ending<'_> {
+impl Drop for EndsQueueOnDrop<'_> {
     fn drop(&mut self) {
         self.0.end();
     }
 }
 
-fn work(reader: &FileReader, queue: &Arc<Queue>, to_engine: &Sender<Looked>) {
+fn read_files(reader: &FileReader, queue: &Arc<FileQueue>, to_engine: &Sender<ReadFile>) {
     while let Some(job) = queue.take() {
-        if to_engine.send(reading::look(reader, job)).is_err() {
+        if to_engine
+            .send(reading::read_and_parse(reader, job))
+            .is_err()
+        {
             return queue.abandon();
         }
     }
@@ -211,15 +219,15 @@ fn work(reader: &FileReader, queue: &Arc<Queue>, to_engine: &Sender<Looked>) {
 struct Adopter<'c> {
     config: &'c ServeConfig,
     engine: Engine<TreeSitterGrammars, Option<StoredContents>>,
-    sink: Sink,
+    sink: DecisionSink,
     waiting: Work,
     waiting_bytes: usize,
     summary: Summary,
 }
 
-/// Where decisions go.
-enum Sink {
-    /// Nowhere; with a ledger, what it holds has to stay in the state.
+/// The destination of decisions.
+enum DecisionSink {
+    /// None. If there is a ledger, its content has to stay in the state.
     DryRun { has_ledger: bool },
     /// Into a ledger that doesn't exist yet.
     New,
@@ -235,17 +243,25 @@ impl<'c> Adopter<'c> {
     fn start(config: &'c ServeConfig, mode: Mode) -> Result<Self, AdoptError> {
         let files = DataFiles::of(&config.data_dir);
         let (state, store, sink) = match (files.database.exists(), mode) {
-            (false, Mode::DryRun) => (State::default(), None, Sink::DryRun { has_ledger: false }),
-            (false, Mode::Append) => (State::default(), None, Sink::New),
+            (false, Mode::DryRun) => (
+                State::default(),
+                None,
+                DecisionSink::DryRun { has_ledger: false },
+            ),
+            (false, Mode::Append) => (State::default(), None, DecisionSink::New),
             (true, Mode::DryRun) => {
-                let (state, store) = folded(&files)?;
-                (state, Some(store), Sink::DryRun { has_ledger: true })
+                let (state, store) = fold_ledger(&files)?;
+                (
+                    state,
+                    Some(store),
+                    DecisionSink::DryRun { has_ledger: true },
+                )
             }
             (true, Mode::Append) => {
                 let (opened, state) =
                     startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
                 let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
-                (state, Some(store), Sink::writing(opened)?)
+                (state, Some(store), DecisionSink::writing(opened)?)
             }
         };
         Ok(Self {
@@ -261,7 +277,7 @@ impl<'c> Adopter<'c> {
     /// Files come in any order and are decided about in the order of their numbers.
     fn decide_all(
         &mut self,
-        looked: Receiver<Looked>,
+        looked: Receiver<ReadFile>,
         progress: &Progress,
     ) -> Result<(), AdoptError> {
         let mut early = BTreeMap::new();
@@ -270,15 +286,15 @@ impl<'c> Adopter<'c> {
             early.insert(file.number, file);
             while let Some(file) = early.remove(&next) {
                 next += 1;
-                progress.decided();
-                self.decide(file)?;
+                progress.file_decided();
+                self.decide_file(file)?;
             }
         }
         Ok(())
     }
 
-    fn decide(&mut self, looked: Looked) -> Result<(), AdoptError> {
-        let Looked {
+    fn decide_file(&mut self, looked: ReadFile) -> Result<(), AdoptError> {
+        let ReadFile {
             path,
             bytes,
             content,
@@ -286,8 +302,8 @@ impl<'c> Adopter<'c> {
             ..
         } = looked;
         let skip = content.skip();
-        // What disk holds is worth recording where it stands for something: code, or an entity that is held true.
-        let matters = skip.is_none_or(Skip::is_over_a_bound);
+        // An observation is recorded only if it concerns code or a true entity.
+        let matters = skip.is_none_or(SkipReason::is_over_a_bound);
         if matters || self.engine.tracks(&path) {
             let (finding, found) = content.into_finding(self.engine.symbols_of(&path));
             let before = self.waiting.recorded().len();
@@ -298,14 +314,14 @@ impl<'c> Adopter<'c> {
                 found.as_deref(),
                 &mut self.waiting,
             );
-            // Nothing looks at a file's bytes again, stored or not; what is known of them is asked of the store.
+            // No later decision reads a file's bytes from memory; the store returns them.
             self.engine.forget_contents(self.engine.state().head());
-            if let Sink::Writer { writer, .. } = &self.sink {
+            if let DecisionSink::Writer { writer, .. } = &self.sink {
                 self.engine.settled(writer.durable().reached());
             }
             match skip {
                 Some(skip) => self.summary.skip(path.as_str(), skip),
-                None => self.count(bytes, unread_lines(&path, found.as_deref()), before),
+                None => self.count_file(bytes, unread_lines(&path, found.as_deref()), before),
             }
             // The events that wait for the writer share its text: from here on it is theirs alone.
             drop(found);
@@ -314,7 +330,7 @@ impl<'c> Adopter<'c> {
             }
             if self.waiting.recorded().len() >= COMMIT_EVENTS || self.waiting_bytes >= COMMIT_BYTES
             {
-                self.flush()?;
+                self.send_waiting()?;
             }
         } else if let Some(skip) = skip {
             self.summary.skip(path.as_str(), skip);
@@ -323,8 +339,8 @@ impl<'c> Adopter<'c> {
         Ok(())
     }
 
-    /// Counts a file whose events are those that wait behind so many others.
-    fn count(&mut self, bytes: usize, unread: Option<String>, before: usize) {
+    /// Counts a file whose events are those waiting after the first `before`.
+    fn count_file(&mut self, bytes: usize, unread: Option<String>, before: usize) {
         let recorded = &self.waiting.recorded()[before..];
         let moved = |wanted: Transition| {
             let transitions = recorded.iter().filter(|recorded| {
@@ -350,29 +366,29 @@ impl<'c> Adopter<'c> {
         }
     }
 
-    fn flush(&mut self) -> Result<(), AdoptError> {
+    fn send_waiting(&mut self) -> Result<(), AdoptError> {
         if self.waiting.recorded().is_empty() {
             return Ok(());
         }
-        if matches!(self.sink, Sink::New) {
-            // No ledger is made for looks at the disk alone.
+        if matches!(self.sink, DecisionSink::New) {
+            // No ledger is created for observations alone.
             if self.summary.files_adopted == 0 {
                 return Ok(());
             }
             let opened = new_ledger(self.config)?;
             let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
             self.engine.set_store(Some(store));
-            self.sink = Sink::writing(opened)?;
+            self.sink = DecisionSink::writing(opened)?;
         }
         let work = std::mem::take(&mut self.waiting);
         self.waiting_bytes = 0;
         match &self.sink {
-            // Files have nothing to do with each other: without a ledger each may begin with nothing.
-            Sink::DryRun { has_ledger: false } => {
+            // Files are independent of each other: without a ledger each may start from an empty state.
+            DecisionSink::DryRun { has_ledger: false } => {
                 self.engine = startup::engine(State::default(), &self.config.policy, None);
             }
-            Sink::DryRun { has_ledger: true } | Sink::New => {}
-            Sink::Writer {
+            DecisionSink::DryRun { has_ledger: true } | DecisionSink::New => {}
+            DecisionSink::Writer {
                 commits, writer, ..
             } => {
                 let Batch { recorded, changes } = work.finish(self.engine.state());
@@ -390,8 +406,8 @@ impl<'c> Adopter<'c> {
 
     /// Appends what is waiting, and waits until all of it is durable.
     fn finish(mut self, walked: Summary) -> Result<Summary, AdoptError> {
-        self.flush()?;
-        if let Sink::Writer {
+        self.send_waiting()?;
+        if let DecisionSink::Writer {
             commits,
             writer,
             lock,
@@ -407,13 +423,13 @@ impl<'c> Adopter<'c> {
     }
 }
 
-impl Sink {
+impl DecisionSink {
     fn writing(opened: OpenLedger) -> Result<Self, AdoptError> {
         let (commits, queue) = writer::queue(COMMIT_QUEUE);
         let limits = WriterLimits {
-            // Each commit is a group's worth already.
+            // Each commit is as large as a group already.
             group_events_max: 1,
-            // What lies in the WAL at the end is moved while nothing else is left to do.
+            // The last pages of the WAL are moved at the end, when nothing else is left to do.
             checkpoint_pages_busy: CHECKPOINT_PAGES,
             ..WriterLimits::default()
         };
@@ -436,7 +452,7 @@ fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
 
 /// Folds a ledger that another process may be using. Archives that have to be rebuilt are taken for empty: what they hold
 /// decides about bytes that are appended, not about what becomes true.
-fn folded(files: &DataFiles) -> Result<(State, StoredContents), AdoptError> {
+fn fold_ledger(files: &DataFiles) -> Result<(State, StoredContents), AdoptError> {
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let reader = readers.open()?;
     let archives = match reader.tables_state()? {

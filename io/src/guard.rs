@@ -6,7 +6,7 @@ use constant_time_eq::constant_time_eq;
 
 use crate::config::secret::Secret;
 use crate::http::error::Refusal;
-use crate::http::head::Drop;
+use crate::http::head::HeaderFate;
 use crate::http::request::{RequestHead, Version};
 use crate::loop_config::GuardConfig;
 
@@ -143,7 +143,7 @@ impl Guard {
 
     /// Whether a request header must not reach the upstream: our own ones, and our own token.
     #[must_use]
-    pub fn keeps_back(&self, name: &str, value: &[u8]) -> Drop {
+    pub fn keeps_back(&self, name: &str, value: &[u8]) -> HeaderFate {
         let own = name
             .get(..7)
             .is_some_and(|start| start.eq_ignore_ascii_case("x-tslp-"));
@@ -152,7 +152,11 @@ impl Guard {
                 .token
                 .as_ref()
                 .is_some_and(|token| bearer(value).is_some_and(|given| equals(given, token)));
-        if own || token { Drop::Yes } else { Drop::No }
+        if own || token {
+            HeaderFate::Dropped
+        } else {
+            HeaderFate::Relayed
+        }
     }
 }
 

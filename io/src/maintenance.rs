@@ -159,7 +159,7 @@ pub fn rebuild(
     };
     let before = digests(&opened.log);
     startup::rebuild(&mut opened.log, bar)?;
-    opened.log.settle()?;
+    opened.log.make_durable()?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
         let digest = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
         let changed = if before[index] == Some(digest) {

@@ -14,7 +14,7 @@ use tslp_replay::fold::ReplayError;
 use tslp_replay::log::Head;
 
 use crate::ledger::disk::Disk;
-use crate::ledger::soundness::{Looking, Soundness};
+use crate::ledger::soundness::{CheckInProgress, Soundness};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions};
 use crate::startup::StartError;
 
@@ -121,8 +121,8 @@ pub enum Course {
 /// What a scrub said that it is going to look at; what isn't there was looked at before.
 #[derive(Default)]
 struct Claimed {
-    pages: Option<Looking>,
-    events: Option<Looking>,
+    pages: Option<CheckInProgress>,
+    events: Option<CheckInProgress>,
 }
 
 /// What is left to be looked at after a start.
@@ -178,8 +178,8 @@ impl Scrub {
     /// Says in advance that it is going to look, so that who wants to write waits for it.
     pub fn claim(&mut self) {
         self.claimed.get_or_insert_with(|| Claimed {
-            pages: self.soundness.pages.look(),
-            events: self.soundness.events.look(),
+            pages: self.soundness.pages.begin_check(),
+            events: self.soundness.events.begin_check(),
         });
     }
 
@@ -191,7 +191,7 @@ impl Scrub {
         self.claim();
         // Held until the outcome is known: who waits for it would look again.
         let mut claimed = self.claimed.take().unwrap_or_default();
-        let outcome = match self.look(&mut claimed, course) {
+        let outcome = match self.begin_check(&mut claimed, course) {
             Err(flaw) if flaw.is_interruption() => Ok(Course::Over),
             outcome => outcome,
         };
@@ -211,7 +211,7 @@ impl Scrub {
         history::condemn(&self.soundness, &*self.disk, &self.doubt, &reason);
     }
 
-    fn look(
+    fn begin_check(
         &self,
         claimed: &mut Claimed,
         mut course: impl FnMut() -> Course,
@@ -219,7 +219,11 @@ impl Scrub {
         let begun = Instant::now();
         if claimed.pages.is_some() {
             self.reader.check_pages()?;
-            claimed.pages.take().into_iter().for_each(Looking::sound);
+            claimed
+                .pages
+                .take()
+                .into_iter()
+                .for_each(CheckInProgress::sound);
             tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
         }
         let unverified = self.unverified.as_ref();
@@ -232,7 +236,11 @@ impl Scrub {
             course()
         })?;
         if verified == Course::On {
-            claimed.events.take().into_iter().for_each(Looking::sound);
+            claimed
+                .events
+                .take()
+                .into_iter()
+                .for_each(CheckInProgress::sound);
             tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "every event is sound, and the tables are what they say");
         }
         Ok(verified)

@@ -137,7 +137,7 @@ pub fn start(
         }
         (reason, _) => rebuild_because(&mut opened.log, &reason.unwrap_or_default())?,
     };
-    opened.log.settle()?;
+    opened.log.make_durable()?;
     Ok((opened, state))
 }
 

@@ -329,9 +329,9 @@ impl Episodes {
             .keys()
             .find(|id| **id != EpisodeId::OUTSIDE)
             .copied();
-        let Some((id, episode)) = oldest.and_then(|id| self.episodes.remove_entry(&id)) else {
-            return;
-        };
+        let (id, episode) = oldest
+            .and_then(|id| self.episodes.remove_entry(&id))
+            .expect("of more than one episode one isn't the outside");
         changes.touch(|| LateRows::Episode(id), true);
         remove_entries(id, &episode, changes);
     }

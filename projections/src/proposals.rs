@@ -61,7 +61,7 @@ pub struct ProposedVersion {
     pub level: Level,
     /// The proof of its definition.
     pub proof: Proof,
-    /// Who supplied it.
+    /// Its origin.
     pub origin: Origin,
     /// Its episode.
     pub episode: EpisodeId,
@@ -176,7 +176,7 @@ impl Proposals {
     }
 
     /// Open proposals for one entity, oldest first.
-    pub fn of<'p>(
+    pub fn for_entity<'p>(
         &'p self,
         entity: &EntityId,
     ) -> impl Iterator<Item = &'p ProposedVersion> + use<'p> {
@@ -187,7 +187,7 @@ impl Proposals {
     }
 
     /// Open proposals for anything in a file.
-    pub fn under<'p>(
+    pub fn under_path<'p>(
         &'p self,
         path: &RelPath,
     ) -> impl Iterator<Item = &'p ProposedVersion> + use<'p> {

@@ -208,9 +208,10 @@ impl Sessions {
             let session = self.new_session(prompt);
             self.insert_session(prompt.session, session, changes);
         }
-        let Some(session) = self.sessions.get_mut(&prompt.session) else {
-            return;
-        };
+        let session = self
+            .sessions
+            .get_mut(&prompt.session)
+            .expect("a session is inserted before its prompt");
         changes.touch(|| LateRows::Session(prompt.session), true);
         let had_texts = session
             .open
@@ -361,9 +362,10 @@ impl Sessions {
         if ended.outcome != ReplyOutcome::Completed {
             return;
         }
-        let Some(open) = session.open.take() else {
-            return;
-        };
+        let open = session
+            .open
+            .take()
+            .expect("the reply's prompt was found to be open");
         touch_part(id, SessionList::OpenUser, !open.user.is_empty(), changes);
         if session.notices.iter().any(|notice| notice.was_shown) {
             session.notices.retain(|notice| !notice.was_shown);
@@ -429,6 +431,7 @@ impl Sessions {
     fn end_attempt(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
         let episode = ended.episode;
         if let Some(attempts) = self.under_way.get_mut(&episode) {
+            debug_assert!(*attempts > 0, "an episode without attempts isn't under way");
             *attempts -= 1;
             if *attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
                 self.under_way.remove(&episode);
@@ -462,12 +465,13 @@ impl Sessions {
             .sessions
             .iter()
             .min_by_key(|(_, session)| session.last_episode);
-        let Some(id) = silent.map(|(id, _)| *id) else {
-            return;
-        };
-        let Some(session) = self.sessions.remove(&id) else {
-            return;
-        };
+        let id = silent
+            .map(|(id, _)| *id)
+            .expect("there are too many sessions, so one");
+        let session = self
+            .sessions
+            .remove(&id)
+            .expect("the session was just found");
         self.forget_look_ups(id, &session, changes);
         changes.touch(|| LateRows::Session(id), true);
         changes.touch(|| LateRows::RecentContext(id), true);
@@ -520,13 +524,13 @@ impl Sessions {
 
     /// The session with this name.
     #[must_use]
-    pub fn named(&self, name: &str) -> Option<SessionId> {
+    pub fn session_named(&self, name: &str) -> Option<SessionId> {
         self.indexed_session(name_key(name))
     }
 
     /// The session that reached this conversation after a completed reply.
     #[must_use]
-    pub fn at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
+    pub fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
         let (id, length) = *self.index.get(&(LookupKind::Point, transcript.0))?;
         let session = self.sessions.get(&id)?;
         let busy = session.open.as_ref().is_some_and(|open| open.in_flight);
@@ -559,12 +563,12 @@ impl Sessions {
             let extended = rest.iter().fold(point, |point, key| point.extended(*key));
             extended == whole
         })?;
-        self.at(TranscriptHash(*point))
+        self.session_at(TranscriptHash(*point))
     }
 
     /// Whether there is such a session.
     #[must_use]
-    pub fn knows(&self, session: SessionId) -> bool {
+    pub fn contains(&self, session: SessionId) -> bool {
         self.sessions.contains_key(&session)
     }
 
@@ -645,7 +649,7 @@ impl Sessions {
 
     /// The last completed exchanges, oldest first.
     #[must_use]
-    pub fn recent(&self, session: SessionId) -> Vec<Exchange> {
+    pub fn recent_exchanges(&self, session: SessionId) -> Vec<Exchange> {
         self.sessions
             .get(&session)
             .map_or_else(Vec::new, |session| {
@@ -668,7 +672,7 @@ impl Sessions {
 
     /// The version of an entity that the model was shown in this episode's prompt, if it is the session's last.
     #[must_use]
-    pub fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
+    pub fn version_shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
         let session = self.sessions.get(self.episodes.get(&episode)?)?;
         let is_last = session.last_episode == episode;
         let mut shown = session

@@ -124,7 +124,10 @@ impl Sources {
         let source = &mut self.slots[id as usize];
         let artifact = source.artifact;
         changes.touch(|| LateRows::Source(artifact), source.is_partly_true());
-        source.live = source.live.saturating_sub(1);
+        source.live = source
+            .live
+            .checked_sub(1)
+            .expect("a version that leaves was counted when it was promoted");
         if source.live > 0 {
             return;
         }

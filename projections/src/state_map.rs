@@ -492,7 +492,7 @@ impl StateMap {
         Some(self.entry(self.find_id(entity)?)?.slice)
     }
 
-    /// Who supplied an entity's authoritative version.
+    /// The origin of an entity's authoritative version.
     #[must_use]
     pub fn origin(&self, entity: &EntityId) -> Option<Origin> {
         Some(self.entry(self.find_id(entity)?)?.origin)
@@ -829,9 +829,7 @@ fn last_component_hash(hasher: &DefaultHashBuilder, entries: &[Option<MapEntry>]
 impl fmt::Display for StateMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for id in self.sorted_ids() {
-            let Some(entry) = self.entry(id) else {
-                continue;
-            };
+            let entry = self.entry(id).expect("sorted ids are those of entries");
             let spans = table::spans_text(entry.spans.as_slice());
             let origin = crate::origin_code(entry.origin);
             writeln!(

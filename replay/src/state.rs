@@ -358,11 +358,11 @@ impl View for StateView<'_> {
     }
 
     fn session_named(&self, name: &str) -> Option<SessionId> {
-        self.state.sessions.named(name)
+        self.state.sessions.session_named(name)
     }
 
     fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
-        self.state.sessions.at(transcript)
+        self.state.sessions.session_at(transcript)
     }
 
     fn session_with_tail(&self, tail: TranscriptHash) -> Option<SessionId> {
@@ -398,7 +398,7 @@ impl View for StateView<'_> {
     }
 
     fn recent(&self, session: SessionId) -> Vec<Exchange> {
-        self.state.sessions.recent(session)
+        self.state.sessions.recent_exchanges(session)
     }
 
     fn hydration_order(&self, session: SessionId) -> Vec<EntityId> {
@@ -406,7 +406,7 @@ impl View for StateView<'_> {
     }
 
     fn shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
-        self.state.sessions.shown(episode, entity)
+        self.state.sessions.version_shown(episode, entity)
     }
 
     fn latest_episode(&self, session: SessionId) -> Option<EpisodeId> {
@@ -551,11 +551,19 @@ impl View for StateView<'_> {
     }
 
     fn proposals_for(&self, entity: &EntityId) -> Vec<Proposal> {
-        self.state.proposals.of(entity).map(proposal).collect()
+        self.state
+            .proposals
+            .for_entity(entity)
+            .map(proposal)
+            .collect()
     }
 
     fn proposals_under(&self, path: &RelPath) -> Vec<Proposal> {
-        self.state.proposals.under(path).map(proposal).collect()
+        self.state
+            .proposals
+            .under_path(path)
+            .map(proposal)
+            .collect()
     }
 
     fn holds(&self, artifact: ArtifactHash) -> bool {

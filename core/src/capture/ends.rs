@@ -43,6 +43,7 @@ impl ClosingTags {
             .position(|known| known.tag == tag && known.place == place);
         if let Some(index) = known {
             let known = &self.known[index];
+            // Valid for later starts up to the tag found; with none found, for all later ones.
             if known.from <= from && known.found.is_none_or(|found| found >= from) {
                 return known.found;
             }

@@ -122,7 +122,7 @@ fn blocks_in_frame<'t>(text: &'t str, frame: BlockFrame<'t>) -> Vec<CodeBlock<'t
     } else {
         Authorship::Said
     };
-    [frame.whole(Format::Fence, standing)].into()
+    [frame.into_code_block(Format::Fence, standing)].into()
 }
 
 /// The range of the code in a text that is one fence and nothing else: models also fence code that is already in a tag.

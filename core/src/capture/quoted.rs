@@ -232,7 +232,7 @@ fn quoted_text<'t>(
     let hint = heading.path.map(|path| PathHint::header(path.to_string()));
     let block = (!text[raw.clone()].trim().is_empty()).then(|| {
         quoted_frame(text, start..end, raw, hint, Closing::Closed)
-            .whole(Format::Tags, Authorship::Quoted)
+            .into_code_block(Format::Tags, Authorship::Quoted)
     });
     ReadConstruct {
         blocks: block.into_iter().collect(),
@@ -283,7 +283,7 @@ fn read_numbered_run<'t>(text: &'t str, line: &Range<usize>) -> Option<ReadConst
     }
     let range = line.start..end;
     let block = quoted_frame(text, range.clone(), range, None, Closing::Closed)
-        .whole(Format::Tags, Authorship::Quoted);
+        .into_code_block(Format::Tags, Authorship::Quoted);
     Some(ReadConstruct {
         blocks: [block].into(),
         end,
@@ -315,7 +315,7 @@ pub(super) fn read_opencode<'t>(
     };
     let hint = PathHint::header(path.trim().to_string());
     let block = quoted_frame(text, line.start..end, raw, Some(hint), closing)
-        .whole(Format::Tags, Authorship::Quoted);
+        .into_code_block(Format::Tags, Authorship::Quoted);
     Some(ReadConstruct {
         blocks: [block].into(),
         end,

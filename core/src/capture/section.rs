@@ -94,7 +94,7 @@ pub(super) struct BlockFrame<'t> {
 
 impl<'t> BlockFrame<'t> {
     /// One block for the piece as it is.
-    pub(super) fn whole(self, format: Format, standing: Authorship) -> CodeBlock<'t> {
+    pub(super) fn into_code_block(self, format: Format, standing: Authorship) -> CodeBlock<'t> {
         let verbatim = matches!(self.piece, Cow::Borrowed(_)).then(|| self.raw.clone());
         CodeBlock {
             format,

@@ -229,7 +229,7 @@ impl<'t> TagElement<'t> {
         }
         CodeBlock {
             part: StatedExtent::Whole,
-            ..frame.whole(Format::Tags, Authorship::Said)
+            ..frame.into_code_block(Format::Tags, Authorship::Said)
         }
     }
 
@@ -288,7 +288,7 @@ impl<'t> TagElement<'t> {
         };
         Some(CodeBlock {
             part,
-            ..frame.whole(Format::Tags, standing)
+            ..frame.into_code_block(Format::Tags, standing)
         })
     }
 

@@ -128,6 +128,7 @@ pub fn audit_answered(
         return recorder.into_events();
     };
     let verdicts = verdicts.unwrap_or_default();
+    // A late answer promotes nothing: the user has gone on, and may have decided otherwise in the meantime.
     if view.latest_episode(session) == Some(episode) {
         promote_completed(&mut recorder, view, (episode, session), &verdicts);
     }

@@ -113,7 +113,7 @@ pub fn find_code(
     read_blocks(reading, blocks)
 }
 
-/// Finds and reads all code in a message of the user's, who may leave out the fence below a path. `text` is as for [`find`].
+/// Finds and reads all code in a message of the user's, who may leave out the fence below a path. `text` is as for [`find_code`].
 #[must_use]
 pub fn find_users_code(reading: CodeReader<'_>, text: &str) -> Vec<FoundCode> {
     let mut blocks = capture::blocks(text);
@@ -530,6 +530,7 @@ fn extract_definitions(
     language: Option<LanguageId>,
     code: &str,
 ) -> Result<Extraction, Reason> {
+    // Checked before the language: such code must never become true, whoever could read it.
     if code.contains(redact::MARKER) {
         return Err(Reason::CredentialRedacted);
     }

@@ -117,6 +117,7 @@ pub(super) fn hydrate(
             hydration.drop_candidate(prompt, entity, reason);
             continue;
         }
+        // A whole file replaces its admitted parts, so their tokens are available to it.
         let covered = covered_tokens(&admitted, &entity);
         match admit_entity(view, &entity, &current, in_sight, tokens_left + covered) {
             Err(Reason::InSight) => hydration.hydrated.push(Hydrated {

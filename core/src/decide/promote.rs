@@ -62,7 +62,7 @@ impl MessagePieces {
 pub struct ResolvedBlock<'f> {
     /// The episode whose message holds it.
     pub episode: EpisodeId,
-    /// Who supplied it.
+    /// Its origin.
     pub origin: Origin,
     /// Whether the block is complete.
     pub completeness: Completeness,
@@ -87,6 +87,7 @@ pub fn record_block(
         .verbatim
         .as_ref()
         .and_then(|range| finding.containers.piece_holding(range));
+    // Code that is verbatim in a recorded message is stored as a range of it: most blocks then cost no bytes.
     if within.is_none() {
         recorder.store_as(found.artifact, ContentKind::Code, Arc::clone(&found.code));
     }
@@ -167,6 +168,7 @@ pub fn promote(
             report,
         })
     };
+    // The order matters: a fold treats the promotion of an entity that still has an authoritative version as an anomaly.
     let moot = match origin {
         Origin::User => Reason::ProposalOverruled,
         Origin::Model => Reason::Replaced,

@@ -103,6 +103,7 @@ pub fn propose(
         containers,
         resolution: &resolution,
     };
+    // Recorded before it is judged: a refused block stays a proposal that the user may still confirm.
     let versions = promote::record_block(&mut recorder, &finding, &changed);
     let base = BlockJudge::of(judging, found, &resolution, &changed);
     let reports = base.gate_reports(&finding, &changed);

@@ -34,7 +34,7 @@ pub struct ReceivedPrompt {
     pub keys: Vec<Option<MessageKey>>,
     /// The number of messages that the session's conversation had before, without system messages.
     pub known_length: u32,
-    /// The number of messages at the conversation's start that the request leaves out; not 0 only on replay.
+    /// The number of messages at the conversation's start that the request leaves out: 0, unless a recorded prompt is retraced.
     pub left_out: u32,
 }
 
@@ -56,6 +56,7 @@ pub enum PromptRepetition {
 #[must_use]
 pub fn receive(view: &dyn View, request: &Request) -> ReceivedPrompt {
     let conversation = Conversation::of(request);
+    // A retry of a prompt without a reply is the same episode: recording it again would count its code and directives twice.
     if request.attempt == Attempt::Retry
         && let Some(open) = view.open_prompt(conversation.whole)
     {
@@ -98,6 +99,8 @@ fn record_prompt(
     let mut new_user_messages = Vec::new();
     let mut older = 0;
     for (position, spoken) in conversation.messages.iter().enumerate() {
+        // Also by its bytes, because some clients rewrite or shorten their history: an older message that is on record says nothing
+        // new, wherever it was said.
         let is_known =
             || position < recorded || spoken.text.is_empty() || view.holds(spoken.content);
         if spoken.age == MessageAge::Older && is_known() {
@@ -314,6 +317,8 @@ fn choose_session(
     request: &Request,
     conversation: &Conversation<'_>,
 ) -> SessionChoice {
+    // A client that names its session knows best; otherwise the recorded conversation with the longest common part decides,
+    // and only without one the last exchange, which different conversations may share.
     if let Some(name) = &request.session_name {
         return view
             .session_named(name)

@@ -63,6 +63,7 @@ impl Reply {
     pub fn segment(&mut self, view: &dyn View, episode: EpisodeId) -> Vec<Event> {
         let mut recorder = Recorder::new(view);
         self.parts.record_pieces(&mut recorder, episode);
+        // The rest stays unredacted in the tail, so that it is redacted together with the text that follows it.
         let rest = self.tail.split_off(credential_safe_cut(&self.tail));
         let content = self.take_tail(&mut recorder);
         self.tail = rest;

@@ -42,6 +42,7 @@ pub fn write_head(
     containers: &MessagePieces,
     place: &CodeSource,
 ) -> Vec<Event> {
+    // Context that is on record was decided about when it came; clients send it again with every prompt.
     if *place == CodeSource::Context && view.holds(found.artifact) {
         return Vec::new();
     }
@@ -164,8 +165,7 @@ fn new_candidates<'r>(
         .collect()
 }
 
-/// What the block says otherwise than it is, and what doesn't count because it was said before; what the file keeps of
-/// that is taken out of `omitted`.
+/// The entities that the repeated block would change and that don't count. Those that the file keeps are removed from `omitted`.
 fn entities_passed_over(
     repeat: &RepeatedBlock<'_>,
     resolution: &Resolution,
@@ -259,9 +259,9 @@ fn context_counts_for(
     }
 }
 
-/// What the model proposed doesn't become the user's by being quoted. It does where the user has made it their own: where
-/// disk holds it; in the conversation of the proposal where disk contradicts what is true, so that pasting is a decision; in
-/// another one, which may be a subtask's that its client reports on, where there is no file that could hold it.
+/// Whether a candidate only quotes a proposal of the model's, which doesn't make it the user's. It does become the user's if
+/// disk holds it; in the proposal's conversation if disk contradicts the truth, because pasting is a decision then; and in
+/// another conversation, which may be a client's report on a subtask, if there is no file that could hold it.
 fn quotes_the_model(
     view: &dyn View,
     session: SessionId,

@@ -69,6 +69,7 @@ impl<'a> FileUnderEdit<'a> {
     }
 
     fn apply(&mut self, hunk: &Hunk) -> Result<(), EditError> {
+        // Charged before the work, per hunk: many hunks on a large file would otherwise cost their product.
         self.charge_work(self.texts.iter().map(|text| text.len()).sum())?;
         match hunk {
             Hunk::Replace {

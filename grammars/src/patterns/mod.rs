@@ -116,7 +116,7 @@ pub(crate) fn extract(position: usize, source: &[u8]) -> Result<Extraction, Extr
         data: &row.data,
         ready,
         source,
-        lines: lines(&row.data, ready, source),
+        lines: split_lines(&row.data, ready, source),
         comments: Vec::new(),
         found: Vec::new(),
         assigned: HashSet::new(),
@@ -124,10 +124,10 @@ pub(crate) fn extract(position: usize, source: &[u8]) -> Result<Extraction, Extr
     };
     reader.take_comments();
     reader.read_region(0, reader.lines.len(), &Scope::default());
-    Ok(reader.finish())
+    Ok(reader.into_extraction())
 }
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineContent {
     Nothing,
@@ -143,7 +143,7 @@ struct PatternLine {
     holds: LineContent,
 }
 
-fn lines(data: &LanguageData, ready: &CompiledLanguage, source: &[u8]) -> Vec<PatternLine> {
+fn split_lines(data: &LanguageData, ready: &CompiledLanguage, source: &[u8]) -> Vec<PatternLine> {
     let mut lines = Vec::new();
     let mut start = 0;
     let mut in_comment = false;
@@ -315,11 +315,11 @@ impl<'a> PatternReader<'a> {
             let fits = !rule.data.named_like_scope || names_scope == Some(scope.last.as_bytes());
             fits.then_some((rule, captures))
         })?;
-        let extent = self.extent(rule, at, to);
+        let extent = self.definition_extent(rule, at, to);
         if !self.has_body(rule, at, extent) {
             return Some(extent.past);
         }
-        let names = names(rule, &captures);
+        let names = matched_names(rule, &captures);
         self.add_definition(first, at, rule, extent, &names, scope);
         let is_scope = matches!(rule.data.kind, RuleKind::Type | RuleKind::Block);
         if !is_scope || scope.depth >= SCOPES_MAX {
@@ -333,7 +333,7 @@ impl<'a> PatternReader<'a> {
         if rule.data.kind == RuleKind::Type || rule.data.adds_scope {
             inner.in_type = true;
             inner.last = names.into_iter().next().unwrap_or_default();
-            inner.names = joined(&scope.names, &self.data.separator, &inner.last);
+            inner.names = qualified_name(&scope.names, &self.data.separator, &inner.last);
         }
         inner.in_definition |= rule.data.kind == RuleKind::Type;
         inner.in_type |= rule.data.inside_separator.is_some();
@@ -362,7 +362,7 @@ impl<'a> PatternReader<'a> {
     }
 
     /// The extent of the definition that begins on a line.
-    fn extent(&self, rule: &CompiledRule, at: usize, to: usize) -> DefinitionExtent {
+    fn definition_extent(&self, rule: &CompiledRule, at: usize, to: usize) -> DefinitionExtent {
         let level = self.lines[at].indentation;
         let mut past = at + 1;
         for next in at + 1..to {
@@ -371,7 +371,7 @@ impl<'a> PatternReader<'a> {
             if let Some(until) = &rule.until {
                 past = next + 1;
                 if until.is_match(text) {
-                    return self.ended(EndCertainty::Certain, past, true);
+                    return self.extent_ending_at(EndCertainty::Certain, past, true);
                 }
                 continue;
             }
@@ -393,7 +393,7 @@ impl<'a> PatternReader<'a> {
                     }
                     past = next + 1;
                     if !text.ends_with(b"{") {
-                        return self.ended(EndCertainty::Certain, past, true);
+                        return self.extent_ending_at(EndCertainty::Certain, past, true);
                     }
                 }
             }
@@ -413,10 +413,15 @@ impl<'a> PatternReader<'a> {
             (false, true) => EndCertainty::BrokenOff,
             (false, false) => EndCertainty::Doubtful,
         };
-        self.ended(ending, past, is_closed)
+        self.extent_ending_at(ending, past, is_closed)
     }
 
-    fn ended(&self, ending: EndCertainty, past: usize, is_closed: bool) -> DefinitionExtent {
+    fn extent_ending_at(
+        &self,
+        ending: EndCertainty,
+        past: usize,
+        is_closed: bool,
+    ) -> DefinitionExtent {
         DefinitionExtent {
             past,
             ending,
@@ -464,7 +469,7 @@ impl<'a> PatternReader<'a> {
         let (head, body) = self.parts(rule, at, extent);
         for name in names {
             let separator = scope.separator.as_ref().or(rule.data.separator.as_ref());
-            let symbol = joined(
+            let symbol = qualified_name(
                 &scope.names,
                 separator.unwrap_or(&self.data.separator),
                 name,
@@ -541,7 +546,7 @@ impl<'a> PatternReader<'a> {
         )
     }
 
-    fn finish(self) -> Extraction {
+    fn into_extraction(self) -> Extraction {
         let mut namesakes: HashMap<&str, u32> = HashMap::new();
         for found in &self.found {
             *namesakes.entry(&found.symbol).or_default() += 1;
@@ -552,7 +557,7 @@ impl<'a> PatternReader<'a> {
             Definition {
                 symbol: Symbol::new(&found.symbol),
                 span: Span {
-                    start: lead::start(self.source, &self.comments, &[], lines.start),
+                    start: lead::definition_start(self.source, &self.comments, &[], lines.start),
                     ..lines
                 },
                 head: found.head,
@@ -612,7 +617,7 @@ impl<'a> PatternReader<'a> {
 }
 
 /// The names in a match; a value or a recipe may have several.
-fn names(rule: &CompiledRule, captures: &Captures<'_>) -> Vec<String> {
+fn matched_names(rule: &CompiledRule, captures: &Captures<'_>) -> Vec<String> {
     let group = |name: &str| {
         let text = captures
             .name(name)
@@ -645,7 +650,7 @@ fn names(rule: &CompiledRule, captures: &Captures<'_>) -> Vec<String> {
     parts.map(str::to_owned).collect()
 }
 
-fn joined(scope: &str, separator: &str, name: &str) -> String {
+fn qualified_name(scope: &str, separator: &str, name: &str) -> String {
     if scope.is_empty() {
         name.to_owned()
     } else {

@@ -10,7 +10,7 @@ use super::pass::{BracketContext, OpenConditional, Pass, defined_name};
 impl Pass<'_> {
     /// Whether whole items may stand here, as the grammar's conditionals hold them.
     pub(super) fn between_items(&self) -> bool {
-        match self.inside() {
+        match self.bracket_context() {
             BracketContext::Space | BracketContext::Type => self.state.at_start,
             BracketContext::Body => self.state.at_start && !self.wants_statement(),
             BracketContext::Enum => self
@@ -31,12 +31,19 @@ impl Pass<'_> {
         is_head || self.is(before, b':') || matches!(self.text(before), b"else" | b"do")
     }
 
-    pub(super) fn directive(&mut self, index: usize, token: Token, directive: Directive) -> usize {
+    pub(super) fn pass_directive(
+        &mut self,
+        index: usize,
+        token: Token,
+        directive: Directive,
+    ) -> usize {
         match directive {
-            Directive::If => self.conditional(index, token),
+            Directive::If => self.pass_conditional(index, token),
             Directive::Branch => self.branch(index, token),
             Directive::End => self.end(index, token),
-            Directive::Define if !self.between_items() || self.inside() == BracketContext::Enum => {
+            Directive::Define
+                if !self.between_items() || self.bracket_context() == BracketContext::Enum =>
+            {
                 self.blank(token.span());
                 if let Some(name) = defined_name(self.source, token) {
                     self.readable.macros.push((token.span(), name));
@@ -55,7 +62,7 @@ impl Pass<'_> {
         }
     }
 
-    fn conditional(&mut self, index: usize, token: Token) -> usize {
+    fn pass_conditional(&mut self, index: usize, token: Token) -> usize {
         let Some(first) = self.conditionals.branch(index) else {
             return index + 1;
         };
@@ -104,7 +111,7 @@ impl Pass<'_> {
             .before
             .and_then(|before| self.token(before))
             .is_some_and(|token| is_value(token) || token.is(b'}'));
-        self.inside() == BracketContext::Values
+        self.bracket_context() == BracketContext::Values
             && after_value
             && self.token(index + 1).is_some_and(|token| {
                 is_value(token) && token.kind != TokenKind::Literal || token.is(b'{')
@@ -198,8 +205,8 @@ impl Pass<'_> {
         }
         let token = self.tokens[last];
         match token.kind {
-            TokenKind::Mark(b',') => self.inside() == BracketContext::Enum,
-            TokenKind::Mark(b';' | b'}' | b':') => self.inside() != BracketContext::Enum,
+            TokenKind::Mark(b',') => self.bracket_context() == BracketContext::Enum,
+            TokenKind::Mark(b';' | b'}' | b':') => self.bracket_context() != BracketContext::Enum,
             TokenKind::Mark(b')') => self.matching_bracket(last).is_some_and(|open| {
                 open > begin + 1
                     && self.tokens[open - 1].kind == TokenKind::Upper

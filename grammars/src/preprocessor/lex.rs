@@ -160,7 +160,7 @@ impl Lexer<'_> {
                     self.at += 2;
                     TokenKind::Colons
                 }
-                b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => self.word(),
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => self.pass_word(),
                 other => {
                     self.at += 1;
                     TokenKind::Mark(other)
@@ -254,7 +254,7 @@ impl Lexer<'_> {
         TokenKind::Number
     }
 
-    fn word(&mut self) -> TokenKind {
+    fn pass_word(&mut self) -> TokenKind {
         let start = self.at;
         while self.peek(0).is_some_and(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..)

@@ -29,7 +29,7 @@ impl Pass<'_> {
             return;
         };
         let among_values = !matches!(
-            self.inside(),
+            self.bracket_context(),
             BracketContext::Space
                 | BracketContext::Type
                 | BracketContext::Enum
@@ -45,7 +45,7 @@ impl Pass<'_> {
         }
     }
 
-    /// What the grammar of C++ has no place for at some of its words.
+    /// Rewrites uses of some words of C++ that the grammar doesn't know.
     pub(super) fn odd_words(&mut self, index: usize) {
         if self.dialect != CDialect::Cpp {
             return;
@@ -91,7 +91,7 @@ impl Pass<'_> {
         false
     }
 
-    /// Where `<…>` ends, if it begins here.
+    /// The end of `<…>`, if it begins here.
     pub(super) fn past_arguments(&self, open: usize) -> usize {
         let mut depth = 0_i32;
         for at in open..open + ARGUMENTS_MAX {
@@ -180,7 +180,8 @@ impl Pass<'_> {
 
     /// `operator++();` in a body becomes `o();`, which the grammar knows to be a call. Returns where the name ends.
     pub(super) fn operator_call(&mut self, index: usize) -> Option<usize> {
-        let is_called = self.inside() == BracketContext::Body || self.follows_member_mark(index);
+        let is_called =
+            self.bracket_context() == BracketContext::Body || self.follows_member_mark(index);
         if self.text(index) != b"operator" || !is_called {
             return None;
         }
@@ -235,7 +236,7 @@ impl Pass<'_> {
         if !upper && !self.is_defined_here(self.text(index)) {
             return false;
         }
-        match self.inside() {
+        match self.bracket_context() {
             BracketContext::Body => self.macro_in_body(index, close, next),
             BracketContext::Space => self.macro_in_space(index, close, next),
             BracketContext::Type => self.macro_in_type(index, close, next),
@@ -266,7 +267,7 @@ impl Pass<'_> {
         let Some(next) = next else { return false };
         if self.text(close + 1) == b"while"
             && self
-                .before()
+                .previous_token()
                 .is_some_and(|before| self.text(before) == b"do")
         {
             return self.end_statement_after(close);
@@ -302,12 +303,18 @@ impl Pass<'_> {
             return true;
         }
         let begins = before.is_some_and(|token| token.is(b',') || token.is(b'<'));
-        if begins && (after(b',') || after(b'>')) && self.inside() != BracketContext::Values {
+        if begins
+            && (after(b',') || after(b'>'))
+            && self.bracket_context() != BracketContext::Values
+        {
             self.blank_tokens(index + 2..close);
             return false;
         }
-        let declares = matches!(self.inside(), BracketContext::Space | BracketContext::Type)
-            && before.is_some_and(|token| token.is_word() || token.is(b'*') || token.is(b')'));
+        let declares = matches!(
+            self.bracket_context(),
+            BracketContext::Space | BracketContext::Type
+        ) && before
+            .is_some_and(|token| token.is_word() || token.is(b'*') || token.is(b')'));
         if !declares {
             return false;
         }
@@ -329,8 +336,8 @@ impl Pass<'_> {
     fn macro_in_expression(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
         let is_literal =
             |token: Option<Token>| token.is_some_and(|token| token.kind == TokenKind::Literal);
-        let joins =
-            is_literal(next) || is_literal(self.before().and_then(|before| self.token(before)));
+        let joins = is_literal(next)
+            || is_literal(self.previous_token().and_then(|before| self.token(before)));
         if joins {
             self.blank_tokens(index + 1..close + 1);
         } else if let Some(open) = (index + 2..close).find(|inner| self.is(*inner, b'{')) {
@@ -412,7 +419,7 @@ impl Pass<'_> {
         let is_default = self.is(equals, b'=') && self.is(open, b'{');
         if !is_default
             || self.dialect != CDialect::Cpp
-            || self.inside() != BracketContext::OpenConditional
+            || self.bracket_context() != BracketContext::OpenConditional
         {
             return None;
         }
@@ -448,7 +455,7 @@ impl Pass<'_> {
             .checked_sub(1)
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
         let ends = |at| self.is(at, b',') || self.is(at, b')');
-        match self.inside() {
+        match self.bracket_context() {
             BracketContext::MacroCall if self.is_of_pointer(index) && !begins => {
                 let mut end = index;
                 while self.is_of_pointer(end) {
@@ -468,7 +475,7 @@ impl Pass<'_> {
                 while end < index + 4 && self.token(end).is_some_and(is_operator) {
                     end += 1;
                 }
-                let in_macro = self.inside() == BracketContext::MacroCall;
+                let in_macro = self.bracket_context() == BracketContext::MacroCall;
                 if end > index && ends(end) && (in_macro || self.is(index - 1, b',')) {
                     self.blank_tokens(index..end);
                     let span = self.tokens[index].span();
@@ -484,7 +491,7 @@ impl Pass<'_> {
         self.is(index, b'*') || self.is(index, b'&')
     }
 
-    /// How many line ends lie between two tokens.
+    /// The number of line ends between two tokens.
     pub(super) fn lines_between(&self, index: usize, next: Token) -> usize {
         let end = self.token(index).map_or(0, |token| token.end);
         let between = Span {

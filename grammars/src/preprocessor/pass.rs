@@ -146,11 +146,11 @@ impl<'a> Pass<'a> {
         let mut index = 0;
         while let Some(&token) = self.tokens.get(index) {
             index = match token.kind {
-                TokenKind::Directive(directive) => self.directive(index, token, directive),
+                TokenKind::Directive(directive) => self.pass_directive(index, token, directive),
                 _ if self.is_blanked(token) => index + 1,
-                TokenKind::Word | TokenKind::Upper => self.word(index, token),
-                TokenKind::Mark(mark) => self.mark(index, token, mark),
-                TokenKind::Dots => self.dots(index, token),
+                TokenKind::Word | TokenKind::Upper => self.pass_word(index, token),
+                TokenKind::Mark(mark) => self.pass_mark(index, token, mark),
+                TokenKind::Dots => self.pass_dots(index, token),
                 TokenKind::Number | TokenKind::Literal => {
                     self.units(index, token);
                     self.pass_token(index)
@@ -176,7 +176,7 @@ impl<'a> Pass<'a> {
         self.token(index).is_some_and(|token| token.is(mark))
     }
 
-    pub(super) fn inside(&self) -> BracketContext {
+    pub(super) fn bracket_context(&self) -> BracketContext {
         self.levels[self.state.level as usize].inside
     }
 
@@ -185,7 +185,7 @@ impl<'a> Pass<'a> {
     }
 
     /// The last token before the current one that is in force.
-    pub(super) fn before(&self) -> Option<usize> {
+    pub(super) fn previous_token(&self) -> Option<usize> {
         self.state.before
     }
 
@@ -290,7 +290,7 @@ impl<'a> Pass<'a> {
             .contains(name)
     }
 
-    fn word(&mut self, index: usize, token: Token) -> usize {
+    fn pass_word(&mut self, index: usize, token: Token) -> usize {
         if index >= self.run_end || self.state.at_start {
             self.run_end = self.specifiers(index);
             if self.is_blanked(token) {
@@ -340,7 +340,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn mark(&mut self, index: usize, token: Token, mark: u8) -> usize {
+    fn pass_mark(&mut self, index: usize, token: Token, mark: u8) -> usize {
         match mark {
             b'(' | b'[' => {
                 let inside = self.kind_of_group(index, mark);
@@ -381,8 +381,8 @@ impl<'a> Pass<'a> {
             b';' => {
                 let next = self.pass_token(index);
                 self.state.statement = StatementState::default();
-                self.state.at_start = self.inside() != BracketContext::OpenConditional
-                    && self.inside() != BracketContext::Control;
+                self.state.at_start = self.bracket_context() != BracketContext::OpenConditional
+                    && self.bracket_context() != BracketContext::Control;
                 next
             }
             b':' if self.dialect == CDialect::Cpp
@@ -405,7 +405,7 @@ impl<'a> Pass<'a> {
 
     /// Whether the colon ends a label or an access specifier, not a conditional expression or a list of bases.
     fn ends_label(&self, colon: usize) -> bool {
-        match self.inside() {
+        match self.bracket_context() {
             BracketContext::Body => true,
             BracketContext::Type => colon.checked_sub(1).is_some_and(|index| {
                 matches!(
@@ -459,7 +459,7 @@ impl<'a> Pass<'a> {
         let before = self.state.before.and_then(|index| self.token(index));
         let statement = self.state.statement;
         let after = |mark| before.is_some_and(|token| token.is(mark));
-        match self.inside() {
+        match self.bracket_context() {
             BracketContext::Values if !after(b')') => BracketContext::Values,
             BracketContext::OpenConditional
             | BracketContext::MacroCall
@@ -480,9 +480,12 @@ impl<'a> Pass<'a> {
     }
 
     /// Blanks dots that replace left-out code: alone on their line or with words that describe it.
-    fn dots(&mut self, index: usize, token: Token) -> usize {
+    fn pass_dots(&mut self, index: usize, token: Token) -> usize {
         let between_items = self.state.at_start
-            || matches!(self.inside(), BracketContext::Values | BracketContext::Enum);
+            || matches!(
+                self.bracket_context(),
+                BracketContext::Values | BracketContext::Enum
+            );
         if !token.begins_line || !between_items {
             return self.pass_token(index);
         }

@@ -71,14 +71,16 @@ impl Pass<'_> {
         }
         let mut parts = self.parts(index);
         let mut end = parts.last().map_or(index + 1, |part| part.end);
-        if self.inside() == BracketContext::MacroCall && self.is_typelike_argument(index, end) {
+        if self.bracket_context() == BracketContext::MacroCall
+            && self.is_typelike_argument(index, end)
+        {
             self.blank_tokens(index..end - 1);
             return end;
         }
         if let [part] = parts[..]
             && part.kind == PartKind::Attribute
             && self
-                .before()
+                .previous_token()
                 .is_some_and(|before| self.tokens[before].is_word() || self.is(before, b']'))
         {
             self.blank_tokens(part.begin..part.end);
@@ -115,26 +117,26 @@ impl Pass<'_> {
     /// A run of one word: `MACRO` alone between items, `(WINAPI *name)(`, `f(void) NOEXCEPT;`.
     fn lone_word(&mut self, index: usize, next: Token) -> usize {
         let token = self.tokens[index];
-        if self.inside() == BracketContext::MacroCall
+        if self.bracket_context() == BracketContext::MacroCall
             && kind_of(token, self.text(index)) == PartKind::Type
             && self.is_typelike_argument(index, index + 1)
         {
             self.replace(token.span(), b"T");
         }
         if token.kind == TokenKind::Upper {
-            if next.is(b':') && self.at_start() && self.inside() == BracketContext::Type {
+            if next.is(b':') && self.at_start() && self.bracket_context() == BracketContext::Type {
                 // An access specifier.
                 self.blank_tokens(index..index + 2);
             }
             let alone = self.at_start()
                 && matches!(
-                    self.inside(),
+                    self.bracket_context(),
                     BracketContext::Space | BracketContext::Type | BracketContext::Body
                 )
-                && (next.is(b'~') && self.inside() == BracketContext::Type
+                && (next.is(b'~') && self.bracket_context() == BracketContext::Type
                     || next.begins_line
                         && (matches!(next.kind, TokenKind::Directive(_)) || next.is(b'}'))
-                    || next.is(b'{') && self.inside() == BracketContext::Body);
+                    || next.is(b'{') && self.bracket_context() == BracketContext::Body);
             let calling_convention = next.is(b'*')
                 && index >= 2
                 && self.is(index - 1, b'(')
@@ -161,7 +163,7 @@ impl Pass<'_> {
     fn is_line_before_call(&self, index: usize) -> bool {
         let begins_line = |token: Token| token.kind == TokenKind::Upper && token.begins_line;
         self.at_start()
-            && self.inside() == BracketContext::Space
+            && self.bracket_context() == BracketContext::Space
             && begins_line(self.tokens[index])
             && self.token(index + 1).is_some_and(begins_line)
             && self.matching_bracket(index + 2).is_some_and(|close| {
@@ -192,7 +194,7 @@ impl Pass<'_> {
         let (token, Some(next)) = (self.tokens[index], self.token(index + 1)) else {
             return false;
         };
-        if !self.at_start() || !next.begins_line || self.inside() == BracketContext::Enum {
+        if !self.at_start() || !next.begins_line || self.bracket_context() == BracketContext::Enum {
             return false;
         }
         let text = self.text(index);
@@ -207,7 +209,7 @@ impl Pass<'_> {
 
     /// Whether a declaration can begin, or go on, where the pass is: not in the middle of an expression.
     fn may_declare(&self) -> bool {
-        let Some(before) = self.before().filter(|_| !self.at_start()) else {
+        let Some(before) = self.previous_token().filter(|_| !self.at_start()) else {
             return true;
         };
         let token = self.tokens[before];
@@ -223,14 +225,19 @@ impl Pass<'_> {
 
     /// Whether the last token closes the parameters of a declaration outside of functions.
     pub(super) fn follows_parameters(&self) -> bool {
-        let Some(close) = self.before().filter(|before| self.is(*before, b')')) else {
+        let Some(close) = self
+            .previous_token()
+            .filter(|before| self.is(*before, b')'))
+        else {
             return false;
         };
         let Some(open) = self.matching_bracket(close) else {
             return false;
         };
-        matches!(self.inside(), BracketContext::Space | BracketContext::Type)
-            && open >= 1
+        matches!(
+            self.bracket_context(),
+            BracketContext::Space | BracketContext::Type
+        ) && open >= 1
             && (self.tokens[open - 1].kind == TokenKind::Word
                 || self.is(open - 1, b')')
                 || (2..5).any(|back| open >= back && self.text(open - back) == b"operator")
@@ -255,7 +262,7 @@ impl Pass<'_> {
     pub(super) fn old_style_parameters(&mut self, close: usize) {
         let Some(open) = self
             .matching_bracket(close)
-            .filter(|_| self.inside() == BracketContext::Space)
+            .filter(|_| self.bracket_context() == BracketContext::Space)
         else {
             return;
         };
@@ -356,7 +363,7 @@ impl Pass<'_> {
         let names_last =
             !(self.is(end, b'*') || self.is(end, b'&') || self.names_type_with_arguments(end));
         let after_type = self
-            .before()
+            .previous_token()
             .is_some_and(|before| [b'*', b'&', b'>'].iter().any(|mark| self.is(before, *mark)));
         if self.follows_parameters() {
             return parts.iter().copied().filter(is_upper).collect();
@@ -411,7 +418,7 @@ impl Pass<'_> {
         if let Some(name) = name
             && name.kind == PartKind::Upper
             && declared_before
-            && self.inside() != BracketContext::Body
+            && self.bracket_context() != BracketContext::Body
             && macros.iter().all(|part| part.kind != PartKind::Name)
         {
             macros.push(name);
@@ -431,7 +438,7 @@ impl Pass<'_> {
             return false;
         };
         let after = close + 1 + usize::from(self.text(close + 1) == b"noexcept");
-        self.inside() == BracketContext::Type && self.is(after, b':')
+        self.bracket_context() == BracketContext::Type && self.is(after, b':')
     }
 
     /// Lower-case words that can only be macros: known to be, or saying `inline`.

@@ -1,19 +1,19 @@
 //! The order in which files are decided about: that of the walk, but for large ones.
 //!
-//! While a large file is parsed there is little room for others, and what is parsed of later ones has to be kept. So a large
-//! file steps back behind small ones that follow it, for which there is room beside it, and what finds none there steps back
-//! behind the large one. The order depends on nothing but the walk, so the same tree gives the same ledger.
+//! While a large file is parsed there is little memory for others, and the results of later ones have to be kept. So a large file
+//! is moved after the small ones that follow it and fit into memory with it; files that don't fit are moved after the large
+//! one. The order depends only on the walk, so the same tree gives the same ledger.
 
 use std::collections::VecDeque;
 
 use tslp_core::path::RelPath;
 
-use super::queue::Room;
+use super::queue::MemoryRoom;
 
-/// Source that passes a large file, in its own size: enough to be busy with while it is parsed, though it be slow to parse.
+/// Source that may pass a large file, in multiples of its size: enough to keep all cores busy while it is parsed.
 const PASSING: usize = 4;
 
-/// Files that may be held back.
+/// Most files that may be held back.
 const HELD_MAX: usize = 64;
 
 /// A file and its size in bytes.
@@ -21,16 +21,16 @@ pub(super) type SizedFile = (RelPath, usize);
 
 /// Puts files in order.
 #[derive(Debug)]
-pub(super) struct Order {
-    room: Room,
-    /// A large file and what came after it and finds no room beside it, in the order of the walk.
+pub(super) struct DecisionOrder {
+    room: MemoryRoom,
+    /// A large file and the later files that don't fit into memory with it, in the order of the walk.
     held: VecDeque<SizedFile>,
     /// Source that has passed the first of them.
     passed: usize,
 }
 
-impl Order {
-    pub(super) const fn new(room: Room) -> Self {
+impl DecisionOrder {
+    pub(super) const fn new(room: MemoryRoom) -> Self {
         Self {
             room,
             held: VecDeque::new(),
@@ -60,7 +60,7 @@ impl Order {
         {
             self.passed = 0;
             turn.extend(self.held.pop_front());
-            // What waited for that one alone needn't wait for itself.
+            // A large file that waited only for that one becomes the next to be held back.
             while self
                 .held
                 .front()
@@ -85,14 +85,14 @@ mod tests {
     const KIB: usize = 1 << 10;
 
     /// Room for a file of 1 MiB and hardly anything beside it.
-    const ROOM: Room = Room {
+    const ROOM: MemoryRoom = MemoryRoom {
         parsing: 21 << 20,
         kept: 3 << 20,
     };
 
     /// The order of files of these sizes in KiB, by their places in the walk.
     fn ordered(sizes: &[usize]) -> Vec<usize> {
-        let mut order = Order::new(ROOM);
+        let mut order = DecisionOrder::new(ROOM);
         let mut ordered = Vec::new();
         for (place, kib) in sizes.iter().enumerate() {
             let path = RelPath::from_normalised(&place.to_string());
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn few_files_are_held_back() {
         let sizes = [600; HELD_MAX + 3];
-        let mut order = Order::new(ROOM);
+        let mut order = DecisionOrder::new(ROOM);
         let path = || RelPath::from_normalised("a.c");
         let passed: Vec<usize> = sizes
             .iter()

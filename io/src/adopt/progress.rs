@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How many files were found, and decided about.
+/// The number of files found, and of those decided about.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
 
@@ -32,15 +32,15 @@ impl Progress {
         Self(ProgressBar::hidden())
     }
 
-    pub(super) fn found(&self) {
+    pub(super) fn file_found(&self) {
         self.0.inc_length(1);
     }
 
-    pub(super) fn decided(&self) {
+    pub(super) fn file_decided(&self) {
         self.0.inc(1);
     }
 
-    /// Takes the bar away, so that what is printed next stands in its place.
+    /// Removes the bar, so that the next output replaces it.
     pub fn clear(&self) {
         self.0.finish_and_clear();
     }

@@ -1,5 +1,5 @@
-//! Files that wait to be read, handed out as far as there is memory for them. A large one that has to wait for room lets
-//! smaller ones pass, so that no core is idle meanwhile.
+//! Files that wait to be read, handed out while there is memory for them. Smaller files pass a large one that has to wait for
+//! memory, so that no core is idle meanwhile.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -10,10 +10,10 @@ use tslp_core::path::RelPath;
 
 use super::order::SizedFile;
 
-/// Files that may wait: those before a large one, which is begun as soon as it is seen, keep all cores busy meanwhile.
+/// Most files that may wait. The files before a large one, which is begun as soon as it is seen, keep all cores busy meanwhile.
 const WAITING_FILES_MAX: usize = 512;
 
-/// Files below which more are asked for: whoever finds them needn't wake up for each.
+/// Number of files below which the walk is woken up, so that it isn't for each file.
 const WAITING_FILES_MIN: usize = WAITING_FILES_MAX / 2;
 
 /// Memory of a parse per byte of source: syntax trees take about 18 times their source, then there is the source itself.
@@ -28,24 +28,24 @@ const KEPT_MEMORY_PER_BYTE: usize = 2;
 
 /// Bounds of memory, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
-    /// Of files that are being read and parsed. Who wants more than that gets all of it.
+pub(super) struct MemoryRoom {
+    /// For files that are being read and parsed. A file that needs more gets all of it.
     pub(super) parsing: usize,
-    /// Of files that are parsed and wait to be decided about.
+    /// For files that are parsed and wait to be decided about.
     pub(super) kept: usize,
 }
 
-impl Room {
+impl MemoryRoom {
     /// Memory of a file of so many bytes while it is parsed, and until it is decided about.
     fn memory_of(self, bytes: usize) -> (usize, usize) {
-        // What is longer is read in pieces.
+        // Longer files are read in pieces.
         let at_once = bytes.min(PARSE_BYTES_MAX);
         let parsing = (bytes - at_once) + at_once * PARSE_MEMORY_PER_BYTE;
         let kept = bytes * KEPT_MEMORY_PER_BYTE;
         (parsing.min(self.parsing), kept)
     }
 
-    /// Whether a file is so large that it is begun ahead of its turn.
+    /// Whether a file is large enough to be begun ahead of its turn.
     pub(super) fn is_large(self, bytes: usize) -> bool {
         self.memory_of(bytes).0 >= AHEAD_PARSE_BYTES
     }
@@ -56,20 +56,20 @@ impl Room {
     }
 }
 
-/// The queue, shared by who finds files, who reads them, and who decides about them.
+/// The queue, shared by the threads that find files, read them, and decide about them.
 #[derive(Debug)]
-pub(super) struct Queue {
-    room: Room,
-    state: Mutex<State>,
-    /// Few files wait, or nobody wants more.
+pub(super) struct FileQueue {
+    room: MemoryRoom,
+    state: Mutex<QueueState>,
+    /// Signals that few files wait, or that nobody wants more.
     wanted: Condvar,
-    /// There is a file to take, room for one, or none will come.
+    /// Signals that there is a file to take, memory for one, or that none will come.
     ready: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    waiting: VecDeque<Found>,
+struct QueueState {
+    waiting: VecDeque<QueuedFile>,
     /// Files that were found so far.
     found: u64,
     /// Files that were decided about: all with lower numbers.
@@ -81,7 +81,7 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Found {
+struct QueuedFile {
     number: u64,
     path: RelPath,
     bytes: usize,
@@ -89,24 +89,24 @@ struct Found {
 
 /// A file to read.
 #[derive(Debug)]
-pub(super) struct Job {
-    /// Its place in the order of all files.
+pub(super) struct ReadJob {
+    /// Its position in the order of all files.
     pub(super) number: u64,
     pub(super) path: RelPath,
-    pub(super) share: Share,
+    pub(super) share: MemoryShare,
 }
 
 /// The memory that a file takes. Dropped when the file is decided about, which is done in the order of the numbers.
 #[derive(Debug)]
-pub(super) struct Share {
-    queue: Arc<Queue>,
+pub(super) struct MemoryShare {
+    queue: Arc<FileQueue>,
     number: u64,
     parsing: usize,
     kept: usize,
 }
 
-impl Queue {
-    pub(super) fn new(room: Room) -> Arc<Self> {
+impl FileQueue {
+    pub(super) fn new(room: MemoryRoom) -> Arc<Self> {
         Arc::new(Self {
             room,
             state: Mutex::default(),
@@ -115,7 +115,7 @@ impl Queue {
         })
     }
 
-    /// Puts a file of so many bytes behind the others; waits while there are too many. Breaks when nobody wants it.
+    /// Appends a file of so many bytes; waits while there are too many. Breaks when nobody wants it.
     pub(super) fn put(&self, (path, bytes): SizedFile) -> ControlFlow<()> {
         let mut state = self.lock();
         if state.waiting.len() >= WAITING_FILES_MAX {
@@ -128,7 +128,7 @@ impl Queue {
         }
         let number = state.found;
         state.found += 1;
-        state.waiting.push_back(Found {
+        state.waiting.push_back(QueuedFile {
             number,
             path,
             bytes,
@@ -152,7 +152,7 @@ impl Queue {
     }
 
     /// The first file that there is room for; waits for one. `None` when no more will come.
-    pub(super) fn take(self: &Arc<Self>) -> Option<Job> {
+    pub(super) fn take(self: &Arc<Self>) -> Option<ReadJob> {
         let mut state = self.lock();
         loop {
             if state.abandoned || (state.ended && state.waiting.is_empty()) {
@@ -164,7 +164,7 @@ impl Queue {
                 if state.waiting.len() <= WAITING_FILES_MIN {
                     self.wanted.notify_one();
                 }
-                return Some(Job {
+                return Some(ReadJob {
                     number: found.number,
                     path: found.path,
                     share,
@@ -174,10 +174,10 @@ impl Queue {
         }
     }
 
-    /// What was parsed of later files is kept until the one that all wait for is decided about, so that one needs room to
-    /// be parsed only.
-    fn first_with_room(&self, state: &State) -> Option<usize> {
-        let has_room = |file: &Found| {
+    /// The index of the first file that there is memory for. Results of later files are kept until the first undecided file is
+    /// decided about, so that file needs memory only for being parsed; otherwise all might wait for each other.
+    fn first_with_room(&self, state: &QueueState) -> Option<usize> {
+        let has_room = |file: &QueuedFile| {
             let (parsing, kept) = self.room.memory_of(file.bytes);
             state.parsing + parsing <= self.room.parsing
                 && (file.number == state.decided || state.kept + kept <= self.room.kept)
@@ -193,11 +193,11 @@ impl Queue {
         ahead.or_else(|| waiting().position(has_room))
     }
 
-    fn share(self: &Arc<Self>, state: &mut State, file: &Found) -> Share {
+    fn share(self: &Arc<Self>, state: &mut QueueState, file: &QueuedFile) -> MemoryShare {
         let (parsing, kept) = self.room.memory_of(file.bytes);
         state.parsing += parsing;
         state.kept += kept;
-        Share {
+        MemoryShare {
             queue: Arc::clone(self),
             number: file.number,
             parsing,
@@ -205,17 +205,17 @@ impl Queue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn wait<'s>(changed: &Condvar, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+fn wait<'s>(changed: &Condvar, state: MutexGuard<'s, QueueState>) -> MutexGuard<'s, QueueState> {
     changed.wait(state).unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Share {
-    /// The file is parsed, and so many bytes are kept.
+impl MemoryShare {
+    /// Reduces the share to the bytes that are kept after the parse.
     pub(super) fn parsed(&mut self, kept: usize) {
         let mut state = self.queue.lock();
         state.parsing -= std::mem::take(&mut self.parsing);
@@ -226,7 +226,7 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl Drop for MemoryShare {
     fn drop(&mut self) {
         let mut state = self.queue.lock();
         state.parsing -= self.parsing;
@@ -244,8 +244,8 @@ mod tests {
     use super::*;
 
     /// Room for one file of 10 bytes, and for what is kept of 10 bytes.
-    fn queue(sizes: &[usize]) -> Arc<Queue> {
-        let queue = Queue::new(Room {
+    fn queue(sizes: &[usize]) -> Arc<FileQueue> {
+        let queue = FileQueue::new(MemoryRoom {
             parsing: 10 * PARSE_MEMORY_PER_BYTE,
             kept: 10 * KEPT_MEMORY_PER_BYTE,
         });
@@ -256,7 +256,7 @@ mod tests {
         queue
     }
 
-    fn next(queue: &Arc<Queue>) -> Option<usize> {
+    fn next(queue: &Arc<FileQueue>) -> Option<usize> {
         queue.first_with_room(&queue.lock())
     }
 
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_large_file_is_begun_once_nothing_before_it_would_wait_for_it() {
-        let queue = Queue::new(Room {
+        let queue = FileQueue::new(MemoryRoom {
             parsing: LARGE * PARSE_MEMORY_PER_BYTE * 3 / 2,
             kept: LARGE * KEPT_MEMORY_PER_BYTE * 4,
         });

@@ -1,4 +1,4 @@
-//! Reads and parses one file, on a worker thread: what of it goes to the engine, and why nothing of its code does.
+//! Reads and parses one file on a worker thread, and decides what goes to the engine.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,21 +11,21 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_grammars::{MARKS_MAX, TOKENS_MAX, TreeSitterGrammars};
 
-use super::queue::{Job, Share};
-use crate::observer::{FileReader, Hashes};
+use super::queue::{MemoryShare, ReadJob};
+use crate::observer::{ContentHashes, FileReader};
 
-/// Memory of what is kept of one definition: its name, place, figures and hash.
+/// Bytes kept for one definition: its name, position, figures and hash.
 const KEPT_MEMORY_PER_DEFINITION: usize = 400;
 
-// The words for them name the bounds.
+// `words` names these bounds.
 const _: () = assert!(PARSE_BYTES_MAX == 1 << 20 && TOKENS_MAX == 200_000 && MARKS_MAX == 400_000);
 
-/// Why no code of a file is taken.
+/// The reason why no code of a file is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Skip {
+pub enum SkipReason {
     /// Its language isn't read here.
     NoGrammar,
-    /// A symbolic link; what it leads to is taken where it lies.
+    /// A symbolic link; its target is taken at its own path.
     Link,
     /// A FIFO, socket or device.
     NotAFile,
@@ -37,7 +37,7 @@ pub enum Skip {
     TooDenseToParse,
     /// It could not be read.
     Unreadable(ReadFailure),
-    /// It went away meanwhile.
+    /// It was removed meanwhile.
     Vanished,
     /// Not UTF-8.
     NotText,
@@ -51,14 +51,14 @@ pub enum Skip {
     NothingDefined,
 }
 
-impl Skip {
-    /// Whether the hash of the whole file stands for what couldn't be parsed.
+impl SkipReason {
+    /// Whether the hash of the whole file is recorded in place of definitions.
     #[must_use]
     pub const fn is_over_a_bound(self) -> bool {
         matches!(self, Self::TooLargeToParse | Self::TooDenseToParse)
     }
 
-    /// In words.
+    /// A description for people.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -109,40 +109,40 @@ impl Skip {
     }
 }
 
-/// A file that was read, as far as it could be.
+/// A file after reading and parsing, successful or not.
 #[derive(Debug)]
-pub(super) struct Looked {
+pub(super) struct ReadFile {
     pub(super) number: u64,
     pub(super) path: RelPath,
     pub(super) bytes: usize,
-    pub(super) content: Content,
+    pub(super) content: FileContent,
     /// Held until the engine is done with the file.
-    pub(super) share: Share,
+    pub(super) share: MemoryShare,
 }
 
-/// What is known of a file's content.
+/// A file's content, as far as it could be read.
 #[derive(Debug)]
-pub(super) enum Content {
+pub(super) enum FileContent {
     /// Nothing was read.
-    Nothing(DiskFinding, Skip),
+    Nothing(DiskFinding, SkipReason),
     /// Its hashes alone.
-    Hashes(Hashes, Skip),
-    /// All of it, with what disk says of each symbol that it defines.
+    ContentHashes(ContentHashes, SkipReason),
+    /// All of it, with the observation of each symbol that it defines.
     Code(DiskFile, Box<FoundCode>),
 }
 
 /// Reads and parses a file.
-pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
-    let Job {
+pub(super) fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
+    let ReadJob {
         number,
         path,
         mut share,
     } = job;
-    // A parser that panics costs its file and nothing else.
+    // A parser's panic costs only its own file.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
-        .unwrap_or((0, Content::unreadable(ReadFailure::Failed)));
+        .unwrap_or((0, FileContent::unreadable(ReadFailure::Failed)));
     share.parsed(content.memory());
-    Looked {
+    ReadFile {
         number,
         path,
         bytes,
@@ -151,53 +151,61 @@ pub(super) fn look(reader: &FileReader, job: Job) -> Looked {
     }
 }
 
-fn content_of(reader: &FileReader, path: &RelPath) -> (usize, Content) {
+fn content_of(reader: &FileReader, path: &RelPath) -> (usize, FileContent) {
     let bytes = match reader.read(path) {
         Ok(Some(bytes)) => bytes,
-        Ok(None) => return (0, Content::Nothing(DiskFinding::Missing, Skip::Vanished)),
-        Err(failure) => return (0, Content::unreadable(failure)),
+        Ok(None) => {
+            return (
+                0,
+                FileContent::Nothing(DiskFinding::Missing, SkipReason::Vanished),
+            );
+        }
+        Err(failure) => return (0, FileContent::unreadable(failure)),
     };
-    (bytes.len(), content(path, &bytes))
+    (bytes.len(), content_of_bytes(path, &bytes))
 }
 
-fn content(path: &RelPath, bytes: &[u8]) -> Content {
+fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
     let as_it_is = || {
         let language = TreeSitterGrammars.language_of_path(path)?;
         TreeSitterGrammars.extract(language, bytes).ok()
     };
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return Content::Hashes(Hashes::of(bytes, as_it_is().as_ref()), Skip::NotText);
+        return FileContent::ContentHashes(
+            ContentHashes::of(bytes, as_it_is().as_ref()),
+            SkipReason::NotText,
+        );
     };
     let found = found_code::code_of_file(&TreeSitterGrammars, path.clone(), text);
     let skip = match &found.extraction {
         Ok(_) if let (true, Some(file)) = (found.defines_something(), found.as_disk_file()) => {
-            return Content::Code(file, Box::new(found));
+            return FileContent::Code(file, Box::new(found));
         }
         Ok(extraction) => {
             let skip = if extraction.definitions.is_empty() && extraction.clean {
-                Skip::NothingDefined
+                SkipReason::NothingDefined
             } else {
-                Skip::ParseErrors
+                SkipReason::ParseErrors
             };
-            return Content::Hashes(Hashes::of(bytes, Some(extraction)), skip);
+            return FileContent::ContentHashes(ContentHashes::of(bytes, Some(extraction)), skip);
         }
-        Err(Reason::CredentialRedacted) => Skip::Credential,
-        Err(Reason::QuotesDelimiters) => Skip::QuotesDelimiters,
-        Err(Reason::NoGrammar) => Skip::NoGrammar,
+        Err(Reason::CredentialRedacted) => SkipReason::Credential,
+        Err(Reason::QuotesDelimiters) => SkipReason::QuotesDelimiters,
+        Err(Reason::NoGrammar) => SkipReason::NoGrammar,
         Err(Reason::TooLargeToParse) => {
             let skip = if bytes.len() > PARSE_BYTES_MAX {
-                Skip::TooLargeToParse
+                SkipReason::TooLargeToParse
             } else {
-                Skip::TooDenseToParse
+                SkipReason::TooDenseToParse
             };
-            return Content::Hashes(Hashes::of(bytes, None), skip);
+            return FileContent::ContentHashes(ContentHashes::of(bytes, None), skip);
         }
-        Err(_) => Skip::ParseErrors,
+        Err(_) => SkipReason::ParseErrors,
     };
-    Content::Hashes(Hashes::of(bytes, as_it_is().as_ref()), skip)
+    FileContent::ContentHashes(ContentHashes::of(bytes, as_it_is().as_ref()), skip)
 }
 
-/// What disk says to somebody who asks for these symbols as well.
+/// The observation of a file with these symbols as well.
 fn with_symbols(mut file: DiskFile, symbols: Vec<Symbol>) -> DiskFile {
     let is_defined = |symbol: &Symbol| {
         let found = file.slices.binary_search_by(|it| it.symbol.cmp(symbol));
@@ -216,34 +224,34 @@ fn with_symbols(mut file: DiskFile, symbols: Vec<Symbol>) -> DiskFile {
     file
 }
 
-impl Content {
-    /// Why no code of it is taken.
-    pub(super) const fn skip(&self) -> Option<Skip> {
+impl FileContent {
+    /// The reason why no code of it is taken.
+    pub(super) const fn skip(&self) -> Option<SkipReason> {
         match self {
-            Self::Nothing(_, skip) | Self::Hashes(_, skip) => Some(*skip),
+            Self::Nothing(_, skip) | Self::ContentHashes(_, skip) => Some(*skip),
             Self::Code(..) => None,
         }
     }
 
-    /// What disk says, also of the symbols that are true, and the code.
+    /// The observation, including the file's true symbols, and the code.
     pub(super) fn into_finding(
         self,
         tracked: Vec<Symbol>,
     ) -> (DiskFinding, Option<Box<FoundCode>>) {
         match self {
             Self::Nothing(finding, _) => (finding, None),
-            Self::Hashes(hashes, _) => (DiskFinding::File(hashes.disk_file(&tracked)), None),
+            Self::ContentHashes(hashes, _) => (DiskFinding::File(hashes.disk_file(&tracked)), None),
             Self::Code(file, found) => {
                 (DiskFinding::File(with_symbols(file, tracked)), Some(found))
             }
         }
     }
 
-    /// Memory that it takes until it is decided about.
+    /// Bytes that it takes until it is decided about.
     fn memory(&self) -> usize {
         match self {
             Self::Nothing(..) => 0,
-            Self::Hashes(hashes, _) => hashes.slices() * KEPT_MEMORY_PER_DEFINITION,
+            Self::ContentHashes(hashes, _) => hashes.slices() * KEPT_MEMORY_PER_DEFINITION,
             Self::Code(_, found) => {
                 let definitions = found
                     .extraction
@@ -255,6 +263,9 @@ impl Content {
     }
 
     const fn unreadable(failure: ReadFailure) -> Self {
-        Self::Nothing(DiskFinding::Unreadable(failure), Skip::Unreadable(failure))
+        Self::Nothing(
+            DiskFinding::Unreadable(failure),
+            SkipReason::Unreadable(failure),
+        )
     }
 }

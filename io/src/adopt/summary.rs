@@ -1,19 +1,19 @@
-//! What came of a tree, as a table for people and as JSON for programs.
+//! The result for a tree, as a table for people and as JSON for programs.
 
 use std::collections::BTreeMap;
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
-use super::{Mode, Skip};
+use super::{Mode, SkipReason};
 
-/// Names shown of the files that were skipped for one reason.
+/// Most names shown of the files that were skipped for one reason.
 const NAMES_MAX: usize = 5;
 
 /// Counts of files, entities and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Files of which something is true now that wasn't before.
+    /// Files that changed the truth.
     pub files_adopted: u64,
     /// Files that say nothing new.
     pub files_true_already: u64,
@@ -28,20 +28,20 @@ pub struct Summary {
     /// Source of both kinds of files.
     pub bytes: u64,
     /// Files of which no code was taken.
-    pub skipped: BTreeMap<Skip, Skipped>,
+    pub skipped: BTreeMap<SkipReason, Skipped>,
 }
 
 /// Files skipped for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// How many.
+    /// Their number.
     pub files: u64,
     /// The first of them, in the order of the walk.
     pub names: Vec<String>,
 }
 
 impl Summary {
-    pub(super) fn skip(&mut self, name: &str, why: Skip) {
+    pub(super) fn skip(&mut self, name: &str, why: SkipReason) {
         let skipped = self.skipped.entry(why).or_default();
         skipped.files += 1;
         if skipped.names.len() < NAMES_MAX {
@@ -136,8 +136,8 @@ impl Summary {
             lines.push(format!("not read, and so never true: {unread}{more}"));
         }
         for (why, skipped) in &self.skipped {
-            // A tree is full of files that aren't code; their names say nothing.
-            if *why == Skip::NoGrammar {
+            // Most trees are full of files that aren't code; their names are of no use.
+            if *why == SkipReason::NoGrammar {
                 continue;
             }
             let more = skipped.files - skipped.names.len() as u64;

@@ -1,4 +1,4 @@
-//! Finds the files of a tree that may be adopted, in a fixed order, as git would see them.
+//! Finds the files of a tree that may be adopted, in a fixed order, without those that git ignores.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,24 +9,23 @@ use tslp_core::extract::Grammars;
 use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
 
-use super::reading::Skip;
+use super::reading::SkipReason;
 use crate::target::{self, Target};
 
 /// A file of the tree.
 #[derive(Debug)]
-pub(super) enum Seen {
+pub(super) enum WalkedFile {
     /// To be read.
     File { path: RelPath, bytes: u64 },
     /// Not to be read; named as the file system does.
-    Skipped { name: String, why: Skip },
+    Skipped { name: String, why: SkipReason },
 }
 
-/// Names every file beneath the targets once, until `visit` says that it is enough. What a person named themselves is
-/// taken though it is hidden or ignored.
+/// Visits every file beneath the targets once, until `visit` breaks. A target itself is taken even if it is hidden or ignored.
 pub(super) fn walk(
     workspace: &Path,
     targets: &[Target],
-    visit: &mut dyn FnMut(Seen) -> std::ops::ControlFlow<()>,
+    visit: &mut dyn FnMut(WalkedFile) -> std::ops::ControlFlow<()>,
 ) {
     let named: BTreeSet<&RelPath> = targets
         .iter()
@@ -38,11 +37,11 @@ pub(super) fn walk(
     for path in &named {
         let file = workspace.join(path.as_str());
         let seen = match file.symlink_metadata() {
-            // A link that was named is followed, as far as it stays in the workspace: that is what opening it decides.
-            Ok(found) => seen(path.as_str(), Some(path), found.len()),
-            Err(_) => Seen::Skipped {
+            // A link that was named is followed; opening it refuses a target outside of the workspace.
+            Ok(found) => walked_file(path.as_str(), Some(path), found.len()),
+            Err(_) => WalkedFile::Skipped {
                 name: path.to_string(),
-                why: Skip::Vanished,
+                why: SkipReason::Vanished,
             },
         };
         if visit(seen).is_break() {
@@ -60,14 +59,14 @@ pub(super) fn walk(
         {
             reached.insert(entry.path().to_owned());
         }
-        if told(workspace, &named, entry, visit).is_break() {
+        if visit_entry(workspace, &named, entry, visit).is_break() {
             return;
         }
     }
     // Ignored or hidden, and named all the same.
     for folder in folders.difference(&reached) {
         for entry in builder(folder).build() {
-            if told(workspace, &named, entry, visit).is_break() {
+            if visit_entry(workspace, &named, entry, visit).is_break() {
                 return;
             }
         }
@@ -116,15 +115,15 @@ fn builder(root: &Path) -> WalkBuilder {
     builder
 }
 
-fn told(
+fn visit_entry(
     workspace: &Path,
     named: &BTreeSet<&RelPath>,
     entry: Result<DirEntry, ignore::Error>,
-    visit: &mut dyn FnMut(Seen) -> std::ops::ControlFlow<()>,
+    visit: &mut dyn FnMut(WalkedFile) -> std::ops::ControlFlow<()>,
 ) -> std::ops::ControlFlow<()> {
     let entry = match entry {
         Ok(entry) => entry,
-        Err(error) => return visit(refused(workspace, &error)),
+        Err(error) => return visit(walk_failure(workspace, &error)),
     };
     if entry.file_type().is_none_or(|kind| kind.is_dir()) {
         return std::ops::ControlFlow::Continue(());
@@ -135,42 +134,42 @@ fn told(
         return std::ops::ControlFlow::Continue(());
     }
     let name = relative.to_string_lossy();
-    let skipped = |why| Seen::Skipped {
+    let skipped = |why| WalkedFile::Skipped {
         name: name.clone().into_owned(),
         why,
     };
     visit(match entry.file_type() {
-        Some(kind) if kind.is_symlink() => skipped(Skip::Link),
+        Some(kind) if kind.is_symlink() => skipped(SkipReason::Link),
         Some(kind) if kind.is_file() => match entry.metadata() {
-            Ok(found) => seen(&name, path.as_ref(), found.len()),
-            Err(error) => refused(workspace, &error),
+            Ok(found) => walked_file(&name, path.as_ref(), found.len()),
+            Err(error) => walk_failure(workspace, &error),
         },
-        _ => skipped(Skip::NotAFile),
+        _ => skipped(SkipReason::NotAFile),
     })
 }
 
-fn seen(name: &str, path: Option<&RelPath>, bytes: u64) -> Seen {
-    let skipped = |why| Seen::Skipped {
+fn walked_file(name: &str, path: Option<&RelPath>, bytes: u64) -> WalkedFile {
+    let skipped = |why| WalkedFile::Skipped {
         name: name.to_owned(),
         why,
     };
     match path {
-        None => skipped(Skip::Unnamable),
+        None => skipped(SkipReason::Unnamable),
         Some(path) if TreeSitterGrammars.language_of_path(path).is_none() => {
-            skipped(Skip::NoGrammar)
+            skipped(SkipReason::NoGrammar)
         }
-        Some(path) => Seen::File {
+        Some(path) => WalkedFile::File {
             path: path.clone(),
             bytes,
         },
     }
 }
 
-fn refused(workspace: &Path, error: &ignore::Error) -> Seen {
+fn walk_failure(workspace: &Path, error: &ignore::Error) -> WalkedFile {
     let why = match error.io_error().map(std::io::Error::kind) {
-        Some(std::io::ErrorKind::PermissionDenied) => Skip::Unreadable(ReadFailure::Denied),
-        Some(std::io::ErrorKind::NotFound) => Skip::Vanished,
-        _ => Skip::Unreadable(ReadFailure::Failed),
+        Some(std::io::ErrorKind::PermissionDenied) => SkipReason::Unreadable(ReadFailure::Denied),
+        Some(std::io::ErrorKind::NotFound) => SkipReason::Vanished,
+        _ => SkipReason::Unreadable(ReadFailure::Failed),
     };
     let name = match path_of(error) {
         Some(path) => {
@@ -179,10 +178,10 @@ fn refused(workspace: &Path, error: &ignore::Error) -> Seen {
         }
         None => error.to_string(),
     };
-    Seen::Skipped { name, why }
+    WalkedFile::Skipped { name, why }
 }
 
-/// What an error of the walk is about.
+/// The path that an error of the walk is about.
 fn path_of(error: &ignore::Error) -> Option<&Path> {
     match error {
         ignore::Error::WithPath { path, .. } => Some(path),
@@ -227,12 +226,13 @@ mod tests {
                 err: Box::new(ignore::Error::Io(denied)),
             }),
         };
-        let Seen::Skipped { name, why } = refused(Path::new("/work/space"), &error) else {
+        let WalkedFile::Skipped { name, why } = walk_failure(Path::new("/work/space"), &error)
+        else {
             panic!("it was taken");
         };
         assert_eq!(
             (name.as_str(), why),
-            ("src/closed", Skip::Unreadable(ReadFailure::Denied))
+            ("src/closed", SkipReason::Unreadable(ReadFailure::Denied))
         );
     }
 }

@@ -11,7 +11,7 @@ use tslp_projections::{ANOMALIES, DISK, EPISODES, STALE, STATE_MAP};
 
 use super::price::{Price, PriceSum};
 use super::{Row, Subject, unread};
-use crate::ledger::anchor::{self, Reading};
+use crate::ledger::anchor::{self, AnchorState};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader};
 use crate::metrics::Tables;
 use crate::probe::{self, Target};
@@ -286,7 +286,7 @@ fn expect(expected: &str, found: Result<String, LedgerError>) -> Result<String, 
 pub(crate) fn head_anchor(subject: &Subject, reader: &LedgerReader) -> Result<String, String> {
     let files = DataFiles::of(&subject.data_dir);
     let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
-    let Reading::Head(anchored) = anchored else {
+    let AnchorState::Head(anchored) = anchored else {
         return Err(format!(
             "{} is missing or damaged, so nothing vouches for the ledger's last events: {ADVICE}",
             files.anchor.display()

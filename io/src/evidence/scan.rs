@@ -11,7 +11,7 @@ use tslp_replay::fold::{ChainCheck, ReplayError};
 use tslp_replay::log::{Head, Stored};
 use tslp_replay::state::State;
 
-use crate::ledger::anchor::{self, Reading};
+use crate::ledger::anchor::{self, AnchorState};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader, Mismatch, ReaderFactory};
 use crate::startup::StartError;
 
@@ -43,13 +43,13 @@ impl Scan {
         let reading = anchor::read(&files.anchor)?;
         let head = reader.head()?;
         let anchor = match reading {
-            Reading::Head(anchor) => Some(anchor),
+            AnchorState::Head(anchor) => Some(anchor),
             _ if head.seq == Seq(0) => None,
             reading => {
                 return Err(StartError::Ledger(LedgerError::AnchorMissing {
                     path: files.database,
                     anchor: files.anchor,
-                    state: if reading == Reading::Missing {
+                    state: if reading == AnchorState::Missing {
                         "missing"
                     } else {
                         "damaged"

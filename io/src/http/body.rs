@@ -6,7 +6,7 @@ use core::ops::Range;
 const CHUNK_LINE_BYTES_MAX: usize = 4096;
 const TRAILER_BYTES_MAX: usize = 16 * 1024;
 
-/// Why a body can't be read on.
+/// The reason why a body can't be read further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     /// The chunk size isn't plain hexadecimal, or doesn't fit 63 bits.
@@ -26,14 +26,14 @@ pub enum BodyError {
 /// One step of decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// How many input bytes this step used up. 0 means that more input is needed, or that the body is complete.
+    /// The number of input bytes consumed. 0 means that more input is needed, or that the body is complete.
     pub consumed: usize,
-    /// Where in the input the body bytes of this step lie; may be empty.
+    /// The range of body bytes in the input; may be empty.
     pub data: Range<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Chunk {
+enum ChunkState {
     SizeFirst,
     Size { value: u64, digits: u8 },
     Extension,
@@ -48,7 +48,7 @@ enum Chunk {
     Done,
 }
 
-/// Decodes one body. Total: every input gives a step or an error, never a panic.
+/// Decodes one body. Any input gives a step or an error, never a panic.
 #[derive(Clone, Debug)]
 pub struct BodyDecoder {
     framing: Framing,
@@ -56,8 +56,14 @@ pub struct BodyDecoder {
 
 #[derive(Clone, Debug)]
 enum Framing {
-    Length { left: u64 },
-    Chunked { at: Chunk, size: u64, line: usize },
+    Length {
+        left: u64,
+    },
+    Chunked {
+        at: ChunkState,
+        size: u64,
+        line: usize,
+    },
     UntilClose,
 }
 
@@ -75,7 +81,7 @@ impl BodyDecoder {
     pub const fn chunked() -> Self {
         Self {
             framing: Framing::Chunked {
-                at: Chunk::SizeFirst,
+                at: ChunkState::SizeFirst,
                 size: 0,
                 line: 0,
             },
@@ -95,7 +101,7 @@ impl BodyDecoder {
     pub const fn is_complete(&self) -> bool {
         match &self.framing {
             Framing::Length { left } => *left == 0,
-            Framing::Chunked { at, .. } => matches!(at, Chunk::Done),
+            Framing::Chunked { at, .. } => matches!(at, ChunkState::Done),
             Framing::UntilClose => false,
         }
     }
@@ -131,18 +137,18 @@ fn bounded(available: usize, left: u64) -> usize {
 }
 
 fn chunk_step(
-    at: &mut Chunk,
+    at: &mut ChunkState,
     size: &mut u64,
     line: &mut usize,
     input: &[u8],
 ) -> Result<Step, BodyError> {
     let mut position = 0;
-    while position < input.len() && *at != Chunk::Done {
-        if let Chunk::Data { left } = at {
+    while position < input.len() && *at != ChunkState::Done {
+        if let ChunkState::Data { left } = at {
             let count = bounded(input.len() - position, *left);
             *left -= count as u64;
             if *left == 0 {
-                *at = Chunk::DataCr;
+                *at = ChunkState::DataCr;
             }
             let data = position..position + count;
             return Ok(Step {
@@ -160,61 +166,68 @@ fn chunk_step(
 }
 
 /// One framing byte outside chunk data.
-fn chunk_byte(at: Chunk, size: &mut u64, line: &mut usize, byte: u8) -> Result<Chunk, BodyError> {
+fn chunk_byte(
+    at: ChunkState,
+    size: &mut u64,
+    line: &mut usize,
+    byte: u8,
+) -> Result<ChunkState, BodyError> {
     *line += 1;
     let line_max = match at {
-        Chunk::TrailerStart | Chunk::Trailer | Chunk::TrailerLf => TRAILER_BYTES_MAX,
+        ChunkState::TrailerStart | ChunkState::Trailer | ChunkState::TrailerLf => TRAILER_BYTES_MAX,
         _ => CHUNK_LINE_BYTES_MAX,
     };
     if *line > line_max {
         return Err(BodyError::TooLong);
     }
     match (at, byte) {
-        (Chunk::SizeFirst, _) => {
+        (ChunkState::SizeFirst, _) => {
             let value = hex(byte).ok_or(BodyError::ChunkSize)?;
-            Ok(Chunk::Size { value, digits: 1 })
+            Ok(ChunkState::Size { value, digits: 1 })
         }
-        (Chunk::Size { value, .. }, b'\r') => Ok(Chunk::SizeLf { value }),
-        (Chunk::Size { value, .. }, b';') => {
+        (ChunkState::Size { value, .. }, b'\r') => Ok(ChunkState::SizeLf { value }),
+        (ChunkState::Size { value, .. }, b';') => {
             *size = value;
-            Ok(Chunk::Extension)
+            Ok(ChunkState::Extension)
         }
-        (Chunk::Size { value, digits }, _) => {
+        (ChunkState::Size { value, digits }, _) => {
             let digit = hex(byte).ok_or(BodyError::ChunkSize)?;
-            // 15 digits stay below 2^60: nothing that a peer could mean honestly is longer.
+            // 15 digits stay below 2^60: no honest chunk is longer.
             if digits >= 15 {
                 return Err(BodyError::ChunkSize);
             }
-            Ok(Chunk::Size {
+            Ok(ChunkState::Size {
                 value: value * 16 + digit,
                 digits: digits + 1,
             })
         }
-        (Chunk::Extension, b'\r') => Ok(Chunk::SizeLf { value: *size }),
-        (Chunk::Extension | Chunk::Trailer, _)
+        (ChunkState::Extension, b'\r') => Ok(ChunkState::SizeLf { value: *size }),
+        (ChunkState::Extension | ChunkState::Trailer, _)
             if byte == b'\t' || (byte >= b' ' && byte != 127) =>
         {
             Ok(at)
         }
-        (Chunk::SizeLf { value }, b'\n') => {
+        (ChunkState::SizeLf { value }, b'\n') => {
             *line = 0;
             Ok(match value {
-                0 => Chunk::TrailerStart,
-                left => Chunk::Data { left },
+                0 => ChunkState::TrailerStart,
+                left => ChunkState::Data { left },
             })
         }
-        (Chunk::DataCr, b'\r') => Ok(Chunk::DataLf),
-        (Chunk::DataLf, b'\n') => {
+        (ChunkState::DataCr, b'\r') => Ok(ChunkState::DataLf),
+        (ChunkState::DataLf, b'\n') => {
             *line = 0;
-            Ok(Chunk::SizeFirst)
+            Ok(ChunkState::SizeFirst)
         }
-        (Chunk::TrailerStart, b'\r') => Ok(Chunk::EndLf),
-        (Chunk::TrailerStart, b' ' | b'\t') => Err(BodyError::Control),
-        (Chunk::TrailerStart, _) if byte > b' ' && byte != 127 => Ok(Chunk::Trailer),
-        (Chunk::Trailer, b'\r') => Ok(Chunk::TrailerLf),
-        (Chunk::TrailerLf, b'\n') => Ok(Chunk::TrailerStart),
-        (Chunk::EndLf, b'\n') => Ok(Chunk::Done),
-        (Chunk::Extension | Chunk::Trailer | Chunk::TrailerStart, _) => Err(BodyError::Control),
+        (ChunkState::TrailerStart, b'\r') => Ok(ChunkState::EndLf),
+        (ChunkState::TrailerStart, b' ' | b'\t') => Err(BodyError::Control),
+        (ChunkState::TrailerStart, _) if byte > b' ' && byte != 127 => Ok(ChunkState::Trailer),
+        (ChunkState::Trailer, b'\r') => Ok(ChunkState::TrailerLf),
+        (ChunkState::TrailerLf, b'\n') => Ok(ChunkState::TrailerStart),
+        (ChunkState::EndLf, b'\n') => Ok(ChunkState::Done),
+        (ChunkState::Extension | ChunkState::Trailer | ChunkState::TrailerStart, _) => {
+            Err(BodyError::Control)
+        }
         _ => Err(BodyError::LineEnd),
     }
 }

@@ -1,4 +1,4 @@
-//! Responses of our own that say no, with the error body that the client's dialect has.
+//! Refusals: error responses of our own, with a body in the client's dialect.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::chat::dialect::{Dialect, ErrorShape};
 
-/// A refusal: what the client is told instead of an answer.
+/// A refusal, which the client gets instead of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// HTTP status.
@@ -30,7 +30,7 @@ impl Refusal {
         }
     }
 
-    /// The same with one header more.
+    /// The refusal with one more header.
     #[must_use]
     pub fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
         self.header = Some((name, value));

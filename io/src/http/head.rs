@@ -7,7 +7,7 @@ use super::headers::Headers;
 use super::request::{Persistence, Version};
 use super::response::ResponseHead;
 
-/// How a response of ours tells its end.
+/// The framing of a response of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseFraming {
     /// `Content-Length`, then the body.
@@ -16,7 +16,7 @@ pub enum ResponseFraming {
     Chunked,
     /// The connection's end.
     Close,
-    /// No body follows; whatever length the headers tell stays.
+    /// No body follows; the headers keep whatever length they state.
     Bodiless,
 }
 
@@ -98,7 +98,7 @@ fn persistence_field(out: &mut Vec<u8>, version: Version, persistence: Persisten
     }
 }
 
-/// What a response of ours depends on, besides its content.
+/// The properties of a request on which a response of ours depends.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseTo {
     /// The request's version.
@@ -107,7 +107,7 @@ pub struct ResponseTo {
     pub persistence: Persistence,
     /// Whether the body is sent or only measured (HEAD).
     pub content: Content,
-    /// How the client reads errors.
+    /// The shape of error bodies that the client expects.
     pub errors: ErrorShape,
 }
 
@@ -173,7 +173,7 @@ pub fn refusal(out: &mut Vec<u8>, to: ResponseTo, refusal: &Refusal, extra: &[(&
     let mut fields: Vec<(&str, &str)> = extra.to_vec();
     fields.extend(refusal.header);
     if refusal.code == "ledger_failed" {
-        // The SDKs repeat a 503 unless told not to.
+        // SDKs retry a 503 unless this header forbids it.
         fields.push(("x-should-retry", "false"));
     }
     let answer = Answer::json(refusal.status, refusal.body(to.errors));
@@ -192,7 +192,7 @@ pub fn relayed_response(
     for (name, value) in head.headers.iter() {
         let ours =
             name.eq_ignore_ascii_case("content-length") && framing != ResponseFraming::Bodiless;
-        // Which pages may read a response is for this proxy's own configuration to say, as is what it calls an episode.
+        // CORS headers and the episode header come from this proxy alone.
         let starts = |with: &str| {
             name.get(..with.len())
                 .is_some_and(|start| start.eq_ignore_ascii_case(with))
@@ -214,7 +214,7 @@ pub fn relayed_response(
     out.extend_from_slice(b"\r\n");
 }
 
-/// Where a relayed request goes and what is added to its headers.
+/// The target of a relayed request and its added headers.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestTo<'a> {
     /// The `Host` header.
@@ -225,11 +225,11 @@ pub struct RequestTo<'a> {
     pub authorization: Option<&'a [u8]>,
     /// How the body is framed.
     pub framing: RequestFraming,
-    /// What is asked of the upstream's content codings.
+    /// The content codings that the upstream may use.
     pub coding: Coding,
 }
 
-/// How a request of ours tells the end of its body.
+/// The framing of a request of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestFraming {
     /// No body and no length.
@@ -240,7 +240,7 @@ pub enum RequestFraming {
     Chunked,
 }
 
-/// What becomes of the client's `Accept-Encoding`.
+/// The handling of the client's `Accept-Encoding`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// Relayed as it is.
@@ -249,14 +249,14 @@ pub enum Coding {
     Identity,
 }
 
-/// Appends a request head made from the client's: end-to-end headers stay in order, the framing is ours. `dropped`
-/// says which further headers stay behind.
+/// Appends a request head made from the client's: end-to-end headers stay in order, the framing is ours. `dropped` decides
+/// which further headers aren't relayed.
 pub fn relayed_request(
     out: &mut Vec<u8>,
     method: &str,
     headers: &Headers,
     to: &RequestTo<'_>,
-    dropped: impl Fn(&str, &[u8]) -> Drop,
+    dropped: impl Fn(&str, &[u8]) -> HeaderFate,
 ) {
     out.extend_from_slice(method.as_bytes());
     out.push(b' ');
@@ -269,7 +269,9 @@ pub fn relayed_request(
             .any(|own| name.eq_ignore_ascii_case(own))
             || (to.coding == Coding::Identity && name.eq_ignore_ascii_case("accept-encoding"))
             || (to.authorization.is_some() && name.eq_ignore_ascii_case("authorization"));
-        let stays = !replaced && !headers.is_hop_by_hop(name) && dropped(name, value) == Drop::No;
+        let stays = !replaced
+            && !headers.is_hop_by_hop(name)
+            && dropped(name, value) == HeaderFate::Relayed;
         if stays {
             field(out, name, value);
         }
@@ -288,16 +290,16 @@ pub fn relayed_request(
     out.extend_from_slice(b"\r\n");
 }
 
-/// Whether a header stays behind.
+/// Whether a header is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drop {
+pub enum HeaderFate {
     /// It is relayed.
-    No,
-    /// It isn't.
-    Yes,
+    Relayed,
+    /// It is dropped.
+    Dropped,
 }
 
-/// Appends one chunk; an empty one is passed over, since it would end the body.
+/// Appends one chunk; an empty one is skipped, because it would end the body.
 pub fn chunk(out: &mut Vec<u8>, data: &[u8]) {
     if data.is_empty() {
         return;

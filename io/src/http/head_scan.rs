@@ -1,6 +1,6 @@
 //! Finds the end of a message head, byte by byte, and refuses line ends that two parsers could read differently.
 
-/// Why a head can't be trusted.
+/// The reason why a head can't be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeadFault {
     /// A line feed without a carriage return before it.
@@ -12,15 +12,15 @@ pub enum HeadFault {
     /// A NUL byte.
     #[error("a NUL byte stands in the head")]
     Nul,
-    /// A header line begins with a blank (obsolete line folding).
+    /// A header line begins with whitespace (obsolete line folding).
     #[error("a header line is folded or begins with a blank")]
     Fold,
-    /// The start line begins with a blank.
+    /// The start line begins with whitespace.
     #[error("the start line begins with a blank")]
     BlankStart,
 }
 
-/// Resumes where the bytes ended last time, so that a head that trickles in costs linear time.
+/// A scan that resumes where the bytes ended last time, so that a head in many small pieces costs linear time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HeadScan {
     position: usize,
@@ -67,7 +67,7 @@ impl HeadScan {
         Ok(None)
     }
 
-    /// The start line's length, as far as it has been seen.
+    /// The length of the start line seen so far.
     #[must_use]
     pub const fn first_line_bytes(&self) -> usize {
         if self.lines == 0 {
@@ -77,7 +77,7 @@ impl HeadScan {
         }
     }
 
-    /// How many whole lines have been seen.
+    /// The number of whole lines seen.
     #[must_use]
     pub const fn lines(&self) -> usize {
         self.lines

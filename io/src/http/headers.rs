@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
-/// The fields of one message head. Names are ASCII tokens, values have no surrounding blanks; both were checked by the
-/// parser before they came here.
+/// The fields of one message head. Names are ASCII tokens, and values have no surrounding whitespace; the parser has checked
+/// both.
 #[derive(Clone, Debug, Default)]
 pub struct Headers {
     raw: Vec<u8>,
@@ -58,7 +58,7 @@ impl Headers {
             .and_then(|value| core::str::from_utf8(value).ok())
     }
 
-    /// The comma-separated members of every field of that name, blanks cut, empty ones passed over.
+    /// The comma-separated members of every field of that name, trimmed, without empty ones.
     pub fn members<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.all(name)
             .flat_map(|value| value.split(|byte| *byte == b','))

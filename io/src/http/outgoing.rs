@@ -1,19 +1,19 @@
-//! Bytes on their way to a peer: one growing buffer, how much of it may go out, and how far it has gone.
+//! Bytes on their way to a peer: one growing buffer, the part that may be sent, and the part that was.
 
-/// What of the buffer may be written now.
+/// The part of the buffer that may be written now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Release {
     /// Everything.
     #[default]
     All,
-    /// Only what lies before this offset from the buffer's start.
+    /// Only the bytes before this offset from the buffer's start.
     Before(usize),
 }
 
-/// Above this capacity a buffer gives its memory back once it is empty.
+/// Capacity above which a buffer frees its memory once it is empty.
 const KEPT_CAPACITY_BYTES: usize = 64 * 1024;
 
-/// An output buffer. Appending never blocks and never fails; whoever appends looks at [`Outgoing::len`] first.
+/// An output buffer. Appending never blocks and never fails; callers must check [`Outgoing::len`] first.
 #[derive(Debug, Default)]
 pub struct Outgoing {
     bytes: Vec<u8>,
@@ -27,7 +27,7 @@ impl Outgoing {
         &mut self.bytes
     }
 
-    /// How many bytes still have to go, released or not.
+    /// The number of bytes that aren't sent yet, released or not.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len() - self.start
@@ -49,7 +49,7 @@ impl Outgoing {
         &self.bytes[self.start..end]
     }
 
-    /// Notes that the peer's socket took `count` bytes.
+    /// Records that the peer's socket took `count` bytes.
     pub fn sent(&mut self, count: usize) {
         self.start += count;
         debug_assert!(self.start <= self.bytes.len(), "sent more than there was");
@@ -67,7 +67,7 @@ impl Outgoing {
         }
     }
 
-    /// Moves what is left to the front when that is worth it, so that what a slow reader got doesn't add up.
+    /// Moves the rest to the front if that is worth it, so that bytes sent to a slow reader don't accumulate.
     fn forget_sent(&mut self) {
         if self.start < KEPT_CAPACITY_BYTES || self.start < self.len() {
             return;
@@ -80,22 +80,22 @@ impl Outgoing {
         self.start = 0;
     }
 
-    /// Keeps back everything that is appended from now on.
+    /// Holds everything that is appended from now on.
     pub fn hold_from_here(&mut self) {
         self.release = Release::Before(self.bytes.len());
     }
 
-    /// Lets everything go.
+    /// Releases everything.
     pub fn release(&mut self) {
         self.release = Release::All;
     }
 
-    /// Forgets what hasn't gone out.
+    /// Discards everything that isn't sent.
     pub fn discard(&mut self) {
         *self = Self::default();
     }
 
-    /// Gives the memory of an empty buffer back, for connections that fall idle.
+    /// Frees the memory of an empty buffer, for connections that become idle.
     pub fn shrink(&mut self) {
         if self.is_empty() {
             self.discard();

@@ -37,10 +37,10 @@ impl Default for HeadLimits {
     }
 }
 
-/// Upper bound on [`HeadLimits::fields_max`]: the parser's table lies on the stack.
+/// Upper bound on [`HeadLimits::fields_max`]: the parser's table is on the stack.
 pub const FIELDS_MAX: usize = 256;
 
-/// How a request says where its body ends.
+/// The framing of a request's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyLength {
     /// Neither `Content-Length` nor `Transfer-Encoding`.
@@ -89,7 +89,7 @@ pub struct RequestHead {
     pub body: BodyLength,
     /// Whether the client waits for `100 Continue`.
     pub expects_continue: Expectation,
-    /// What the client wants of the connection.
+    /// Whether the client keeps the connection open.
     pub persistence: Persistence,
 }
 
@@ -109,14 +109,14 @@ impl RequestHead {
         self.target.split('?').next().unwrap_or_default()
     }
 
-    /// What follows the first `?`.
+    /// The text after the first `?`.
     #[must_use]
     pub fn query(&self) -> Option<&str> {
         self.target.split_once('?').map(|(_, query)| query)
     }
 }
 
-/// Result of looking at the bytes received so far.
+/// The result of parsing the bytes received so far.
 #[derive(Debug)]
 pub enum HeadProgress {
     /// More bytes are needed.

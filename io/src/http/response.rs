@@ -8,7 +8,7 @@ use super::request::{FIELDS_MAX, Persistence, Version, parse_length};
 /// Largest response head; model servers send well under 4 KB.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// Why an upstream's response can't be used.
+/// The reason why an upstream's response can't be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResponseFault {
     /// Line ends or control characters.
@@ -20,7 +20,7 @@ pub enum ResponseFault {
     /// Over 64 KB or too many fields.
     #[error("its head is too large")]
     TooLarge,
-    /// The end of the body can't be told for sure.
+    /// The end of the body is ambiguous.
     #[error("its framing is ambiguous")]
     Framing,
     /// A switch of protocols that nobody asked for.
@@ -82,7 +82,7 @@ impl ResponseHead {
     }
 }
 
-/// What was asked, as far as it decides whether the response has a body.
+/// The request's method, as far as it decides whether the response has a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// HEAD.
@@ -91,7 +91,7 @@ pub enum Asked {
     WithBody,
 }
 
-/// Result of looking at the bytes received so far.
+/// The result of parsing the bytes received so far.
 #[derive(Debug)]
 pub enum ResponseProgress {
     /// More bytes are needed.

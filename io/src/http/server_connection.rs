@@ -5,21 +5,21 @@ use super::error::Refusal;
 use super::head_scan::HeadScan;
 use super::request::{HeadLimits, HeadProgress, RequestHead, parse_head};
 
-/// Received bytes that may wait while a response is under way; a client that pipelines more is read no further.
+/// Most received bytes that may wait during a response; a client that pipelines more isn't read further.
 pub const PIPELINE_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Debug)]
-enum Phase {
+enum RequestPhase {
     Head,
     Body(BodyDecoder),
     /// The request is complete; what follows waits for its response to end.
     Answering,
 }
 
-/// What a client's bytes amount to.
+/// An event in a client's bytes.
 #[derive(Debug)]
 pub enum ClientEvent<'a> {
-    /// Nothing more can be told from the bytes so far.
+    /// More bytes are needed.
     NeedMore,
     /// A request has begun.
     Head(Box<RequestHead>),
@@ -27,11 +27,11 @@ pub enum ClientEvent<'a> {
     Body(&'a [u8]),
     /// It is complete.
     End,
-    /// The bytes can't be understood: answer with this, then close.
+    /// The bytes are malformed: answer with this, then close.
     Refused(Refusal),
 }
 
-/// Whether a client is in the middle of something.
+/// The part of a request that a client is expected to send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expecting {
     /// The first byte of a request.
@@ -50,7 +50,7 @@ pub struct ServerConnection {
     input: Vec<u8>,
     start: usize,
     scan: HeadScan,
-    phase: Phase,
+    phase: RequestPhase,
 }
 
 impl Default for ServerConnection {
@@ -59,13 +59,13 @@ impl Default for ServerConnection {
             input: Vec::new(),
             start: 0,
             scan: HeadScan::default(),
-            phase: Phase::Head,
+            phase: RequestPhase::Head,
         }
     }
 }
 
 impl ServerConnection {
-    /// Takes bytes from the socket.
+    /// Adds bytes received from the socket.
     pub fn receive(&mut self, bytes: &[u8]) {
         if self.start > 0 {
             self.input.drain(..self.start);
@@ -74,41 +74,41 @@ impl ServerConnection {
         self.input.extend_from_slice(bytes);
     }
 
-    /// How many received bytes aren't understood yet.
+    /// The number of received bytes that aren't parsed yet.
     #[must_use]
     pub fn waiting_bytes(&self) -> usize {
         self.input.len() - self.start
     }
 
-    /// What the client is expected to send.
+    /// The part that the client is expected to send next.
     #[must_use]
     pub fn expecting(&self) -> Expecting {
         match self.phase {
-            Phase::Head if self.waiting_bytes() == 0 => Expecting::Request,
-            Phase::Head => Expecting::Head,
-            Phase::Body(_) => Expecting::Body,
-            Phase::Answering => Expecting::Nothing,
+            RequestPhase::Head if self.waiting_bytes() == 0 => Expecting::Request,
+            RequestPhase::Head => Expecting::Head,
+            RequestPhase::Body(_) => Expecting::Body,
+            RequestPhase::Answering => Expecting::Nothing,
         }
     }
 
-    /// Whether all of the current request's bytes have been understood.
+    /// Whether the current request is complete.
     #[must_use]
     pub fn request_is_complete(&self) -> bool {
         match &self.phase {
-            Phase::Head => false,
-            Phase::Body(decoder) => decoder.is_complete(),
-            Phase::Answering => true,
+            RequestPhase::Head => false,
+            RequestPhase::Body(decoder) => decoder.is_complete(),
+            RequestPhase::Answering => true,
         }
     }
 
-    /// The response to the last request is complete: the next one may be read.
+    /// Allows the next request to be read, after the response to the last one is complete.
     pub fn start_next(&mut self) {
-        self.phase = Phase::Head;
+        self.phase = RequestPhase::Head;
         self.scan = HeadScan::default();
         self.shrink();
     }
 
-    /// Gives the memory of what was understood back: a response can take minutes.
+    /// Frees the memory of parsed bytes, because a response can take minutes.
     fn shrink(&mut self) {
         if self.waiting_bytes() == 0 {
             self.input = Vec::new();
@@ -119,19 +119,19 @@ impl ServerConnection {
     /// The next event; call until it is [`ClientEvent::NeedMore`].
     pub fn next_event(&mut self, limits: &HeadLimits) -> ClientEvent<'_> {
         match &mut self.phase {
-            Phase::Head => self.next_head(limits),
-            Phase::Body(decoder) if decoder.is_complete() => {
-                self.phase = Phase::Answering;
+            RequestPhase::Head => self.next_head(limits),
+            RequestPhase::Body(decoder) if decoder.is_complete() => {
+                self.phase = RequestPhase::Answering;
                 self.shrink();
                 ClientEvent::End
             }
-            Phase::Body(_) => self.next_body(),
-            Phase::Answering => ClientEvent::NeedMore,
+            RequestPhase::Body(_) => self.next_body(),
+            RequestPhase::Answering => ClientEvent::NeedMore,
         }
     }
 
     fn next_head(&mut self, limits: &HeadLimits) -> ClientEvent<'_> {
-        // RFC 9112 §2.2: an empty line before a request line is passed over.
+        // RFC 9112 §2.2: an empty line before a request line is ignored.
         while self.scan.lines() == 0 && self.input[self.start..].starts_with(b"\r\n") {
             self.start += 2;
             self.scan = HeadScan::default();
@@ -141,14 +141,14 @@ impl ServerConnection {
             HeadProgress::Refused(refusal) => ClientEvent::Refused(refusal),
             HeadProgress::Complete(head, length) => {
                 self.start += length;
-                self.phase = Phase::Body(head.body.decoder());
+                self.phase = RequestPhase::Body(head.body.decoder());
                 ClientEvent::Head(head)
             }
         }
     }
 
     fn next_body(&mut self) -> ClientEvent<'_> {
-        let Phase::Body(decoder) = &mut self.phase else {
+        let RequestPhase::Body(decoder) = &mut self.phase else {
             return ClientEvent::NeedMore;
         };
         let pending = self.start;

@@ -9,7 +9,7 @@ use mio::{Interest, Registry, Token};
 
 /// Bytes both ways without ever waiting, with the meaning that TCP gives to each call.
 pub trait Stream: fmt::Debug + Send {
-    /// Reads what is there; 0 says that the peer sends no more.
+    /// Reads the available bytes; 0 means that the peer sends no more.
     ///
     /// # Errors
     /// `WouldBlock` if nothing is there yet, anything else if the connection is broken.
@@ -79,16 +79,16 @@ enum Readiness {
     Blocked,
 }
 
-/// Whether the peer has said that it sends no more.
+/// Whether the peer has closed its sending side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// It may still send.
     Open,
-    /// It won't; bytes sent before may still wait in the socket.
+    /// It sends no more; bytes sent before may still wait in the socket.
     Closed,
 }
 
-/// What a poll event says about a socket.
+/// A socket's readiness, as a poll event reports it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready(Readiness, Readiness, Peer);
 
@@ -119,7 +119,7 @@ impl From<&mio::event::Event> for Ready {
     }
 }
 
-/// A connected or connecting TCP socket, or what stands in its place.
+/// A connected or connecting TCP socket, or a substitute for one.
 #[derive(Debug)]
 pub struct Socket {
     stream: Box<dyn Stream>,
@@ -150,7 +150,7 @@ impl Socket {
         Ok(Self::over(Box::new(stream)))
     }
 
-    /// A socket over any stream; what is told by [`note`](Self::note) must be said of it.
+    /// A socket over any stream, whose events must be passed to [`note`](Self::note).
     #[must_use]
     pub fn over(stream: Box<dyn Stream>) -> Self {
         Self {
@@ -174,13 +174,13 @@ impl Socket {
         }
     }
 
-    /// Whether the peer has closed its side, as far as events have told.
+    /// Whether the peer has closed its side, according to the events so far.
     #[must_use]
     pub const fn peer(&self) -> Peer {
         self.peer
     }
 
-    /// Whether an event has said that reading could give something.
+    /// Whether an event has reported that reading may succeed.
     #[must_use]
     pub fn may_read(&self) -> bool {
         self.read == Readiness::Ready

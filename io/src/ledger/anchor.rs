@@ -1,8 +1,8 @@
-//! The head anchor: position and chain hash of the last commit, in a file of its own beside the database.
+//! The head anchor: position and chain hash of the last commit, in a file of its own next to the database.
 //!
-//! A chain that lost its tail is still a valid chain, and SQLite takes a damaged WAL for a shorter one without a
-//! word. So after every commit the new head is written here and synced. Two slots take turns, each in a disk block
-//! of its own with a checksum: a torn write spoils one of them and leaves the other.
+//! A chain that lost its tail is still a valid chain, and SQLite silently treats a damaged WAL as a shorter one. So after
+//! every commit the new head is written here and synced. Two slots take turns, each in a disk block of its own with a
+//! checksum: a torn write damages one of them and leaves the other.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,13 +23,13 @@ const FILE_BYTES: usize = 2 * SLOT_STRIDE;
 
 /// One slot's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Slot {
+struct AnchorSlot {
     /// Counts writes; the higher one is newer.
     generation: u64,
     head: Head,
 }
 
-impl Slot {
+impl AnchorSlot {
     fn encode(self) -> [u8; SLOT_BYTES] {
         let mut bytes = [0; SLOT_BYTES];
         bytes[..8].copy_from_slice(MAGIC);
@@ -55,23 +55,23 @@ impl Slot {
         intact.then_some(slot)
     }
 
-    /// Where the slot of a generation stands.
+    /// The position of a generation's slot in the file.
     const fn offset(generation: u64) -> usize {
         (generation % 2) as usize * SLOT_STRIDE
     }
 }
 
 /// The newest intact slot.
-fn newest(bytes: &[u8]) -> Option<Slot> {
+fn newest(bytes: &[u8]) -> Option<AnchorSlot> {
     [0, SLOT_STRIDE]
         .into_iter()
-        .filter_map(|offset| Slot::decode(bytes.get(offset..)?))
+        .filter_map(|offset| AnchorSlot::decode(bytes.get(offset..)?))
         .max_by_key(|slot| slot.generation)
 }
 
-/// What an anchor file says.
+/// The state of an anchor file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum AnchorState {
     /// There is no such file.
     Missing,
     /// No slot is intact.
@@ -84,7 +84,7 @@ pub enum Reading {
 ///
 /// # Errors
 /// When it exists and can't be read.
-pub fn read(path: &Path) -> Result<Reading, LedgerError> {
+pub fn read(path: &Path) -> Result<AnchorState, LedgerError> {
     read_on(&FileSystem, path)
 }
 
@@ -92,13 +92,13 @@ pub fn read(path: &Path) -> Result<Reading, LedgerError> {
 ///
 /// # Errors
 /// When it exists and can't be read.
-pub fn read_on(disk: &dyn Disk, path: &Path) -> Result<Reading, LedgerError> {
+pub fn read_on(disk: &dyn Disk, path: &Path) -> Result<AnchorState, LedgerError> {
     let bytes = match disk.read(path, FILE_BYTES) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::Missing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AnchorState::Missing),
         Err(source) => return Err(failed("read", path, source)),
     };
-    Ok(newest(&bytes).map_or(Reading::Damaged, |slot| Reading::Head(slot.head)))
+    Ok(newest(&bytes).map_or(AnchorState::Damaged, |slot| AnchorState::Head(slot.head)))
 }
 
 /// An anchor file that follows the ledger's head.
@@ -107,7 +107,7 @@ pub struct Anchor {
     path: PathBuf,
     generation: u64,
     head: Head,
-    /// Whether this process synced what it vouches for.
+    /// Whether this process has synced the head that it vouches for.
     synced: bool,
 }
 
@@ -126,7 +126,7 @@ impl Anchor {
     /// When the file can't be written and synced.
     pub fn create_on(disk: &dyn Disk, path: &Path, head: Head) -> Result<Self, LedgerError> {
         let fresh = path.with_extension("anchor.new");
-        let first = Slot {
+        let first = AnchorSlot {
             generation: 0,
             head,
         };
@@ -195,7 +195,7 @@ impl Anchor {
         })
     }
 
-    /// What it vouches for, on disk or only in the page cache: a sync may have failed.
+    /// The head that it vouches for, which may be only in the page cache: a sync may have failed.
     #[must_use]
     pub const fn head(&self) -> Head {
         self.head
@@ -212,14 +212,15 @@ impl Anchor {
     /// # Errors
     /// When it may not be on disk; the newer slot is still intact then.
     pub fn advance(&mut self, head: Head) -> Result<(), LedgerError> {
-        let slot = Slot {
+        let slot = AnchorSlot {
             generation: self.generation + 1,
             head,
         };
         self.medium
-            .write_at(Slot::offset(slot.generation), &slot.encode())
+            .write_at(AnchorSlot::offset(slot.generation), &slot.encode())
             .and_then(|()| self.medium.sync())
             .map_err(|source| failed("write", &self.path, source))?;
+        // Only after the sync: a failed write leaves the generation, so that the next attempt overwrites the same, older slot.
         self.generation = slot.generation;
         self.head = head;
         self.synced = true;
@@ -246,7 +247,7 @@ mod tests {
         }
     }
 
-    fn check(path: &Path, expected: Reading) {
+    fn check(path: &Path, expected: AnchorState) {
         assert_eq!(read(path).unwrap(), expected);
     }
 
@@ -254,16 +255,16 @@ mod tests {
     fn the_newest_head_is_read_and_kept_over_reopening() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.anchor");
-        check(&path, Reading::Missing);
+        check(&path, AnchorState::Missing);
         let mut anchor = Anchor::create(&path, head(0)).unwrap();
-        check(&path, Reading::Head(head(0)));
+        check(&path, AnchorState::Head(head(0)));
         for seq in 1..5 {
             anchor.advance(head(seq)).unwrap();
-            check(&path, Reading::Head(head(seq)));
+            check(&path, AnchorState::Head(head(seq)));
         }
         drop(anchor);
         Anchor::open(&path).unwrap().advance(head(9)).unwrap();
-        check(&path, Reading::Head(head(9)));
+        check(&path, AnchorState::Head(head(9)));
     }
 
     #[test]
@@ -280,7 +281,7 @@ mod tests {
             bytes[..torn].copy_from_slice(&after[..torn]);
             std::fs::write(&path, bytes).unwrap();
             let expected = if torn == SLOT_BYTES { 3 } else { 2 };
-            check(&path, Reading::Head(head(expected)));
+            check(&path, AnchorState::Head(head(expected)));
         }
     }
 
@@ -290,7 +291,7 @@ mod tests {
         let path = dir.path().join("ledger.anchor");
         for bytes in [vec![], vec![0; 100], vec![255; FILE_BYTES]] {
             std::fs::write(&path, bytes).unwrap();
-            check(&path, Reading::Damaged);
+            check(&path, AnchorState::Damaged);
             assert!(Anchor::open(&path).is_err());
         }
     }

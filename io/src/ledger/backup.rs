@@ -15,14 +15,14 @@ use super::reader::LedgerReader;
 /// Pages copied at once: one MiB.
 const PAGES_PER_STEP: std::ffi::c_int = 256;
 
-/// What is left to the writer's syncs between two steps, on a disk that both share.
+/// The pause between two steps, for the writer's syncs on the same disk.
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl LedgerReader {
     /// Copies the database, as it stands at one moment, into a file that is empty or doesn't exist. `progress` hears of
     /// the pages left and of all.
     ///
-    /// A writer isn't held up: the copy reads one snapshot of the WAL, which only can't be cut meanwhile.
+    /// The writer isn't blocked: the copy reads one snapshot of the WAL, which only can't be truncated meanwhile.
     ///
     /// # Errors
     /// When either can't be used.
@@ -32,7 +32,7 @@ impl LedgerReader {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Head, LedgerError> {
         let failed = self.database.failed("copy");
-        // Without a transaction of its own the copy would begin anew with every commit of the proxy's.
+        // Without a transaction of its own the copy would start over with every commit of the proxy.
         self.connection.execute_batch("BEGIN").map_err(&failed)?;
         let copied = self.copy_snapshot(file, progress);
         self.connection.execute_batch("COMMIT").map_err(&failed)?;

@@ -22,7 +22,7 @@ pub(super) const CACHE_KIB: i64 = 512;
 /// Statements kept prepared: four for each projection's table and those of the ledger.
 const STATEMENTS: usize = 128;
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
@@ -62,7 +62,7 @@ impl Database {
 
     /// Makes everything durable that was written to the database and its WAL, by whatever process.
     pub(crate) fn sync(&self) -> Result<(), LedgerError> {
-        let wal = beside(&self.path, "-wal");
+        let wal = companion_file(&self.path, "-wal");
         let synced = match self.disk.bytes(&wal) {
             Ok(None) => Ok(()),
             Ok(Some(_)) => self.disk.open(&wal).and_then(|mut file| file.sync()),
@@ -86,7 +86,7 @@ impl Database {
 
     /// The size of the WAL file in bytes.
     pub(crate) fn wal_bytes(&self) -> u64 {
-        let wal = self.disk.bytes(&beside(&self.path, "-wal"));
+        let wal = self.disk.bytes(&companion_file(&self.path, "-wal"));
         wal.ok().flatten().unwrap_or(0)
     }
 
@@ -214,7 +214,7 @@ pub(crate) fn event_at(connection: &Connection, at: Seq) -> Option<Recorded> {
     read.ok().and(found)
 }
 
-/// When an event was recorded.
+/// The time at which an event was recorded.
 pub(crate) fn recorded_at(
     connection: &Connection,
     seq: Seq,
@@ -313,8 +313,8 @@ fn seq(row: &Row<'_>, column: usize) -> rusqlite::Result<Seq> {
         .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, stored))
 }
 
-/// The path of a file that SQLite keeps beside its database.
-pub(crate) fn beside(database: &Path, suffix: &str) -> PathBuf {
+/// The path of a file that SQLite keeps next to its database.
+pub(crate) fn companion_file(database: &Path, suffix: &str) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(suffix);
     name.into()

@@ -10,7 +10,7 @@ use super::error::LedgerError;
 use super::kept_open;
 use super::lock::DataDirLock;
 
-/// Everything that the ledger does with files, but for what SQLite does through its own layer, [`vfs`](Self::vfs).
+/// Everything that the ledger does with files, except what SQLite does through its own layer, [`vfs`](Self::vfs).
 ///
 /// A name that was created, renamed or removed is durable after [`sync_name`](Self::sync_name), a file's bytes are after
 /// [`Medium::sync`].
@@ -30,7 +30,7 @@ pub trait Disk: Debug + Send + Sync {
     /// When it can't be looked at.
     fn bytes(&self, file: &Path) -> io::Result<Option<u64>>;
 
-    /// Which file has this name, by which a file that took its place is told from it. The same for all where nothing can.
+    /// The identity of the file with this name, which distinguishes it from one that replaced it. Constant on disks without identities.
     ///
     /// # Errors
     /// [`io::ErrorKind::NotFound`] when none has it, and others when it can't be looked at.
@@ -56,7 +56,7 @@ pub trait Disk: Debug + Send + Sync {
     /// When it is missing, or either isn't allowed.
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>>;
 
-    /// Makes durable what was written to a database file by whatever means, while SQLite has it open.
+    /// Makes everything durable that was written to a database file, while SQLite has it open.
     ///
     /// # Errors
     /// When it may not be.
@@ -64,16 +64,16 @@ pub trait Disk: Debug + Send + Sync {
         self.open(file)?.sync()
     }
 
-    /// Makes an empty file for this user alone, in place of what may be there.
+    /// Creates an empty file for this user alone, replacing an existing one.
     ///
     /// # Errors
     /// When it can't be made.
     fn create(&self, file: &Path) -> io::Result<Box<dyn Medium>>;
 
-    /// Takes away what others may do with a file.
+    /// Removes other users' permissions on a file.
     ///
     /// # Errors
-    /// When that isn't allowed.
+    /// When they can't be removed.
     fn make_private(&self, file: &Path) -> io::Result<()>;
 
     /// Removes a file, if it is there.
@@ -82,7 +82,7 @@ pub trait Disk: Debug + Send + Sync {
     /// When it is still there.
     fn remove(&self, file: &Path) -> io::Result<()>;
 
-    /// Gives a file another name; what had that name is gone.
+    /// Renames a file; a file that had the new name is replaced.
     ///
     /// # Errors
     /// When nothing was changed.
@@ -101,20 +101,20 @@ pub trait Disk: Debug + Send + Sync {
     fn lock(&self, file: &Path) -> Result<DataDirLock, LedgerError>;
 }
 
-/// A file, whatever its name.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileIdentity {
     /// The device that it is on.
     pub device: u64,
     /// Its number there.
     pub inode: u64,
-    /// How long it is.
+    /// Its length in bytes.
     pub bytes: u64,
 }
 
 /// A file that is read in pieces and written in place.
 pub trait Medium: Send {
-    /// Bytes from somewhere on; fewer only where the file ends.
+    /// Bytes from a position on; fewer only at the file's end.
     ///
     /// # Errors
     /// When they can't be read.
@@ -207,7 +207,7 @@ impl Disk for FileSystem {
         Ok(bytes)
     }
 
-    /// A pipe in place of the file has no bytes; it isn't waited for.
+    /// Doesn't wait for a pipe in place of the file, which has no bytes.
     fn open_to_read(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
         let file = OpenOptions::new()
             .read(true)
@@ -269,7 +269,7 @@ pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes away what others may do.
+/// Removes other users' permissions.
 fn restrict(path: &Path, mode: u32) -> io::Result<()> {
     let found = std::fs::metadata(path)?.permissions().mode();
     if found & 0o077 == 0 {

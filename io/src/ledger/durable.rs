@@ -1,11 +1,11 @@
-//! How far the ledger is on disk: for threads that wait for it, and figures for diagnostics.
+//! The durable position of the ledger, for threads that wait for it, and the writer's figures for diagnostics.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use tslp_core::ids::Seq;
 
-/// Nothing more will become durable.
+/// The reason why nothing more will become durable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Stopped(pub String);
@@ -19,7 +19,7 @@ pub struct DurableHead {
 }
 
 impl DurableHead {
-    /// Starts from what is on disk.
+    /// Starts at a position that is on disk.
     #[must_use]
     pub fn new(seq: Seq) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl DurableHead {
         Seq(self.reached.load(Ordering::Acquire))
     }
 
-    /// Why nothing more will become durable, if so.
+    /// The reason why nothing more will become durable, if the writer has stopped.
     #[must_use]
     pub fn stopped(&self) -> Option<Stopped> {
         self.lock().clone()
@@ -71,7 +71,7 @@ impl DurableHead {
         self.changed.notify_all();
     }
 
-    /// Announces that there will be no other. The first reason stays.
+    /// Announces that nothing more will become durable. The first reason is kept.
     pub(crate) fn stop(&self, reason: String) {
         self.lock().get_or_insert(Stopped(reason));
         self.changed.notify_all();
@@ -82,7 +82,7 @@ impl DurableHead {
     }
 }
 
-/// What the writer did so far. Read by diagnostics at any time; the figures need not belong to one moment.
+/// Figures about the writer's work. Diagnostics read them at any time; they needn't belong to the same moment.
 #[derive(Debug, Default)]
 pub struct WriterFigures {
     /// Transactions committed.
@@ -93,7 +93,7 @@ pub struct WriterFigures {
     pub payload_bytes: AtomicU64,
     /// Events of the largest transaction.
     pub largest_batch_events: AtomicU64,
-    /// How long the last transaction took, anchor included, in microseconds.
+    /// Duration of the last transaction, anchor included, in microseconds.
     pub last_commit_micros: AtomicU64,
     /// Checkpoints run.
     pub checkpoints: AtomicU64,

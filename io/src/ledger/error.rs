@@ -1,4 +1,4 @@
-//! What can go wrong with a ledger on disk, and what the user can do about it.
+//! Errors of a ledger on disk, each with what the user can do about it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub enum LedgerError {
         "can't {action} {path}: {source}; check that your user owns it and that the disk is writable, then restart"
     )]
     File {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -54,7 +54,7 @@ pub enum LedgerError {
     NotOurs {
         /// The database.
         path: PathBuf,
-        /// What was found instead.
+        /// A description of what it is instead.
         detail: String,
     },
     /// The database file is gone while what belongs to it is still there.
@@ -65,7 +65,7 @@ pub enum LedgerError {
     DatabaseMissing {
         /// The database.
         path: PathBuf,
-        /// What is left of it.
+        /// The files that are left of it.
         remnant: PathBuf,
     },
     /// The file that is open hasn't its name any more.
@@ -73,15 +73,15 @@ pub enum LedgerError {
     TakenAway {
         /// The database, or its WAL.
         path: PathBuf,
-        /// What became of it.
+        /// The change that was noticed.
         change: &'static str,
-        /// Where a copy is and what to do with it, or why there is none.
+        /// The place of a copy with what to do with it, or the reason why there is none.
         rescued: String,
     },
     /// The file was found to be damaged after it was opened.
     #[error("{detail}")]
     Condemned {
-        /// What is wrong, and what to do.
+        /// The damage, and what to do about it.
         detail: String,
     },
     /// A newer program wrote the database.
@@ -91,7 +91,7 @@ pub enum LedgerError {
     NewerSchema {
         /// The database.
         path: PathBuf,
-        /// Which version was found.
+        /// The version that was found.
         source: Newer,
     },
     /// An older ledger can't be copied before it is migrated.
@@ -103,15 +103,15 @@ pub enum LedgerError {
     NoCopy {
         /// The database.
         path: PathBuf,
-        /// Where the copy goes.
+        /// The path of the copy.
         copy: PathBuf,
         /// The ledger's schema version.
         from: i64,
         /// The version that it was to get.
         to: u32,
-        /// What the copy needs.
+        /// The free space that the copy needs, in bytes.
         bytes: u64,
-        /// What went wrong with it.
+        /// The copy's error.
         source: Box<LedgerError>,
     },
     /// The steps of the schema didn't lead where they should: a defect of this program.
@@ -152,7 +152,7 @@ pub enum LedgerError {
     AnchorMismatch {
         /// The database.
         path: PathBuf,
-        /// What was durable.
+        /// The durable head.
         anchor: Head,
         /// The ledger's head.
         ledger: Head,
@@ -210,13 +210,13 @@ pub enum LedgerError {
     Corrupt {
         /// The database.
         path: PathBuf,
-        /// What was met.
+        /// The defect.
         detail: String,
     },
     /// Any other error of SQLite.
     #[error("can't {action} {path}: {source}; check the disk, then restart tslp")]
     Sqlite {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// The database.
         path: PathBuf,
@@ -230,7 +230,7 @@ pub enum LedgerError {
         path: PathBuf,
         /// The event.
         seq: Seq,
-        /// Why.
+        /// The reason.
         source: DecodeError,
     },
     /// A newer program wrote the event: its link holds, and it says what isn't known here.
@@ -243,7 +243,7 @@ pub enum LedgerError {
         path: PathBuf,
         /// The event.
         seq: Seq,
-        /// Why it can't be read.
+        /// The reason why it can't be read.
         source: DecodeError,
     },
     /// An event can't be stored.
@@ -251,7 +251,7 @@ pub enum LedgerError {
     Encode {
         /// The event.
         seq: Seq,
-        /// Why.
+        /// The reason.
         source: EncodeError,
     },
     /// There is no content event at this position.
@@ -269,7 +269,7 @@ pub enum LedgerError {
         path: PathBuf,
         /// The table.
         table: String,
-        /// What was met.
+        /// The defect.
         detail: String,
     },
     /// The ledger's head is not where the writer left it.
@@ -280,9 +280,9 @@ pub enum LedgerError {
     Moved {
         /// The database.
         path: PathBuf,
-        /// Where it should stand.
+        /// The expected position.
         expected: Seq,
-        /// Where it stands.
+        /// The head that was found.
         found: Head,
     },
     /// An event doesn't follow the one before it: a defect of this program.
@@ -303,7 +303,7 @@ pub enum LedgerError {
     },
 }
 
-/// How ledger and anchor differ.
+/// The difference between ledger and anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
     /// The ledger ends before the anchor.
@@ -317,7 +317,7 @@ pub enum Mismatch {
     OtherHistory,
 }
 
-/// Whether something was read that is never written: text that is no text, a number out of its range, another type.
+/// Whether a value was read that is never written: invalid text, a number out of range, another type.
 const fn is_no_value_of_ours(error: &rusqlite::Error) -> bool {
     matches!(
         error,

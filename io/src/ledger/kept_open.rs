@@ -1,4 +1,4 @@
-//! Descriptors of database files that SQLite has open, too: to sync them, and never closed.
+//! Descriptors of database files that SQLite also has open: used to sync them, and never closed.
 //!
 //! A process that closes any descriptor of a file loses all of its POSIX locks on it. SQLite's would be among them, and the
 //! next `sqlite3` shell would take itself for the last user and remove the WAL.

@@ -1,4 +1,4 @@
-//! The lock file of a data directory: one process writes, a second one is told who.
+//! The lock file of a data directory: one process writes, and a second one learns which.
 
 use std::any::Any;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -57,7 +57,7 @@ impl DataDirLock {
             }
             Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
         }
-        // In this order: a file with a pid in it never lacks one again.
+        // Written before truncated, so that a file with a pid in it never lacks one again.
         let pid = format!("{}\n", std::process::id());
         file.write_all(pid.as_bytes())
             .and_then(|()| file.set_len(pid.len() as u64))

@@ -1,4 +1,4 @@
-//! Brings an older ledger to today's schema: a verified copy is kept beside it, then all steps are taken in one
+//! Migrates an older ledger to the current schema: a verified copy is kept next to it, then all steps are taken in one
 //! transaction.
 
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use tslp_replay::log::{Head, Stored};
 
 use super::anchor::Anchor;
 use super::backup::copy_pages;
-use super::connection::{self, Access, Database, beside, pragma};
+use super::connection::{self, Access, Database, companion_file, pragma};
 use super::error::LedgerError;
 use super::open::file_failed;
 use super::recognise::check_pages;
 use super::schema_version::is_at_the_top;
 
-/// Takes the steps that a ledger lacks, if there are any. One that holds events is copied before.
+/// Takes the steps that a ledger lacks, if there are any. If it holds events, it is copied first.
 ///
-/// What a crash leaves is the old ledger or the new one, and a copy that has its name is whole.
+/// A crash leaves the old ledger or the new one, and a copy that has its final name is complete.
 pub(super) fn migrate(
     database: &Database,
     ladder: Ladder,
@@ -39,9 +39,9 @@ pub(super) fn migrate(
     };
     let connection = database.connect(Access::Write)?;
     check_pages(&connection, database)?;
-    take(&connection, steps, ladder, head).map_err(|error| match error {
-        Failure::Sqlite(error) => database.failed("migrate")(error),
-        Failure::Defect(detail) => LedgerError::Migration {
+    take_steps(&connection, steps, ladder, head).map_err(|error| match error {
+        MigrationFailure::Sqlite(error) => database.failed("migrate")(error),
+        MigrationFailure::Defect(detail) => LedgerError::Migration {
             path: database.path.clone(),
             from,
             to,
@@ -69,25 +69,25 @@ pub(super) fn climb(connection: &Connection, steps: &[Step]) -> rusqlite::Result
     Ok(())
 }
 
-/// Why the steps weren't taken.
-enum Failure {
+/// The reason why the steps weren't taken.
+enum MigrationFailure {
     Sqlite(rusqlite::Error),
     Defect(&'static str),
 }
 
-impl From<rusqlite::Error> for Failure {
+impl From<rusqlite::Error> for MigrationFailure {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
 }
 
-/// Old or new, never a mix: all steps are taken in one transaction, and what they made is looked at before its end.
-fn take(
+/// Takes all steps in one transaction and checks the result before it commits, so that there is never a mix of two schemas.
+fn take_steps(
     connection: &Connection,
     steps: &[Step],
     ladder: Ladder,
     head: Head,
-) -> Result<(), Failure> {
+) -> Result<(), MigrationFailure> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let taken = climb_checked(connection, steps, ladder, head);
     let ended = taken.and_then(|()| Ok(connection.execute_batch("COMMIT")?));
@@ -102,20 +102,22 @@ fn climb_checked(
     steps: &[Step],
     ladder: Ladder,
     head: Head,
-) -> Result<(), Failure> {
+) -> Result<(), MigrationFailure> {
     climb(connection, steps)?;
     let count: i64 = connection.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
     if connection::head(connection)? != head || u64::try_from(count) != Ok(head.seq.0) {
-        return Err(Failure::Defect("its events wouldn't be the same"));
+        return Err(MigrationFailure::Defect("its events wouldn't be the same"));
     }
     if !is_at_the_top(connection, ladder)? {
-        return Err(Failure::Defect("its schema wouldn't be that version's"));
+        return Err(MigrationFailure::Defect(
+            "its schema wouldn't be that version's",
+        ));
     }
     Ok(())
 }
 
-/// Copies the ledger to a name of its own beside it, verifies the copy from its first event to its last, and makes it
-/// durable. A copy is never written over; one that holds just this state, as a crash before the steps leaves it, will do.
+/// Copies the ledger to a name of its own next to it, verifies the copy from its first event to its last, and makes it
+/// durable. An existing copy is never overwritten; one with exactly this state, left by a crash before the steps, is reused.
 fn keep_copy(
     database: &Database,
     ladder: Ladder,
@@ -123,20 +125,22 @@ fn keep_copy(
     head: Head,
 ) -> Result<PathBuf, LedgerError> {
     let to = ladder.current();
-    let mut copy = beside(&database.path, &format!(".before-v{to}"));
+    let mut copy = companion_file(&database.path, &format!(".before-v{to}"));
     for number in 2.. {
-        let there = at(database, &copy);
+        let there = database_at(database, &copy);
         match there.disk.bytes(&copy) {
             Ok(None) => break,
             Ok(Some(_)) if is_copy(&there, version, head) => return Ok(copy),
-            Ok(Some(_)) => copy = beside(&database.path, &format!(".before-v{to}-{number}")),
+            Ok(Some(_)) => {
+                copy = companion_file(&database.path, &format!(".before-v{to}-{number}"))
+            }
             Err(source) => return Err(file_failed("look at", &copy, source)),
         }
     }
     let bytes = database.file_bytes() + database.wal_bytes();
     tracing::info!(bytes, copy = %copy.display(), "copying the ledger before it is brought to a newer schema");
     let no_copy = |source: LedgerError| match source {
-        // The ledger's own flaws are no matter of the copy.
+        // A flaw of the ledger itself is reported as the ledger's, not as the copy's.
         source if source.asks_for_safe_mode() || source.is_newer() => source,
         source => LedgerError::NoCopy {
             path: database.path.clone(),
@@ -147,10 +151,10 @@ fn keep_copy(
             source: Box::new(source),
         },
     };
-    let fresh = at(database, &beside(&copy, ".new"));
+    let fresh = database_at(database, &companion_file(&copy, ".new"));
     let made = make_copy(database, &fresh, &copy, head);
     if made.is_err() {
-        // What is left takes room; the next try would remove it, too.
+        // The rest would take up room; the next attempt removes it if this fails.
         let _ = remove(&fresh);
     }
     made.map_err(no_copy)?;
@@ -158,7 +162,7 @@ fn keep_copy(
 }
 
 /// Another database on the same disk.
-pub(super) fn at(database: &Database, path: &Path) -> Database {
+pub(super) fn database_at(database: &Database, path: &Path) -> Database {
     Database {
         path: path.to_owned(),
         disk: Arc::clone(&database.disk),
@@ -180,7 +184,7 @@ fn is_copy(file: &Database, version: i64, head: Head) -> bool {
 
 fn remove(fresh: &Database) -> Result<(), LedgerError> {
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        let left_over = beside(&fresh.path, suffix);
+        let left_over = companion_file(&fresh.path, suffix);
         let removed = fresh.disk.remove(&left_over);
         removed.map_err(|source| file_failed("remove", &left_over, source))?;
     }
@@ -207,7 +211,7 @@ pub(super) fn copy_of_connection(
 ) -> Result<(), LedgerError> {
     let disk = &*database.disk;
     remove(fresh)?;
-    // SQLite would make a file that others can read, too.
+    // SQLite would create a file that other users can read.
     disk.create(&fresh.path)
         .map_err(|source| file_failed("create", &fresh.path, source))?;
     copy_pages(source, fresh, Duration::ZERO, &mut |_, _| {}).map_err(fresh.failed("write"))?;
@@ -215,21 +219,25 @@ pub(super) fn copy_of_connection(
     verify(database, fresh, head)?;
     let durable = disk.open(&fresh.path).and_then(|mut file| file.sync());
     durable.map_err(|source| file_failed("sync", &fresh.path, source))?;
-    // The anchor first: where the copy is, all of it is.
-    drop(Anchor::create_on(disk, &beside(copy, ".anchor"), head)?);
+    // The anchor first: the copy's name is what marks it as complete.
+    drop(Anchor::create_on(
+        disk,
+        &companion_file(copy, ".anchor"),
+        head,
+    )?);
     disk.rename(&fresh.path, copy)
         .and_then(|()| disk.sync_name(copy))
         .map_err(|source| file_failed("name", copy, source))
 }
 
-/// The copy is one file, and opening it to look makes no others.
+/// Takes the copy out of WAL mode, so that it is one file and opening it creates no others.
 fn leave_wal_mode(fresh: &Database) -> rusqlite::Result<()> {
     let connection = fresh.connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "journal_mode", "DELETE")?;
     connection.close().map_err(|(_, error)| error)
 }
 
-/// Verifies every link and reads every event. What is wrong with the copy is so with the ledger, which is named.
+/// Verifies every link and reads every event. A flaw of the copy is one of the ledger, so errors name the ledger.
 fn verify(database: &Database, fresh: &Database, head: Head) -> Result<(), LedgerError> {
     let corrupt = |detail: String| LedgerError::Corrupt {
         path: database.path.clone(),

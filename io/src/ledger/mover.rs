@@ -1,7 +1,7 @@
 //! Moves the WAL into the database on a thread and a connection of its own, while the writer goes on appending.
 //!
-//! SQLite syncs the database only when a checkpoint has moved the very last page, and the writer rarely lets one do so. So
-//! the mover syncs what it moved, too; otherwise all of that would wait for the writer, which moves the last pages.
+//! SQLite syncs the database only when a checkpoint has moved the very last page, which rarely happens while the writer
+//! appends. So the mover also syncs what it moved; otherwise the writer, which moves the last pages, would have to sync all of it.
 
 use std::thread::JoinHandle;
 
@@ -11,25 +11,25 @@ use rusqlite::Connection;
 use super::connection::{self, Access, Database};
 use super::error::LedgerError;
 
-/// Pages that the writer moves itself without being held up.
+/// Most pages left to the writer, which can move so many without a noticeable delay.
 const LEFT_PAGES: u64 = 256;
 
-/// Passes of one move: each leaves what was appended meanwhile, and that is less each time.
+/// Most passes of one move: each leaves the pages appended meanwhile, which are fewer each time.
 const PASSES_MAX: u32 = 4;
 
-/// What a move came to. An error means that it is open what is in the database.
-pub(super) type Moved = Result<(), LedgerError>;
+/// The result of a move. After an error it is unknown what is in the database.
+pub(super) type MoveResult = Result<(), LedgerError>;
 
-/// A thread that moves pages when it is told. Dropped, it finishes what it is at.
+/// A thread that moves pages on request. Dropping it waits for the move in progress.
 pub(super) struct Mover {
     requests: Option<Sender<()>>,
-    moved: Receiver<Moved>,
+    moved: Receiver<MoveResult>,
     at_work: bool,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Mover {
-    /// Starts the thread. It touches nothing before it is told to.
+    /// Starts the thread. It does nothing before the first request.
     pub(super) fn start(database: &Database) -> Result<Self, LedgerError> {
         let connection = database.connect(Access::Write)?;
         let (requests, told) = bounded(1);
@@ -57,7 +57,7 @@ impl Mover {
         })
     }
 
-    /// Whether a move was begun and its end wasn't taken yet.
+    /// Whether a move was begun whose end wasn't taken yet.
     pub(super) const fn is_at_work(&self) -> bool {
         self.at_work
     }
@@ -69,40 +69,40 @@ impl Mover {
         }
         self.at_work = true;
         if let Some(requests) = &self.requests {
-            // It fails when the thread is gone, and then there is an end to be taken that says so.
+            // It fails if the thread has ended; then taking the move's end reports that.
             let _ = requests.try_send(());
         }
     }
 
-    /// The end of the move that is under way, if it has come to it.
-    pub(super) fn poll(&mut self) -> Option<Moved> {
+    /// Takes the end of the move in progress, if it has ended.
+    pub(super) fn poll(&mut self) -> Option<MoveResult> {
         if !self.at_work {
             return None;
         }
         match self.moved.try_recv() {
-            Ok(moved) => Some(self.ended(Some(moved))),
+            Ok(moved) => Some(self.take_end(Some(moved))),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(self.ended(None)),
+            Err(TryRecvError::Disconnected) => Some(self.take_end(None)),
         }
     }
 
-    /// Waits for the end of the move that is under way, if one is.
-    pub(super) fn wait(&mut self) -> Option<Moved> {
+    /// Waits for the end of the move in progress, if there is one.
+    pub(super) fn wait(&mut self) -> Option<MoveResult> {
         if !self.at_work {
             return None;
         }
         let moved = self.moved.recv().ok();
-        Some(self.ended(moved))
+        Some(self.take_end(moved))
     }
 
-    /// Where the end of the move that is under way will come: for who waits for something else at the same time, and tells
-    /// [`ended`](Self::ended) what came.
-    pub(super) const fn ends(&self) -> &Receiver<Moved> {
+    /// The channel on which the move's end will come, for a caller that waits for something else at the same time and passes the
+    /// end to [`take_end`](Self::take_end).
+    pub(super) const fn end_receiver(&self) -> &Receiver<MoveResult> {
         &self.moved
     }
 
-    /// Takes the end that came; `None` if the thread is gone.
-    pub(super) fn ended(&mut self, moved: Option<Moved>) -> Moved {
+    /// Takes an end that was received; `None` if the thread has ended.
+    pub(super) fn take_end(&mut self, moved: Option<MoveResult>) -> MoveResult {
         self.at_work = false;
         moved.unwrap_or_else(|| {
             Err(LedgerError::Poisoned {
@@ -117,21 +117,21 @@ impl Drop for Mover {
     fn drop(&mut self) {
         self.requests = None;
         if let Some(thread) = self.thread.take() {
-            // Whether it panicked was told to whoever took its end; now nobody wants to know.
+            // A panic was reported to the caller that took the move's end.
             let _ = thread.join();
         }
     }
 }
 
 /// Moves pages and syncs them, until few are left.
-fn move_pages(connection: &Connection, database: &Database) -> Moved {
+fn move_pages(connection: &Connection, database: &Database) -> MoveResult {
     let run = |pragma| {
         let counts = connection::run_checkpoint(connection, pragma);
         counts.map_err(database.failed("checkpoint"))
     };
     for _ in 0..PASSES_MAX {
         match run("PRAGMA wal_checkpoint(PASSIVE)") {
-            // Another program does it.
+            // Another program is running a checkpoint.
             Ok((true, ..)) | Err(LedgerError::Busy { .. }) => return Ok(()),
             Ok(_) => database.sync_pages()?,
             Err(error) => return Err(error),

@@ -11,8 +11,8 @@ use tslp_migrations::schema::{APPLICATION_ID, FORMAT, LADDER, Ladder};
 use tslp_projections::table::{Table, TableDigest};
 use tslp_replay::log::Head;
 
-use super::anchor::{self, Anchor, Reading};
-use super::connection::{self, Access, Database, beside, set_meta};
+use super::anchor::{self, Anchor, AnchorState};
+use super::connection::{self, Access, Database, companion_file, set_meta};
 use super::disk::{Disk, FileSystem};
 use super::error::{LedgerError, Mismatch};
 use super::lock::DataDirLock;
@@ -26,10 +26,10 @@ use super::tables::{Tables, TablesState};
 /// First SQLite without the WAL-reset bug.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
-/// The name of the file that says why the tables are to be held against all events before they are believed.
+/// The name of the file that says why the tables must be compared with all events before they are trusted.
 pub(super) const DOUBT_FILE: &str = "ledger.doubt";
 
-/// What tslp up to version 0.1.0 kept beside a ledger and nobody reads any more.
+/// Files that tslp up to version 0.1.0 kept next to a ledger and that nobody reads any more.
 const LEFT_OVER: [&str; 2] = ["ledger.checkpoint", "ledger.checkpoint.new"];
 
 /// The files of a data directory.
@@ -41,7 +41,7 @@ pub struct DataFiles {
     pub database: PathBuf,
     /// The head anchor.
     pub anchor: PathBuf,
-    /// Why the next start holds the tables against all events; missing as a rule.
+    /// The reason why the next start compares the tables with all events; normally missing.
     pub doubt: PathBuf,
     /// The lock.
     pub lock: PathBuf,
@@ -61,7 +61,7 @@ impl DataFiles {
     }
 }
 
-/// What to do about a ledger with events and no intact anchor.
+/// The handling of a ledger with events and no intact anchor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingAnchor {
     /// Refuse it: nothing vouches that its tail is all there. The anchor is made before the first event, so a crash
@@ -72,14 +72,14 @@ pub enum MissingAnchor {
     Adopt,
 }
 
-/// How to open a ledger.
+/// Options for opening a ledger.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
     /// The projections' tables.
     pub tables: &'static [Table],
-    /// What to do without an anchor.
+    /// The handling of a missing anchor.
     pub missing_anchor: MissingAnchor,
-    /// Where the data directory is.
+    /// The disk that the data directory is on.
     pub disk: Arc<dyn Disk>,
     /// The steps to the schema that is written.
     pub ladder: Ladder,
@@ -130,6 +130,7 @@ impl OpenOptions {
                 path: files.dir.clone(),
                 source,
             })?;
+        // The lock comes first, and an existing database isn't written to before all checks are done: a damaged one is evidence.
         let lock = Arc::new(disk.lock(&files.lock)?);
         let database = Database {
             path: files.database.clone(),
@@ -163,7 +164,7 @@ impl OpenOptions {
         })
     }
 
-    /// Looks at the database through a connection that can't write, so that evidence stays as it is. Returns its schema's
+    /// Inspects the database through a connection that can't write, so that evidence stays as it is. Returns its schema's
     /// version and its head.
     fn inspect(
         &self,
@@ -189,15 +190,15 @@ impl OpenOptions {
         head: Head,
     ) -> Result<(), LedgerError> {
         let anchor = match anchor::read_on(&*self.disk, &files.anchor)? {
-            Reading::Head(anchor) => anchor,
+            AnchorState::Head(anchor) => anchor,
             // Between creating the database and its anchor there are no events yet.
-            Reading::Missing if head.seq == Seq(0) => return Ok(()),
+            AnchorState::Missing if head.seq == Seq(0) => return Ok(()),
             _ if self.missing_anchor == MissingAnchor::Adopt => return Ok(()),
             reading => {
                 return Err(LedgerError::AnchorMissing {
                     path: database.path.clone(),
                     anchor: files.anchor.clone(),
-                    state: if reading == Reading::Missing {
+                    state: if reading == AnchorState::Missing {
                         "missing"
                     } else {
                         "damaged"
@@ -252,15 +253,15 @@ fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerEr
         remnant: remnant.to_owned(),
     };
     for suffix in ["-wal", "-journal"] {
-        let remnant = beside(&files.database, suffix);
+        let remnant = companion_file(&files.database, suffix);
         if has_bytes(disk, &remnant)? {
             return Err(missing(&remnant));
         }
     }
     match anchor::read_on(disk, &files.anchor)? {
-        Reading::Head(head) if head.seq == Seq(0) => Ok(()),
-        Reading::Missing => Ok(()),
-        Reading::Head(_) | Reading::Damaged => Err(missing(&files.anchor)),
+        AnchorState::Head(head) if head.seq == Seq(0) => Ok(()),
+        AnchorState::Missing => Ok(()),
+        AnchorState::Head(_) | AnchorState::Damaged => Err(missing(&files.anchor)),
     }
 }
 
@@ -268,11 +269,11 @@ fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerEr
 fn create(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), LedgerError> {
     let disk = &*database.disk;
     let fresh = Database {
-        path: beside(&database.path, ".new"),
+        path: companion_file(&database.path, ".new"),
         disk: Arc::clone(&database.disk),
     };
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        let left_over = beside(&fresh.path, suffix);
+        let left_over = companion_file(&fresh.path, suffix);
         disk.remove(&left_over)
             .map_err(|source| file_failed("remove", &left_over, source))?;
     }
@@ -303,14 +304,14 @@ fn fill(fresh: &Database, workspace: &Path, ladder: Ladder) -> rusqlite::Result<
     connection.close().map_err(|(_, error)| error)
 }
 
-/// The checks are done: follows the anchor that is there, or makes the one that may be missing.
+/// After the checks: opens the existing anchor, or creates one that is missing.
 fn open_anchor(disk: &dyn Disk, files: &DataFiles, head: Head) -> Result<Anchor, LedgerError> {
     match anchor::read_on(disk, &files.anchor)? {
-        Reading::Head(_) => {
+        AnchorState::Head(_) => {
             make_private(disk, &files.anchor)?;
             Anchor::open_on(disk, &files.anchor)
         }
-        Reading::Missing | Reading::Damaged => Anchor::create_on(disk, &files.anchor, head),
+        AnchorState::Missing | AnchorState::Damaged => Anchor::create_on(disk, &files.anchor, head),
     }
 }
 

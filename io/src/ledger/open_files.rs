@@ -1,6 +1,6 @@
-//! Whether the files that the writer has open still have their names, and a copy of what they hold if they haven't.
+//! Checks that the files which the writer has open still have their names, and rescues a copy of their content if not.
 //!
-//! A deleted file can be written to until it is closed: nothing fails, and nothing of it is there at the next start.
+//! A deleted file can be written to until it is closed: nothing fails, and at the next start all of it is gone.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,45 +8,45 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tslp_replay::log::Head;
 
-use super::connection::{Database, beside};
+use super::connection::{Database, companion_file};
 use super::disk::FileIdentity;
 use super::error::LedgerError;
-use super::migrate::{at, copy_of_connection};
+use super::migrate::{copy_of_connection, database_at};
 
 /// The database and its WAL, as they were when they were opened.
 #[derive(Debug)]
 pub(super) struct OpenFiles {
-    database: File,
-    wal: File,
+    database: NamedFile,
+    wal: NamedFile,
 }
 
 #[derive(Debug)]
-struct File {
+struct NamedFile {
     path: PathBuf,
-    /// `None` until it is there: SQLite makes the WAL when it is needed.
+    /// `None` until it exists: SQLite creates the WAL when it is needed.
     known: Option<FileIdentity>,
 }
 
 impl OpenFiles {
     pub(super) fn of(database: &Database) -> Self {
-        let file = |path: PathBuf| File {
+        let file = |path: PathBuf| NamedFile {
             known: database.disk.identity(&path).ok(),
             path,
         };
         Self {
             database: file(database.path.clone()),
-            wal: file(beside(&database.path, "-wal")),
+            wal: file(companion_file(&database.path, "-wal")),
         }
     }
 
-    /// The writer itself has cut the WAL, as it does once all of it was moved.
+    /// Records that the writer itself has truncated the WAL, which isn't an interference.
     pub(super) const fn wal_was_cut(&mut self) {
         if let Some(known) = &mut self.wal.known {
             known.bytes = 0;
         }
     }
 
-    /// Looks at the names of both. What is durable up to `head` is copied if one of them has another file, or none.
+    /// Checks the names of both. If one of them has another file, or none, the ledger up to `head` is copied.
     ///
     /// # Errors
     /// [`LedgerError::TakenAway`]
@@ -57,7 +57,7 @@ impl OpenFiles {
         head: Head,
     ) -> Result<(), LedgerError> {
         for file in [&mut self.database, &mut self.wal] {
-            if let Some(change) = file.change(database) {
+            if let Some(change) = file.name_change(database) {
                 return Err(LedgerError::TakenAway {
                     path: file.path.clone(),
                     change,
@@ -69,15 +69,15 @@ impl OpenFiles {
     }
 }
 
-impl File {
-    /// What became of it, if anything did.
-    fn change(&mut self, database: &Database) -> Option<&'static str> {
+impl NamedFile {
+    /// The change of the file's name, if there is one.
+    fn name_change(&mut self, database: &Database) -> Option<&'static str> {
         let found = match database.disk.identity(&self.path) {
             Ok(found) => found,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return self.known.map(|_| "was deleted or renamed");
             }
-            // Who can't look can't say that it is gone.
+            // If the name can't be looked up, the file isn't known to be gone.
             Err(_) => return None,
         };
         let known = self.known.replace(found)?;
@@ -88,9 +88,9 @@ impl File {
     }
 }
 
-/// Copies what the connection still sees to a name of its own: what to do with it, or why there is none.
+/// Copies what the connection still sees to a name of its own. Returns what to do with the copy, or why there is none.
 fn rescue(connection: &Connection, database: &Database, head: Head) -> String {
-    let copy = beside(&database.path, &format!(".rescued-{}", head.seq.0));
+    let copy = companion_file(&database.path, &format!(".rescued-{}", head.seq.0));
     match copy_to(connection, database, &copy, head) {
         Ok(()) => {
             let (copy, path) = (copy.display(), database.path.display());
@@ -116,6 +116,6 @@ fn copy_to(
             source,
         })?;
     }
-    let fresh = at(database, &beside(copy, ".new"));
+    let fresh = database_at(database, &companion_file(copy, ".new"));
     copy_of_connection(connection, database, &fresh, copy, head)
 }

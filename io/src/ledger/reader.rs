@@ -246,7 +246,7 @@ impl LedgerReader {
         connection::event_at(&self.connection, seq)
     }
 
-    /// The digest that was kept of each table; an archive's is that of no rows. `None` where one is missing.
+    /// The stored digest of each table; an archive's is that of no rows. `None` if one is missing.
     ///
     /// # Errors
     /// When the database can't be read.
@@ -256,7 +256,7 @@ impl LedgerReader {
             .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 
-    /// When an event was recorded, if there is such an event.
+    /// The time at which an event was recorded, if there is such an event.
     ///
     /// # Errors
     /// When the database can't be read.
@@ -264,7 +264,7 @@ impl LedgerReader {
         connection::recorded_at(&self.connection, seq).map_err(self.database.failed("read"))
     }
 
-    /// Whether every page is laid out as it says, so that the file may be written to. Reads the whole file.
+    /// Checks that all pages are laid out consistently, so that the file may be written to. Reads the whole file.
     ///
     /// # Errors
     /// When it isn't, or can't be read.
@@ -272,7 +272,7 @@ impl LedgerReader {
         check_pages(&self.connection, &self.database)
     }
 
-    /// Ends what the connection is doing, from another thread.
+    /// A handle that interrupts the connection's work from another thread.
     #[must_use]
     pub fn interrupt_handle(&self) -> InterruptHandle {
         self.connection.get_interrupt_handle()

@@ -11,10 +11,10 @@ use super::error::LedgerError;
 use super::sqlite_log::{Batch, Checkpoint, SqliteLog};
 use super::tables::TableError;
 
-/// Rows that wait to be written in the order of their keys, so that a page is written once and not for each row.
+/// Rows collected before they are written in the order of their keys, so that a page is written once and not for each row.
 const ROWS_WAITING: usize = 16_384;
 
-/// Page cache of the connection meanwhile, in KiB.
+/// Page cache of the connection during a rebuild, in KiB.
 const CACHE_KIB: i64 = 16 << 10;
 
 /// The transaction. Dropped without a commit it leaves everything as it was.
@@ -35,7 +35,7 @@ impl<'a> Rebuild<'a> {
         })
     }
 
-    /// Hands every event to `fold`, in order, which says what rows they put. Widens the page cache, until
+    /// Hands every event to `fold`, in order, which returns the rows that they put. Enlarges the page cache until
     /// [`SqliteLog::tidy_up`].
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl<'a> Rebuild<'a> {
 }
 
 impl SqliteLog {
-    /// After a rebuild: moves its rows out of the WAL, and lets go of the pages that it needed.
+    /// Moves a rebuild's rows out of the WAL, and frees the page cache that it needed.
     ///
     /// # Errors
     /// When SQLite fails; the log is poisoned then.
@@ -128,7 +128,7 @@ fn set_cache(log: &SqliteLog, kib: i64) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Drops every table, those of projections that are no more, too, and makes those of today.
+/// Drops every table, including those of projections that no longer exist, and creates the current ones.
 fn make_anew(log: &SqliteLog) -> Result<(), TableError> {
     log.tables.drop_unknown(&log.connection)?;
     let count = log.tables.descriptions().count();

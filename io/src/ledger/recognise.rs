@@ -1,4 +1,4 @@
-//! Whether a file is one of our databases, and whole enough to go on from.
+//! Checks that a file is one of our databases, and sound enough to be continued.
 
 use std::ffi::OsString;
 
@@ -10,14 +10,14 @@ use tslp_core::event::Event;
 use tslp_core::ids::Seq;
 use tslp_migrations::schema::{APPLICATION_ID, FORMAT, Ladder};
 
-use super::anchor::{self, Reading};
+use super::anchor::{self, AnchorState};
 use super::connection::{Database, meta};
 use super::disk::Disk;
 use super::error::LedgerError;
 use super::open::{DataFiles, file_failed};
 use super::schema_version;
 
-/// Of every SQLite database.
+/// Length of the header of every SQLite database.
 const HEADER_BYTES: usize = 100;
 
 /// Refuses whatever isn't one of our databases before SQLite sees it.
@@ -39,24 +39,24 @@ pub(super) fn check_file(disk: &dyn Disk, path: &Path) -> Result<(), LedgerError
     if header[68..72] != APPLICATION_ID.to_be_bytes() {
         return Err(not_ours("it is the database of another application"));
     }
-    // 1 is a rollback journal, 2 a WAL. SQLite would open others for reading alone, or not at all.
+    // 1 is a rollback journal, 2 a WAL. SQLite would open other formats only for reading, or not at all.
     if !matches!(header[18..20], [1, 1] | [2, 2]) {
         return Err(not_ours("its header names no journal that there is"));
     }
     Ok(())
 }
 
-/// A file that isn't recognised is somebody else's, unless an anchor beside it vouches for events: then it is what is left
-/// of a ledger, and evidence.
+/// The error for a file that isn't recognised: it isn't ours, unless an anchor next to it vouches for events. Then it is a
+/// damaged ledger, and evidence.
 pub(super) fn as_damage(disk: &dyn Disk, files: &DataFiles, error: LedgerError) -> LedgerError {
     let Some(detail) = unrecognised(&error) else {
         return error;
     };
     let vouched = match anchor::read_on(disk, &files.anchor) {
-        Ok(Reading::Head(head)) if head.seq != Seq(0) => {
+        Ok(AnchorState::Head(head)) if head.seq != Seq(0) => {
             format!("there were events up to {}", head.seq)
         }
-        Ok(Reading::Damaged) => "there was a ledger".to_owned(),
+        Ok(AnchorState::Damaged) => "there was a ledger".to_owned(),
         _ => return error,
     };
     LedgerError::Corrupt {
@@ -65,8 +65,8 @@ pub(super) fn as_damage(disk: &dyn Disk, files: &DataFiles, error: LedgerError) 
     }
 }
 
-/// Why a file isn't recognised, if that is the error. Our own statements fail without any cause outside of the file only
-/// where its schema isn't ours.
+/// The reason why a file isn't recognised, if that is the error. Our own statements fail without an outside cause only if the
+/// file's schema isn't ours.
 fn unrecognised(error: &LedgerError) -> Option<String> {
     match error {
         LedgerError::NotOurs { detail, .. } => Some(detail.clone()),
@@ -91,8 +91,8 @@ pub(super) fn check_schema(
     Ok(version)
 }
 
-/// Whether the file can be written to without harm: pages are laid out as they say, and each belongs to one table or is
-/// free. Reads the whole file.
+/// Whether the file can be written to without harm: pages are laid out consistently, and each belongs to one table or is free.
+/// Reads the whole file.
 ///
 /// Readers don't need that. But SQLite puts a new row where a page's header says that there is room, takes a page from the
 /// list of free ones, drops a table and frees the pages that its entry names: with one bit of those flipped, the next

@@ -1,4 +1,4 @@
-//! Which version of the schema a database has: told by its header, and held against the statements of its own tables.
+//! The schema version of a database: read from its header, and checked against the statements of its tables.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,17 @@ use super::error::LedgerError;
 use super::tables::VERSION_PREFIX;
 
 /// An entry of a schema that has a statement: table, name, statement.
-type Entry = (String, String, String);
+type SchemaEntry = (String, String, String);
 
 /// The schemas that a ladder makes.
-struct Schemas {
+struct LadderSchemas {
     /// Each version with its entries, lowest first.
-    versions: Vec<(i64, BTreeSet<Entry>)>,
+    versions: Vec<(i64, BTreeSet<SchemaEntry>)>,
     /// The tables that any version has.
     tables: BTreeSet<String>,
 }
 
-/// The version of a database, which is one of the ladder's, and whose schema is that version's.
+/// The schema version of a database, which must be one of the ladder's, with a schema that matches it.
 ///
 /// # Errors
 /// [`LedgerError::NewerSchema`] when a newer program wrote it; [`LedgerError::Corrupt`] when header and schema contradict
@@ -32,7 +32,7 @@ pub(super) fn check(
 ) -> Result<i64, LedgerError> {
     let failed = database.failed("read");
     let version: i64 = pragma(connection, "user_version").map_err(&failed)?;
-    let schemas = Schemas::of(ladder).map_err(&failed)?;
+    let schemas = LadderSchemas::of(ladder).map_err(&failed)?;
     let entries = entries(connection).map_err(&failed)?;
     let own = schemas.own(&entries);
     if schemas.has(version, &own) {
@@ -59,7 +59,7 @@ pub(super) fn check(
     })
 }
 
-/// Refuses a newer program's database, and leaves all other flaws to whoever looks further.
+/// Refuses a newer program's database; other flaws are left to later checks.
 pub(super) fn refuse_newer(
     connection: &Connection,
     database: &Database,
@@ -77,13 +77,13 @@ pub(super) fn refuse_newer(
 
 /// Whether a database has the schema at the top of the ladder.
 pub(super) fn is_at_the_top(connection: &Connection, ladder: Ladder) -> rusqlite::Result<bool> {
-    let schemas = Schemas::of(ladder)?;
+    let schemas = LadderSchemas::of(ladder)?;
     let own = schemas.own(&entries(connection)?);
     Ok(schemas.has(ladder.current().into(), &own)
         && pragma::<i64>(connection, "user_version")? == i64::from(ladder.current()))
 }
 
-impl Schemas {
+impl LadderSchemas {
     fn of(ladder: Ladder) -> rusqlite::Result<Self> {
         let made = Connection::open_in_memory()?;
         let versions = ladder
@@ -93,19 +93,19 @@ impl Schemas {
                 made.execute_batch(step.sql)?;
                 Ok((step.version.into(), entries(&made)?))
             })
-            .collect::<rusqlite::Result<Vec<(i64, BTreeSet<Entry>)>>>()?;
+            .collect::<rusqlite::Result<Vec<(i64, BTreeSet<SchemaEntry>)>>>()?;
         let all = versions.iter().flat_map(|(_, entries)| entries);
         let tables = all.map(|(table, ..)| table.clone()).collect();
         Ok(Self { versions, tables })
     }
 
-    /// Those entries that aren't projections'.
-    fn own(&self, entries: &BTreeSet<Entry>) -> BTreeSet<Entry> {
-        let own = |(table, ..): &&Entry| self.tables.contains(table);
+    /// The entries that don't belong to projections.
+    fn own(&self, entries: &BTreeSet<SchemaEntry>) -> BTreeSet<SchemaEntry> {
+        let own = |(table, ..): &&SchemaEntry| self.tables.contains(table);
         entries.iter().filter(own).cloned().collect()
     }
 
-    fn has(&self, version: i64, own: &BTreeSet<Entry>) -> bool {
+    fn has(&self, version: i64, own: &BTreeSet<SchemaEntry>) -> bool {
         let found = self.versions.iter().find(|(known, _)| *known == version);
         found.is_some_and(|(_, schema)| schema == own)
     }
@@ -114,13 +114,13 @@ impl Schemas {
     fn has_other_tables(
         &self,
         connection: &Connection,
-        entries: &BTreeSet<Entry>,
+        entries: &BTreeSet<SchemaEntry>,
     ) -> rusqlite::Result<bool> {
         let projections: BTreeSet<String> = connection
             .prepare("SELECT substr(key, length(?1) + 1) FROM meta WHERE key LIKE ?1 || '%'")?
             .query_map([VERSION_PREFIX], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
-        let is_other = |(table, ..): &Entry| {
+        let is_other = |(table, ..): &SchemaEntry| {
             !self.tables.contains(table)
                 && !projections.contains(table)
                 && !table.starts_with("sqlite_")
@@ -129,7 +129,7 @@ impl Schemas {
     }
 }
 
-fn entries(connection: &Connection) -> rusqlite::Result<BTreeSet<Entry>> {
+fn entries(connection: &Connection) -> rusqlite::Result<BTreeSet<SchemaEntry>> {
     connection
         .prepare("SELECT tbl_name, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?

@@ -1,24 +1,24 @@
-//! Whether a ledger may be written to. Two things are asked of it: that its pages are laid out as they say, before anything
-//! in its file is moved, and that its events are what its chain says, before another one follows them.
+//! Whether a ledger may be written to. Two checks are needed: its pages are laid out consistently, before anything in its file
+//! is moved, and its events match its chain, before another one follows them.
 //!
-//! Either takes as long as reading the file, so a start doesn't wait for it, and the first commit does. Whoever is first
-//! looks: the scrub, which says so in advance, or else who wants to write.
+//! Either takes as long as reading the file, so a start doesn't wait for it, but the first commit does. It is made once: by the
+//! scrub, which claims it in advance, or else by the writer.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::LedgerError;
 
-/// What is known of a ledger. Shared by the writer and the scrub.
+/// The two checks of a ledger, shared by the writer and the scrub.
 #[derive(Clone, Debug, Default)]
 pub struct Soundness {
-    /// Of its file's pages.
-    pub pages: Arc<Gate>,
-    /// Of the events, where the state was taken from the tables.
-    pub events: Arc<Gate>,
+    /// The check of its file's pages.
+    pub pages: Arc<CheckedOnce>,
+    /// The check of its events, which is needed if the state was restored from the tables.
+    pub events: Arc<CheckedOnce>,
 }
 
 impl Soundness {
-    /// From now on nothing is written any more. The first reason stays.
+    /// Marks the ledger as damaged, so that nothing more is written. The first reason is kept.
     pub fn condemn(&self, reason: &str) {
         self.pages.condemn(reason);
         self.events.condemn(reason);
@@ -31,61 +31,61 @@ impl Soundness {
     }
 }
 
-/// What is known of one thing that is asked of a ledger.
+/// A check that is made once, by whoever needs it first.
 #[derive(Debug, Default)]
-pub struct Gate {
-    verdict: Mutex<Verdict>,
+pub struct CheckedOnce {
+    verdict: Mutex<CheckState>,
     changed: Condvar,
 }
 
 #[derive(Clone, Debug, Default)]
-enum Verdict {
-    /// Nobody has looked.
+enum CheckState {
+    /// Nobody has checked.
     #[default]
     Unknown,
-    /// Somebody is looking.
-    Looking,
-    /// It is as it should be.
+    /// Somebody is checking.
+    InProgress,
+    /// Nothing is wrong.
     Sound,
-    /// It isn't; why.
+    /// Something is wrong, with the reason.
     Damaged(String),
 }
 
-/// Somebody is looking; whoever wants to write waits for it. Dropped without a verdict it leaves things as they were.
+/// The claim of a check in progress, for which the writer waits. Dropped without a result, it leaves the check to be made.
 #[derive(Debug)]
-pub struct Looking(Arc<Gate>);
+pub struct CheckInProgress(Arc<CheckedOnce>);
 
-impl Gate {
-    /// Says that the caller is going to look; `None` if that isn't needed any more.
+impl CheckedOnce {
+    /// Claims the check for the caller; `None` if it is made or claimed already.
     #[must_use]
-    pub fn look(self: &Arc<Self>) -> Option<Looking> {
+    pub fn begin_check(self: &Arc<Self>) -> Option<CheckInProgress> {
         let mut verdict = self.lock();
-        if !matches!(*verdict, Verdict::Unknown) {
+        if !matches!(*verdict, CheckState::Unknown) {
             return None;
         }
-        *verdict = Verdict::Looking;
-        Some(Looking(Arc::clone(self)))
+        *verdict = CheckState::InProgress;
+        Some(CheckInProgress(Arc::clone(self)))
     }
 
     fn condemn(&self, reason: &str) {
         let mut verdict = self.lock();
-        if !matches!(*verdict, Verdict::Damaged(_)) {
-            *verdict = Verdict::Damaged(reason.to_owned());
+        if !matches!(*verdict, CheckState::Damaged(_)) {
+            *verdict = CheckState::Damaged(reason.to_owned());
         }
         self.changed.notify_all();
     }
 
-    /// Whether somebody looked, and found nothing wrong.
+    /// Whether the check was made and found nothing wrong.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        matches!(*self.lock(), Verdict::Sound)
+        matches!(*self.lock(), CheckState::Sound)
     }
 
     fn is_condemned(&self) -> bool {
-        matches!(*self.lock(), Verdict::Damaged(_))
+        matches!(*self.lock(), CheckState::Damaged(_))
     }
 
-    /// Waits for the verdict, or makes it with `check` if nobody else does.
+    /// Waits for the result, or makes the check with `check` if nobody else does.
     pub(super) fn ensure(
         self: &Arc<Self>,
         check: impl FnOnce() -> Result<(), LedgerError>,
@@ -93,18 +93,19 @@ impl Gate {
         let mut verdict = self.lock();
         loop {
             match &*verdict {
-                Verdict::Sound => return Ok(()),
-                Verdict::Damaged(reason) => return Err(Unsound::Damaged(reason.clone())),
-                Verdict::Unknown => break,
-                Verdict::Looking => {
+                CheckState::Sound => return Ok(()),
+                CheckState::Damaged(reason) => return Err(Unsound::Damaged(reason.clone())),
+                CheckState::Unknown => break,
+                CheckState::InProgress => {
                     let waited = self.changed.wait(verdict);
                     verdict = waited.unwrap_or_else(PoisonError::into_inner);
                 }
             }
         }
-        *verdict = Verdict::Looking;
+        // The check reads the whole file, so it runs without the lock; a panic in it drops the claim, and others may try again.
+        *verdict = CheckState::InProgress;
         drop(verdict);
-        let looking = Looking(Arc::clone(self));
+        let looking = CheckInProgress(Arc::clone(self));
         match check() {
             Ok(()) => {
                 looking.sound();
@@ -114,33 +115,34 @@ impl Gate {
         }
     }
 
-    fn settle(&self, found: Verdict) {
+    fn set_state(&self, found: CheckState) {
         let mut verdict = self.lock();
-        if matches!(*verdict, Verdict::Looking) {
+        // A condemnation that came during the check wins over its result.
+        if matches!(*verdict, CheckState::InProgress) {
             *verdict = found;
         }
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Verdict> {
+    fn lock(&self) -> MutexGuard<'_, CheckState> {
         self.verdict.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Looking {
-    /// Nothing is wrong.
+impl CheckInProgress {
+    /// Reports that nothing is wrong.
     pub fn sound(self) {
-        self.0.settle(Verdict::Sound);
+        self.0.set_state(CheckState::Sound);
     }
 }
 
-impl Drop for Looking {
+impl Drop for CheckInProgress {
     fn drop(&mut self) {
-        self.0.settle(Verdict::Unknown);
+        self.0.set_state(CheckState::Unknown);
     }
 }
 
-/// Why the file may not be written to.
+/// The reason why the file may not be written to.
 pub(super) enum Unsound {
     /// It was found to be damaged.
     Damaged(String),
@@ -161,7 +163,7 @@ impl From<Unsound> for LedgerError {
 mod tests {
     use super::*;
 
-    fn refused(gate: &Arc<Gate>) -> Option<String> {
+    fn refused(gate: &Arc<CheckedOnce>) -> Option<String> {
         match gate.ensure(|| Ok(())) {
             Ok(()) => None,
             Err(Unsound::Damaged(reason)) => Some(reason),
@@ -171,9 +173,9 @@ mod tests {
 
     #[test]
     fn a_writer_waits_for_who_is_looking_and_looks_itself_if_that_gives_up() {
-        let gate = Arc::new(Gate::default());
-        let looking = gate.look().unwrap();
-        assert!(gate.look().is_none());
+        let gate = Arc::new(CheckedOnce::default());
+        let looking = gate.begin_check().unwrap();
+        assert!(gate.begin_check().is_none());
         let writer = {
             let gate = Arc::clone(&gate);
             std::thread::spawn(move || refused(&gate))
@@ -181,13 +183,13 @@ mod tests {
         drop(looking);
         assert_eq!(writer.join().unwrap(), None);
         assert!(gate.is_sound());
-        assert!(gate.look().is_none());
+        assert!(gate.begin_check().is_none());
     }
 
     #[test]
     fn a_sound_file_that_is_condemned_takes_nothing_more() {
-        let gate = Arc::new(Gate::default());
-        gate.look().unwrap().sound();
+        let gate = Arc::new(CheckedOnce::default());
+        gate.begin_check().unwrap().sound();
         assert_eq!(refused(&gate), None);
         gate.condemn("event 7 is gone");
         gate.condemn("later");

@@ -14,7 +14,7 @@ use super::anchor::Anchor;
 use super::connection::{self, Database, to_sql};
 use super::error::LedgerError;
 use super::lock::DataDirLock;
-use super::mover::Moved;
+use super::mover::MoveResult;
 use super::open::{DOUBT_FILE, file_failed};
 use super::rebuild::Rebuild;
 use super::recognise::check_pages;
@@ -25,8 +25,8 @@ use crate::scrub::history::{self, Visit};
 
 /// The one connection that writes.
 ///
-/// After a failed write or sync it is *poisoned*: what is on disk is open, so nothing more is written until the
-/// ledger is opened anew.
+/// After a failed write or sync it is *poisoned*: the state on disk is unknown, so nothing more is written until the ledger is
+/// reopened.
 pub struct SqliteLog {
     pub(super) connection: Connection,
     pub(super) database: Database,
@@ -37,7 +37,7 @@ pub struct SqliteLog {
     pub(super) soundness: Soundness,
     /// Whether the state was taken from the tables: no event is verified by the start.
     pub(super) is_unverified: bool,
-    /// What the tables hold, as their digests.
+    /// The digests of the tables.
     pub(super) digests: Vec<TableDigest>,
     /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
@@ -45,7 +45,7 @@ pub struct SqliteLog {
     pub(super) _lock: Arc<DataDirLock>,
 }
 
-/// How much of the WAL is waiting to be moved into the database file.
+/// The state of the WAL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WalState {
     /// Pages in the WAL.
@@ -56,12 +56,12 @@ pub struct WalState {
     pub file_bytes: u64,
 }
 
-/// How thorough a checkpoint is.
+/// The thoroughness of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checkpoint {
-    /// Moves what no reader holds back.
+    /// Moves all pages that no reader still needs.
     Passive,
-    /// Moves all and cuts the file to nothing; does nothing while a reader is at work.
+    /// Moves all pages and truncates the file; does nothing while a reader is active.
     Truncate,
 }
 
@@ -138,14 +138,14 @@ impl SqliteLog {
         }
     }
 
-    /// Makes everything that is there durable and lets the anchor vouch for it.
+    /// Makes all existing events durable and lets the anchor vouch for them.
     ///
-    /// A process that ended between a commit and the anchor's sync leaves events that nobody has acknowledged, and that
-    /// may not be on disk. Whoever goes on from them acknowledges them, so call this first.
+    /// A process that ended between a commit and the anchor's sync leaves events that were never acknowledged, and that may
+    /// not be on disk. Continuing from them acknowledges them, so call this first.
     ///
     /// # Errors
     /// When it may not be on disk; the log is poisoned then.
-    pub fn settle(&mut self) -> Result<(), LedgerError> {
+    pub fn make_durable(&mut self) -> Result<(), LedgerError> {
         self.check_usable()?;
         if self.anchor.has_synced(self.head) {
             return Ok(());
@@ -163,7 +163,7 @@ impl SqliteLog {
         anchored.map_err(|error| self.poison(error))
     }
 
-    /// Sets the page cache, for somebody whose transactions change more pages than others'.
+    /// Sets the size of the page cache, for callers with unusually large transactions.
     ///
     /// # Errors
     /// When SQLite fails.
@@ -206,7 +206,7 @@ impl SqliteLog {
             .map_err(|error| self.database.table_failed("use the tables of", error))
     }
 
-    /// How long the WAL is.
+    /// The length of the WAL.
     ///
     /// # Errors
     /// When SQLite fails.
@@ -243,12 +243,12 @@ impl SqliteLog {
         checked.map_err(|unsound| self.poison(unsound.into()))
     }
 
-    /// Takes the end of a move that another connection made: its failure is this log's.
-    pub(super) fn moved_elsewhere(&mut self, moved: Moved) -> Result<(), LedgerError> {
+    /// Takes the end of a move on another connection; its failure poisons this log.
+    pub(super) fn moved_elsewhere(&mut self, moved: MoveResult) -> Result<(), LedgerError> {
         moved.map_err(|error| self.poison(error))
     }
 
-    /// Truncating waits for readers; nothing is worth that.
+    /// Truncates the WAL unless a reader is active: waiting for readers isn't worth it.
     fn truncate_wal(&self) -> Result<(bool, u64, u64), LedgerError> {
         let wait = |millis| {
             self.connection
@@ -266,7 +266,7 @@ impl SqliteLog {
             .map_err(self.database.failed("checkpoint"))
     }
 
-    /// Nothing follows events that nobody has verified: who took the state from the tables knows their digests alone.
+    /// Verifies the events before anything is appended: if the state was restored from the tables, only their digests were checked.
     fn check_events(&mut self) -> Result<(), LedgerError> {
         if !self.is_unverified {
             return Ok(());
@@ -286,18 +286,18 @@ impl SqliteLog {
         })
     }
 
-    /// The state that goes with this log was taken from the tables: the events are verified before anything follows.
+    /// Records that the state was restored from the tables, so that events are verified before anything is appended.
     pub(crate) const fn goes_on_from_tables(&mut self) {
         self.is_unverified = true;
     }
 
-    /// Whether the state was taken from the tables.
+    /// Whether the state was restored from the tables and the events aren't verified.
     #[must_use]
     pub const fn is_unverified(&self) -> bool {
         self.is_unverified
     }
 
-    /// What the tables hold; an archive's digest is that of no rows.
+    /// The digests of the tables; an archive's is that of no rows.
     #[must_use]
     pub fn digests(&self) -> &[TableDigest] {
         &self.digests
@@ -308,17 +308,17 @@ impl SqliteLog {
         connection::event_at(&self.connection, seq)
     }
 
-    /// Every event was verified, and the tables are what they say: the next start may believe them.
+    /// Records that every event and all tables were verified, so that the next start may trust the tables.
     ///
     /// # Errors
-    /// When the disk keeps what says otherwise.
+    /// When the file that says otherwise can't be removed.
     pub(crate) fn trust_tables(&self) -> Result<(), LedgerError> {
         let doubt = self.database.path.with_file_name(DOUBT_FILE);
         let removed = self.database.disk.remove(&doubt);
         removed.map_err(|source| file_failed("remove", &doubt, source))
     }
 
-    /// Whether it may be written to: for who looks meanwhile.
+    /// The checks that decide whether it may be written to, for sharing with the scrub.
     #[must_use]
     pub const fn soundness(&self) -> &Soundness {
         &self.soundness
@@ -340,14 +340,14 @@ impl SqliteLog {
     }
 }
 
-/// How long a lock of another program is waited for.
+/// Longest wait for another program's lock.
 const BUSY_MILLIS: u64 = 5000;
 
 impl SqliteLog {
-    /// Appends stored events that another ledger or an export gave, in one transaction, and leaves `waiting` empty.
+    /// Appends stored events from another ledger or an export in one transaction, and leaves `waiting` empty.
     ///
     /// # Errors
-    /// Why they can't follow this ledger's head, in words.
+    /// The reason why they can't follow this ledger's head, in words.
     pub fn append_waiting(&mut self, waiting: &mut Vec<Stored>) -> Result<(), String> {
         let Some(first) = waiting.first() else {
             return Ok(());
@@ -392,7 +392,7 @@ impl Log for SqliteLog {
         connection::stream(&self.connection, from, visit).map_err(self.database.failed("read"))
     }
 
-    /// Appends without rows, so the projections' tables are behind afterwards.
+    /// Appends without rows, so that the projections' tables aren't current afterwards.
     fn append(&mut self, expected: Seq, batch: &[Stored]) -> Result<Head, AppendError> {
         self.append_all(expected, batch, None)
     }
@@ -410,7 +410,7 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// The head as it will be.
+    /// The head after this batch.
     #[must_use]
     pub const fn head(&self) -> Head {
         self.head
@@ -430,8 +430,8 @@ impl Batch<'_> {
         self.record_all([recorded])
     }
 
-    /// Encodes, chains and appends events. Each goes as soon as its bytes are taken: a large one is in memory twice at a
-    /// time, and not once for each hand that it passes through.
+    /// Encodes, chains and appends events. Each is dropped as soon as its bytes are encoded, so that a large one is in memory at
+    /// most twice.
     ///
     /// # Errors
     /// When one doesn't follow the head, can't be encoded, or SQLite fails.
@@ -530,7 +530,7 @@ impl Batch<'_> {
     /// Makes everything durable: commits, syncs, then moves the anchor.
     ///
     /// # Errors
-    /// When any of it fails; what is on disk is open then.
+    /// When any of it fails; the state on disk is unknown then.
     pub fn commit(mut self) -> Result<Head, LedgerError> {
         let folded = self.log.applied == Some(self.log.head.seq) && self.head != self.log.head;
         if folded {
@@ -558,6 +558,8 @@ impl Batch<'_> {
         committed.map_err(|error| self.fail(error.into()))?;
         self.open = false;
         self.log.digests = std::mem::take(&mut self.digests);
+        // The anchor follows the commit: it may lag behind the ledger after a crash, which is repaired, but an anchor ahead of the
+        // ledger means a lost tail.
         let moved = self.head != self.log.head;
         self.log.head = self.head;
         if moved {

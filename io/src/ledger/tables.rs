@@ -23,10 +23,10 @@ pub(crate) const APPLIED_SEQ: &str = "applied_seq";
 /// The `meta` key of the program that folded the tables last.
 const FOLDED_BY: &str = "folded_by";
 
-/// What stands before a table's name in the `meta` key of its digest.
+/// The prefix of a table's name in the `meta` key of its digest.
 const DIGEST_PREFIX: &str = "digest:";
 
-/// What stands before a table's name in the `meta` key of its version.
+/// The prefix of a table's name in the `meta` key of its version.
 pub(super) const VERSION_PREFIX: &str = "table:";
 
 /// An error while reading or writing a table.
@@ -40,7 +40,7 @@ pub enum TableError {
     Shape {
         /// The table.
         table: &'static str,
-        /// What doesn't fit.
+        /// The description of the misfit.
         detail: String,
     },
 }
@@ -48,16 +48,16 @@ pub enum TableError {
 /// Whether stored tables can be used as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TablesState {
-    /// All of them are of today's version and hold everything up to the ledger's head.
+    /// All of them have the current version and hold everything up to the ledger's head.
     Current,
-    /// As [`Current`](Self::Current), and they are to be held against all events before they are believed.
+    /// As [`Current`](Self::Current), but they must be compared with all events before they are trusted.
     Doubtful {
-        /// Why, for the log.
+        /// The reason, for the log.
         reason: String,
     },
     /// They must be rebuilt from the ledger.
     Rebuild {
-        /// Why, for the log.
+        /// The reason, for the log.
         reason: String,
     },
 }
@@ -70,7 +70,7 @@ pub trait ArchiveRows {
     /// When the table is missing, or holds what it can't.
     fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError>;
 
-    /// How many rows were put by events up to `until`.
+    /// The number of rows that events up to `until` have put.
     ///
     /// # Errors
     /// When the table is missing or no archive.
@@ -174,7 +174,7 @@ impl Tables {
         Ok(())
     }
 
-    /// A table that was made anew is filled: makes its triggers and notes its version.
+    /// Completes a recreated table after it was filled: creates its triggers and records its version.
     ///
     /// # Errors
     /// When SQLite fails.
@@ -188,7 +188,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Drops tables of projections that are no more. Call it in a transaction.
+    /// Drops tables of projections that no longer exist. Call it in a transaction.
     ///
     /// # Errors
     /// When SQLite fails.
@@ -209,7 +209,7 @@ impl Tables {
         Ok(())
     }
 
-    /// The digest that was kept of each table; an archive's is that of no rows. `None` where one is missing.
+    /// The stored digest of each table; an archive's is that of no rows. `None` if one is missing.
     ///
     /// # Errors
     /// When the database can't be read.
@@ -227,7 +227,7 @@ impl Tables {
         Ok((digests.len() == self.tables.len()).then_some(digests))
     }
 
-    /// Keeps the digests that aren't those of before.
+    /// Stores the digests that have changed.
     ///
     /// # Errors
     /// When SQLite fails.
@@ -246,7 +246,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Notes that this program has folded the tables, up to this position.
+    /// Records that this program has folded the tables up to this position.
     ///
     /// # Errors
     /// When SQLite fails.
@@ -325,7 +325,7 @@ impl Tables {
         statements.first(connection, &statements.row_until, key)
     }
 
-    /// How many rows of an archive were put by events up to `until`.
+    /// The number of an archive's rows that events up to `until` have put.
     ///
     /// # Errors
     /// When the table is missing or no archive, or SQLite fails.
@@ -337,7 +337,7 @@ impl Tables {
     ) -> Result<u64, TableError> {
         let statements = self.statements(table)?;
         let Some(count) = &statements.count else {
-            return Err(statements.shape("it is no archive".to_owned()));
+            return Err(statements.misfit("it is no archive".to_owned()));
         };
         let rows: i64 = connection
             .prepare_cached(count)?
@@ -415,7 +415,7 @@ impl Statements {
         }
     }
 
-    /// Puts a row. One that is there as it is costs no write.
+    /// Puts a row. If the same row is there already, nothing is written.
     fn put(
         &self,
         connection: &Connection,
@@ -491,7 +491,7 @@ impl Statements {
         values: &[Value],
     ) -> Result<usize, TableError> {
         let mut statement = connection.prepare_cached(sql)?;
-        Ok(statement.execute(params_from_iter(values.iter().map(Sql)))?)
+        Ok(statement.execute(params_from_iter(values.iter().map(SqlValue)))?)
     }
 
     /// Hands the rows whose keys begin with these values to `visit`, in the order of their keys.
@@ -503,10 +503,10 @@ impl Statements {
     ) -> Result<(), TableError> {
         self.check(prefix, prefix.len())?;
         let Some(sql) = self.read.get(prefix.len()) else {
-            return Err(self.shape(format!("{} values are no part of a key", prefix.len())));
+            return Err(self.misfit(format!("{} values are no part of a key", prefix.len())));
         };
         let mut prepared = connection.prepare_cached(sql)?;
-        let mut rows = prepared.query(params_from_iter(prefix.iter().map(Sql)))?;
+        let mut rows = prepared.query(params_from_iter(prefix.iter().map(SqlValue)))?;
         while let Some(row) = rows.next()? {
             if visit(self.row(row)?).is_break() {
                 break;
@@ -532,7 +532,7 @@ impl Statements {
     ) -> Result<Option<Vec<Value>>, TableError> {
         connection
             .prepare_cached(sql)?
-            .query_row(params_from_iter(key.iter().map(Sql)), |row| {
+            .query_row(params_from_iter(key.iter().map(SqlValue)), |row| {
                 Ok(self.row(row))
             })
             .optional()?
@@ -542,7 +542,7 @@ impl Statements {
     /// Refuses values that don't fit the leading columns.
     fn check(&self, values: &[Value], expected: usize) -> Result<(), TableError> {
         if values.len() != expected {
-            return Err(self.shape(format!("{expected} values wanted, {} given", values.len())));
+            return Err(self.misfit(format!("{expected} values wanted, {} given", values.len())));
         }
         for (value, column) in values.iter().zip(self.table.columns) {
             let fits = match value {
@@ -552,7 +552,7 @@ impl Statements {
                 Value::Hash(_) => column.kind == ColumnType::Hash,
             };
             if !fits {
-                return Err(self.shape(format!("{value:?} doesn't fit column {}", column.name)));
+                return Err(self.misfit(format!("{value:?} doesn't fit column {}", column.name)));
             }
         }
         Ok(())
@@ -567,13 +567,13 @@ impl Statements {
                         ValueRef::Integer(number) => Value::Integer(number),
                         ValueRef::Text(text) => Value::text(
                             std::str::from_utf8(text)
-                                .map_err(|_| self.shape("a text is not UTF-8".to_owned()))?,
+                                .map_err(|_| self.misfit("a text is not UTF-8".to_owned()))?,
                         ),
                         ValueRef::Blob(bytes) => Value::Hash(bytes.try_into().map_err(|_| {
-                            self.shape(format!("{} bytes are no hash", bytes.len()))
+                            self.misfit(format!("{} bytes are no hash", bytes.len()))
                         })?),
                         ValueRef::Real(number) => {
-                            return Err(self.shape(format!("{number} is no whole number")));
+                            return Err(self.misfit(format!("{number} is no whole number")));
                         }
                     })
                 })
@@ -582,7 +582,7 @@ impl Statements {
         Ok(values)
     }
 
-    fn shape(&self, detail: String) -> TableError {
+    fn misfit(&self, detail: String) -> TableError {
         TableError::Shape {
             table: self.table.name,
             detail,
@@ -610,7 +610,7 @@ fn is_refused_put(error: &rusqlite::Error) -> bool {
     error.is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER)
 }
 
-/// What becomes of a row whose key is taken.
+/// The handling of a row whose key is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OnConflict {
     Keep,
@@ -698,9 +698,9 @@ fn digest_key(name: &str) -> String {
 }
 
 /// A value as SQLite takes it, without a copy.
-struct Sql<'a>(&'a Value);
+struct SqlValue<'a>(&'a Value);
 
-impl ToSql for Sql<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
             Value::Null => ValueRef::Null,

@@ -1,4 +1,14 @@
-//! The writer thread: takes what the engine decided, makes it durable in groups, and says how far it is.
+//! The writer thread: makes the engine's commits durable in groups, and announces the durable position.
+//!
+//! A commit appends to the WAL; a checkpoint moves pages from there into the database, which costs syncs. The WAL policy:
+//!
+//! * Idle, with enough pages pending: the writer moves them itself, so that the next commit finds a short WAL.
+//! * Busy: moving between two groups would delay commits, so the [`Mover`] does it on a connection of its own, from
+//!   `checkpoint_pages_busy` on. When it ends, the writer moves the few pages that came meanwhile: SQLite starts the WAL
+//!   from its beginning again only after a checkpoint that left nothing, and only the writer can be sure that no commit
+//!   comes in between.
+//! * If the WAL grows to [`BUSY_TIMES_MAX`] times that bound, the writer waits for the mover: under a load that never
+//!   pauses the file must not grow without bound.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,40 +24,39 @@ use tslp_replay::log::{Head, Log};
 
 use super::durable::{DurableHead, WriterFigures};
 use super::error::LedgerError;
-use super::mover::{Moved, Mover};
+use super::mover::{MoveResult, Mover};
 use super::open_files::OpenFiles;
 use super::sqlite_log::{Checkpoint, SqliteLog, WalState};
 
 /// Events and the rows that they change: durable together or not at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
-    /// In order; the first follows the last of the commit before.
+    /// The events, in order; the first follows the last of the commit before.
     pub recorded: Vec<Recorded>,
     /// The folds' changes, in order.
     pub changes: Vec<RowChange>,
 }
 
-/// What the writer has to say.
+/// An announcement of the writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// Everything up to here is on disk.
     Reached(Seq),
-    /// Nothing more will be.
+    /// The writer has failed; nothing more will become durable.
     Failed(Failure),
 }
 
-/// Why a writer stopped before it was asked to.
+/// The failure that stopped a writer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
     /// What happened and what to do.
     pub message: String,
-    /// What it takes to go on, with a ledger that is opened anew: what was decided and not written is in nobody's memory
-    /// but this process's.
+    /// The condition for continuing with a reopened ledger; decisions that weren't written exist only in this process.
     pub remedy: Remedy,
 }
 
-/// What it takes to go on after a failure.
+/// The condition for continuing after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// Room on the disk.
@@ -85,15 +94,15 @@ pub struct WriterLimits {
     pub group_events_max: u64,
     /// Payload bytes after which a group is committed, though more is queued.
     pub group_bytes_max: u64,
-    /// Pages waiting in the WAL from which on an idle writer moves them.
+    /// Pages pending in the WAL from which on an idle writer moves them.
     pub checkpoint_pages: u64,
-    /// Pages waiting in the WAL from which on they are moved at once, idle or not.
+    /// Pages pending in the WAL from which on they are moved at once, idle or not.
     pub checkpoint_pages_busy: u64,
     /// Size of the WAL file from which on an idle writer cuts it.
     pub truncate_bytes: u64,
-    /// How long nothing must have come in for the writer to count as idle.
+    /// Time without a commit after which the writer counts as idle.
     pub idle: Duration,
-    /// How often a writer without anything to do looks whether its files are still there.
+    /// Interval at which an idle writer checks that its files are still there.
     pub file_look: Duration,
 }
 
@@ -111,11 +120,11 @@ impl Default for WriterLimits {
     }
 }
 
-/// How many groups a busy writer commits between two looks at the WAL.
+/// Groups that a busy writer commits between two looks at the WAL.
 const GROUPS_PER_LOOK: u64 = 16;
 
-/// How many times [`WriterLimits::checkpoint_pages_busy`] the WAL may hold while pages are moved beside the writer; from
-/// there on it waits for them.
+/// The WAL may hold this many times [`WriterLimits::checkpoint_pages_busy`] while the mover works; from there on the writer
+/// waits for it.
 const BUSY_TIMES_MAX: u64 = 4;
 
 /// The queue to a writer. A full one blocks whoever sends. When all senders are gone, the writer finishes and stops;
@@ -134,13 +143,13 @@ pub struct LedgerWriter {
 }
 
 impl LedgerWriter {
-    /// How far the ledger is on disk.
+    /// The ledger's durable position.
     #[must_use]
     pub fn durable(&self) -> &Arc<DurableHead> {
         &self.durable
     }
 
-    /// What the writer did so far.
+    /// Figures about the writer's work so far.
     #[must_use]
     pub fn figures(&self) -> &Arc<WriterFigures> {
         &self.figures
@@ -149,7 +158,7 @@ impl LedgerWriter {
     /// Waits for the writer to end: after all senders are gone, or after a failure.
     ///
     /// # Errors
-    /// Why it stopped.
+    /// The failure that stopped the writer.
     pub fn join(self) -> Result<Head, Failure> {
         self.thread
             .join()
@@ -162,7 +171,7 @@ impl LedgerWriter {
 /// `announce` is called on that thread after each group, and must not block.
 ///
 /// # Errors
-/// When the log is poisoned, what a crash left can't be settled, or the thread can't be started.
+/// When the log is poisoned, what a crash left can't be made durable, or the thread can't be started.
 pub fn spawn(
     log: SqliteLog,
     commits: Receiver<Commit>,
@@ -184,7 +193,7 @@ pub fn spawn(
                     "the ledger writer panicked, a defect of tslp; restart it",
                 ))
             });
-            writer.announcer.end(&ended);
+            writer.announcer.announce_end(&ended);
             ended
         })
         .map_err(|source| LedgerError::File {
@@ -201,7 +210,7 @@ pub fn spawn(
 
 /// Takes commits and makes them durable. [`spawn`] gives it a thread; without one it is asked to [`step`](Self::step).
 pub struct Writer {
-    /// Moves pages while groups are committed; without it they are moved between two. Ends before the log gives its lock back.
+    /// Moves pages while groups are committed; without it they are moved between two. First, so that it ends before the log's lock.
     mover: Option<Mover>,
     log: SqliteLog,
     commits: Receiver<Commit>,
@@ -218,12 +227,12 @@ struct Announcer {
 }
 
 impl Announcer {
-    fn reached(&mut self, seq: Seq) {
+    fn announce_reached(&mut self, seq: Seq) {
         self.durable.reach(seq);
         (self.announce)(Durability::Reached(seq));
     }
 
-    fn end(&mut self, ended: &Result<Head, Failure>) {
+    fn announce_end(&mut self, ended: &Result<Head, Failure>) {
         match ended {
             Ok(_) => self
                 .durable
@@ -239,12 +248,12 @@ impl Announcer {
     }
 }
 
-/// What a step of the writer came to.
+/// The result of one step of the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A group is durable, up to here.
     Committed(Seq),
-    /// There was nothing to commit; the WAL was looked after.
+    /// There was nothing to commit; the WAL was checkpointed if that was due.
     Idle,
 }
 
@@ -252,14 +261,14 @@ impl Writer {
     /// A writer that goes on from the log's head.
     ///
     /// # Errors
-    /// When the log is poisoned, or what a crash left can't be settled.
+    /// When the log is poisoned, or what a crash left can't be made durable.
     pub fn new(
         mut log: SqliteLog,
         commits: Receiver<Commit>,
         limits: WriterLimits,
         announce: Box<dyn FnMut(Durability) + Send>,
     ) -> Result<Self, LedgerError> {
-        log.settle()?;
+        log.make_durable()?;
         let durable = Arc::new(DurableHead::new(log.head()?.seq));
         Ok(Self {
             open_files: OpenFiles::of(&log.database),
@@ -273,20 +282,20 @@ impl Writer {
         })
     }
 
-    /// How far the ledger is on disk.
+    /// The ledger's durable position.
     #[must_use]
     pub fn durable(&self) -> &Arc<DurableHead> {
         &self.announcer.durable
     }
 
-    /// Commits what is queued as one group and announces it, or uses the time; waits for nothing.
+    /// Commits what is queued as one group and announces it, or checkpoints the WAL if that is due; never waits.
     ///
     /// # Errors
     /// The failure, which was announced: there must be no other step.
     pub fn step(&mut self) -> Result<Step, Failure> {
         let stepped = self.try_step().map_err(Failure::from);
         if let Err(failure) = &stepped {
-            self.announcer.end(&Err(failure.clone()));
+            self.announcer.announce_end(&Err(failure.clone()));
         }
         stepped
     }
@@ -299,7 +308,7 @@ impl Writer {
             return Ok(Step::Idle);
         };
         let head = self.commit_group(commit)?;
-        self.announcer.reached(head.seq);
+        self.announcer.announce_reached(head.seq);
         Ok(Step::Committed(head.seq))
     }
 
@@ -308,14 +317,14 @@ impl Writer {
     }
 
     fn write_all(&mut self) -> Result<Head, LedgerError> {
-        while let Some(commit) = self.next()? {
+        while let Some(commit) = self.next_commit()? {
             let head = self.commit_group(commit)?;
-            self.announcer.reached(head.seq);
+            self.announcer.announce_reached(head.seq);
         }
         if let Some(moved) = self.mover.as_mut().and_then(Mover::wait) {
             self.log.moved_elsewhere(moved)?;
         }
-        // A proxy that is stopped at once needn't wait until every page was looked at.
+        // Truncating writes to the database file, which needs every page checked first; a quick stop doesn't wait for that.
         if self.log.soundness().pages.is_sound() {
             self.log.checkpoint(Checkpoint::Truncate)?;
         }
@@ -323,7 +332,7 @@ impl Writer {
     }
 
     /// The next commit; `None` when no more will come. Uses the time while there is none.
-    fn next(&mut self) -> Result<Option<Commit>, LedgerError> {
+    fn next_commit(&mut self) -> Result<Option<Commit>, LedgerError> {
         self.groups_since_look += 1;
         match self.commits.try_recv() {
             Ok(commit) => {
@@ -334,29 +343,30 @@ impl Writer {
             Err(TryRecvError::Empty) => {}
         }
         self.bound_wal()?;
+        // While a move runs, waiting for a commit alone would leave its end, and the pages that came meanwhile, unattended.
         if let Some(mover) = self.mover.as_mut().filter(|mover| mover.is_at_work()) {
             let moved = select! {
                 recv(self.commits) -> commit => return Ok(commit.ok()),
-                recv(mover.ends()) -> moved => moved,
+                recv(mover.end_receiver()) -> moved => moved,
             };
-            let moved = mover.ended(moved.ok());
+            let moved = mover.take_end(moved.ok());
             self.end_move(moved)?;
         }
         if self.look_at_wal()?.pages_pending < self.limits.checkpoint_pages {
-            return self.wait();
+            return self.wait_for_commit();
         }
         match self.commits.recv_timeout(self.limits.idle) {
             Ok(commit) => Ok(Some(commit)),
             Err(RecvTimeoutError::Disconnected) => Ok(None),
             Err(RecvTimeoutError::Timeout) => {
                 self.checkpoint_idle()?;
-                self.wait()
+                self.wait_for_commit()
             }
         }
     }
 
-    /// Waits for the next commit, with a look at the files now and then: a prompt that nothing follows is worth as much.
-    fn wait(&mut self) -> Result<Option<Commit>, LedgerError> {
+    /// Waits for the next commit, checking the files at intervals: without that, a deleted file would show only at the next commit.
+    fn wait_for_commit(&mut self) -> Result<Option<Commit>, LedgerError> {
         loop {
             match self.commits.recv_timeout(self.limits.file_look) {
                 Ok(commit) => return Ok(Some(commit)),
@@ -366,7 +376,7 @@ impl Writer {
         }
     }
 
-    /// Fails if what was written went to files that nobody finds again.
+    /// Fails if the files that were written to no longer have their names.
     fn check_files(&mut self) -> Result<(), LedgerError> {
         let head = self.log.head()?;
         self.open_files
@@ -376,7 +386,7 @@ impl Writer {
     /// Commits everything that is queued, up to the bounds, in one transaction.
     fn commit_group(&mut self, first: Commit) -> Result<Head, LedgerError> {
         let started = Instant::now();
-        // What was cut since the last commit has its length again after this one.
+        // Before and after the commit: a WAL that was cut meanwhile has its old length again afterwards.
         self.check_files()?;
         let mut events = 0;
         let mut batch = self.log.begin()?;
@@ -405,7 +415,7 @@ impl Writer {
         Ok(head)
     }
 
-    /// Under a load that never pauses the WAL must not grow without bound.
+    /// Bounds the WAL under a load that never pauses, without looking at it for each group.
     fn relieve_wal(&mut self) -> Result<(), LedgerError> {
         if let Some(moved) = self.mover.as_mut().and_then(Mover::poll) {
             return self.end_move(moved);
@@ -440,8 +450,9 @@ impl Writer {
         Ok(())
     }
 
-    /// What was appended during a move is moved at once: only when nothing is left in the WAL the next commit starts it anew.
-    fn end_move(&mut self, moved: Moved) -> Result<(), LedgerError> {
+    /// Takes a move's end, and moves the pages appended during it at once: only if nothing is left in the WAL does the next commit
+    /// start it from its beginning.
+    fn end_move(&mut self, moved: MoveResult) -> Result<(), LedgerError> {
         self.log.moved_elsewhere(moved)?;
         self.checkpoint(Checkpoint::Passive)
     }
@@ -449,6 +460,7 @@ impl Writer {
     fn checkpoint_idle(&mut self) -> Result<(), LedgerError> {
         self.checkpoint(Checkpoint::Passive)?;
         let wal = self.log.wal()?;
+        // With pages left a reader is at work, and truncating would do nothing.
         if wal.pages_pending == 0 && wal.file_bytes >= self.limits.truncate_bytes {
             self.checkpoint(Checkpoint::Truncate)?;
         }

@@ -16,7 +16,9 @@ use crate::chat::dialect::{Dialect, ErrorShape};
 use crate::config::secret::Secret;
 use crate::guard::{Caller, check_chat_content};
 use crate::http::error::Refusal;
-use crate::http::head::{self, CONTINUE, Coding, Drop, LAST_CHUNK, RequestFraming, RequestTo};
+use crate::http::head::{
+    self, CONTINUE, Coding, HeaderFate, LAST_CHUNK, RequestFraming, RequestTo,
+};
 use crate::http::request::{BodyLength, Expectation, Persistence, RequestHead};
 use crate::http::response::Asked;
 use crate::http::server_connection::ClientEvent;
@@ -332,7 +334,7 @@ impl MainLoop {
         let value = head
             .headers
             .all(name)
-            .find(|value| self.guard.keeps_back(name, value) == Drop::No)?;
+            .find(|value| self.guard.keeps_back(name, value) == HeaderFate::Relayed)?;
         let value = core::str::from_utf8(value).ok()?;
         Some(Secret::new(value.to_owned()))
     }

@@ -16,12 +16,12 @@ pub(super) struct Root {
     path: PathBuf,
     folder: OwnedFd,
     found: Stat,
-    resolution: Resolution,
+    resolution: PathResolution,
 }
 
-/// How a path is walked without leaving the root.
+/// The way in which a path is resolved without leaving the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Resolution {
+pub(super) enum PathResolution {
     /// The kernel does it: `openat2` with `RESOLVE_BENEATH` (Linux 5.6 and later). Links that stay inside are followed.
     #[cfg(target_os = "linux")]
     Kernel,
@@ -50,8 +50,8 @@ impl Root {
         Ok(())
     }
 
-    /// What the path leads to, in one call. Follows links also out of the root, so the answer is good for one thing
-    /// only: to recognise a file that was opened beneath the root before, by all of its identity.
+    /// The metadata of the file that the path leads to, in one call. It follows links, even out of the root, so it may only be
+    /// used to recognise a file that was opened beneath the root before, by its whole identity.
     pub(super) fn stat(&self, path: &RelPath) -> Option<Stat> {
         rustix::fs::statat(&self.folder, path.as_str(), AtFlags::empty()).ok()
     }
@@ -60,44 +60,44 @@ impl Root {
     pub(super) fn open_file(&self, path: &RelPath) -> Result<Option<File>, ReadFailure> {
         match self.try_open_file(path.as_str()) {
             Ok(file) => Ok(Some(file)),
-            Err(Refusal::Missing) => Ok(None),
-            Err(Refusal::Unreadable(failure)) => Err(failure),
+            Err(OpenRefusal::Missing) => Ok(None),
+            Err(OpenRefusal::Unreadable(failure)) => Err(failure),
         }
     }
 
-    /// Looks before it opens, since opening a device can already do something.
-    fn try_open_file(&self, path: &str) -> Result<File, Refusal> {
+    /// Checks the file's type before it opens it, because opening a device can have an effect.
+    fn try_open_file(&self, path: &str) -> Result<File, OpenRefusal> {
         match self.resolution {
             #[cfg(target_os = "linux")]
-            Resolution::Kernel => {
+            PathResolution::Kernel => {
                 let found = self.resolve(path, OFlags::PATH | OFlags::CLOEXEC)?;
                 regular(&rustix::fs::fstat(&found)?)?;
                 self.resolve(path, READ).map(File::from)
             }
-            Resolution::PartByPart => self.walk(path),
+            PathResolution::PartByPart => self.walk(path),
         }
     }
 
     #[cfg(target_os = "linux")]
-    fn resolve(&self, path: &str, how: OFlags) -> Result<OwnedFd, Refusal> {
+    fn resolve(&self, path: &str, how: OFlags) -> Result<OwnedFd, OpenRefusal> {
         // A rename somewhere on the way makes the kernel unsure whether `..` still leads inside.
         for _ in 0..RESOLVE_ATTEMPTS {
             match rustix::fs::openat2(&self.folder, path, how, Mode::empty(), BENEATH) {
                 Err(Errno::AGAIN) => {}
-                other => return other.map_err(Refusal::from),
+                other => return other.map_err(OpenRefusal::from),
             }
         }
-        Err(Refusal::Unreadable(ReadFailure::Unsteady))
+        Err(OpenRefusal::Unreadable(ReadFailure::Unsteady))
     }
 
-    fn walk(&self, path: &str) -> Result<File, Refusal> {
+    fn walk(&self, path: &str) -> Result<File, OpenRefusal> {
         let (folders, name) = path
             .rsplit_once('/')
             .map_or((None, path), |(folders, name)| (Some(folders), name));
         let mut folder = self
             .folder
             .try_clone()
-            .map_err(|_| Refusal::Unreadable(ReadFailure::Failed))?;
+            .map_err(|_| OpenRefusal::Unreadable(ReadFailure::Failed))?;
         for part in folders.into_iter().flat_map(|folders| folders.split('/')) {
             not_a_link(&folder, part)?;
             folder = rustix::fs::openat(&folder, part, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
@@ -108,13 +108,13 @@ impl Root {
     }
 
     #[cfg(test)]
-    pub(super) fn with_resolution(mut self, resolution: Resolution) -> Self {
+    pub(super) fn with_resolution(mut self, resolution: PathResolution) -> Self {
         self.resolution = resolution;
         self
     }
 }
 
-/// How a folder is opened. Needs only the right to search it on Linux.
+/// Flags for opening a folder. On Linux they need only the right to search it.
 #[cfg(target_os = "linux")]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
@@ -122,7 +122,7 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
-/// How a file is opened: never waits for a FIFO's other end, never takes a terminal, never leaks to a child.
+/// Flags for opening a file: never waits for a FIFO's other end, never takes a terminal, never leaks to a child.
 const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
@@ -135,13 +135,13 @@ const BENEATH: rustix::fs::ResolveFlags =
 #[cfg(target_os = "linux")]
 const RESOLVE_ATTEMPTS: usize = 8;
 
-/// Why there is no file to read.
-enum Refusal {
+/// The reason why there is no file to read.
+enum OpenRefusal {
     Missing,
     Unreadable(ReadFailure),
 }
 
-impl From<Errno> for Refusal {
+impl From<Errno> for OpenRefusal {
     fn from(errno: Errno) -> Self {
         match errno {
             Errno::NOENT | Errno::NOTDIR => Self::Missing,
@@ -150,7 +150,7 @@ impl From<Errno> for Refusal {
     }
 }
 
-/// What an error of the system means for a read.
+/// The read failure for an error of the system.
 pub(super) fn failure(errno: Errno) -> ReadFailure {
     match errno {
         Errno::ACCESS | Errno::PERM => ReadFailure::Denied,
@@ -162,32 +162,32 @@ pub(super) fn failure(errno: Errno) -> ReadFailure {
     }
 }
 
-fn regular(stat: &Stat) -> Result<(), Refusal> {
+fn regular(stat: &Stat) -> Result<(), OpenRefusal> {
     if is_regular(stat) {
         Ok(())
     } else {
-        Err(Refusal::Unreadable(ReadFailure::NotAFile))
+        Err(OpenRefusal::Unreadable(ReadFailure::NotAFile))
     }
 }
 
-fn not_a_link(folder: &OwnedFd, part: &str) -> Result<Stat, Refusal> {
+fn not_a_link(folder: &OwnedFd, part: &str) -> Result<Stat, OpenRefusal> {
     let stat = rustix::fs::statat(folder, part, AtFlags::SYMLINK_NOFOLLOW)?;
     if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
-        return Err(Refusal::Unreadable(ReadFailure::Escapes));
+        return Err(OpenRefusal::Unreadable(ReadFailure::Escapes));
     }
     Ok(stat)
 }
 
 /// Kernels before 5.6 don't know `openat2`, and some container sandboxes refuse it.
 #[cfg(target_os = "linux")]
-fn supported(folder: &OwnedFd) -> Resolution {
+fn supported(folder: &OwnedFd) -> PathResolution {
     match rustix::fs::openat2(folder, ".", FOLDER, Mode::empty(), BENEATH) {
-        Ok(_) => Resolution::Kernel,
-        Err(_) => Resolution::PartByPart,
+        Ok(_) => PathResolution::Kernel,
+        Err(_) => PathResolution::PartByPart,
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn supported(_: &OwnedFd) -> Resolution {
-    Resolution::PartByPart
+fn supported(_: &OwnedFd) -> PathResolution {
+    PathResolution::PartByPart
 }

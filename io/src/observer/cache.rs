@@ -9,9 +9,9 @@ use tslp_core::path::RelPath;
 use super::fingerprint::Fingerprint;
 use super::identity::Identity;
 
-/// What is known of a path, and of which file there.
+/// A path's fingerprint and the identity of the file that it was made from.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct CachedFile {
     pub(super) identity: Identity,
     /// Whether an unchanged identity means unchanged content.
     pub(super) trust: Trust,
@@ -27,24 +27,24 @@ pub(super) enum Trust {
     Young,
 }
 
-/// How much is remembered.
+/// Bounds on the cache's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bounds {
+pub(super) struct CacheBounds {
     pub(super) files: usize,
     pub(super) slices: usize,
 }
 
-impl Bounds {
-    /// About 2 MB of paths and 3 MB of slice hashes at the most: what a working set needs, not a whole tree.
+impl CacheBounds {
+    /// At most about 2 MB of paths and 3 MB of slice hashes: enough for a working set, not for a whole tree.
     pub(super) const DEFAULT: Self = Self {
         files: 8192,
         slices: 65_536,
     };
 }
 
-/// Two generations: what is used moves to the young one; when that is full, the old one is forgotten.
+/// A cache of two generations: a used entry moves to the young one; when that is full, the old one is dropped.
 pub(super) struct Cache {
-    bounds: Bounds,
+    bounds: CacheBounds,
     young: Generation,
     old: Generation,
     tags: Vec<Arc<GrammarTag>>,
@@ -52,12 +52,12 @@ pub(super) struct Cache {
 
 #[derive(Default)]
 struct Generation {
-    files: HashMap<RelPath, Known>,
+    files: HashMap<RelPath, CachedFile>,
     slices: usize,
 }
 
 impl Cache {
-    pub(super) fn new(bounds: Bounds) -> Self {
+    pub(super) fn new(bounds: CacheBounds) -> Self {
         Self {
             bounds,
             young: Generation::default(),
@@ -66,7 +66,7 @@ impl Cache {
         }
     }
 
-    pub(super) fn get(&mut self, path: &RelPath) -> Option<Known> {
+    pub(super) fn get(&mut self, path: &RelPath) -> Option<CachedFile> {
         if let Some(known) = self.young.files.get(path) {
             return Some(known.clone());
         }
@@ -76,7 +76,7 @@ impl Cache {
         Some(known)
     }
 
-    pub(super) fn insert(&mut self, path: RelPath, known: Known) {
+    pub(super) fn insert(&mut self, path: RelPath, known: CachedFile) {
         let slices = known.fingerprint.slices();
         let full = self.young.files.len() >= self.bounds.files / 2
             || self.young.slices + slices > self.bounds.slices / 2;
@@ -117,9 +117,9 @@ mod tests {
         RelPath::from_normalised(&format!("f{number}.c"))
     }
 
-    fn known() -> Known {
+    fn known() -> CachedFile {
         let stat = rustix::fs::stat("/").unwrap();
-        Known {
+        CachedFile {
             identity: Identity::of(&stat),
             trust: Trust::Settled,
             fingerprint: Arc::new(Fingerprint::of(ArtifactHash::of(b""), b"", None)),
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn it_never_grows_over_its_bound_and_keeps_what_is_used() {
-        let mut cache = Cache::new(Bounds {
+        let mut cache = Cache::new(CacheBounds {
             files: 8,
             slices: 100,
         });
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_path_is_held_once() {
-        let mut cache = Cache::new(Bounds::DEFAULT);
+        let mut cache = Cache::new(CacheBounds::DEFAULT);
         cache.insert(path(1), known());
         cache.insert(path(1), known());
         assert_eq!(cache.held(), (1, 0));

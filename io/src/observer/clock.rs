@@ -4,9 +4,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tslp_core::ids::UnixMillis;
 
-/// Tells what time it is, on the clock that file times are measured against.
+/// The clock that file times are compared with.
 pub trait WallClock: Send + Sync {
-    /// Now.
+    /// The current time.
     fn now(&self) -> UnixMillis;
 }
 

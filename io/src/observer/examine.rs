@@ -1,4 +1,4 @@
-//! Answers for one path: unchanged by one `stat`, else read steadily, hashed and parsed.
+//! The observation of one path: one `stat` if it is unchanged, else a consistent read, hashed and parsed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,18 +10,18 @@ use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 
 use super::DiskCheck;
-use super::cache::{Bounds, Cache, Known, Trust};
+use super::cache::{Cache, CacheBounds, CachedFile, Trust};
 use super::clock::WallClock;
 use super::files::{Files, OpenFile};
 use super::fingerprint::Fingerprint;
 use super::identity::Identity;
 use crate::config::settings::EtvConfig;
 
-/// A file that changed under every one of so many reads is given up.
+/// Most reads of a file that keeps changing while it is read.
 const READS_MAX: usize = 4;
 
-/// What all observer threads share. Nothing is locked while the file system is asked for anything.
-pub(super) struct Shared {
+/// The state that all observer threads share. No lock is held during a call of the file system.
+pub(super) struct ObserverShared {
     pub(super) grammars: Arc<dyn Grammars + Send + Sync>,
     pub(super) clock: Arc<dyn WallClock>,
     pub(super) read_bytes_max: u64,
@@ -32,7 +32,7 @@ pub(super) struct Shared {
     pub(super) counters: Counters,
 }
 
-/// What the observer has done since it started.
+/// Figures about the observer's work since it started.
 #[derive(Debug, Default)]
 pub struct Counters {
     unchanged: AtomicU64,
@@ -42,19 +42,19 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Checks that one `stat` answered.
+    /// Checks answered by one `stat`.
     #[must_use]
     pub fn unchanged(&self) -> u64 {
         self.unchanged.load(Ordering::Relaxed)
     }
 
-    /// Times that a file was read from its first to its last byte.
+    /// The number of complete reads of files.
     #[must_use]
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// Times that a file was parsed.
+    /// The number of parses.
     #[must_use]
     pub fn parses(&self) -> u64 {
         self.parses.load(Ordering::Relaxed)
@@ -68,13 +68,13 @@ impl Counters {
 }
 
 /// A file's whole content, read while nothing about the file changed.
-struct Steady {
+struct SteadyContent {
     bytes: Vec<u8>,
     identity: Identity,
     read_at: UnixMillis,
 }
 
-impl Shared {
+impl ObserverShared {
     pub(super) fn new(
         config: EtvConfig,
         grammars: Arc<dyn Grammars + Send + Sync>,
@@ -85,13 +85,13 @@ impl Shared {
             clock,
             read_bytes_max: config.read_bytes_max,
             adopt_on_touch: config.adopt_on_touch,
-            cache: Mutex::new(Cache::new(Bounds::DEFAULT)),
+            cache: Mutex::new(Cache::new(CacheBounds::DEFAULT)),
             parsing: Mutex::default(),
             counters: Counters::default(),
         }
     }
 
-    /// What disk holds at the path.
+    /// Observes the path of a check.
     pub(super) fn examine(&self, root: &dyn Files, check: &DiskCheck) -> DiskFinding {
         match self.file(root, check) {
             Ok(Some(file)) => DiskFinding::File(file),
@@ -156,7 +156,7 @@ impl Shared {
     }
 
     /// The file's content; `None` if the file changed meanwhile.
-    fn read(&self, file: &mut dyn OpenFile) -> Result<Option<Steady>, ReadFailure> {
+    fn read(&self, file: &mut dyn OpenFile) -> Result<Option<SteadyContent>, ReadFailure> {
         let identity = file.identity()?;
         if identity.exceeds(self.read_bytes_max) {
             return Err(ReadFailure::TooLarge);
@@ -166,14 +166,19 @@ impl Shared {
         let bytes = file.read(identity.bytes(), self.read_bytes_max.saturating_add(1))?;
         let after = file.identity()?;
         let steady = after == identity && identity.has_size(bytes.len());
-        Ok(steady.then_some(Steady {
+        Ok(steady.then_some(SteadyContent {
             bytes,
             identity,
             read_at,
         }))
     }
 
-    fn remember(&self, check: &DiskCheck, steady: Steady, known: Option<Known>) -> DiskFile {
+    fn remember(
+        &self,
+        check: &DiskCheck,
+        steady: SteadyContent,
+        known: Option<CachedFile>,
+    ) -> DiskFile {
         let raw = ArtifactHash::of(&steady.bytes);
         let answer = |fingerprint: Arc<Fingerprint>| {
             let file = fingerprint.disk_file(&check.symbols)?;
@@ -190,7 +195,7 @@ impl Shared {
         } else {
             Trust::Young
         };
-        let known = Known {
+        let known = CachedFile {
             identity: steady.identity,
             trust,
             fingerprint: Arc::clone(&fingerprint),
@@ -199,7 +204,7 @@ impl Shared {
         file
     }
 
-    /// What was last seen at the path, if the text is the same and today's grammar had read it.
+    /// The fingerprint from the last recorded observation, if the text is the same and the current grammar had read it.
     fn last_seen(
         &self,
         raw: ArtifactHash,
@@ -231,7 +236,7 @@ fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Locks; what a thread that panicked left behind is whole, since each change is a single call.
+/// Locks, ignoring poison: each change is a single call, so a thread that panicked left a consistent state.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

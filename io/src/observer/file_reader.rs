@@ -1,4 +1,4 @@
-//! Whole files beneath the workspace root for whoever takes them as they are, and what they are for the ledger.
+//! Reads whole files beneath the workspace root, and hashes them as the ledger does.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use tslp_core::path::RelPath;
 
 use super::SystemClock;
 use super::beneath::Root;
-use super::examine::Shared;
+use super::examine::ObserverShared;
 use super::fingerprint::Fingerprint;
 use crate::config::settings::EtvConfig;
 
-/// Reads files as the observer does: only beneath the root, only regular ones, only while they stand still. Waits for
-/// the file system as long as it takes.
+/// Reads files as the observer does: only beneath the root, only regular ones, and only consistently. Waits for the file system
+/// without a limit.
 pub struct FileReader {
     root: Root,
-    shared: Shared,
+    shared: ObserverShared,
 }
 
 impl FileReader {
@@ -34,37 +34,37 @@ impl FileReader {
     ) -> Result<Self, ReadFailure> {
         Ok(Self {
             root: Root::open(root)?,
-            shared: Shared::new(config, grammars, Arc::new(SystemClock)),
+            shared: ObserverShared::new(config, grammars, Arc::new(SystemClock)),
         })
     }
 
     /// The file's bytes; `None` if there is no such file.
     ///
     /// # Errors
-    /// Why it can't be read.
+    /// The reason why it can't be read.
     pub fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>, ReadFailure> {
         self.shared.whole(&self.root, path)
     }
 }
 
-/// Hashes of a file's content, of which the answer for any symbols can be made later.
+/// Hashes of a file's content, from which an observation of any symbols can be made later.
 #[derive(Debug)]
-pub struct Hashes(Fingerprint);
+pub struct ContentHashes(Fingerprint);
 
-impl Hashes {
+impl ContentHashes {
     /// Hashes the whole and each definition.
     #[must_use]
     pub fn of(bytes: &[u8], extraction: Option<&Extraction>) -> Self {
         Self(Fingerprint::of(ArtifactHash::of(bytes), bytes, extraction))
     }
 
-    /// How many definitions were hashed.
+    /// The number of hashed definitions.
     #[must_use]
     pub fn slices(&self) -> usize {
         self.0.slices()
     }
 
-    /// What a look at the disk would have said to somebody who asks for these symbols.
+    /// The observation of the file with these symbols.
     #[must_use]
     pub fn disk_file(&self, symbols: &[Symbol]) -> DiskFile {
         let known = self.0.disk_file(symbols);

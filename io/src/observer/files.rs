@@ -1,4 +1,4 @@
-//! The files that are looked at: beneath the workspace's root, or in memory; and looking at them without a thread.
+//! The observed files, beneath the workspace's root or in memory, and an observer without a thread.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,26 +13,26 @@ use tslp_core::path::RelPath;
 use super::Look;
 use super::beneath::{Root, failure};
 use super::clock::WallClock;
-use super::examine::Shared;
+use super::examine::ObserverShared;
 use super::identity::{Identity, is_regular};
 use crate::config::settings::EtvConfig;
 use tslp_replay::pending::DiskCheck;
 
 /// Files by path.
 pub trait Files {
-    /// What the path leads to, in one call; good only to recognise a file that was opened before.
+    /// The identity of the file at the path, in one call; only for recognising a file that was opened before.
     fn identity(&self, path: &RelPath) -> Option<Identity>;
 
     /// Opens a regular file for reading; `None` if there is nothing.
     ///
     /// # Errors
-    /// Why what is there can't be read.
+    /// The reason why the file can't be read.
     fn open(&self, path: &RelPath) -> Result<Option<Box<dyn OpenFile>>, ReadFailure>;
 }
 
 /// A file that is being read.
 pub trait OpenFile {
-    /// What the file system says of it now.
+    /// Its identity now.
     ///
     /// # Errors
     /// If it is no regular file, or the file system fails.
@@ -76,14 +76,14 @@ impl OpenFile for File {
     }
 }
 
-/// Looks at files that never keep anybody waiting, on the thread of whoever asks.
+/// An observer on the caller's own thread, for files that never block.
 pub struct Direct<F> {
     files: F,
-    shared: Shared,
+    shared: ObserverShared,
 }
 
 impl<F: Files> Direct<F> {
-    /// Knows nothing yet.
+    /// An observer with an empty cache.
     #[must_use]
     pub fn new(
         files: F,
@@ -93,7 +93,7 @@ impl<F: Files> Direct<F> {
     ) -> Self {
         Self {
             files,
-            shared: Shared::new(config, grammars, clock),
+            shared: ObserverShared::new(config, grammars, clock),
         }
     }
 }

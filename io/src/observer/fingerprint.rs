@@ -1,4 +1,4 @@
-//! What is remembered of a file's content: hashes of the whole and of each definition, no text.
+//! Fingerprints of files: hashes of the whole and of each definition, without text.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ type SymbolKey = [u8; 16];
 /// Hashes of one file's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint {
-    /// Of the bytes as they are.
+    /// The hash of the bytes as they are.
     pub(super) raw: ArtifactHash,
     whole: SliceHash,
     parsed: Option<Parsed>,
@@ -28,7 +28,7 @@ struct Parsed {
     definitions: u32,
     /// Sorted by key; `None` of a symbol that the file doesn't define.
     slices: Box<[(SymbolKey, Option<SliceHash>)]>,
-    /// Whether the file defines nothing else.
+    /// Whether these are all of the file's definitions.
     is_complete: bool,
 }
 
@@ -42,8 +42,8 @@ impl Fingerprint {
         }
     }
 
-    /// The same from what was seen before; `None` if that was another text. It tells of those symbols alone that were looked
-    /// for then.
+    /// The fingerprint from an earlier observation; `None` if that was of another text. It knows only the symbols of that
+    /// observation.
     pub(super) fn last_seen(raw: ArtifactHash, bytes: &[u8], seen: &DiskFile) -> Option<Self> {
         let grammar = Arc::new(seen.grammar.clone()?);
         let whole = slice::hash_of_whole(bytes);
@@ -61,12 +61,12 @@ impl Fingerprint {
         })
     }
 
-    /// How many slice hashes it holds.
+    /// The number of its slice hashes.
     pub(super) fn slices(&self) -> usize {
         self.parsed.as_ref().map_or(0, |parsed| parsed.slices.len())
     }
 
-    /// The answer for somebody who asks for `symbols`; `None` if one of them isn't known of.
+    /// The observation of the file with these symbols; `None` if one of them isn't known.
     pub(super) fn disk_file(&self, symbols: &[Symbol]) -> Option<DiskFile> {
         let Some(parsed) = &self.parsed else {
             return Some(DiskFile {

@@ -1,4 +1,4 @@
-//! What a file system says of a file without reading it: which one it is, how long, and when it changed.
+//! A file's identity without reading it: which file it is, its length, and its times.
 
 use rustix::fs::{FileType, Stat};
 use tslp_core::ids::UnixMillis;
@@ -7,8 +7,8 @@ use tslp_core::ids::UnixMillis;
 /// modifications in steps of 2 s, HFS+ and ext3 in steps of 1 s; Linux ticks every 1 to 10 ms elsewhere.
 pub(super) const CLOCK_GRANULARITY_MILLIS: i64 = 2000;
 
-/// Which file, how long, and when it changed. Nothing that changes a file's content leaves all of it as it was, but
-/// for changes within the clock's granularity.
+/// A file's device, inode, length and times. Every change of its content changes at least one of them, unless it falls within
+/// the clock's granularity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     device: i128,
@@ -18,7 +18,7 @@ pub struct Identity {
     changed_nanos: i128,
 }
 
-/// When a file was changed, in nanoseconds since 1970.
+/// A file's times of change, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Its content, as the program that wrote it says.
@@ -51,7 +51,7 @@ impl Identity {
         }
     }
 
-    /// How long the file is.
+    /// The file's length.
     pub(super) fn bytes(&self) -> usize {
         usize::try_from(self.size).unwrap_or(0)
     }

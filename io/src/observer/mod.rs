@@ -1,8 +1,8 @@
-//! The disk observer: tells, before a prompt goes out, what the workspace's files hold (spec §15).
+//! The disk observer: looks at the workspace's files before a prompt is sent (spec §15).
 //!
-//! It reads and never writes. One thread looks at the disk; whoever asks waits no longer than the configured time. A
-//! thread that a dead file system holds is left to itself and its late answers are dropped; the next request gets a
-//! fresh thread, as long as not too many are stuck.
+//! It reads and never writes. One thread looks at the disk, and callers wait no longer than the configured time. A thread that
+//! hangs in a dead file system is abandoned, and its late answers are dropped; the next request gets a fresh thread, unless
+//! too many are stuck.
 
 mod beneath;
 mod cache;
@@ -32,26 +32,26 @@ use tslp_replay::pending::DiskCheck;
 
 use crate::config::settings::EtvConfig;
 use beneath::Root;
-use examine::Shared;
+use examine::ObserverShared;
 
 pub use clock::{SystemClock, WallClock};
 pub use examine::Counters;
-pub use file_reader::{FileReader, Hashes};
+pub use file_reader::{ContentHashes, FileReader};
 pub use files::{Direct, Files, OpenFile};
 pub use identity::{Identity, Times};
 
 /// Threads that may be stuck in a file system at one time; with more, every check counts as timed out at once.
 const STUCK_THREADS_MAX: usize = 4;
 
-/// Tells what the workspace's files hold.
+/// A way to look at the workspace's files.
 pub trait Look {
     /// Looks at every path; the answers come in the order of the checks.
     fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding>;
 
-    /// Reads a file's text, which the user accepts as it stands. `None` if there is no such file.
+    /// Reads the text of a file that the user accepts. `None` if there is no such file.
     fn read(&mut self, path: &RelPath) -> FileText;
 
-    /// The text of a file that somebody names; `None` if it may not be taken without being asked for.
+    /// The text of a file that a prompt or a reply names; `None` if it may not be taken unasked.
     fn touch(&mut self, path: &RelPath) -> Option<String>;
 }
 
@@ -59,13 +59,13 @@ pub trait Look {
 pub struct Observer {
     root: PathBuf,
     timeout: Duration,
-    shared: Arc<Shared>,
+    shared: Arc<ObserverShared>,
     threads: Arc<AtomicUsize>,
-    worker: Option<Sender<Request>>,
+    worker: Option<Sender<ObserverRequest>>,
 }
 
-/// What the thread is asked for, and where the answers go.
-enum Request {
+/// A request to the thread, with the channel for its answer.
+enum ObserverRequest {
     /// Look at these paths.
     Check {
         checks: Arc<[DiskCheck]>,
@@ -99,13 +99,13 @@ impl Observer {
         Self {
             root: root.to_owned(),
             timeout: config.timeout,
-            shared: Arc::new(Shared::new(config, grammars, clock)),
+            shared: Arc::new(ObserverShared::new(config, grammars, clock)),
             threads: Arc::default(),
             worker: None,
         }
     }
 
-    /// What the observer has done since it started.
+    /// Figures about the observer's work since it started.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.shared.counters
@@ -118,14 +118,18 @@ impl Observer {
         threads.saturating_sub(usize::from(self.worker.is_some()))
     }
 
-    /// Has the thread answer the request within the configured time.
-    fn answered<T>(&mut self, request: Request, answer: &Receiver<T>) -> Result<T, ReadFailure> {
+    /// Sends a request to the thread and waits for its answer, at most the configured time.
+    fn answer_in_time<T>(
+        &mut self,
+        request: ObserverRequest,
+        answer: &Receiver<T>,
+    ) -> Result<T, ReadFailure> {
         let worker = self.hand_over(request).ok_or(ReadFailure::TimedOut)?;
         self.wait(worker, answer)
     }
 
     /// Gives the request to the thread, or to a fresh one; `None` if too many are stuck or none can be started.
-    fn hand_over(&mut self, request: Request) -> Option<Sender<Request>> {
+    fn hand_over(&mut self, request: ObserverRequest) -> Option<Sender<ObserverRequest>> {
         let request = match self.worker.take() {
             None => request,
             Some(worker) => match worker.send(request) {
@@ -142,7 +146,11 @@ impl Observer {
     }
 
     /// Waits for the answer; keeps the thread if it gave one.
-    fn wait<T>(&mut self, worker: Sender<Request>, answer: &Receiver<T>) -> Result<T, ReadFailure> {
+    fn wait<T>(
+        &mut self,
+        worker: Sender<ObserverRequest>,
+        answer: &Receiver<T>,
+    ) -> Result<T, ReadFailure> {
         match answer.recv_timeout(self.timeout) {
             Ok(answer) => {
                 self.worker = Some(worker);
@@ -160,16 +168,16 @@ impl Observer {
         }
     }
 
-    fn start_worker(&self) -> Option<Sender<Request>> {
+    fn start_worker(&self) -> Option<Sender<ObserverRequest>> {
         let (sender, requests) = bounded(1);
         let root = self.root.clone();
         let shared = Arc::clone(&self.shared);
-        let alive = Alive::new(&self.threads);
+        let alive = CountedThread::new(&self.threads);
         let started = thread::Builder::new()
             .name("tslp-observer".into())
             .spawn(move || {
                 let _alive = alive;
-                work(&root, &shared, &requests);
+                answer_requests(&root, &shared, &requests);
             });
         match started {
             Ok(_) => Some(sender),
@@ -183,7 +191,7 @@ impl Observer {
 
 impl Look for Observer {
     /// Looks at every path; the answers come in the order of the checks, after the configured time at the latest.
-    /// What has no answer by then counts as unreadable.
+    /// A check without an answer by then counts as unreadable.
     fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding> {
         if checks.is_empty() {
             return Vec::new();
@@ -191,14 +199,14 @@ impl Look for Observer {
         let checks: Arc<[DiskCheck]> = checks.into();
         let answers: Arc<Answers> = Arc::new(Mutex::new(vec![None; checks.len()]));
         let (done, finished) = bounded(1);
-        let request = Request::Check {
+        let request = ObserverRequest::Check {
             checks,
             answers: Arc::clone(&answers),
             done,
         };
-        // What is still unanswered is unreadable for this reason.
+        // All checks without an answer are unreadable for this reason.
         let missing = self
-            .answered(request, &finished)
+            .answer_in_time(request, &finished)
             .err()
             .unwrap_or(ReadFailure::Failed);
         let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,50 +216,50 @@ impl Look for Observer {
             .collect()
     }
 
-    /// Reads a file's text, which the user accepts as it stands. `None` if there is no such file.
+    /// Reads the text of a file that the user accepts. `None` if there is no such file.
     fn read(&mut self, path: &RelPath) -> FileText {
         let (answer, answered) = bounded(1);
-        let request = Request::Read {
+        let request = ObserverRequest::Read {
             path: path.clone(),
             answer,
         };
-        self.answered(request, &answered)
+        self.answer_in_time(request, &answered)
             .unwrap_or_else(|failure| Some(Err(failure)))
     }
 
     fn touch(&mut self, path: &RelPath) -> Option<String> {
         let (answer, answered) = bounded(1);
-        let request = Request::Touch {
+        let request = ObserverRequest::Touch {
             path: path.clone(),
             answer,
         };
-        self.answered(request, &answered).ok().flatten()
+        self.answer_in_time(request, &answered).ok().flatten()
     }
 }
 
 /// The observer thread: answers requests until nobody can send one any more.
-fn work(path: &Path, shared: &Shared, requests: &Receiver<Request>) {
+fn answer_requests(path: &Path, shared: &ObserverShared, requests: &Receiver<ObserverRequest>) {
     let mut held: Option<Root> = None;
     for request in requests {
-        let root = reached(&mut held, path);
+        let root = current_root(&mut held, path);
         let (checks, answers, done) = match request {
-            Request::Check {
+            ObserverRequest::Check {
                 checks,
                 answers,
                 done,
             } => (checks, answers, done),
-            Request::Read { path, answer } => {
+            ObserverRequest::Read { path, answer } => {
                 let text = match root {
                     Ok(root) => shared.text(root, &path).transpose(),
                     Err(failure) => Some(Err(failure)),
                 };
-                // Nobody listens any more if it came too late.
+                // Sending fails if the caller stopped waiting.
                 let _ = answer.send(text);
                 continue;
             }
-            Request::Touch { path, answer } => {
+            ObserverRequest::Touch { path, answer } => {
                 let text = root.ok().and_then(|root| shared.touched(root, &path));
-                // Nobody listens any more if it came too late.
+                // Sending fails if the caller stopped waiting.
                 let _ = answer.send(text);
                 continue;
             }
@@ -262,18 +270,18 @@ fn work(path: &Path, shared: &Shared, requests: &Receiver<Request>) {
                 Err(failure) => shared.unreadable(failure),
             };
             let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
-            // The list is gone when the answer comes too late.
+            // The list is dropped if the caller stopped waiting.
             if let Some(answer) = answers.get_mut(index) {
                 *answer = Some(finding);
             }
         }
-        // Nobody listens any more if it came too late.
+        // Sending fails if the caller stopped waiting.
         let _ = done.send(());
     }
 }
 
-/// The root folder as its path leads to it now.
-fn reached<'a>(held: &'a mut Option<Root>, path: &Path) -> Result<&'a Root, ReadFailure> {
+/// The folder that the root's path leads to now.
+fn current_root<'a>(held: &'a mut Option<Root>, path: &Path) -> Result<&'a Root, ReadFailure> {
     match held {
         Some(root) => root.refresh()?,
         None => *held = Some(Root::open(path)?),
@@ -282,16 +290,16 @@ fn reached<'a>(held: &'a mut Option<Root>, path: &Path) -> Result<&'a Root, Read
 }
 
 /// Counts a thread for as long as it lives, also when it panics.
-struct Alive(Arc<AtomicUsize>);
+struct CountedThread(Arc<AtomicUsize>);
 
-impl Alive {
+impl CountedThread {
     fn new(threads: &Arc<AtomicUsize>) -> Self {
         threads.fetch_add(1, Ordering::AcqRel);
         Self(Arc::clone(threads))
     }
 }
 
-impl Drop for Alive {
+impl Drop for CountedThread {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }

@@ -17,7 +17,7 @@ use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
 
-use super::beneath::Resolution;
+use super::beneath::PathResolution;
 use super::*;
 
 /// In files that end in `.c`, each line is a definition; its first word is the symbol, an indented one isn't top-level.
@@ -645,7 +645,7 @@ fn without_the_kernels_help_no_link_is_followed() {
     symlink("sub", workspace.at("folder")).unwrap();
     symlink("sub/deep/a.c", workspace.at("file.c")).unwrap();
     let root = Root::open(&workspace.at("")).unwrap();
-    let root = root.with_resolution(Resolution::PartByPart);
+    let root = root.with_resolution(PathResolution::PartByPart);
     let check = |path: &str, expected: Result<bool, ReadFailure>| {
         let opened = root.open_file(&RelPath::from_normalised(path));
         assert_eq!(opened.map(|file| file.is_some()), expected, "{path}");

@@ -1,12 +1,12 @@
-//! Files that a prompt or a reply names and of which nothing is known: which of them may be taken as they are.
+//! Unknown files that a prompt or a reply names: which of them may be taken as they are.
 
 use ignore::gitignore::GitignoreBuilder;
 use tslp_core::path::RelPath;
 
-use super::examine::Shared;
+use super::examine::ObserverShared;
 use super::files::Files;
 
-impl Shared {
+impl ObserverShared {
     /// The text of a file that may be taken without being asked for: readable, not hidden, and not ignored by a
     /// `.gitignore` of the workspace. Git's own settings aren't read.
     pub(super) fn touched(&self, root: &dyn Files, path: &RelPath) -> Option<String> {
@@ -38,7 +38,7 @@ impl Shared {
             }
             let below = format!("/{}", parts[..=depth].join("/"));
             let is_folder = depth + 1 < parts.len();
-            // The innermost rule that says anything decides.
+            // The innermost rule that matches decides.
             let verdict = rules
                 .iter()
                 .rev()

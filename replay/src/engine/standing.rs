@@ -78,7 +78,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let sessions = self.state.sessions();
         match prompt.fork {
             Some(_) => false,
-            None if !sessions.knows(prompt.session) => older == 0,
+            None if !sessions.contains(prompt.session) => older == 0,
             None => sessions.is_plain(prompt.session) && is_covered,
         }
     }

@@ -81,7 +81,7 @@ fn a_log_that_failed_stays_shut_until_it_is_opened_anew() {
                     append(&mut opened.log, group).unwrap_err();
                 }
                 assert!(opened.log.head().is_err());
-                assert!(opened.log.settle().is_err());
+                assert!(opened.log.make_durable().is_err());
                 assert_eq!(disk.counts().writes, before, "written after a failure");
                 drop(opened);
                 let ran = Run {

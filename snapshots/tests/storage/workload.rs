@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
-use tslp_io::ledger::anchor::{self, Reading};
+use tslp_io::ledger::anchor::{self, AnchorState};
 use tslp_io::ledger::{Checkpoint, DataFiles, OpenLedger, SqliteLog};
 use tslp_io::scrub::{self, Flaw};
 use tslp_io::startup::{self, StartError};
@@ -222,8 +222,8 @@ pub(crate) fn check_survived(disk: &SimDisk, run: &Run, story: &str) -> Seq {
 fn check_vouched(disk: &SimDisk, acknowledged: Seq, story: &str) {
     let file = DataFiles::of(Path::new(DATA_DIR)).anchor;
     let vouched = match anchor::read_on(disk, &file) {
-        Ok(Reading::Head(head)) => head.seq,
-        Ok(Reading::Missing) => Seq(0),
+        Ok(AnchorState::Head(head)) => head.seq,
+        Ok(AnchorState::Missing) => Seq(0),
         other => panic!("{story}: the anchor is {other:?}"),
     };
     assert!(

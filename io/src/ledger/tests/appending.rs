@@ -30,7 +30,7 @@ fn events_are_there_after_reopening_and_their_chain_holds() {
     assert_eq!(verified(&log), head);
     assert_eq!(
         anchor::read(&fixture.files().anchor).unwrap(),
-        anchor::Reading::Head(head)
+        anchor::AnchorState::Head(head)
     );
 }
 

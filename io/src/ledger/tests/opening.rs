@@ -331,11 +331,11 @@ fn what_a_crash_left_is_vouched_for_before_anybody_goes_on() {
     fixture.filled(3);
     std::fs::write(fixture.files().anchor, anchor).unwrap();
     let mut log = fixture.open().log;
-    log.settle().unwrap();
+    log.make_durable().unwrap();
     let vouched = crate::ledger::anchor::read(&fixture.files().anchor).unwrap();
     let head = log.head().unwrap();
     assert_eq!(head.seq, Seq(3));
-    assert_eq!(vouched, crate::ledger::anchor::Reading::Head(head));
+    assert_eq!(vouched, crate::ledger::anchor::AnchorState::Head(head));
     assert_eq!(log.wal().unwrap().pages_pending, 0);
 }
 
