@@ -188,7 +188,7 @@ impl MainLoop {
         let mut may_go_on = false;
         if let Work::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
-            && reply.allowed == RoundsAllowed::Several
+            && reply.allowed != RoundsAllowed::One
             && response.status == 200
             && exchange.head.method != "HEAD"
         {
@@ -677,7 +677,7 @@ impl MainLoop {
                 self.replace_response(client, refusal, Ending::UpstreamBroken);
                 return forget_rounds(client);
             }
-            if !continued.rounds.is_continued() {
+            if !continued.rounds.is_continued() && reply.allowed != RoundsAllowed::OneJudged {
                 let held = continued.rounds.take_held();
                 write_body(out, call.downstream, &held);
             }

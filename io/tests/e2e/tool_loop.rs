@@ -511,6 +511,11 @@ fn looking_outside_halts_at_once() {
     upstream.will_say(asks("cd ../../.. && cat etc/passwd"));
     let said = talk.ask("Look.").said();
     assert!(said.contains("SCOPE-BREACH"), "{said}");
+    assert_eq!(said.matches("SCOPE-BREACH").count(), 1, "said once: {said}");
+    assert!(
+        said.ends_with("\nTools are halted: one named what is outside of the workspace, or protected. They run again once you say `@tslp resume` in a prompt.\n"),
+        "{said}"
+    );
     tslp.stop();
     assert!(notices(&check_record(&places)).contains(&"scope_breach"));
 }
@@ -817,6 +822,98 @@ fn where_the_kernel_doesnt_enforce_the_sandbox_tools_are_off_and_chat_goes_on() 
     );
     tslp.stop();
     check_record(&places);
+}
+
+/// A body with a call of the client's own tool, and the same as a stream's events, the first of which is text.
+fn calling(command: &str) -> (String, Vec<String>) {
+    let arguments = json!({ "command": command }).to_string();
+    let function = json!({"name": "bash", "arguments": arguments});
+    let call = json!({"index": 0, "id": "x", "type": "function", "function": function});
+    let mut body = completion("I tidy up.");
+    body["choices"][0]["message"]["tool_calls"] = json!([call]);
+    body["choices"][0]["finish_reason"] = "tool_calls".into();
+    let delta = json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
+    let last = last_events().replace("\"stop\"", "\"tool_calls\"");
+    let events = vec![event("I tidy up."), format!("data: {delta}\n\n"), last];
+    (body.to_string(), events)
+}
+
+fn offering_tools(text: &str) -> Value {
+    let mut request = prompt(text);
+    request["tools"] = json!([{"type": "function", "function": {"name": "bash"}}]);
+    request
+}
+
+/// G15.
+#[test]
+fn a_denied_call_of_the_clients_own_tools_never_reaches_it() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let json = |body: String| Reply::Plain(200, "application/json", body.into_bytes());
+    let steps = |events: Vec<String>| Reply::Steps(events.into_iter().map(Step::Chunk).collect());
+    let streamed = |text: &str| {
+        let mut request = offering_tools(text);
+        request["stream"] = true.into();
+        request
+    };
+    let (body, events) = calling("rm -rf src");
+    upstream.will(json(body));
+    let response = tslp.chat(&offering_tools("Clean up."));
+    let whole = response.json();
+    let choice = &whole["choices"][0];
+    let said = choice["message"]["content"].as_str().unwrap();
+    assert!(
+        said.starts_with("I tidy up.\n\nThe Guardian kept back what was to be run: `rm -rf src` (DENY, COMMAND-CLASS-VIOLATION: "),
+        "{said}"
+    );
+    assert_eq!(choice["finish_reason"], "stop");
+    assert!(choice["message"]["tool_calls"].is_null(), "{whole}");
+    // What comes before the call isn't kept back.
+    let (open, wait) = barrier();
+    let mut chunks: Vec<Step> = events.into_iter().map(Step::Chunk).collect();
+    chunks.insert(1, wait);
+    upstream.will(Reply::Steps(chunks));
+    let mut client = tslp.asking(&streamed("Clean up now."));
+    client.until("I tidy up.");
+    open.send(()).unwrap();
+    let response = client.response();
+    let pieces = pieces(&response);
+    assert!(response.said().contains("kept back"), "{pieces:?}");
+    assert!(!String::from_utf8_lossy(&response.body).contains("tool_calls"));
+    let finished = pieces
+        .iter()
+        .map(|piece| &piece["choices"][0]["finish_reason"]);
+    let finished: Vec<&str> = finished.filter_map(Value::as_str).collect();
+    assert_eq!(finished, ["stop"]);
+    // What may be run comes as it is.
+    let (body, events) = calling("ls src");
+    upstream.will(json(body.clone()));
+    assert_eq!(tslp.chat(&offering_tools("Look.")).body, body.as_bytes());
+    upstream.will(steps(events.clone()));
+    assert_eq!(
+        tslp.chat(&streamed("Look again.")).body,
+        events.concat().as_bytes()
+    );
+    // What can't be read as a command isn't let through either.
+    let (body, _) = calling("ls");
+    upstream.will(json(body.replace("\\\"ls\\\"", "{}")));
+    assert!(
+        tslp.chat(&offering_tools("Do."))
+            .said()
+            .contains("neither a text nor")
+    );
+    tslp.stop();
+    let events = check_record(&places);
+    let judged = of_kind(&events, "action_judged").into_iter();
+    let decisions: Vec<&str> = judged
+        .filter_map(|it| it["event"]["decision"].as_str())
+        .collect();
+    assert_eq!(decisions, ["DENY", "DENY", "ALLOW", "ALLOW", "DENY"]);
+    let ended = of_kind(&events, "reply_ended").into_iter();
+    let calls: Vec<usize> = ended
+        .map(|it| it["event"]["tool_calls"].as_array().map_or(0, Vec::len))
+        .collect();
+    assert_eq!(calls, [0, 0, 1, 1, 0], "on record is what the client got");
 }
 
 #[test]
