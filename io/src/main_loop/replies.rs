@@ -198,7 +198,9 @@ impl MainLoop {
                 call.retry = Retry::Never;
                 if call.request.rest_len() == 0 {
                     call.request = RequestBytes::default();
-                    self.budget.request_gone(exchange.id);
+                    if !call.may_go_on() {
+                        self.budget.request_gone(exchange.id);
+                    }
                 }
                 return;
             }
@@ -224,7 +226,9 @@ impl MainLoop {
             call.retry = Retry::Never;
             if call.request.rest_len() == 0 && call.upload == Upload::Complete {
                 call.request = RequestBytes::default();
-                self.budget.request_gone(exchange.id);
+                if !call.may_go_on() {
+                    self.budget.request_gone(exchange.id);
+                }
             }
             if let Lane::Chat(reply) = &call.lane {
                 episode = reply.episode.to_string();

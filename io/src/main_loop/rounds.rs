@@ -153,6 +153,7 @@ impl MainLoop {
             }
             continued.status = 200;
         }
+        self.budget.goes_on(id, body.len() as u64);
         reply.told = Told::NotYet;
         reply.said_done = false;
         call.retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
@@ -265,6 +266,7 @@ impl MainLoop {
         let Continued {
             mut rounds, head, ..
         } = *continued;
+        self.budget.request_gone(id);
         self.tell_engine(ToEngine::OneRound(id));
         let held = match rounds.is_continued() {
             true => rounds.finish(),
