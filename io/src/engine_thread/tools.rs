@@ -50,6 +50,8 @@ pub(super) struct ToolLoop {
     jobs: Option<Sender<Job>>,
     /// What the sandbox's test said; none while it wasn't asked.
     tested: Option<Result<(), String>>,
+    /// When it was asked last.
+    tested_at: UnixMillis,
     /// The rules in force, once they are needed.
     rules: Option<RulesRead>,
     /// Models whose servers don't take messages of the role `tool`.
@@ -127,6 +129,9 @@ struct Asker {
     mode: Mode,
 }
 
+/// How long a test of the sandbox counts.
+const TEST_VALID_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
 /// Calls of the client's tools in one reply that are judged.
 const JUDGED_CALLS_MAX: usize = 32;
 
@@ -177,6 +182,7 @@ impl EngineThread {
             to_engine,
             jobs: None,
             tested: None,
+            tested_at: UnixMillis(0),
             rules: None,
             without_tool_role: BTreeSet::new(),
         }));
@@ -300,37 +306,49 @@ impl EngineThread {
         true
     }
 
-    /// Whether the sandbox was tested; if it wasn't, the test begins, and the calls that wait are made after it.
+    /// Whether the sandbox was tested of late; if it wasn't, the test begins, and the calls that wait are made after it.
     fn is_tested(&mut self) -> bool {
+        let now = self.wiring.clock.now();
         let Some(tools) = &mut self.tools else {
             return false;
         };
-        if tools.tested.is_some() {
-            return true;
+        match &tools.tested {
+            Some(_) if is_recent(tools.tested_at, now) => return true,
+            None if tools.jobs.is_some() => return false,
+            _ => {}
         }
-        if tools.jobs.is_none() {
-            let durable = Arc::clone(&self.wiring.durable);
-            match worker::start(Sandbox::default(), durable, tools.to_engine.clone()) {
-                Ok(jobs) => {
-                    let layers = [Layer::ReadOnly, Layer::Scratch];
-                    let plans = layers.map(|layer| tools.config.scope.probe(layer));
-                    let _ = jobs.send(Job::Test(plans.into()));
-                    tools.jobs = Some(jobs);
-                    self.tell_mode();
-                }
-                Err(error) => {
-                    tools.tested = Some(Err(format!("there is no thread for tools: {error}")));
-                    return true;
-                }
+        tools.tested_at = now;
+        let jobs = match tools.jobs.take() {
+            Some(jobs) => Ok(jobs),
+            None => {
+                let durable = Arc::clone(&self.wiring.durable);
+                worker::start(Sandbox::default(), durable, tools.to_engine.clone())
+            }
+        };
+        match jobs {
+            Ok(jobs) => {
+                let layers = [Layer::ReadOnly, Layer::Scratch];
+                let plans = layers.map(|layer| tools.config.scope.probe(layer));
+                let _ = jobs.send(Job::Test(plans.into()));
+                tools.jobs = Some(jobs);
+                tools.tested = None;
+                self.tell_mode();
+                false
+            }
+            Err(error) => {
+                tools.tested = Some(Err(format!("there is no thread for tools: {error}")));
+                true
             }
         }
-        false
     }
 
     /// The sandbox was tested.
     pub(super) fn tools_tested(&mut self, tested: Result<(), String>) {
-        if let Err(why) = &tested {
-            tracing::warn!(reason = %why, "tools are off: the kernel doesn't enforce the sandbox");
+        match &tested {
+            Ok(()) => tracing::info!("tools run: no try to get out of the sandbox succeeded"),
+            Err(why) => {
+                tracing::warn!(reason = %why, "tools are off: the kernel doesn't enforce the sandbox");
+            }
         }
         if let Some(tools) = &mut self.tools {
             tools.tested = Some(tested);
@@ -871,6 +889,12 @@ impl EngineThread {
         }
         rules
     }
+}
+
+/// Whether a test still counts that was made then. If the clock was set back, it doesn't.
+fn is_recent(tested_at: UnixMillis, now: UnixMillis) -> bool {
+    let age = now.0.checked_sub(tested_at.0);
+    age.is_some_and(|age| (0..TEST_VALID_MILLIS).contains(&age))
 }
 
 /// What tslp is able to do.
