@@ -1,8 +1,10 @@
 //! The tool loop at real sockets (spec §8.5): rounds, limits, grants, stops and what is on record of them.
 
 use std::fs;
+use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 
+use rustix::net;
 use serde_json::{Value, json};
 
 use tslp_core::event::Event;
@@ -11,10 +13,11 @@ use tslp_core::guardian::Decision;
 use crate::client::Response;
 use crate::deep::forged;
 use crate::harness::{
-    CHAT, JSON, Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, prompt, serving, user,
+    CHAT, JSON, PATIENCE, Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, prompt, serving,
+    user,
 };
 use crate::sandbox::snapshot;
-use crate::upstream::{Reply, Step, Upstream, barrier, completion, event, last_events};
+use crate::upstream::{Reply, Step, Upstream, barrier, closing, completion, event, last_events};
 
 /// A reply's block that asks for a command line.
 fn asks(line: &str) -> String {
@@ -735,6 +738,68 @@ fn the_mode_says_whether_tools_run() {
     assert_eq!(off.say("Where?").said(), asks("pwd"));
 }
 
+/// G17.
+#[test]
+fn the_mode_says_whether_the_model_server_can_be_reached() {
+    let places = Places::new();
+    // An address that is held, so that nobody else answers there, and where nobody does yet.
+    let socket = net::socket(net::AddressFamily::INET, net::SocketType::STREAM, None).unwrap();
+    net::bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = SocketAddr::try_from(net::getsockname(&socket).unwrap()).unwrap();
+    let tslp = Tslp::with(&places, &format!("http://{address}"), &[]);
+    let becomes = |mode: &str| {
+        eventually(|| (tslp.page("/health")["mode"] == mode).then_some(()));
+    };
+    assert_eq!(tslp.chat(&prompt("Hello?")).status(), 502);
+    becomes("NO_AI_PROVIDER");
+    net::listen(&socket, 16).unwrap();
+    let upstream = Upstream::on(TcpListener::from(socket), 1 << 20);
+    upstream.will_say("Hello.");
+    tslp.say("Hello?");
+    becomes("BOOT");
+    upstream.will_say(asks("ls"));
+    upstream.will_say("Empty.");
+    tslp.say("What is here?");
+    becomes("READY");
+    tslp.stop();
+    check_record(&places);
+}
+
+#[test]
+fn the_sandbox_is_tested_again_after_a_day() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let (clock, ahead) = (places.path("clock.so"), places.path("ahead"));
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&clock)
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/clock.c"))
+        .arg(format!("-DAHEAD=\"{}\"", ahead.display()))
+        .status();
+    assert!(compiled.unwrap().success());
+    let mut command = places.in_workspace(&serving(&upstream.url));
+    command.env("LD_PRELOAD", &clock);
+    let tslp = Tslp::spawn(&places, command);
+    let check = |name: &str, expected: usize| {
+        places.write(name, name);
+        upstream.will_say(asks(&format!("cat {name}")));
+        upstream.will_say("So.");
+        let said = tslp.say(&format!("Read {name}.")).said();
+        assert!(said.contains(&format!("\n{name}\n[exit 0, ")), "{said}");
+        let tests = tslp
+            .log()
+            .matches("no try to get out of the sandbox")
+            .count();
+        assert_eq!(tests, expected, "{name}");
+    };
+    check("first", 1);
+    check("second", 1);
+    fs::write(&ahead, "").unwrap();
+    check("third", 2);
+    check("fourth", 2);
+    tslp.stop();
+    check_record(&places);
+}
+
 #[test]
 fn only_builds_and_interpreters_can_be_granted() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -914,6 +979,37 @@ fn a_denied_call_of_the_clients_own_tools_never_reaches_it() {
         .map(|it| it["event"]["tool_calls"].as_array().map_or(0, Vec::len))
         .collect();
     assert_eq!(calls, [0, 0, 1, 1, 0], "on record is what the client got");
+}
+
+#[test]
+fn a_call_that_cant_be_judged_isnt_let_through() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let mut request = offering_tools("Clean up.");
+    request["stream"] = true.into();
+    let check = |steps: Vec<Step>, expected: &str| {
+        upstream.will(Reply::Steps(steps));
+        let response = tslp.chat(&request);
+        let body = String::from_utf8_lossy(&response.body).into_owned();
+        assert!(body.contains(expected), "{expected}: {body}");
+        assert!(!body.contains("tool_calls"), "{body}");
+    };
+    let chunks = |command: &str| -> Vec<Step> {
+        let (_, events) = calling(command);
+        events.into_iter().map(Step::Chunk).collect()
+    };
+    let mut broken = chunks("ls src");
+    broken[2] = Step::Reset;
+    check(broken, "upstream_broke");
+    check(chunks(&"x".repeat(1 << 20)), "calls_not_judged");
+    // A stream that says that it is over, and isn't closed.
+    let mut unclosed = chunks("rm -rf src");
+    let (told, closed) = closing();
+    unclosed.push(closed);
+    check(unclosed, "kept back what was to be run");
+    told.recv_timeout(PATIENCE).unwrap();
+    tslp.stop();
+    check_record(&places);
 }
 
 #[test]
