@@ -198,18 +198,14 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "names nothing that tools can be granted: it takes `BUILD_EXEC` or `SHELL_EXEC`, with `for 15m` or less",
         ),
         Reason::ToolsResumed => String::from("The user lets tools run again."),
-        Reason::ToolsStopped => halted("the user stopped them"),
-        Reason::CapabilityEscalation => halted(
-            "one was asked for by a grant that doesn't hold any more; the user can grant it anew with `@tslp allow`",
-        ),
-        Reason::ScopeBreach => halted("one named what is outside of the workspace, or protected"),
-        Reason::CommandClassViolation => {
-            halted("several were asked for that do what no tool may do")
-        }
-        Reason::BudgetExhausted => halted("their budget is used up"),
-        Reason::RecursiveLoop => halted("the same call gave the same output several times"),
-        Reason::CredentialInOutput => halted("one printed a credential, which was redacted"),
-        Reason::SandboxBreach => halted("one tried to get out of its sandbox"),
+        Reason::ToolsStopped
+        | Reason::CapabilityEscalation
+        | Reason::ScopeBreach
+        | Reason::CommandClassViolation
+        | Reason::BudgetExhausted
+        | Reason::RecursiveLoop
+        | Reason::CredentialInOutput
+        | Reason::SandboxBreach => halted(why_halted(notice.reason).unwrap_or_default()),
         Reason::ForgedResult => String::from(
             "The last reply shows a tool's result that no tool gave: the model wrote it itself, and nothing was run for it.\nDo not count on it.",
         ),
@@ -374,6 +370,24 @@ const UNLINKED: &str = "The previous output could not be structurally linked to 
 
 fn unlinked_text(why: &str) -> String {
     format!("{UNLINKED}\n{why}")
+}
+
+/// Why tools are halted, if they are for this reason.
+#[must_use]
+pub const fn why_halted(reason: Reason) -> Option<&'static str> {
+    Some(match reason {
+        Reason::ToolsStopped => "the user stopped them",
+        Reason::CapabilityEscalation => {
+            "one was asked for by a grant that doesn't hold any more; the user can grant it anew with `@tslp allow`"
+        }
+        Reason::ScopeBreach => "one named what is outside of the workspace, or protected",
+        Reason::CommandClassViolation => "several were asked for that do what no tool may do",
+        Reason::BudgetExhausted => "their budget is used up",
+        Reason::RecursiveLoop => "the same call gave the same output several times",
+        Reason::CredentialInOutput => "one printed a credential, which was redacted",
+        Reason::SandboxBreach => "one tried to get out of its sandbox",
+        _ => return None,
+    })
 }
 
 fn halted(why: &str) -> String {

@@ -140,6 +140,13 @@ pub enum ToLoop {
         /// A piece of the reply's text.
         text: String,
     },
+    /// Don't let the client have the calls of its own tools that a reply holds.
+    KeepCallsBack {
+        /// Which.
+        exchange: ExchangeId,
+        /// What the client is told in their place.
+        text: String,
+    },
     /// The reply goes on: ask the model server again.
     NextRound {
         /// Which.
@@ -179,6 +186,8 @@ pub enum ToLoop {
 pub enum RoundsAllowed {
     /// One, whose response is relayed.
     One,
+    /// One, whose calls of the client's tools reach the client once the engine has judged them.
+    OneJudged,
     /// As many as the engine asks for ([`ToLoop::NextRound`]).
     Several,
 }

@@ -128,6 +128,8 @@ struct Running {
     /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
     /// still coming.
     touched: Touched,
+    /// How many rounds it may take, and whether its calls wait to be judged.
+    rounds: RoundsAllowed,
     /// What is known of its tools, if it may ask for any.
     tools: Option<Box<ToolReply>>,
     /// What the model server says of the first of several rounds.
@@ -271,6 +273,7 @@ impl EngineThread {
             } => self.reply_end(exchange, ending, at),
             ToEngine::OneRound(exchange) => {
                 if let Some(running) = self.running.get_mut(&exchange) {
+                    running.rounds = RoundsAllowed::One;
                     running.tools = None;
                 }
             }
@@ -382,9 +385,13 @@ impl EngineThread {
         let model = wire.model().map(str::to_owned);
         let offered = composed.request.tools;
         let is_of_session = composed.conversation.is_some();
-        let mut rounds = match is_of_session {
-            true => self.rounds_allowed(&wire, dialect, offered),
+        let one_round = match is_of_session {
+            true => self.one_round(&wire, dialect),
             false => RoundsAllowed::One,
+        };
+        let mut rounds = match is_of_session && self.may_go_on(&wire, dialect, offered) {
+            true => RoundsAllowed::Several,
+            false => one_round,
         };
         let places = wire.prompt_in(&body);
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
@@ -396,7 +403,7 @@ impl EngineThread {
             (written.bytes, Some(body), written.messages)
         };
         if sent_body.len() > BODY_BYTES_MAX || messages.is_empty() {
-            rounds = RoundsAllowed::One;
+            rounds = one_round;
         }
         let body = Arc::new(sent_body);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
@@ -459,6 +466,7 @@ impl EngineThread {
             costs,
             calls_looked_at: 0,
             touched: BTreeMap::new(),
+            rounds: sent.rounds,
             tools,
             usage_of_first: None,
         };
@@ -544,6 +552,8 @@ impl EngineThread {
     }
 
     fn reply_over(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
+        let running = self.running.get(&exchange);
+        let rounds = running.map_or(RoundsAllowed::One, |running| running.rounds);
         let ended = self.ended(exchange, ending);
         let looked = ended.map(|(mut pending, mut touched, episode, addressee)| {
             let touches = pending.touches.iter();
@@ -573,7 +583,7 @@ impl EngineThread {
             }
         }
         self.commit(judged.batch);
-        self.observe_calls(episode, &calls);
+        self.observe_calls(episode, &calls, rounds);
         if let Some(question) = judged.audit {
             self.ask(episode, question, addressee, at);
         }

@@ -18,8 +18,11 @@ pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// What of an output goes to the model and the client; all that is kept of it is in the Vault.
 pub const SHOWN_BYTES_MAX: usize = 8 << 10;
 
+/// What is recorded of a call that can't be read.
+pub(crate) const FLAWED_BYTES_MAX: usize = 4 << 10;
+
 /// Where a character begins, at this byte or shortly before it.
-fn boundary_before(text: &str, at: usize) -> usize {
+pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;

@@ -135,6 +135,20 @@ impl ReplyDecoder {
         !self.tool_calls.is_empty()
     }
 
+    /// The calls of the client's tools so far.
+    #[must_use]
+    pub fn calls(&self) -> &[ToolCall] {
+        &self.tool_calls
+    }
+
+    /// The client gets none of the calls: the reply ends as one does that made none.
+    pub fn drop_calls(&mut self) {
+        self.tool_calls = Vec::new();
+        if let Some(reason) = &mut self.finish_reason {
+            "stop".clone_into(reason);
+        }
+    }
+
     /// Bytes that are kept until the reply's end, its text left out.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {

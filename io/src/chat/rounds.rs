@@ -3,7 +3,8 @@
 //!
 //! Until a round turns out not to be the last, every byte is passed on as it came. A stream's last events are kept back
 //! until it is known whether another round follows, and so is a whole body. From the second round on each piece gets the
-//! first one's id, and the usage of all rounds is summed.
+//! first one's id, and the usage of all rounds is summed. Calls of the client's own tools are kept back until the engine
+//! has judged them: a client can't use one before it is complete.
 
 use serde_json::{Map, Value, json};
 
@@ -29,8 +30,13 @@ pub enum Form {
 #[derive(Debug)]
 pub struct Rounds {
     form: Form,
-    /// What came and wasn't passed on: half an event, then the round's last events; or a whole body.
+    /// What came and wasn't passed on: half an event, then those from the first call or from the round's end on; or a whole
+    /// body.
     held: Vec<u8>,
+    /// How much of it was looked at.
+    looked_at: usize,
+    /// Whether the client's own tools are called.
+    has_calls: bool,
     /// Whether the round's last events have begun.
     ends: bool,
     /// Rounds before this one.
@@ -52,6 +58,8 @@ impl Rounds {
         Self {
             form,
             held: Vec::new(),
+            looked_at: 0,
+            has_calls: false,
             ends: false,
             past: 0,
             is_closed: false,
@@ -71,6 +79,15 @@ impl Rounds {
     #[must_use]
     pub const fn is_ending(&self) -> bool {
         self.ends
+    }
+
+    /// Whether what is kept back may hold calls of the client's own tools.
+    #[must_use]
+    pub fn may_hold_calls(&self) -> bool {
+        match self.form {
+            Form::Stream => Events(&self.held).any(has_calls),
+            Form::Whole => body_of(&self.held).is_none_or(|body| calls_in(&body)),
+        }
     }
 
     /// Whether there was a round before this one.
@@ -104,19 +121,24 @@ impl Rounds {
             return Vec::new();
         }
         let mut passed = 0;
-        while let Some(length) = event_length(&self.held[passed..]) {
-            let event = &self.held[passed..passed + length];
-            if is_last(event) {
-                self.ends = true;
-                break;
-            }
+        while let Some(length) = event_length(&self.held[self.looked_at..]) {
+            let event = &self.held[self.looked_at..self.looked_at + length];
             if self.shared.is_empty()
                 && let Some(json) = data_of(event)
             {
                 self.shared = shared_of(&json);
             }
-            passed += length;
+            self.ends = is_last(event);
+            if self.ends {
+                break;
+            }
+            self.has_calls |= has_calls(event);
+            self.looked_at += length;
+            if !self.has_calls {
+                passed = self.looked_at;
+            }
         }
+        self.looked_at -= passed;
         let rest = self.held.split_off(passed);
         let events = std::mem::replace(&mut self.held, rest);
         match self.is_continued() {
@@ -132,6 +154,28 @@ impl Rounds {
             Form::Stream => passed.extend(self.delta(text)),
             Form::Whole => self.said.push_str(text),
         }
+        passed
+    }
+
+    /// The client doesn't get the calls of its own tools that are kept back: it is told why, and that the reply is over.
+    pub fn keep_calls_back(&mut self, why: &str) -> Vec<u8> {
+        if !self.may_hold_calls() {
+            return Vec::new();
+        }
+        let held = std::mem::take(&mut self.held);
+        let mut passed = Vec::new();
+        match self.form {
+            Form::Whole => self.held = body_without_calls(&held),
+            Form::Stream => {
+                for piece in Events(&held).flat_map(without_calls) {
+                    match self.held.is_empty() && !is_last(&piece) {
+                        true => passed.extend(piece),
+                        false => self.held.extend(piece),
+                    }
+                }
+            }
+        }
+        passed.extend(self.say(why));
         passed
     }
 
@@ -153,6 +197,8 @@ impl Rounds {
         }
         self.held.clear();
         self.past += 1;
+        self.looked_at = 0;
+        self.has_calls = false;
         self.ends = false;
         self.is_closed = false;
         passed
@@ -295,9 +341,79 @@ impl<'e> Iterator for Events<'e> {
 
 /// What an event says.
 fn data_of(event: &[u8]) -> Option<Value> {
-    let mut lines = event.split(|byte| *byte == b'\n');
-    let data = lines.find_map(|line| line.strip_prefix(b"data:"))?;
-    serde_json::from_slice(data.trim_ascii()).ok()
+    let data = data_lines(event).next()?;
+    serde_json::from_slice(data).ok()
+}
+
+/// Clients that read a stream line by line take each of them as an event's.
+fn data_lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = event.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let data = lines.filter_map(|line| line.strip_prefix(b"data:"));
+    data.map(<[u8]>::trim_ascii)
+}
+
+/// Where a choice has its calls: in a piece of a stream, or in a body.
+const MESSAGES: [&str; 2] = ["delta", "message"];
+
+/// Whether an event calls tools of the client's.
+fn has_calls(event: &[u8]) -> bool {
+    // A text holds no such name, since its quotes are escaped.
+    let names = |data: &&[u8]| data.windows(CALLS.len()).any(|it| it == CALLS);
+    let mut pieces = data_lines(event).filter(names).filter_map(body_of);
+    pieces.any(|piece| calls_in(&piece))
+}
+
+/// Whether a piece or a body calls tools of the client's.
+fn calls_in(piece: &Value) -> bool {
+    let choices = piece["choices"].as_array().into_iter().flatten();
+    let mut messages = choices.flat_map(|choice| MESSAGES.map(|name| &choice[name]));
+    messages.any(|message| {
+        let calls = message["tool_calls"].as_array();
+        calls.is_some_and(|calls| !calls.is_empty())
+    })
+}
+
+const CALLS: &[u8] = b"\"tool_calls\"";
+
+/// An event's pieces without calls; the reply ends as one does that made none. What can't be read is left out.
+fn without_calls(event: &[u8]) -> Vec<Vec<u8>> {
+    let pieces = data_lines(event).filter_map(|data| match body_of(data) {
+        None => (data == b"[DONE]").then(|| b"data: [DONE]\n\n".to_vec()),
+        Some(mut piece) => {
+            let choices = piece["choices"].as_array_mut();
+            choices.into_iter().flatten().for_each(leave_out_calls);
+            Some(event_of(&piece))
+        }
+    });
+    pieces.collect()
+}
+
+/// A body without calls; one that can't be read becomes an empty reply.
+fn body_without_calls(body: &[u8]) -> Vec<u8> {
+    let mut body = body_of(body)
+        .filter(Value::is_object)
+        .unwrap_or_else(|| json!({}));
+    let choice = body["choices"]
+        .as_array_mut()
+        .and_then(|choices| choices.pop());
+    let choice = choice.filter(|choice| choice["message"].is_object());
+    let mut choice = choice.unwrap_or_else(
+        || json!({ "index": 0, "message": { "role": "assistant" }, "finish_reason": "stop" }),
+    );
+    leave_out_calls(&mut choice);
+    body["choices"] = json!([choice]);
+    body.to_string().into_bytes()
+}
+
+fn leave_out_calls(choice: &mut Value) {
+    for name in MESSAGES {
+        if let Some(message) = choice[name].as_object_mut() {
+            message.remove("tool_calls");
+        }
+    }
+    if choice["finish_reason"].is_string() {
+        choice["finish_reason"] = "stop".into();
+    }
 }
 
 fn event_of(json: &Value) -> Vec<u8> {
@@ -427,6 +543,72 @@ mod tests {
                 1
             )
         );
+    }
+
+    /// What a stream gives by and by, and what is left at its end.
+    fn streamed(stream: &str, why: Option<&str>) -> (String, String) {
+        let mut rounds = Rounds::new(Form::Stream);
+        let mut passed = Vec::new();
+        for bytes in stream.as_bytes().chunks(7) {
+            passed.extend(rounds.push(bytes));
+        }
+        let mut rest = why.map_or_else(Vec::new, |why| rounds.keep_calls_back(why));
+        rest.extend(rounds.finish());
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(passed), text(rest))
+    }
+
+    #[test]
+    fn calls_wait_to_be_judged_and_come_as_they_were_or_not_at_all() {
+        let call = |arguments: &str| {
+            let calls = json!([{"index": 0, "function": {"name": "sh", "arguments": arguments}}]);
+            let delta = json!({"role": "assistant", "content": null, "tool_calls": calls});
+            json!({"id": "a", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
+        };
+        let before = chunk("a", "I look at \"tool_calls\": [1].");
+        let both = format!("data: {}\ndata: {}\n\n", chunk("a", "x").trim(), call("rm"));
+        let last = ending("a", 5).replace("\"stop\"", "\"tool_calls\"");
+        for calls in [format!("data: {}\r\n\r\n", call("rm")), both] {
+            let stream = format!("{before}{calls}{}{last}", chunk("a", " So."));
+            let (passed, rest) = streamed(&stream, None);
+            assert_eq!(
+                (passed.as_str(), passed.clone() + &rest),
+                (&*before, stream.clone())
+            );
+            let (passed, rest) = streamed(&stream, Some(" Kept back."));
+            assert_eq!(passed, before);
+            assert!(
+                !rest.contains("rm") && !rest.contains("tool_calls"),
+                "{rest}"
+            );
+            let (text, ids, finished, usage, done) = read((passed + &rest).as_bytes());
+            assert!(text.ends_with(" So. Kept back."), "{text}");
+            assert_eq!(
+                (ids, finished, usage.len(), done),
+                (vec!["a".to_owned()], 1, 1, 1)
+            );
+        }
+        // One without calls stays as it is.
+        let stream = before + &ending("a", 5);
+        let (passed, rest) = streamed(&stream, Some("no"));
+        assert_eq!(passed + &rest, stream);
+    }
+
+    #[test]
+    fn a_body_loses_its_calls() {
+        let check = |body: &str, expected: &Value| {
+            let mut rounds = Rounds::new(Form::Whole);
+            rounds.push(body.as_bytes());
+            rounds.keep_calls_back("Kept back.");
+            let whole: Value = serde_json::from_slice(&rounds.finish()).unwrap();
+            assert_eq!(whole["choices"][0]["message"], *expected, "{whole}");
+            assert_eq!(whole["choices"][0]["finish_reason"], "stop");
+        };
+        let told = json!({"role": "assistant", "content": "Kept back."});
+        let message = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "x"}]});
+        let choice = json!({"message": message, "finish_reason": "tool_calls"});
+        check(&json!({ "choices": [choice] }).to_string(), &told);
+        check("data: no body", &told);
     }
 
     #[test]

@@ -164,6 +164,8 @@ pub enum ClientTools {
     Off,
     /// It records a verdict on each command line.
     Observe,
+    /// What it denies doesn't reach the client.
+    Hold,
 }
 
 /// Whether tools that replies ask for are run.

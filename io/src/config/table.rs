@@ -25,8 +25,11 @@ const HISTORIES: Choices<HistoryChoice> = &[
 ];
 const PLACEMENTS: Choices<Placement> = &[("system", Placement::System), ("user", Placement::User)];
 const TOOLS: Choices<ToolsChoice> = &[("off", ToolsChoice::Off), ("on", ToolsChoice::On)];
-const CLIENT_TOOLS: Choices<ClientTools> =
-    &[("off", ClientTools::Off), ("observe", ClientTools::Observe)];
+const CLIENT_TOOLS: Choices<ClientTools> = &[
+    ("off", ClientTools::Off),
+    ("observe", ClientTools::Observe),
+    ("hold", ClientTools::Hold),
+];
 const LOG_FORMATS: Choices<LogFormat> = &[("text", LogFormat::Text), ("json", LogFormat::Json)];
 
 /// The longest time that any timeout can be set to: a day.
@@ -558,7 +561,7 @@ pub const KEYS: &[Key] = &[
         audience: Audience::Tuning,
         unit: "",
         unset: "",
-        meaning: "`observe` records the Guardian's verdict on each command line that a model has its client run (`tslp log --kind action_judged`). Nothing is kept back.",
+        meaning: "`observe` records the Guardian's verdict on each command line that a model has its client run (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a reply's calls back if one is denied, in chat completions of one choice; elsewhere it observes.",
         set: |s, written| {
             written
                 .choice(CLIENT_TOOLS)

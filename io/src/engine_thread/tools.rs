@@ -9,6 +9,7 @@ use std::time::Instant;
 use crossbeam_channel::Sender;
 use serde_json::Value;
 use tslp_core::decide::tools::first_denial_of_each;
+use tslp_core::delimiter;
 use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, LinkSeen, RequestedCommand, ToolCallRef, ToolOutcome,
     ToolRan,
@@ -20,6 +21,7 @@ use tslp_core::guardian::{
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::Tools;
+use tslp_core::notice;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_grammars::shell;
@@ -35,10 +37,10 @@ use crate::chat::request::Body;
 use crate::config::settings::{ClientTools, ToolsChoice};
 use crate::guardian::profile_file;
 use crate::sandbox::{Bound, Ended, Layer, Outcome, Sandbox, SandboxLimits};
-use crate::tool_loop::ToolLoopConfig;
 use crate::tool_loop::calls::{Call, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
 use crate::tool_loop::worker::{self, Job, Run, stop_pipe};
+use crate::tool_loop::{FLAWED_BYTES_MAX, ToolLoopConfig, boundary_before};
 
 /// What the engine needs for tools.
 pub(super) struct ToolLoop {
@@ -48,6 +50,8 @@ pub(super) struct ToolLoop {
     jobs: Option<Sender<Job>>,
     /// What the sandbox's test said; none while it wasn't asked.
     tested: Option<Result<(), String>>,
+    /// When it was asked last.
+    tested_at: UnixMillis,
     /// The rules in force, once they are needed.
     rules: Option<RulesRead>,
     /// Models whose servers don't take messages of the role `tool`.
@@ -125,8 +129,14 @@ struct Asker {
     mode: Mode,
 }
 
+/// How long a test of the sandbox counts.
+const TEST_VALID_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
 /// Calls of the client's tools in one reply that are judged.
-const OBSERVED_CALLS_MAX: usize = 32;
+const JUDGED_CALLS_MAX: usize = 32;
+
+/// What is shown of a command line that was kept back.
+const SHOWN_LINE_BYTES_MAX: usize = 200;
 
 impl ToolReply {
     /// The reply to a prompt whose messages end at `tail` of its body.
@@ -172,6 +182,7 @@ impl EngineThread {
             to_engine,
             jobs: None,
             tested: None,
+            tested_at: UnixMillis(0),
             rules: None,
             without_tool_role: BTreeSet::new(),
         }));
@@ -179,25 +190,35 @@ impl EngineThread {
     }
 
     /// Whether the reply to a request may ask for tools: where the client offers its own, its loop rules.
-    pub(super) fn rounds_allowed(
-        &self,
-        wire: &Body<'_>,
-        dialect: Dialect,
-        offered: Tools,
-    ) -> RoundsAllowed {
+    pub(super) fn may_go_on(&self, wire: &Body<'_>, dialect: Dialect, offered: Tools) -> bool {
         let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
-        let may = self.tools.as_deref().is_some_and(runs)
+        self.tools.as_deref().is_some_and(runs)
             && dialect == Dialect::ChatCompletions
             && offered == Tools::None
+            && wire.asks_for_one_choice()
+    }
+
+    /// What a reply that may not ask for tools waits for.
+    pub(super) fn one_round(&self, wire: &Body<'_>, dialect: Dialect) -> RoundsAllowed {
+        let may_be_held = self.holds_client_calls()
+            && dialect == Dialect::ChatCompletions
             && wire.asks_for_one_choice();
-        match may {
-            true => RoundsAllowed::Several,
+        match may_be_held {
+            true => RoundsAllowed::OneJudged,
             false => RoundsAllowed::One,
         }
     }
 
+    fn holds_client_calls(&self) -> bool {
+        let holds = |tools: &ToolLoop| tools.config.client_tools == ClientTools::Hold;
+        self.tools.as_deref().is_some_and(holds)
+    }
+
     /// The response of a round is over. Whether the reply goes on.
     pub(super) fn goes_on(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) -> bool {
+        if self.keeps_calls_back(exchange, ending) {
+            return false;
+        }
         let Some(running) = self.running.get_mut(&exchange) else {
             return false;
         };
@@ -285,37 +306,49 @@ impl EngineThread {
         true
     }
 
-    /// Whether the sandbox was tested; if it wasn't, the test begins, and the calls that wait are made after it.
+    /// Whether the sandbox was tested of late; if it wasn't, the test begins, and the calls that wait are made after it.
     fn is_tested(&mut self) -> bool {
+        let now = self.wiring.clock.now();
         let Some(tools) = &mut self.tools else {
             return false;
         };
-        if tools.tested.is_some() {
-            return true;
+        match &tools.tested {
+            Some(_) if is_recent(tools.tested_at, now) => return true,
+            None if tools.jobs.is_some() => return false,
+            _ => {}
         }
-        if tools.jobs.is_none() {
-            let durable = Arc::clone(&self.wiring.durable);
-            match worker::start(Sandbox::default(), durable, tools.to_engine.clone()) {
-                Ok(jobs) => {
-                    let layers = [Layer::ReadOnly, Layer::Scratch];
-                    let plans = layers.map(|layer| tools.config.scope.probe(layer));
-                    let _ = jobs.send(Job::Test(plans.into()));
-                    tools.jobs = Some(jobs);
-                    self.tell_mode();
-                }
-                Err(error) => {
-                    tools.tested = Some(Err(format!("there is no thread for tools: {error}")));
-                    return true;
-                }
+        tools.tested_at = now;
+        let jobs = match tools.jobs.take() {
+            Some(jobs) => Ok(jobs),
+            None => {
+                let durable = Arc::clone(&self.wiring.durable);
+                worker::start(Sandbox::default(), durable, tools.to_engine.clone())
+            }
+        };
+        match jobs {
+            Ok(jobs) => {
+                let layers = [Layer::ReadOnly, Layer::Scratch];
+                let plans = layers.map(|layer| tools.config.scope.probe(layer));
+                let _ = jobs.send(Job::Test(plans.into()));
+                tools.jobs = Some(jobs);
+                tools.tested = None;
+                self.tell_mode();
+                false
+            }
+            Err(error) => {
+                tools.tested = Some(Err(format!("there is no thread for tools: {error}")));
+                true
             }
         }
-        false
     }
 
     /// The sandbox was tested.
     pub(super) fn tools_tested(&mut self, tested: Result<(), String>) {
-        if let Err(why) = &tested {
-            tracing::warn!(reason = %why, "tools are off: the kernel doesn't enforce the sandbox");
+        match &tested {
+            Ok(()) => tracing::info!("tools run: no try to get out of the sandbox succeeded"),
+            Err(why) => {
+                tracing::warn!(reason = %why, "tools are off: the kernel doesn't enforce the sandbox");
+            }
         }
         if let Some(tools) = &mut self.tools {
             tools.tested = Some(tested);
@@ -571,15 +604,19 @@ impl EngineThread {
             return;
         };
         let fence = result.fence(&running.reply.text);
-        running.reply.tail.push_str(&fence);
         if let Some(working) = running.tools.as_mut().and_then(|reply| reply.working()) {
             working.results.push(result);
         }
+        self.say(exchange, fence);
+    }
+
+    /// Says something in the model's place.
+    fn say(&mut self, exchange: ExchangeId, text: String) {
+        if let Some(running) = self.running.get_mut(&exchange) {
+            running.reply.tail.push_str(&text);
+        }
         self.record_text(exchange);
-        self.wiring.to_loop.send(ToLoop::Say {
-            exchange,
-            text: fence,
-        });
+        self.wiring.to_loop.send(ToLoop::Say { exchange, text });
     }
 
     /// All calls of a round were made: the model goes on, unless a limit or a halt ends the reply.
@@ -598,13 +635,19 @@ impl EngineThread {
             text: working.text,
             results: working.results,
         });
-        let is_over = reply.round > tools.config.rounds
+        let is_used_up = reply.round > tools.config.rounds
             || reply
                 .began
-                .is_some_and(|began| began.elapsed() >= tools.config.time)
-            || self.engine.tool_session(reply.session).halt.is_some();
-        if is_over {
+                .is_some_and(|began| began.elapsed() >= tools.config.time);
+        let halt = self.engine.tool_session(reply.session).halt;
+        if is_used_up || halt.is_some() {
             running.tools = None;
+            if let Some(why) = halt.and_then(notice::why_halted) {
+                let told = format!(
+                    "\nTools are halted: {why}. They run again once you say `@tslp resume` in a prompt.\n"
+                );
+                self.say(exchange, told);
+            }
             return self.reply_over(exchange, Ending::Complete { status: 200 }, working.at);
         }
         reply.round += 1;
@@ -637,30 +680,111 @@ impl EngineThread {
         });
     }
 
-    /// Records a verdict on each command line that a reply has the client run, if that is wanted.
-    pub(super) fn observe_calls(&mut self, episode: EpisodeId, calls: &[ToolCallRef]) {
-        let wants = |tools: &ToolLoop| tools.config.client_tools == ClientTools::Observe;
-        let session = self.engine.session_of(episode);
-        let Some(session) = session.filter(|_| self.tools.as_deref().is_some_and(wants)) else {
-            return;
+    /// Records a verdict on each command line that a reply has the client run, if that is wanted and wasn't done.
+    pub(super) fn observe_calls(
+        &mut self,
+        episode: EpisodeId,
+        calls: &[ToolCallRef],
+        rounds: RoundsAllowed,
+    ) {
+        let wants = |tools: &ToolLoop| match tools.config.client_tools {
+            ClientTools::Off => false,
+            ClientTools::Observe => true,
+            ClientTools::Hold => rounds == RoundsAllowed::One,
         };
-        for call in calls.iter().take(OBSERVED_CALLS_MAX) {
-            let arguments = self.engine.text(call.arguments);
-            let Some(line) = arguments.as_deref().and_then(command_line) else {
-                continue;
-            };
-            let commands = shell::split(&line).map_err(|reason| reason.to_string());
-            // Neither the sandbox nor the disk has a part in it.
-            let asker = Asker {
-                episode,
-                session,
-                door: Door::Client,
-                round: 1,
-                mode: Mode::Ready,
-            };
-            let (batch, ..) = self.judge(&asker, &line, commands, Vec::new());
-            self.commit(batch);
+        if !self.tools.as_deref().is_some_and(wants) {
+            return;
         }
+        for call in calls.iter().take(JUDGED_CALLS_MAX) {
+            if let Some(arguments) = self.engine.text(call.arguments) {
+                self.judge_client_call(episode, &arguments);
+            }
+        }
+    }
+
+    /// Judges the calls of the client's own tools in a reply that is over. If one is denied, the client gets none of them,
+    /// and is told so.
+    fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: Ending) -> bool {
+        let is_wanted = self.holds_client_calls();
+        let running = self.running.get_mut(&exchange);
+        let Some(running) = running.filter(|it| is_wanted && it.rounds != RoundsAllowed::One)
+        else {
+            return false;
+        };
+        if !matches!(ending, Ending::Complete { status: 200..=299 }) {
+            // What wasn't judged didn't reach the client.
+            running.decoder.drop_calls();
+            return false;
+        }
+        let said = running.decoder.end();
+        take_said(&mut running.reply, &said);
+        if running.decoder.is_given_up() {
+            let text = "The Guardian kept the reply's calls of tools back: they can't be read.\n"
+                .to_owned();
+            self.wiring
+                .to_loop
+                .send(ToLoop::KeepCallsBack { exchange, text });
+            return true;
+        }
+        let (episode, calls) = (running.episode, running.decoder.calls().to_vec());
+        let judged = calls.iter().take(JUDGED_CALLS_MAX);
+        let mut denied: Vec<String> = judged
+            .filter_map(|call| self.judge_client_call(episode, &call.arguments))
+            .collect();
+        if calls.len() > JUDGED_CALLS_MAX {
+            denied.push(format!("more than {JUDGED_CALLS_MAX} calls in one reply"));
+        }
+        let Some(running) = self
+            .running
+            .get_mut(&exchange)
+            .filter(|_| !denied.is_empty())
+        else {
+            return false;
+        };
+        running.decoder.drop_calls();
+        let others = match calls.len() > denied.len() {
+            true => " The reply's other calls were kept back with it.",
+            false => "",
+        };
+        let is_first = running.reply.tail.is_empty() && running.reply.text.is_empty();
+        let gap = if is_first { "" } else { "\n\n" };
+        let denied = delimiter::defused(&denied.join("; ")).into_owned();
+        let text = format!("{gap}The Guardian kept back what was to be run: {denied}.{others}\n");
+        running.reply.tail.push_str(&text);
+        self.wiring
+            .to_loop
+            .send(ToLoop::KeepCallsBack { exchange, text });
+        true
+    }
+
+    /// Records a verdict on a call of one of the client's own tools that has a command line; if it is denied, what is, and
+    /// why.
+    fn judge_client_call(&mut self, episode: EpisodeId, arguments: &str) -> Option<String> {
+        let session = self.engine.session_of(episode)?;
+        let (line, commands) = match command_line(arguments)? {
+            Ok(line) => {
+                let line = redact::redacted(&line).into_owned();
+                let commands = shell::split(&line).map_err(|reason| reason.to_string());
+                (line, commands)
+            }
+            Err(flaw) => {
+                let written = redact::redacted(arguments);
+                let end = boundary_before(&written, FLAWED_BYTES_MAX);
+                (written[..end].to_owned(), Err(flaw.to_owned()))
+            }
+        };
+        // Neither the sandbox nor the disk has a part in it.
+        let asker = Asker {
+            episode,
+            session,
+            door: Door::Client,
+            round: 1,
+            mode: Mode::Ready,
+        };
+        let (batch, judged, _) = self.judge(&asker, &line, commands, Vec::new());
+        self.commit(batch);
+        let is_denied = judged.decision == Decision::Deny;
+        is_denied.then(|| format!("`{}` ({})", beginning(&line), denial(&judged)))
     }
 
     /// Records a request and decides on it.
@@ -767,6 +891,12 @@ impl EngineThread {
     }
 }
 
+/// Whether a test still counts that was made then. If the clock was set back, it doesn't.
+fn is_recent(tested_at: UnixMillis, now: UnixMillis) -> bool {
+    let age = now.0.checked_sub(tested_at.0);
+    age.is_some_and(|age| (0..TEST_VALID_MILLIS).contains(&age))
+}
+
 /// What tslp is able to do.
 fn mode(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
     let mut hindrances = Vec::new();
@@ -801,9 +931,15 @@ fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &Profile) -> BTree
     named.into_inner()
 }
 
-/// The command line in a call's arguments, as agents' shells take it: a text, or a shell with a text for it.
-fn command_line(arguments: &str) -> Option<String> {
-    let arguments: Value = serde_json::from_str(arguments).ok()?;
+/// The command line in a call's arguments, as agents' shells take it: a text, a shell with a text for it, or words. What
+/// can't be read as one is said.
+fn command_line(arguments: &str) -> Option<Result<String, &'static str>> {
+    if arguments.trim().is_empty() {
+        return None;
+    }
+    let Ok(arguments) = serde_json::from_str::<Value>(arguments) else {
+        return Some(Err("the call's arguments are no JSON"));
+    };
     let command = ["command", "cmd"]
         .iter()
         .find_map(|name| arguments.get(name))?;
@@ -814,25 +950,46 @@ fn command_line(arguments: &str) -> Option<String> {
             .map(Value::as_str)
             .collect::<Option<Vec<_>>>()
     };
-    match (command.as_str(), words().as_deref()) {
-        (Some(line), _) => Some(line.to_owned()),
+    Some(match (command.as_str(), words().as_deref()) {
+        (Some(line), _) => Ok(line.to_owned()),
         (None, Some([shell, "-c" | "-lc", line])) if matches!(*shell, "bash" | "sh") => {
-            Some((*line).to_owned())
+            Ok((*line).to_owned())
         }
-        // Words that need no quotes are a line.
         (None, Some(words)) => {
-            let is_plain = |word: &&str| !word.is_empty() && !word.contains(char::is_whitespace);
-            words.iter().all(is_plain).then(|| words.join(" "))
+            let words = words.iter().map(|word| quoted(word));
+            Ok(words.collect::<Vec<_>>().join(" "))
         }
-        (None, None) => None,
+        (None, None) => Err("the command is neither a text nor a list of words"),
+    })
+}
+
+/// A word as a line has it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@%+,".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\"'\"'")),
     }
 }
 
-/// Why a call isn't run, for the model.
+/// What a person is shown of a command line, between backticks.
+fn beginning(line: &str) -> String {
+    let first = line.lines().next().unwrap_or_default();
+    let end = boundary_before(first, SHOWN_LINE_BYTES_MAX);
+    let rest = if end < line.len() { "…" } else { "" };
+    format!("{}{rest}", first[..end].replace('`', "'"))
+}
+
+/// Why a call isn't run, for the model. What denies several commands of a line is said once.
 fn denial(judged: &ActionJudged) -> String {
-    let first = first_denial_of_each(&judged.denials);
-    let why = first.map(|denial| format!("DENY, {}: {}", denial.code, denial.why));
-    why.collect::<Vec<_>>().join("; ")
+    let mut why: Vec<String> = Vec::new();
+    for denial in first_denial_of_each(&judged.denials) {
+        let said = format!("DENY, {}: {}", denial.code, denial.why);
+        if !why.contains(&said) {
+            why.push(said);
+        }
+    }
+    why.join("; ")
 }
 
 fn recorded(ended: &Ended) -> ToolOutcome {

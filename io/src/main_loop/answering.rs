@@ -389,13 +389,17 @@ impl MainLoop {
 
     /// The process lives either way; whether it takes prompts is the status.
     fn health(&self) -> Vec<u8> {
-        let is_down = self.upstream_is_down.then_some(Hindrance::UpstreamDown);
         let is_damaged = self
             .ledger_failure
             .as_ref()
             .map(|_| Hindrance::LedgerDamaged);
-        let hindrances: Vec<Hindrance> = is_down.into_iter().chain(is_damaged).collect();
-        let mode = self.mode.max(Mode::under(&hindrances)).as_str();
+        let hindrances: Vec<Hindrance> = is_damaged.into_iter().collect();
+        let known = match self.mode {
+            // How far the sandbox's test is says little where no model answers.
+            Mode::Boot | Mode::Attest | Mode::Ready if self.upstream_is_down => Mode::NoAiProvider,
+            known => known,
+        };
+        let mode = known.max(Mode::under(&hindrances)).as_str();
         let status = match &self.ledger_failure {
             None => serde_json::json!({ "mode": mode, "status": "ok" }),
             Some(reason) => {

@@ -194,6 +194,16 @@ pub(super) struct Call {
     pub(super) downstream: Downstream,
 }
 
+impl Call {
+    /// Whether the engine keeps the request for another round.
+    pub(super) fn may_go_on(&self) -> bool {
+        match &self.lane {
+            Lane::Chat(reply) => reply.allowed == RoundsAllowed::Several,
+            Lane::Relay => false,
+        }
+    }
+}
+
 /// The request body's way to the upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Upload {

@@ -48,6 +48,13 @@ impl MainLoop {
                     self.with_client(key, |main_loop, client| main_loop.say(client, &text));
                 }
             }
+            ToLoop::KeepCallsBack { exchange, text } => {
+                if let Some(key) = self.exchanges.get(&exchange).copied() {
+                    self.with_client(key, |main_loop, client| {
+                        main_loop.keep_calls_back(client, &text)
+                    });
+                }
+            }
             ToLoop::NextRound { exchange, request } => {
                 if let Some(key) = self.exchanges.get(&exchange).copied() {
                     self.with_client(key, |main_loop, client| {

@@ -50,7 +50,8 @@ enum Stage {
     Coming { held: u64, claim: u64 },
     /// It is whole, and the engine works on it.
     Composing { held: u64 },
-    /// It was composed: the request's bytes until the upstream has them, the rest until it is durable.
+    /// It was composed: the request's bytes until the upstream has them, or its reply can't go on from them any more; the
+    /// rest until it is durable.
     Sent {
         request: u64,
         commit: Option<(Seq, u64)>,
@@ -164,6 +165,15 @@ impl MemoryBudget {
         });
     }
 
+    /// The reply goes on with a longer request. What it is made of is kept for the next round, too: the first request, and
+    /// what the model and its tools said since.
+    pub(super) fn goes_on(&mut self, exchange: ExchangeId, request_bytes: u64) {
+        self.change(exchange, |stage| match stage {
+            Stage::Sent { commit, .. } => Stage::sent(request_bytes.saturating_mul(2), commit),
+            Stage::Coming { .. } | Stage::Composing { .. } => Some(stage),
+        });
+    }
+
     /// The request's bytes are no longer kept: the upstream has them all, or nobody waits for its response.
     pub(super) fn request_gone(&mut self, exchange: ExchangeId) {
         self.change(exchange, |stage| match stage {
@@ -260,6 +270,7 @@ mod tests {
                 }
                 "whole" => budget.complete(id, number(2) << 10),
                 "sent" => budget.forwarded(id, number(2) << 10, Seq(number(3)), Seq(0)),
+                "on" => budget.goes_on(id, number(2) << 10),
                 "gone" => budget.request_gone(id),
                 "refused" => budget.refused(id),
                 "durable" => budget.durable(Seq(number(1))),
@@ -288,6 +299,23 @@ mod tests {
              take 2 1024 of 1024 yes
              gone 2
              take 4 1024 of 1024 yes",
+        );
+    }
+
+    #[test]
+    fn a_reply_that_goes_on_holds_its_request_twice() {
+        check(
+            "take 1 1024 of 1024 yes
+             whole 1 1024
+             sent 1 1024 7
+             durable 7
+             take 2 896 of 896 yes
+             on 1 1536
+             whole 2 896
+             refused 2
+             take 3 896 of 896 no
+             gone 1
+             take 3 896 of 896 yes",
         );
     }
 

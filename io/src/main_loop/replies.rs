@@ -188,7 +188,7 @@ impl MainLoop {
         let mut may_go_on = false;
         if let Work::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
-            && reply.allowed == RoundsAllowed::Several
+            && reply.allowed != RoundsAllowed::One
             && response.status == 200
             && exchange.head.method != "HEAD"
         {
@@ -198,7 +198,9 @@ impl MainLoop {
                 call.retry = Retry::Never;
                 if call.request.rest_len() == 0 {
                     call.request = RequestBytes::default();
-                    self.budget.request_gone(exchange.id);
+                    if !call.may_go_on() {
+                        self.budget.request_gone(exchange.id);
+                    }
                 }
                 return;
             }
@@ -224,7 +226,9 @@ impl MainLoop {
             call.retry = Retry::Never;
             if call.request.rest_len() == 0 && call.upload == Upload::Complete {
                 call.request = RequestBytes::default();
-                self.budget.request_gone(exchange.id);
+                if !call.may_go_on() {
+                    self.budget.request_gone(exchange.id);
+                }
             }
             if let Lane::Chat(reply) = &call.lane {
                 episode = reply.episode.to_string();
@@ -677,7 +681,7 @@ impl MainLoop {
                 self.replace_response(client, refusal, Ending::UpstreamBroken);
                 return forget_rounds(client);
             }
-            if !continued.rounds.is_continued() {
+            if !continued.rounds.is_continued() && reply.allowed != RoundsAllowed::OneJudged {
                 let held = continued.rounds.take_held();
                 write_body(out, call.downstream, &held);
             }

@@ -99,6 +99,16 @@ impl MainLoop {
 
     /// Says something in the model's place.
     pub(super) fn say(&mut self, client: &mut Client, text: &str) {
+        Self::change_rounds(client, |rounds| rounds.say(text));
+    }
+
+    /// Says something in the place of calls of the client's own tools.
+    pub(super) fn keep_calls_back(&mut self, client: &mut Client, text: &str) {
+        Self::change_rounds(client, |rounds| rounds.keep_calls_back(text));
+    }
+
+    /// Passes on what a change of the rounds gives.
+    fn change_rounds(client: &mut Client, change: impl FnOnce(&mut Rounds) -> Vec<u8>) {
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
@@ -107,8 +117,8 @@ impl MainLoop {
             && let Lane::Chat(reply) = &mut call.lane
             && let Some(continued) = &mut reply.continued
         {
-            let said = continued.rounds.say(text);
-            write_body(out, call.downstream, &said);
+            let passed = change(&mut continued.rounds);
+            write_body(out, call.downstream, &passed);
             client.moves += 1;
         }
     }
@@ -143,6 +153,7 @@ impl MainLoop {
             }
             continued.status = 200;
         }
+        self.budget.goes_on(id, body.len() as u64);
         reply.told = Told::NotYet;
         reply.said_done = false;
         call.retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
@@ -220,7 +231,7 @@ impl MainLoop {
     }
 
     /// A body that is too long to be kept back, or a stream that doesn't end after its last word, is passed on as it comes from
-    /// now on, and asks for nothing.
+    /// now on, and asks for nothing. Calls that have to be judged first aren't passed on.
     pub(super) fn pass_on_as_it_came(&mut self, client: &mut Client) {
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
@@ -235,6 +246,14 @@ impl MainLoop {
         let Some(continued) = &mut reply.continued else {
             return;
         };
+        if reply.allowed == RoundsAllowed::OneJudged && continued.rounds.may_hold_calls() {
+            if !continued.rounds.is_too_long() {
+                return self.round_complete(client, false);
+            }
+            let reason = "its calls of tools are longer than what the Guardian reads of a reply";
+            let refusal = Refusal::new(502, "calls_not_judged", reason.to_owned());
+            return self.response_broke(client, &refusal);
+        }
         if continued.rounds.is_continued() && continued.rounds.form() == Form::Whole {
             let reason = "a later round's body is longer than what is kept of one";
             let refusal = Refusal::new(502, "upstream_broke", reason.to_owned());
@@ -247,6 +266,7 @@ impl MainLoop {
         let Continued {
             mut rounds, head, ..
         } = *continued;
+        self.budget.request_gone(id);
         self.tell_engine(ToEngine::OneRound(id));
         let held = match rounds.is_continued() {
             true => rounds.finish(),

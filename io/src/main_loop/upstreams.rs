@@ -157,6 +157,7 @@ impl MainLoop {
             && let Some(exchange) = client.exchange.as_deref()
             && let Work::Upstream(call) = &exchange.work
             && call.request.is_forgotten()
+            && !call.may_go_on()
         {
             self.budget.request_gone(exchange.id);
         }

@@ -114,18 +114,26 @@ impl Output {
         }
     }
 
-    /// What was kept, as text, with a line that says what wasn't.
+    /// What was kept, as text, with a line that says what wasn't. The word that was cut is left out at both ends: of a
+    /// credential, a piece alone wouldn't be recognised.
     #[must_use]
     pub fn text(&self) -> String {
-        let tail = &self.tail[self.tail.len().saturating_sub(self.half)..];
-        let left_out = self.bytes - (self.head.len() + tail.len()) as u64;
-        let (head, tail) = (
-            String::from_utf8_lossy(&self.head),
-            String::from_utf8_lossy(tail),
-        );
+        let mut head = &self.head[..];
+        let mut tail = &self.tail[self.tail.len().saturating_sub(self.half)..];
+        if (head.len() + tail.len()) as u64 != self.bytes {
+            let cut = head.iter().rposition(u8::is_ascii_whitespace);
+            head = &head[..cut.map_or(0, |at| at + 1)];
+            let cut = tail.iter().position(u8::is_ascii_whitespace);
+            tail = &tail[cut.unwrap_or(tail.len())..];
+        }
+        let left_out = self.bytes - (head.len() + tail.len()) as u64;
+        let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
         match left_out {
             0 => format!("{head}{tail}"),
-            bytes => format!("{head}\n[{bytes} bytes left out]\n{tail}"),
+            bytes => {
+                let (head, tail) = (head.trim_end_matches('\n'), tail.trim_start_matches('\n'));
+                format!("{head}\n[{bytes} bytes left out]\n{tail}")
+            }
         }
     }
 }
@@ -143,6 +151,30 @@ pub(super) struct Report {
 mod tests {
     use super::*;
 
+    /// A key survived in two pieces, neither of which is recognised.
+    #[test]
+    fn no_piece_of_a_word_survives_at_the_cut() {
+        const KEY: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+        let printed = format!("first {KEY} {} {KEY} last", "é".repeat(30));
+        for kept in (12..printed.len()).step_by(2) {
+            let mut output = Output::keeping(kept);
+            output.push(printed.as_bytes());
+            let text = output.text();
+            let left = text.replace(KEY, "");
+            assert!(
+                !left.contains("ghp") && !left.contains("89"),
+                "{kept}: {text}"
+            );
+            assert!(
+                !left.contains('\u{fffd}') && text.starts_with("first"),
+                "{text}"
+            );
+        }
+        let mut one_word = Output::keeping(8);
+        one_word.push(KEY.as_bytes());
+        assert_eq!(one_word.text(), "\n[40 bytes left out]\n");
+    }
+
     #[test]
     fn output_keeps_both_ends() {
         let check = |kept, pieces: &[&str], expected: &str| {
@@ -154,11 +186,12 @@ mod tests {
         };
         check(8, &["abc"], "abc");
         check(8, &["abcd", "efgh"], "abcdefgh");
-        check(8, &["abcdefghij"], "abcd\n[2 bytes left out]\nghij");
+        check(8, &["ab c", "d e", " gh"], "ab \n[4 bytes left out]\n gh");
+        check(8, &["ab\ncd ef\ngh"], "ab\n[5 bytes left out]\ngh");
         check(
             8,
-            &["a", "bcdefghijkl", "mnop", "q", "r"],
-            "abcd\n[10 bytes left out]\nopqr",
+            &["a", "bc", " defghijkl", "mn o", "q", "r"],
+            "abc \n[11 bytes left out]\n oqr",
         );
         check(0, &["abc"], "\n[3 bytes left out]\n");
     }

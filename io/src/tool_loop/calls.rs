@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tslp_core::capture::tool_talk;
 
-use super::boundary_before;
+use super::{FLAWED_BYTES_MAX, boundary_before};
 
 /// One call as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,9 +23,6 @@ impl Call {
         }
     }
 }
-
-/// What is recorded of a block that can't be read.
-const FLAWED_BYTES_MAX: usize = 4 << 10;
 
 /// All calls of one round's text, in order; none if the text breaks off.
 #[must_use]

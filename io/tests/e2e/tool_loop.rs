@@ -1,8 +1,10 @@
 //! The tool loop at real sockets (spec §8.5): rounds, limits, grants, stops and what is on record of them.
 
 use std::fs;
+use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 
+use rustix::net;
 use serde_json::{Value, json};
 
 use tslp_core::event::Event;
@@ -11,10 +13,11 @@ use tslp_core::guardian::Decision;
 use crate::client::Response;
 use crate::deep::forged;
 use crate::harness::{
-    CHAT, JSON, Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, prompt, serving, user,
+    CHAT, JSON, PATIENCE, Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, prompt, serving,
+    user,
 };
 use crate::sandbox::snapshot;
-use crate::upstream::{Reply, Step, Upstream, barrier, completion, event, last_events};
+use crate::upstream::{Reply, Step, Upstream, barrier, closing, completion, event, last_events};
 
 /// A reply's block that asks for a command line.
 fn asks(line: &str) -> String {
@@ -511,6 +514,11 @@ fn looking_outside_halts_at_once() {
     upstream.will_say(asks("cd ../../.. && cat etc/passwd"));
     let said = talk.ask("Look.").said();
     assert!(said.contains("SCOPE-BREACH"), "{said}");
+    assert_eq!(said.matches("SCOPE-BREACH").count(), 1, "said once: {said}");
+    assert!(
+        said.ends_with("\nTools are halted: one named what is outside of the workspace, or protected. They run again once you say `@tslp resume` in a prompt.\n"),
+        "{said}"
+    );
     tslp.stop();
     assert!(notices(&check_record(&places)).contains(&"scope_breach"));
 }
@@ -730,6 +738,68 @@ fn the_mode_says_whether_tools_run() {
     assert_eq!(off.say("Where?").said(), asks("pwd"));
 }
 
+/// G17.
+#[test]
+fn the_mode_says_whether_the_model_server_can_be_reached() {
+    let places = Places::new();
+    // An address that is held, so that nobody else answers there, and where nobody does yet.
+    let socket = net::socket(net::AddressFamily::INET, net::SocketType::STREAM, None).unwrap();
+    net::bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = SocketAddr::try_from(net::getsockname(&socket).unwrap()).unwrap();
+    let tslp = Tslp::with(&places, &format!("http://{address}"), &[]);
+    let becomes = |mode: &str| {
+        eventually(|| (tslp.page("/health")["mode"] == mode).then_some(()));
+    };
+    assert_eq!(tslp.chat(&prompt("Hello?")).status(), 502);
+    becomes("NO_AI_PROVIDER");
+    net::listen(&socket, 16).unwrap();
+    let upstream = Upstream::on(TcpListener::from(socket), 1 << 20);
+    upstream.will_say("Hello.");
+    tslp.say("Hello?");
+    becomes("BOOT");
+    upstream.will_say(asks("ls"));
+    upstream.will_say("Empty.");
+    tslp.say("What is here?");
+    becomes("READY");
+    tslp.stop();
+    check_record(&places);
+}
+
+#[test]
+fn the_sandbox_is_tested_again_after_a_day() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let (clock, ahead) = (places.path("clock.so"), places.path("ahead"));
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&clock)
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/clock.c"))
+        .arg(format!("-DAHEAD=\"{}\"", ahead.display()))
+        .status();
+    assert!(compiled.unwrap().success());
+    let mut command = places.in_workspace(&serving(&upstream.url));
+    command.env("LD_PRELOAD", &clock);
+    let tslp = Tslp::spawn(&places, command);
+    let check = |name: &str, expected: usize| {
+        places.write(name, name);
+        upstream.will_say(asks(&format!("cat {name}")));
+        upstream.will_say("So.");
+        let said = tslp.say(&format!("Read {name}.")).said();
+        assert!(said.contains(&format!("\n{name}\n[exit 0, ")), "{said}");
+        let tests = tslp
+            .log()
+            .matches("no try to get out of the sandbox")
+            .count();
+        assert_eq!(tests, expected, "{name}");
+    };
+    check("first", 1);
+    check("second", 1);
+    fs::write(&ahead, "").unwrap();
+    check("third", 2);
+    check("fourth", 2);
+    tslp.stop();
+    check_record(&places);
+}
+
 #[test]
 fn only_builds_and_interpreters_can_be_granted() {
     let (upstream, places) = (Upstream::start(), Places::new());
@@ -815,6 +885,129 @@ fn where_the_kernel_doesnt_enforce_the_sandbox_tools_are_off_and_chat_goes_on() 
         check["detail"].as_str().unwrap().starts_with("off: "),
         "{check}"
     );
+    tslp.stop();
+    check_record(&places);
+}
+
+/// A body with a call of the client's own tool, and the same as a stream's events, the first of which is text.
+fn calling(command: &str) -> (String, Vec<String>) {
+    let arguments = json!({ "command": command }).to_string();
+    let function = json!({"name": "bash", "arguments": arguments});
+    let call = json!({"index": 0, "id": "x", "type": "function", "function": function});
+    let mut body = completion("I tidy up.");
+    body["choices"][0]["message"]["tool_calls"] = json!([call]);
+    body["choices"][0]["finish_reason"] = "tool_calls".into();
+    let delta = json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
+    let last = last_events().replace("\"stop\"", "\"tool_calls\"");
+    let events = vec![event("I tidy up."), format!("data: {delta}\n\n"), last];
+    (body.to_string(), events)
+}
+
+fn offering_tools(text: &str) -> Value {
+    let mut request = prompt(text);
+    request["tools"] = json!([{"type": "function", "function": {"name": "bash"}}]);
+    request
+}
+
+/// G15.
+#[test]
+fn a_denied_call_of_the_clients_own_tools_never_reaches_it() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let json = |body: String| Reply::Plain(200, "application/json", body.into_bytes());
+    let steps = |events: Vec<String>| Reply::Steps(events.into_iter().map(Step::Chunk).collect());
+    let streamed = |text: &str| {
+        let mut request = offering_tools(text);
+        request["stream"] = true.into();
+        request
+    };
+    let (body, events) = calling("rm -rf src");
+    upstream.will(json(body));
+    let response = tslp.chat(&offering_tools("Clean up."));
+    let whole = response.json();
+    let choice = &whole["choices"][0];
+    let said = choice["message"]["content"].as_str().unwrap();
+    assert!(
+        said.starts_with("I tidy up.\n\nThe Guardian kept back what was to be run: `rm -rf src` (DENY, COMMAND-CLASS-VIOLATION: "),
+        "{said}"
+    );
+    assert_eq!(choice["finish_reason"], "stop");
+    assert!(choice["message"]["tool_calls"].is_null(), "{whole}");
+    // What comes before the call isn't kept back.
+    let (open, wait) = barrier();
+    let mut chunks: Vec<Step> = events.into_iter().map(Step::Chunk).collect();
+    chunks.insert(1, wait);
+    upstream.will(Reply::Steps(chunks));
+    let mut client = tslp.asking(&streamed("Clean up now."));
+    client.until("I tidy up.");
+    open.send(()).unwrap();
+    let response = client.response();
+    let pieces = pieces(&response);
+    assert!(response.said().contains("kept back"), "{pieces:?}");
+    assert!(!String::from_utf8_lossy(&response.body).contains("tool_calls"));
+    let finished = pieces
+        .iter()
+        .map(|piece| &piece["choices"][0]["finish_reason"]);
+    let finished: Vec<&str> = finished.filter_map(Value::as_str).collect();
+    assert_eq!(finished, ["stop"]);
+    // What may be run comes as it is.
+    let (body, events) = calling("ls src");
+    upstream.will(json(body.clone()));
+    assert_eq!(tslp.chat(&offering_tools("Look.")).body, body.as_bytes());
+    upstream.will(steps(events.clone()));
+    assert_eq!(
+        tslp.chat(&streamed("Look again.")).body,
+        events.concat().as_bytes()
+    );
+    // What can't be read as a command isn't let through either.
+    let (body, _) = calling("ls");
+    upstream.will(json(body.replace("\\\"ls\\\"", "{}")));
+    assert!(
+        tslp.chat(&offering_tools("Do."))
+            .said()
+            .contains("neither a text nor")
+    );
+    tslp.stop();
+    let events = check_record(&places);
+    let judged = of_kind(&events, "action_judged").into_iter();
+    let decisions: Vec<&str> = judged
+        .filter_map(|it| it["event"]["decision"].as_str())
+        .collect();
+    assert_eq!(decisions, ["DENY", "DENY", "ALLOW", "ALLOW", "DENY"]);
+    let ended = of_kind(&events, "reply_ended").into_iter();
+    let calls: Vec<usize> = ended
+        .map(|it| it["event"]["tool_calls"].as_array().map_or(0, Vec::len))
+        .collect();
+    assert_eq!(calls, [0, 0, 1, 1, 0], "on record is what the client got");
+}
+
+#[test]
+fn a_call_that_cant_be_judged_isnt_let_through() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::with(&places, &upstream.url, &["--guardian-client-tools", "hold"]);
+    let mut request = offering_tools("Clean up.");
+    request["stream"] = true.into();
+    let check = |steps: Vec<Step>, expected: &str| {
+        upstream.will(Reply::Steps(steps));
+        let response = tslp.chat(&request);
+        let body = String::from_utf8_lossy(&response.body).into_owned();
+        assert!(body.contains(expected), "{expected}: {body}");
+        assert!(!body.contains("tool_calls"), "{body}");
+    };
+    let chunks = |command: &str| -> Vec<Step> {
+        let (_, events) = calling(command);
+        events.into_iter().map(Step::Chunk).collect()
+    };
+    let mut broken = chunks("ls src");
+    broken[2] = Step::Reset;
+    check(broken, "upstream_broke");
+    check(chunks(&"x".repeat(1 << 20)), "calls_not_judged");
+    // A stream that says that it is over, and isn't closed.
+    let mut unclosed = chunks("rm -rf src");
+    let (told, closed) = closing();
+    unclosed.push(closed);
+    check(unclosed, "kept back what was to be run");
+    told.recv_timeout(PATIENCE).unwrap();
     tslp.stop();
     check_record(&places);
 }

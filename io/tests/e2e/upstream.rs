@@ -96,7 +96,11 @@ impl Upstream {
 
     /// An upstream that tells its context size as llama.cpp does.
     pub(crate) fn with_context(tokens: u32) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::on(TcpListener::bind("127.0.0.1:0").unwrap(), tokens)
+    }
+
+    /// An upstream that is called here.
+    pub(crate) fn on(listener: TcpListener, tokens: u32) -> Self {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let queue = Arc::new(Mutex::new(VecDeque::new()));
         let (note, seen) = unbounded();
