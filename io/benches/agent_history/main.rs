@@ -72,6 +72,10 @@ const TSLP: usize = 2;
 /// Times of one size's steps.
 #[derive(Default)]
 struct Measured {
+    /// How long the conversation was, in KB, at the middle of the steps.
+    kb: f64,
+    /// How many messages it had then.
+    messages: usize,
     /// Steps that add some words to the history.
     small: Ways,
     /// Steps that bring a file which the model has not seen.
@@ -125,10 +129,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut conversation = Conversation::new(&project);
     let mut before = None;
     for (kib, target) in sizes {
-        conversation.grow_to(kib * 1000, &mut Client::connect(proxy.address)?)?;
+        // It grows while it is measured, by the new files above all: half of that before the size that is meant.
+        let growth = steps / NEW_FILE_EVERY * NEW_FILE_BYTES;
+        let size = kib * 1000 - growth / 2;
+        conversation.grow_to(size, &mut Client::connect(proxy.address)?)?;
         let measured = measure(&mut conversation, &ways, steps)?;
         let memory = proxy.memory()?;
-        let row = row(&mut report, &conversation, &measured, memory)?;
+        let row = row(&mut report, &measured, memory)?;
         let name = format!("step added at {} KB", kib);
         report.verdict(&format!("{name}, p50"), row.added_p50, *target, "ms");
         report.verdict(
@@ -172,6 +179,10 @@ fn measure(
     }
     let mut measured = Measured::default();
     for step in 0..steps + UNCOUNTED {
+        if step == steps / 2 {
+            measured.kb = conversation.bytes() as f64 / 1e3;
+            measured.messages = conversation.message_count();
+        }
         let has_new_file = step % NEW_FILE_EVERY == NEW_FILE_EVERY - 1;
         if has_new_file {
             conversation.read_file(NEW_FILE_BYTES);
@@ -273,18 +284,13 @@ struct Row {
     new_file: f64,
 }
 
-fn row(
-    report: &mut Report,
-    conversation: &Conversation<'_>,
-    measured: &Measured,
-    memory: Memory,
-) -> std::io::Result<Row> {
+fn row(report: &mut Report, measured: &Measured, memory: Memory) -> std::io::Result<Row> {
     let millis = |times: &Times, share| times.micros(share) / 1e3;
     let added =
         |ways: &Ways, way: usize, share| millis(&ways[way], share) - millis(&ways[0], share);
     let [alone, beside] = &measured.beside;
     let row = Row {
-        kb: conversation.bytes() as f64 / 1e3,
+        kb: measured.kb,
         added_p50: added(&measured.small, TSLP, 0.5),
         added_p99: added(&measured.small, TSLP, 0.99),
         new_file: added(&measured.new_file, TSLP, 0.5),
@@ -292,7 +298,7 @@ fn row(
     report.line(format_args!(
         "{:>5.0} KB {:>5}  {:>7.2} {:>+7.2} {:>+7.2}  {:>+7.2} {:>+7.2} {:>6.2}  {:>+8.2} {:>7.2} {:>7.2} {:>7.2}  {:>5.1} MB",
         row.kb,
-        conversation.message_count(),
+        measured.messages,
         millis(&measured.small[0], 0.5),
         added(&measured.small, 1, 0.5),
         added(&measured.small, 3, 0.5),
