@@ -131,7 +131,8 @@ impl Output {
         match left_out {
             0 => format!("{head}{tail}"),
             bytes => {
-                let (head, tail) = (head.trim_end_matches('\n'), tail.trim_start_matches('\n'));
+                let head = head.strip_suffix('\n').unwrap_or(&head);
+                let tail = tail.strip_prefix('\n').unwrap_or(&tail);
                 format!("{head}\n[{bytes} bytes left out]\n{tail}")
             }
         }

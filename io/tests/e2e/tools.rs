@@ -418,17 +418,18 @@ fn every_limit_ends_a_run_with_all_its_processes() {
 #[test]
 fn output_is_kept_from_both_ends() {
     let limits = SandboxLimits {
-        output_bytes_kept: 10,
+        output_bytes_kept: 20,
         ..SandboxLimits::default()
     };
-    let outcome = script("echo begin; head -c 100000 /dev/zero; echo end >&2", limits);
+    let lines = "echo begin; head -c 100000 /dev/zero; echo; echo end >&2";
+    let outcome = script(lines, limits);
     assert_eq!(
         outcome.output.text(),
-        "begin\n[100000 bytes left out]\n\0end\n"
+        "begin\n[100000 bytes left out]\nend\n"
     );
     assert_eq!(
         (outcome.ended, outcome.output.bytes),
-        (Ended::Exited(0), 100_010)
+        (Ended::Exited(0), 100_011)
     );
 }
 
