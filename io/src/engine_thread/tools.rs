@@ -25,7 +25,7 @@ use tslp_core::notice;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_grammars::shell;
-use tslp_replay::engine::call::Wanted;
+use tslp_replay::engine::call::WantedCall;
 use tslp_replay::pending::Batch;
 
 use super::{EngineThread, take_said};
@@ -807,7 +807,7 @@ impl EngineThread {
         let request = ActionRequested {
             call: CallId {
                 episode: asker.episode,
-                number: self.engine.calls_of(asker.episode) + 1,
+                number: self.engine.tool_call_count(asker.episode) + 1,
             },
             session: asker.session,
             door: asker.door,
@@ -822,7 +822,7 @@ impl EngineThread {
             scope: ArtifactHash::of(b""),
             links,
         };
-        let wanted = Wanted {
+        let wanted = WantedCall {
             request,
             text: line.to_owned(),
             jail,
@@ -840,7 +840,7 @@ impl EngineThread {
         let at = self.wiring.clock.now();
         let batch = self
             .engine
-            .whole_segment(at, running.episode, &mut running.reply);
+            .record_whole_segment(at, running.episode, &mut running.reply);
         self.commit(batch);
     }
 

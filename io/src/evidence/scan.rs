@@ -135,7 +135,7 @@ impl Scan {
                 event,
             };
             state.apply(&recorded, &mut Changes::discarding());
-            state.settled(recorded.seq);
+            state.rows_made_durable(recorded.seq);
             follow(&recorded, state);
         }
         Ok(())

@@ -90,7 +90,7 @@ pub fn tell(scan: &mut Scan, entity: &EntityId) -> (Known, Option<StartError>) {
     let folded = scan.fold(&mut state, |recorded, state| story.follow(recorded, state));
     let rows = |table: usize| -> Result<Vec<Vec<Cell>>, Infallible> {
         let mut rows = Vec::new();
-        state.rows(table, &mut |row| rows.push(row));
+        state.visit_rows(table, &mut |row| rows.push(row));
         Ok(rows)
     };
     let recorded_at = |seq| scan.reader().recorded_at(seq).ok().flatten();

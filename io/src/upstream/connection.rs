@@ -129,7 +129,7 @@ pub enum Fed {
 }
 
 #[derive(Debug)]
-enum At {
+enum ReadingState {
     Head {
         bytes: Vec<u8>,
         scan: HeadScan,
@@ -141,14 +141,14 @@ enum At {
 /// Reads one response.
 #[derive(Debug)]
 pub struct ResponseReader {
-    at: At,
+    at: ReadingState,
     asked: Asked,
-    begun: Begun,
+    begun: ReceivedSoFar,
 }
 
 /// Whether anything of a response has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begun {
+pub enum ReceivedSoFar {
     /// No byte.
     Nothing,
     /// Bytes, but not the final head.
@@ -162,19 +162,19 @@ impl ResponseReader {
     #[must_use]
     pub fn new(asked: Asked) -> Self {
         Self {
-            at: At::Head {
+            at: ReadingState::Head {
                 bytes: Vec::new(),
                 scan: HeadScan::default(),
                 interim: 0,
             },
             asked,
-            begun: Begun::Nothing,
+            begun: ReceivedSoFar::Nothing,
         }
     }
 
     /// How far the response has come.
     #[must_use]
-    pub const fn begun(&self) -> Begun {
+    pub const fn received_so_far(&self) -> ReceivedSoFar {
         self.begun
     }
 
@@ -182,20 +182,20 @@ impl ResponseReader {
     #[must_use]
     pub const fn may_end(&self) -> bool {
         match &self.at {
-            At::Head { .. } => false,
-            At::Body(decoder) => decoder.ends_with_connection(),
+            ReadingState::Head { .. } => false,
+            ReadingState::Body(decoder) => decoder.ends_with_connection(),
         }
     }
 
     /// Takes the next bytes; call again with what wasn't consumed.
     pub fn feed(&mut self, input: &[u8]) -> Result<Fed, ResponseError> {
-        if self.begun == Begun::Nothing && !input.is_empty() {
-            self.begun = Begun::Bytes;
+        if self.begun == ReceivedSoFar::Nothing && !input.is_empty() {
+            self.begun = ReceivedSoFar::Bytes;
         }
         match &mut self.at {
-            At::Head { .. } => self.feed_head(input),
-            At::Body(decoder) if decoder.is_complete() => Ok(Fed::End),
-            At::Body(decoder) => {
+            ReadingState::Head { .. } => self.feed_head(input),
+            ReadingState::Body(decoder) if decoder.is_complete() => Ok(Fed::End),
+            ReadingState::Body(decoder) => {
                 let step = decoder.step(input)?;
                 if step.consumed == 0 {
                     return Ok(Fed::More);
@@ -209,7 +209,7 @@ impl ResponseReader {
     }
 
     fn feed_head(&mut self, input: &[u8]) -> Result<Fed, ResponseError> {
-        let At::Head {
+        let ReadingState::Head {
             bytes,
             scan,
             interim,
@@ -231,8 +231,8 @@ impl ResponseReader {
                 }
                 ResponseProgress::Complete(head, length) => {
                     let consumed = input.len() - (bytes.len() - length);
-                    self.at = At::Body(head.body.decoder());
-                    self.begun = Begun::Head;
+                    self.at = ReadingState::Body(head.body.decoder());
+                    self.begun = ReceivedSoFar::Head;
                     return Ok(Fed::Head { head, consumed });
                 }
             }
