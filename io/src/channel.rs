@@ -6,7 +6,7 @@ use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
 use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
 
-use crate::auditor::queue::Mark;
+use crate::auditor::queue::RequestMark;
 use crate::chat::dialect::Dialect;
 use crate::config::secret::Secret;
 use crate::diagnostics::recent;
@@ -55,7 +55,7 @@ pub enum ToEngine {
         /// How the response ended.
         ending: Ending,
         /// The moment of the end in the order of requests; an audit is called off by any request after it.
-        at: Mark,
+        at: RequestMark,
     },
     /// The result of the sandbox's self-test; `Err` holds the reason why tools can't run.
     ToolsTested(Result<(), String>),

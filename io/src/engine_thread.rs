@@ -32,14 +32,14 @@ use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding, PendingReply};
 use tslp_replay::state::State;
 
-use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
+use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, RequestMark};
 use crate::channel::{
     Answer, Ending, ExchangeId, Handover, ModelRequest, RoundsAllowed, ToEngine, ToLoop,
 };
 use crate::chat::dialect::Dialect;
 use crate::chat::kept_responses::KeptResponses;
-use crate::chat::reply::{ReplyDecoder, Said};
-use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlaces};
+use crate::chat::reply::{DecodedPiece, ReplyDecoder};
+use crate::chat::request::{self, BadRequest, KnownMessages, PromptPlaces, RequestEnvelope};
 use crate::chat::rewrite::RewrittenMessages;
 use crate::chat::sent::{SentMessage, SentPrompts};
 use crate::chat::template::KnownText;
@@ -241,7 +241,7 @@ impl EngineThread {
                 authorization,
                 body,
             } => {
-                let envelope = Envelope {
+                let envelope = RequestEnvelope {
                     dialect,
                     session_name,
                     attempt: if retry {
@@ -306,7 +306,7 @@ impl EngineThread {
     fn handle_prompt(
         &mut self,
         exchange: ExchangeId,
-        envelope: Envelope,
+        envelope: RequestEnvelope,
         authorization: Option<Secret>,
         body: Vec<u8>,
     ) {
@@ -342,7 +342,7 @@ impl EngineThread {
     fn compose(
         &mut self,
         exchange: ExchangeId,
-        envelope: Envelope,
+        envelope: RequestEnvelope,
         authorization: Option<Secret>,
         body: Vec<u8>,
     ) -> Result<ComposedRequest, PromptRefusal> {
@@ -540,13 +540,13 @@ impl EngineThread {
         }
     }
 
-    fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
+    fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: RequestMark) {
         if !self.goes_on(exchange, ending, at) {
             self.reply_over(exchange, ending, at);
         }
     }
 
-    fn reply_over(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
+    fn reply_over(&mut self, exchange: ExchangeId, ending: Ending, at: RequestMark) {
         let running = self.running.get(&exchange);
         let rounds = running.map_or(RoundsAllowed::One, |running| running.rounds);
         let ended = self.end_reply(exchange, ending);
@@ -573,7 +573,8 @@ impl EngineThread {
         let mut calls = Vec::new();
         for recorded in &judged.batch.recorded {
             if let Event::ReplyEnded(ended) = &recorded.event {
-                self.sent_prompts.replied(ended.episode, &ended.segments);
+                self.sent_prompts
+                    .record_reply_segments(ended.episode, &ended.segments);
                 calls.clone_from(&ended.tool_calls);
             }
         }
@@ -593,7 +594,7 @@ impl EngineThread {
         let mut running = self.running.remove(&exchange)?;
         let said = match ending {
             Ending::Complete { .. } => running.decoder.end(),
-            _ => Said::default(),
+            _ => DecodedPiece::default(),
         };
         if let Some(id) = running.decoder.response_id()
             && let Some(session) = self.engine.session_of(running.episode)
@@ -643,7 +644,7 @@ impl EngineThread {
         episode: EpisodeId,
         question: AuditQuestion,
         addressee: Addressee,
-        since: Mark,
+        since: RequestMark,
     ) {
         let audit = Audit {
             episode,
@@ -780,7 +781,7 @@ fn recorded_texts(message: &ReadMessage) -> Vec<KnownText<'_>> {
 }
 
 /// Appends a decoded piece to the reply.
-fn take_said(reply: &mut Reply, said: &Said) {
+fn take_said(reply: &mut Reply, said: &DecodedPiece) {
     reply.tail.push_str(&said.text);
     for (kind, choice, text) in &said.parts {
         reply.parts.add(*kind, *choice, text);

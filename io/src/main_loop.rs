@@ -29,8 +29,8 @@ use crate::guard::{Guard, GuardError};
 use crate::http::socket::{Ready, Socket};
 use crate::loop_config::LoopConfig;
 use crate::metrics::Metrics;
-use crate::upstream::resolve::Resolved;
-use crate::upstream::server::{Server, ServerNumber};
+use crate::upstream::resolve::ResolvedRoute;
+use crate::upstream::server::{ServerNumber, UpstreamServer};
 use client::{Client, ClientStage, UpstreamLink};
 use memory_budget::MemoryBudget;
 use net::{FIRST_KEY, Net, Rouse, SystemNet, Wake, inherited_listener};
@@ -75,7 +75,7 @@ enum LoopInput {
     /// From the engine, the ledger's writer, or the diagnostics.
     Message(ToLoop),
     /// From the resolver's thread: a server's address.
-    Route(ServerNumber, Resolved),
+    Route(ServerNumber, ResolvedRoute),
     /// The process is to end.
     Shutdown,
 }
@@ -153,7 +153,7 @@ pub struct MainLoop {
     /// Exchanges that need the model, or may come to need it.
     in_use: BTreeMap<ExchangeId, InUse>,
     /// The default server, then those for some models.
-    servers: Vec<Server>,
+    servers: Vec<UpstreamServer>,
     /// Messages that found the engine's channel full, in order.
     engine_queue: VecDeque<ToEngine>,
     /// Clients whose upstream isn't read because of that.
@@ -224,7 +224,7 @@ impl MainLoop {
         let others = config.model_upstreams.iter();
         let servers = std::iter::once(&config.upstream)
             .chain(others.map(|server| &server.upstream))
-            .map(|upstream| Server::new(upstream.clone()))
+            .map(|upstream| UpstreamServer::new(upstream.clone()))
             .collect();
         let main_loop = Self {
             now: net.now(),
@@ -312,7 +312,7 @@ impl MainLoop {
             // The socket was closed earlier in this turn.
             return;
         };
-        link.transport.note(ready);
+        link.transport.note_readiness(ready);
         match link.client {
             Some(client) => self.drive(client),
             // A server has nothing to say between requests: it closes, or it is out of step.

@@ -163,7 +163,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Lets go of what the archives' tables hold of the events so far (see [`State::settled`]). Folding goes on without
+    /// Lets go of what the archives' tables hold of the events so far (see [`State::rows_made_durable`]). Folding goes on without
     /// it.
     pub fn settle(&mut self) {
         self.state.rows_made_durable(self.state.head());

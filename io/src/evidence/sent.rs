@@ -7,7 +7,7 @@ use tslp_core::event::{Event, PromptSent};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 
-use crate::chat::sent::halves;
+use crate::chat::sent::frame_halves;
 use crate::chat::template::{TemplateError, expand};
 use crate::ledger::{LedgerError, LedgerReader};
 
@@ -166,7 +166,7 @@ fn put_together(
     let body = || -> Result<Vec<u8>, TemplateError> {
         let missing = TemplateError::Missing;
         let frame = find(newest.frame).ok_or(missing(newest.frame))?;
-        let (before, after) = halves(&frame).ok_or(TemplateError::Malformed)?;
+        let (before, after) = frame_halves(&frame).ok_or(TemplateError::Malformed)?;
         let mut body = expand(before, &mut find)?;
         for message in messages {
             let template = find(message).ok_or(missing(message))?;

@@ -147,7 +147,7 @@ impl MainLoop {
         let mut exchange = Box::new(Exchange {
             id,
             // Also who isn't let in is told so in the words of their dialect.
-            dialect: Dialect::at(head.path()),
+            dialect: Dialect::of_path(head.path()),
             head,
             persistence,
             caller: Caller::Plain,

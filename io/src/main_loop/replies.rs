@@ -22,8 +22,8 @@ use crate::http::outgoing::Outgoing;
 use crate::http::request::{Persistence, Version};
 use crate::http::response::{ResponseBody, ResponseHead};
 use crate::http::socket::Transfer;
-use crate::upstream::connection::{Fed, ReceivedSoFar, RequestBytes};
-use crate::upstream::pool::Kept;
+use crate::upstream::connection::{FedBytes, ReceivedSoFar, RequestBytes};
+use crate::upstream::pool::KeptInPool;
 use crate::upstream::server::ServerNumber;
 
 /// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
@@ -108,7 +108,7 @@ impl MainLoop {
             Transfer::Failed => {
                 let reason = link
                     .transport
-                    .fault()
+                    .failure_text()
                     .unwrap_or_else(|| "the connection broke".to_owned());
                 self.call_broke(key, client, &reason);
             }
@@ -120,16 +120,16 @@ impl MainLoop {
         let mut rest = bytes;
         while let Some(call) = client.call() {
             match call.reader.feed(rest) {
-                Ok(Fed::More) => return,
-                Ok(Fed::Head { head, consumed }) => {
+                Ok(FedBytes::More) => return,
+                Ok(FedBytes::Head { head, consumed }) => {
                     self.relay_head(client, &head);
                     rest = &rest[consumed..];
                 }
-                Ok(Fed::Body { data, consumed }) => {
+                Ok(FedBytes::Body { data, consumed }) => {
                     self.relay_body(client, &rest[data]);
                     rest = &rest[consumed..];
                 }
-                Ok(Fed::End) => {
+                Ok(FedBytes::End) => {
                     let leftover = if rest.is_empty() {
                         Leftover::None
                     } else {
@@ -501,8 +501,8 @@ impl MainLoop {
             return;
         };
         match self.servers[link.server.0].pool.put(key, until) {
-            Kept::No => self.close_link(key),
-            Kept::Yes => link.client = None,
+            KeptInPool::No => self.close_link(key),
+            KeptInPool::Yes => link.client = None,
         }
     }
 

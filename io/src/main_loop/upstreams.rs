@@ -8,7 +8,7 @@ use super::{LoopInput, MainLoop};
 use crate::channel::{Ending, Handover, ToEngine};
 use crate::http::socket::{Peer, Socket, Transfer};
 use crate::upstream::connection::ReceivedSoFar;
-use crate::upstream::resolve::{LookUp, Resolved, Route};
+use crate::upstream::resolve::{LookUp, ResolvedRoute, UpstreamRoute};
 use crate::upstream::server::ServerNumber;
 use crate::upstream::tls::Transport;
 
@@ -28,7 +28,7 @@ impl MainLoop {
     }
 
     /// The way to the client's server; if it isn't known yet, the client waits for it.
-    fn look_up(&mut self, key: usize, client: &mut Client) -> Option<Route> {
+    fn look_up(&mut self, key: usize, client: &mut Client) -> Option<UpstreamRoute> {
         let number = client.server();
         let handle = self.handle.clone();
         let answer = move |resolved| handle.hand_over(LoopInput::Route(number, resolved));
@@ -56,9 +56,9 @@ impl MainLoop {
         None
     }
 
-    pub(super) fn take_route(&mut self, server: ServerNumber, resolved: &Resolved) {
+    pub(super) fn take_route(&mut self, server: ServerNumber, resolved: &ResolvedRoute) {
         let server = &mut self.servers[server.0];
-        server.resolver.answered(resolved, self.now);
+        server.resolver.take_answer(resolved, self.now);
         for key in std::mem::take(&mut server.unresolved) {
             self.with_client(key, |main_loop, client| {
                 if client
@@ -75,7 +75,7 @@ impl MainLoop {
         }
     }
 
-    fn connect(&mut self, client_key: usize, client: &mut Client, route: Route) {
+    fn connect(&mut self, client_key: usize, client: &mut Client, route: UpstreamRoute) {
         let key = self.fresh_key();
         let server = client.server();
         let mut addresses = route.addresses.clone();
@@ -108,7 +108,7 @@ impl MainLoop {
     fn transport(
         &self,
         socket: Socket,
-        route: &Route,
+        route: &UpstreamRoute,
         server: ServerNumber,
     ) -> Result<Transport, String> {
         let Some(tls) = &route.tls else {
@@ -135,7 +135,7 @@ impl MainLoop {
         let is_fresh = link.origin == LinkOrigin::Fresh;
         if let Some(call) = client.call() {
             while call.upload != Upload::Broken && call.request.rest_len() > 0 {
-                let (head, body) = call.request.rest();
+                let (head, body) = call.request.unsent();
                 match link.transport.write(head, body) {
                     Transfer::Bytes(count) => {
                         call.request.sent(count);
@@ -201,7 +201,7 @@ impl MainLoop {
         addresses: Vec<std::net::SocketAddr>,
     ) {
         if let Some(route) = self.look_up(key, client) {
-            self.connect(key, client, Route { addresses, ..route });
+            self.connect(key, client, UpstreamRoute { addresses, ..route });
         }
         client.moves += 1;
     }

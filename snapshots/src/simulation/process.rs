@@ -10,7 +10,7 @@ use tslp_core::event::AuditOutcome;
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_io::auditor::queue::{Audit, AuditQueue, Task};
+use tslp_io::auditor::queue::{Audit, AuditQueue, AuditorTask};
 use tslp_io::channel::{ToEngine, ToLoop};
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
@@ -243,11 +243,11 @@ impl Process {
     pub(super) fn audit_step(&mut self, chance: &mut Chance) -> Option<&'static str> {
         match std::mem::replace(&mut self.auditing, Auditing::Idle) {
             Auditing::Idle => match self.audits.try_next()? {
-                Task::Ask(audit) => {
+                AuditorTask::Ask(audit) => {
                     self.auditing = Auditing::Asking(audit);
                     Some("audits asked")
                 }
-                Task::Report(episodes) => {
+                AuditorTask::Report(episodes) => {
                     let called_off = episodes.into_iter().map(|episode| ToEngine::Audited {
                         episode,
                         outcome: AuditOutcome::Cancelled,
@@ -259,7 +259,7 @@ impl Process {
             },
             Auditing::Asking(audit) => {
                 let answer = answer(&audit, chance);
-                let (outcome, kind) = match (&answer, self.audits.over()) {
+                let (outcome, kind) = match (&answer, self.audits.end_audit()) {
                     (Some(_), _) => (AuditOutcome::Answered, "audits answered"),
                     (None, Err(_)) => (AuditOutcome::Cancelled, "audits called off"),
                     (None, Ok(())) => (AuditOutcome::Failed, "audits failed"),
