@@ -40,7 +40,7 @@ pub struct AuditorConfig {
     pub upstream: UpstreamConfig,
     /// Model servers for some models.
     pub model_upstreams: Vec<ModelUpstream>,
-    /// The role in which instructions are sent, since not every server takes a system message.
+    /// The place of the instructions: some models take no system message.
     pub placement: Placement,
     /// Longest wait for a connection.
     pub connect: Duration,

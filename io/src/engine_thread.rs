@@ -124,7 +124,7 @@ struct ReplyUnderWay {
     rounds: RoundsAllowed,
     /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
-    /// The server's figures for the first of several rounds; later rounds read the first one's text again.
+    /// The server's figures for the first of several rounds: those of the prompt itself.
     usage_of_first: Option<ServerUsage>,
 }
 

@@ -134,7 +134,6 @@ impl MainLoop {
             allowed,
             continued: None,
         };
-        // Before the call, which may already bring a response: whoever is gated must be woken by the next `Durable`.
         self.gated.push(key);
         self.with_client(key, |main_loop, client| {
             main_loop.begin_chat_call(key, client, request, Lane::Chat(reply))

@@ -116,7 +116,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(at, work, |engine, _| tools::after_run(&engine.view(), ran));
     }
 
-    /// The state of a session's tools: grants, halts, counts.
+    /// The state of a session's tools: the halt, grants, and what was spent.
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
         self.view().tool_session(session)
     }
