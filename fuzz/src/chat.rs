@@ -5,7 +5,7 @@ use tslp_core::decide::receive;
 use tslp_core::message::{Request, Role, ToolCall};
 use tslp_io::chat::dialect::Dialect;
 use tslp_io::chat::reply::ReplyDecoder;
-use tslp_io::chat::request::{self, Body, Envelope, KnownMessages};
+use tslp_io::chat::request::{self, KnownMessages, RequestBody, RequestEnvelope};
 use tslp_io::chat::rewrite::RewrittenMessages;
 
 /// A body that is read can be written with the same messages, and means the same when it is read again, whatever dialect it
@@ -20,10 +20,10 @@ fn read<'d>(
     dialect: Dialect,
     data: &'d [u8],
     known: &mut KnownMessages,
-) -> Option<(Body<'d>, Request)> {
-    let envelope = Envelope {
+) -> Option<(RequestBody<'d>, Request)> {
+    let envelope = RequestEnvelope {
         dialect,
-        ..Envelope::default()
+        ..RequestEnvelope::default()
     };
     request::read(data, envelope, known).ok()?
 }

@@ -3,16 +3,16 @@
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
 use tslp_projections::table::{ColumnType, Value};
-use tslp_replay::state::{Restoring, State};
+use tslp_replay::state::{State, StateRestorer};
 
 /// Any rows make a state or an error, however their digests come out; the rows of a state make it again.
 pub fn restore_rows(data: &[u8]) {
     let mut bytes = data.iter().copied();
-    let mut restoring = Restoring::default();
+    let mut restoring = StateRestorer::default();
     while let Some(table) = bytes.next() {
         let table = usize::from(table) % TABLES.len();
         let row = row(table, &mut bytes);
-        if restoring.take(table, &row, &|_| None).is_err() {
+        if restoring.restore_row(table, &row, &|_| None).is_err() {
             return;
         }
     }
@@ -20,10 +20,10 @@ pub fn restore_rows(data: &[u8]) {
         return;
     };
     let _ = format!("{state}");
-    let mut again = Restoring::default();
+    let mut again = StateRestorer::default();
     for (table, rows) in all_rows(&state).iter().enumerate() {
         for row in rows {
-            if let Err(error) = again.take(table, row, &|_| None) {
+            if let Err(error) = again.restore_row(table, row, &|_| None) {
                 panic!("{row:?} of a state isn't taken back: {error:?}");
             }
         }
@@ -37,7 +37,7 @@ pub fn restore_rows(data: &[u8]) {
 fn all_rows(state: &State) -> Vec<Vec<Vec<Value>>> {
     let rows = |table| {
         let mut rows = Vec::new();
-        state.rows(table, &mut |row| rows.push(row));
+        state.visit_rows(table, &mut |row| rows.push(row));
         rows
     };
     (0..TABLES.len()).map(rows).collect()

@@ -8,9 +8,9 @@ use tslp_core::event::{Event, ReadFailure, Verb};
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::{Answers, Batch};
+use tslp_replay::pending::{Batch, DiskAnswers};
 use tslp_replay::state::State;
-use tslp_replay::store::{Nothing, Store};
+use tslp_replay::store::{EmptyStore, Store};
 
 use crate::config::ServeConfig;
 use crate::contents::{Archives, StoredContents};
@@ -125,7 +125,7 @@ pub fn accept(
     let asks_for_something = located.iter().any(|(_, target)| target.is_ok());
     if !asks_for_something || !has_ledger(config) && !would_accept(config, &located) {
         return outcomes(&located, |target| {
-            let mut trial = Trial::new(config, State::default(), Nothing);
+            let mut trial = Trial::new(config, State::default(), EmptyStore);
             Ok(trial.act(target).0)
         });
     }
@@ -137,7 +137,7 @@ pub fn accept(
     let accepted = outcomes(&located, |target| {
         let (outcome, batch) = trial.act(target);
         commit(&mut opened.log, batch)?;
-        trial.engine.settled(trial.engine.state().head());
+        trial.engine.rows_made_durable(trial.engine.state().head());
         Ok(outcome)
     })?;
     Ok(accepted)
@@ -165,7 +165,7 @@ fn has_ledger(config: &ServeConfig) -> bool {
 
 /// Whether anything would become true in a workspace without a ledger.
 fn would_accept(config: &ServeConfig, located: &[(&String, Result<String, Outcome>)]) -> bool {
-    let mut trial = Trial::new(config, State::default(), Nothing);
+    let mut trial = Trial::new(config, State::default(), EmptyStore);
     let mut targets = located
         .iter()
         .filter_map(|(_, target)| target.as_ref().ok());
@@ -223,7 +223,7 @@ impl<S: Store> Trial<S> {
             verb: Verb::Accept,
             target: target.to_owned(),
         };
-        let pending = self.engine.command(SystemClock.now(), directive);
+        let pending = self.engine.receive_command(SystemClock.now(), directive);
         let findings = self.observer.check(pending.checks.clone());
         let texts: Vec<_> = pending
             .reads
@@ -235,12 +235,12 @@ impl<S: Store> Trial<S> {
             _ => None,
         };
         let paths = pending.checks.iter().map(|check| check.path.clone());
-        let answers = Answers {
+        let answers = DiskAnswers {
             findings: paths.zip(findings).collect(),
             texts,
-            ..Answers::default()
+            ..DiskAnswers::default()
         };
-        let batch = self.engine.obey(pending, answers);
+        let batch = self.engine.carry_out_command(pending, answers);
         let outcome = match notice(&batch) {
             Some(Reason::UserAccepted) => Outcome::Accepted,
             Some(Reason::FileMissing) => Outcome::NoFile("there is no such file".into()),

@@ -24,7 +24,7 @@ use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::{Batch, Work};
+use tslp_replay::pending::{Batch, BatchBuilder};
 use tslp_replay::state::State;
 
 use crate::config::ServeConfig;
@@ -220,7 +220,7 @@ struct Adopter<'c> {
     config: &'c ServeConfig,
     engine: Engine<TreeSitterGrammars, Option<StoredContents>>,
     sink: DecisionSink,
-    waiting: Work,
+    waiting: BatchBuilder,
     waiting_bytes: usize,
     summary: Summary,
 }
@@ -268,7 +268,7 @@ impl<'c> Adopter<'c> {
             config,
             engine: startup::engine(state, &config.policy, store),
             sink,
-            waiting: Work::new(),
+            waiting: BatchBuilder::new(),
             waiting_bytes: 0,
             summary: Summary::default(),
         })
@@ -307,7 +307,7 @@ impl<'c> Adopter<'c> {
         if matters || self.engine.tracks(&path) {
             let (finding, found) = content.into_finding(self.engine.symbols_of(&path));
             let before = self.waiting.recorded().len();
-            self.engine.adopt(
+            self.engine.adopt_file(
                 SystemClock.now(),
                 path.clone(),
                 finding,
@@ -317,7 +317,7 @@ impl<'c> Adopter<'c> {
             // No later decision reads a file's bytes from memory; the store returns them.
             self.engine.forget_contents(self.engine.state().head());
             if let DecisionSink::Writer { writer, .. } = &self.sink {
-                self.engine.settled(writer.durable().reached());
+                self.engine.rows_made_durable(writer.durable().reached());
             }
             match skip {
                 Some(skip) => self.summary.skip(path.as_str(), skip),

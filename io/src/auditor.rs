@@ -23,9 +23,9 @@ use crate::channel::ToEngine;
 use crate::chat::reply::ReplyDecoder;
 use crate::json_client::{self, Answer};
 use crate::loop_config::{ModelUpstream, UpstreamConfig};
-use crate::upstream::resolve::{self, Route};
+use crate::upstream::resolve::{self, UpstreamRoute};
 use crate::upstream::server::ServerNumber;
-use queue::{Audit, AuditQueue, CalledOff, Task};
+use queue::{Audit, AuditQueue, AuditorTask, CalledOff};
 
 /// Tokens of an answer. A verdict takes some thirty for each entity; the rest is for models that reason first.
 const ANSWER_TOKENS_MAX: u32 = 1024;
@@ -33,14 +33,14 @@ const ANSWER_TOKENS_MAX: u32 = 1024;
 /// Largest response that is read; many times what the tokens above can take.
 const ANSWER_BYTES_MAX: usize = 256 << 10;
 
-/// How the model server is asked.
+/// The auditor's configuration of model servers.
 #[derive(Clone, Debug)]
 pub struct AuditorConfig {
-    /// Where it is.
+    /// The default model server.
     pub upstream: UpstreamConfig,
-    /// Where it is for some models.
+    /// Model servers for some models.
     pub model_upstreams: Vec<ModelUpstream>,
-    /// Whether it takes a system message.
+    /// The place of the instructions: some models take no system message.
     pub placement: Placement,
     /// Longest wait for a connection.
     pub connect: Duration,
@@ -96,13 +96,13 @@ impl Auditor {
     fn run(mut self) {
         while let Some(task) = self.queue.next() {
             let told = match task {
-                Task::Ask(audit) => {
+                AuditorTask::Ask(audit) => {
                     let (outcome, answer) = self.ask(&audit);
-                    self.tell(audit.episode, outcome, answer)
+                    self.report_outcome(audit.episode, outcome, answer)
                 }
-                Task::Report(episodes) => episodes
-                    .into_iter()
-                    .try_for_each(|episode| self.tell(episode, AuditOutcome::Cancelled, None)),
+                AuditorTask::Report(episodes) => episodes.into_iter().try_for_each(|episode| {
+                    self.report_outcome(episode, AuditOutcome::Cancelled, None)
+                }),
             };
             if told.is_err() {
                 return;
@@ -110,7 +110,7 @@ impl Auditor {
         }
     }
 
-    fn tell(
+    fn report_outcome(
         &self,
         episode: EpisodeId,
         outcome: AuditOutcome,
@@ -127,7 +127,7 @@ impl Auditor {
 
     fn ask(&mut self, audit: &Audit) -> (AuditOutcome, Option<String>) {
         let answer = self.answer(audit);
-        match (answer, self.queue.over()) {
+        match (answer, self.queue.end_audit()) {
             // What was said in full counts, whatever happened since.
             (Ok(answer), _) => (AuditOutcome::Answered, Some(answer)),
             (Err(_), Err(CalledOff)) => (AuditOutcome::Cancelled, None),
@@ -147,9 +147,11 @@ impl Auditor {
         self.tls.clone_from(&route.tls);
         let tcp = self.connect(&route, deadline)?;
         let handle = tcp.try_clone()?;
-        self.queue.talking(handle).map_err(io::Error::other)?;
+        self.queue
+            .keep_stream_to_cancel(handle)
+            .map_err(io::Error::other)?;
         let request = self.request(audit, server);
-        let stream = Timed { tcp, deadline };
+        let stream = DeadlineStream { tcp, deadline };
         let answer = match route.tls {
             None => json_client::answer(stream, &request, ANSWER_BYTES_MAX),
             Some(config) => {
@@ -160,13 +162,13 @@ impl Auditor {
                 json_client::answer(stream, &request, ANSWER_BYTES_MAX)
             }
         };
-        said(&answer?)
+        text_of_answer(&answer?)
     }
 
-    fn connect(&self, route: &Route, deadline: Instant) -> io::Result<TcpStream> {
+    fn connect(&self, route: &UpstreamRoute, deadline: Instant) -> io::Result<TcpStream> {
         let mut failed = io::Error::other("it has no address");
         for address in &route.addresses {
-            let limit = self.config.connect.min(left(deadline)?);
+            let limit = self.config.connect.min(time_left(deadline)?);
             match TcpStream::connect_timeout(address, limit) {
                 Ok(tcp) => {
                     tcp.set_nodelay(true)?;
@@ -202,21 +204,22 @@ impl Auditor {
 struct EngineGone;
 
 /// A stream whose every step ends at the deadline.
-struct Timed {
+struct DeadlineStream {
     tcp: TcpStream,
     deadline: Instant,
 }
 
-impl Read for Timed {
+impl Read for DeadlineStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.tcp.set_read_timeout(Some(left(self.deadline)?))?;
+        self.tcp.set_read_timeout(Some(time_left(self.deadline)?))?;
         self.tcp.read(buffer)
     }
 }
 
-impl Write for Timed {
+impl Write for DeadlineStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.tcp.set_write_timeout(Some(left(self.deadline)?))?;
+        self.tcp
+            .set_write_timeout(Some(time_left(self.deadline)?))?;
         self.tcp.write(bytes)
     }
 
@@ -226,7 +229,7 @@ impl Write for Timed {
 }
 
 /// The time that is left, if there is any.
-fn left(deadline: Instant) -> io::Result<Duration> {
+fn time_left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
         return Err(io::ErrorKind::TimedOut.into());
@@ -259,7 +262,7 @@ fn body(audit: &Audit, placement: Placement) -> String {
 }
 
 /// The text of a completion.
-fn said(answer: &Answer) -> io::Result<String> {
+fn text_of_answer(answer: &Answer) -> io::Result<String> {
     if answer.status != 200 {
         let status = answer.status;
         return Err(io::Error::other(format!("it answers with status {status}")));
@@ -349,7 +352,7 @@ mod tests {
                 status,
                 body: body.into(),
             };
-            assert_eq!(said(&answer).ok().as_deref(), expected, "{body}");
+            assert_eq!(text_of_answer(&answer).ok().as_deref(), expected, "{body}");
         };
         let whole = r#"{"choices":[{"message":{"content":"{}"},"finish_reason":"stop"}]}"#;
         check(200, whole, Some("{}"));

@@ -6,7 +6,7 @@ use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
 use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
 
-use crate::auditor::queue::Mark;
+use crate::auditor::queue::RequestMark;
 use crate::chat::dialect::Dialect;
 use crate::config::secret::Secret;
 use crate::diagnostics::recent;
@@ -23,9 +23,9 @@ pub struct ExchangeId(pub u64);
 pub enum ToEngine {
     /// The whole body of a chat request has arrived.
     Prompt {
-        /// How it is written.
+        /// The API that the client speaks.
         dialect: Dialect,
-        /// Where the answer goes.
+        /// The exchange that the answer belongs to.
         exchange: ExchangeId,
         /// The `x-tslp-session` header.
         session_name: Option<String>,
@@ -38,55 +38,55 @@ pub enum ToEngine {
     },
     /// A side copy of the upstream's response body, transfer codings undone. Sent in pieces of any size.
     ReplyBytes {
-        /// Whose.
+        /// The exchange that this reply belongs to.
         exchange: ExchangeId,
-        /// The bytes; there may be none.
+        /// The bytes; may be empty, when only the handover counts.
         bytes: Vec<u8>,
-        /// Why they are sent now.
+        /// Why the piece is sent now.
         handover: Handover,
     },
-    /// The client has the response as it came: no other round can follow.
+    /// The client received the response unchanged: no further round can follow.
     OneRound(ExchangeId),
     /// The model server's response is over. Sent exactly once for each [`ToLoop::Forward`] and each [`ToLoop::NextRound`], and
     /// once more if the response to the client ends while the engine has yet to say how it goes on.
     ReplyEnd {
-        /// Whose.
+        /// The exchange that this reply belongs to.
         exchange: ExchangeId,
-        /// How.
+        /// How the response ended.
         ending: Ending,
-        /// When.
-        at: Mark,
+        /// The moment of the end in the order of requests; an audit is called off by any request after it.
+        at: RequestMark,
     },
-    /// The sandbox was tested.
+    /// The result of the sandbox's self-test; `Err` holds the reason why tools can't run.
     ToolsTested(Result<(), String>),
-    /// It was looked where the paths of a call lead.
+    /// The paths of a tool call were checked for symbolic links.
     LinksSeen {
-        /// Whose reply names them.
+        /// The exchange whose reply names the paths.
         exchange: ExchangeId,
-        /// Those that lead elsewhere.
+        /// The paths that symbolic links lead elsewhere.
         links: Vec<LinkSeen>,
     },
-    /// A tool came to its end.
+    /// A tool call has finished.
     ToolEnded {
-        /// Whose reply asked for it.
+        /// The exchange whose reply asked for it.
         exchange: ExchangeId,
-        /// The call.
+        /// The call's number.
         call: CallId,
-        /// What came of it.
+        /// How it ended, with its output and resource use.
         outcome: Box<Outcome>,
     },
-    /// A shadow audit came to its end.
+    /// A shadow audit has finished (spec §10).
     Audited {
         /// The episode whose reply was audited.
         episode: EpisodeId,
-        /// How.
+        /// Whether the model answered.
         outcome: AuditOutcome,
         /// The model's text, if it gave one.
         answer: Option<String>,
     },
-    /// The model server told the size of its context.
+    /// The model server reported the size of its context, in tokens.
     ContextTokens(u32),
-    /// No more requests will come; what was sent before still counts.
+    /// No more requests will come; messages sent before this one are still handled.
     Shutdown,
 }
 
@@ -95,7 +95,7 @@ pub enum ToEngine {
 pub enum Handover {
     /// It is large, or the reply may be over.
     Enough,
-    /// Some of the reply has waited long enough: all text that came so far is to be recorded.
+    /// Its oldest unrecorded text has waited for the longest time allowed: all text so far is to be recorded.
     Due,
 }
 
@@ -122,57 +122,57 @@ pub enum Ending {
 pub enum ToLoop {
     /// Send this to the model server in place of the client's request.
     Forward {
-        /// Which.
+        /// The exchange to act on.
         exchange: ExchangeId,
         /// The composed request.
         request: ModelRequest,
         /// Response bytes may reach the client once this position is durable.
         durable_at: Seq,
-        /// Told to the client in the `x-tslp-episode` response header.
+        /// Sent to the client in the `x-tslp-episode` response header.
         episode: EpisodeId,
         /// Whether tools may make it several rounds.
         rounds: RoundsAllowed,
     },
-    /// Say this to the client in the model's place, after a round that has ended.
+    /// Write text of tslp's own into the response, after a round that has ended.
     Say {
-        /// Which.
+        /// The exchange to act on.
         exchange: ExchangeId,
-        /// A piece of the reply's text.
+        /// The text, as if the model had written it.
         text: String,
     },
     /// Don't let the client have the calls of its own tools that a reply holds.
     KeepCallsBack {
-        /// Which.
+        /// The exchange to act on.
         exchange: ExchangeId,
-        /// What the client is told in their place.
+        /// The text that the client receives in their place.
         text: String,
     },
     /// The reply goes on: ask the model server again.
     NextRound {
-        /// Which.
+        /// The exchange to act on.
         exchange: ExchangeId,
-        /// What the model goes on from.
+        /// The conversation so far, with the tools' results.
         request: ModelRequest,
     },
-    /// Relay the exchange with this body, which is no prompt.
+    /// Relay the exchange unrecorded: its body holds no prompt.
     LeaveAlone {
-        /// Which.
+        /// The exchange to act on.
         exchange: ExchangeId,
-        /// The client's own.
+        /// The client's own request.
         request: ModelRequest,
     },
     /// Answer the client at once; nothing goes upstream.
     Answer {
-        /// Which.
+        /// The exchange to act on.
         exchange: ExchangeId,
         /// The whole answer.
         answer: Answer,
     },
     /// The files that this reply is about have been looked at: the client may see the reply's end, and write them.
     Looked(ExchangeId),
-    /// Everything up to here is on disk.
+    /// Every event up to this position is on disk.
     Durable(Seq),
-    /// What tslp is able to do, as the engine sees it.
+    /// The guardian's mode has changed, or is reported for the first time.
     Mode(Mode),
     /// The ledger failed: chat requests are refused from now on, and exchanges that wait for durability end with this.
     LedgerFailed {
@@ -197,16 +197,16 @@ pub enum RoundsAllowed {
 pub struct ModelRequest {
     /// The JSON text of its `model`, by which the server is chosen.
     pub model: Option<String>,
-    /// All of it.
+    /// The complete JSON body.
     pub body: Arc<Vec<u8>>,
 }
 
 /// From the network loop to the diagnostics thread.
 #[derive(Debug)]
 pub struct DiagnosticQuery {
-    /// Where the answer goes.
+    /// The exchange that the answer belongs to.
     pub exchange: ExchangeId,
-    /// What is asked for.
+    /// The page that is asked for.
     pub page: DiagnosticPage,
 }
 

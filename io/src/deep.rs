@@ -10,7 +10,7 @@ use std::path::Path;
 use tslp_core::event::Recorded;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::deep::Deep;
+use tslp_replay::deep::DeepVerifier;
 use tslp_replay::trace::Difference;
 
 pub use listing::{Listed, NOT_DERIVED};
@@ -67,7 +67,7 @@ pub fn verify(
     let mut scan = Scan::begin(data_dir, readers)?;
     let contents = StoredContents::new(readers.open()?, archives);
     let progress = Progress::of(scan.head().seq.0, "events");
-    let mut deep = Deep::new(TreeSitterGrammars, policy.clone(), contents);
+    let mut deep = DeepVerifier::new(TreeSitterGrammars, policy.clone(), contents);
     let mut report = DeepReport::default();
     let mut actions = Actions::default();
     loop {

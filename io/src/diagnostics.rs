@@ -37,11 +37,11 @@ use crate::metrics::{self, Metrics};
 use crate::out::visible_json;
 use crate::scrub::{Progress, Watched};
 
-/// What the diagnostics look at.
+/// The sources of the diagnostics pages.
 pub struct Subject {
     /// Makes read-only connections.
     pub readers: ReaderFactory,
-    /// Where the ledger lies.
+    /// The data directory of the ledger.
     pub data_dir: PathBuf,
     /// The project folder.
     pub workspace: PathBuf,
@@ -55,7 +55,7 @@ pub struct Subject {
     pub safe_mode: Option<String>,
     /// What looks at the ledger behind the start, in a running proxy.
     pub scrub: Option<Watched>,
-    /// How many episodes `/recent` lists unless it is asked otherwise.
+    /// The number of episodes that `/recent` lists by default.
     pub recent_episodes: usize,
     /// Whether tools can run, and why not.
     pub tools: ToolCheck,

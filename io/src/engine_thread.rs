@@ -7,6 +7,7 @@ mod tools;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,17 +29,17 @@ use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding, PendingReply};
+use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding, PendingReply};
 use tslp_replay::state::State;
 
-use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, Mark};
+use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, RequestMark};
 use crate::channel::{
     Answer, Ending, ExchangeId, Handover, ModelRequest, RoundsAllowed, ToEngine, ToLoop,
 };
 use crate::chat::dialect::Dialect;
 use crate::chat::kept_responses::KeptResponses;
-use crate::chat::reply::{ReplyDecoder, Said};
-use crate::chat::request::{self, BadRequest, Envelope, KnownMessages, PromptPlaces};
+use crate::chat::reply::{DecodedPiece, ReplyDecoder};
+use crate::chat::request::{self, BadRequest, KnownMessages, PromptPlaces, RequestEnvelope};
 use crate::chat::rewrite::RewrittenMessages;
 use crate::chat::sent::{SentMessage, SentPrompts};
 use crate::chat::template::KnownText;
@@ -67,39 +68,30 @@ const REPLIES_KEPT_BYTES_MAX: usize = 4 << 20;
 /// STALE files of which the log speaks at one time.
 const STALE_LINES_MAX: usize = 64;
 
-/// What the thread talks to.
-pub struct Wiring {
-    /// Prompts and replies.
+/// The engine thread's channels, clock and counters.
+pub struct EngineWiring {
+    /// Messages from the network loop and the auditor.
     pub from_loop: Receiver<ToEngine>,
-    /// Answers.
+    /// Messages to the network loop.
     pub to_loop: LoopHandle,
-    /// Batches to append.
+    /// Batches for the ledger's writer.
     pub commits: Sender<Commit>,
-    /// How far they are on disk.
+    /// The last position that the writer has made durable.
     pub durable: Arc<DurableHead>,
-    /// Where questions for the model go.
+    /// Questions for the auditor.
     pub audits: AuditQueue,
-    /// What is counted.
+    /// Counters for `/metrics`.
     pub metrics: Arc<Metrics>,
-    /// What time it is; every event carries it.
+    /// Time of day, which every event carries.
     pub clock: Arc<dyn WallClock>,
-}
-
-/// Whether anything more may come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Course {
-    /// It may.
-    On,
-    /// It won't.
-    Over,
 }
 
 /// The engine with its surroundings.
 pub struct EngineThread {
     engine: Engine<TreeSitterGrammars, StoredContents>,
     observer: Box<dyn Look + Send>,
-    wiring: Wiring,
-    running: HashMap<ExchangeId, Running>,
+    wiring: EngineWiring,
+    running: HashMap<ExchangeId, ReplyUnderWay>,
     prompt_costs: PromptCosts,
     known_messages: KnownMessages,
     kept_responses: KeptResponses,
@@ -112,12 +104,12 @@ pub struct EngineThread {
     told_stale: BTreeSet<RelPath>,
     /// Tools for replies, if they are on.
     tools: Option<Box<ToolLoop>>,
-    /// What the network loop was told that tslp is able to do.
+    /// The guardian's mode that the network loop was told last.
     mode: Option<Mode>,
 }
 
 /// A reply under way.
-struct Running {
+struct ReplyUnderWay {
     episode: EpisodeId,
     decoder: ReplyDecoder,
     reply: Reply,
@@ -127,16 +119,16 @@ struct Running {
     calls_looked_at: usize,
     /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
     /// still coming.
-    touched: Touched,
+    touched: TouchedTexts,
     /// How many rounds it may take, and whether its calls wait to be judged.
     rounds: RoundsAllowed,
-    /// What is known of its tools, if it may ask for any.
+    /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
-    /// What the model server says of the first of several rounds.
+    /// The server's figures for the first of several rounds: those of the prompt itself.
     usage_of_first: Option<ServerUsage>,
 }
 
-impl Running {
+impl ReplyUnderWay {
     /// Bytes that are kept of it until it is judged.
     fn kept_bytes(&self) -> usize {
         self.reply.text.len() + self.reply.tail.len() + self.decoder.kept_bytes()
@@ -144,40 +136,40 @@ impl Running {
 }
 
 /// The texts of files that a reply names, as they were when it did; `None` of those that may not be taken.
-type Touched = BTreeMap<RelPath, Option<String>>;
+type TouchedTexts = BTreeMap<RelPath, Option<String>>;
 
-/// What becomes of a request.
-enum Composition {
+/// A request, ready for the model server.
+enum ComposedRequest {
     /// It goes to the model as a prompt.
-    Prompt(Box<(ToLoop, Batch, Sent)>),
+    Prompt(Box<(ToLoop, Batch, PromptToModel)>),
     /// It is relayed with this body.
     LeftAlone(Vec<u8>),
 }
 
 /// A prompt that goes to the model.
-struct Sent {
+struct PromptToModel {
     dialect: Dialect,
     episode: EpisodeId,
     request: Request,
     outgoing: Outgoing,
     conversation: Option<(SessionId, History)>,
     addressee: Addressee,
-    /// What the client sent, where that is something else than what goes to the model.
+    /// The client's body, if it differs from the body that goes to the model.
     client_body: Option<Vec<u8>>,
-    /// Where the prompt is in it.
+    /// The prompt's positions in the client's body.
     client_prompt: PromptPlaces,
-    /// What goes to the model.
+    /// The body that goes to the model.
     body: Arc<Vec<u8>>,
-    /// Where the messages are in it.
+    /// The messages' positions in that body.
     messages: Vec<SentMessage>,
-    /// Texts of the Vault that its messages may hold.
+    /// Vault texts that its messages may contain, to be recorded by reference.
     texts: Vec<ArtifactHash>,
     /// How many rounds its reply may take.
     rounds: RoundsAllowed,
 }
 
 /// Why a prompt can't go on.
-enum Refused {
+enum PromptRefusal {
     Request(BadRequest),
     Ledger(Stopped),
 }
@@ -188,7 +180,7 @@ impl EngineThread {
     pub fn new(
         engine: Engine<TreeSitterGrammars, StoredContents>,
         observer: Box<dyn Look + Send>,
-        wiring: Wiring,
+        wiring: EngineWiring,
     ) -> Self {
         Self {
             engine,
@@ -212,7 +204,7 @@ impl EngineThread {
     pub fn run(mut self) {
         self.begin();
         while let Some(message) = self.next() {
-            if self.take(message) == Course::Over {
+            if self.handle_message(message).is_break() {
                 break;
             }
         }
@@ -220,14 +212,14 @@ impl EngineThread {
 
     /// Goes on from where the last process stopped. To be called once, before anything else.
     pub fn begin(&mut self) {
-        let interrupted = self.engine.resume(self.wiring.clock.now());
+        let interrupted = self.engine.resume_after_restart(self.wiring.clock.now());
         self.commit(interrupted);
         self.tell_mode();
     }
 
-    /// The position that must be durable before the next prompt can be taken; until then [`take`](Self::take) waits.
+    /// The position that must be durable before the next prompt can be taken; until then [`handle_message`](Self::handle_message) waits.
     #[must_use]
-    pub const fn awaited(&self) -> Seq {
+    pub const fn awaited_position(&self) -> Seq {
         self.last_transition
     }
 
@@ -237,9 +229,9 @@ impl EngineThread {
         self.engine.state()
     }
 
-    /// Does all that follows from one message.
-    pub fn take(&mut self, message: ToEngine) -> Course {
-        self.engine.settled(self.wiring.durable.reached());
+    /// Does all that follows from one message. `Break` after [`ToEngine::Shutdown`]: no message may follow.
+    pub fn handle_message(&mut self, message: ToEngine) -> ControlFlow<()> {
+        self.engine.rows_made_durable(self.wiring.durable.reached());
         match message {
             ToEngine::Prompt {
                 dialect,
@@ -249,7 +241,7 @@ impl EngineThread {
                 authorization,
                 body,
             } => {
-                let envelope = Envelope {
+                let envelope = RequestEnvelope {
                     dialect,
                     session_name,
                     attempt: if retry {
@@ -259,7 +251,7 @@ impl EngineThread {
                     },
                 };
                 self.worked_bytes += body.len();
-                self.prompt(exchange, envelope, authorization, body);
+                self.handle_prompt(exchange, envelope, authorization, body);
             }
             ToEngine::ReplyBytes {
                 exchange,
@@ -288,14 +280,15 @@ impl EngineThread {
                 episode,
                 outcome,
                 answer,
-            } => self.audited(episode, outcome, answer.as_deref()),
+            } => self.handle_audit_answer(episode, outcome, answer.as_deref()),
             ToEngine::ContextTokens(tokens) => self.engine.set_budget_tokens(tokens / 2),
-            ToEngine::Shutdown => return Course::Over,
+            ToEngine::Shutdown => return ControlFlow::Break(()),
         }
-        Course::On
+        ControlFlow::Continue(())
     }
 
-    /// What comes next. The first idle moment after a lot of text was worked on goes to giving its memory back.
+    /// The next message; `None` once all senders are gone. The first idle moment after much text was handled is used to
+    /// return its memory to the system.
     fn next(&mut self) -> Option<ToEngine> {
         if self.worked_bytes >= GIVE_BACK_BYTES {
             match self.wiring.from_loop.recv_timeout(IDLE) {
@@ -310,16 +303,16 @@ impl EngineThread {
         self.wiring.from_loop.recv().ok()
     }
 
-    fn prompt(
+    fn handle_prompt(
         &mut self,
         exchange: ExchangeId,
-        envelope: Envelope,
+        envelope: RequestEnvelope,
         authorization: Option<Secret>,
         body: Vec<u8>,
     ) {
         let dialect = envelope.dialect;
         match self.compose(exchange, envelope, authorization, body) {
-            Ok(Composition::LeftAlone(body)) => self.wiring.to_loop.send(ToLoop::LeaveAlone {
+            Ok(ComposedRequest::LeftAlone(body)) => self.wiring.to_loop.send(ToLoop::LeaveAlone {
                 exchange,
                 request: ModelRequest {
                     model: request::model(&body),
@@ -328,12 +321,12 @@ impl EngineThread {
             }),
             // The prompt goes first: its way upstream counts, all else has until the reply comes. The writer is woken last,
             // since both it and this thread use the disk and the second core.
-            Ok(Composition::Prompt(prompt)) => {
+            Ok(ComposedRequest::Prompt(prompt)) => {
                 let (forward, batch, sent) = *prompt;
                 self.wiring.to_loop.send(forward);
                 self.wiring.metrics.count_prompt(sent.dialect);
                 let batch = match self.record_sent(&sent) {
-                    Some(recorded) => batch.and(recorded),
+                    Some(recorded) => batch.merged_with(recorded),
                     None => batch,
                 };
                 self.commit(batch);
@@ -341,7 +334,7 @@ impl EngineThread {
             }
             Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
                 exchange,
-                answer: refused.answer(dialect),
+                answer: refused.into_answer(dialect),
             }),
         }
     }
@@ -349,31 +342,31 @@ impl EngineThread {
     fn compose(
         &mut self,
         exchange: ExchangeId,
-        envelope: Envelope,
+        envelope: RequestEnvelope,
         authorization: Option<Secret>,
         body: Vec<u8>,
-    ) -> Result<Composition, Refused> {
+    ) -> Result<ComposedRequest, PromptRefusal> {
         let dialect = envelope.dialect;
         let reading = request::read(&body, envelope, &mut self.known_messages);
-        let (wire, mut request) = match reading.map_err(Refused::Request)? {
+        let (wire, mut request) = match reading.map_err(PromptRefusal::Request)? {
             Some(read) => read,
-            None => return Ok(Composition::LeftAlone(body)),
+            None => return Ok(ComposedRequest::LeftAlone(body)),
         };
         let previous = wire.previous_response();
         request.continues = previous.and_then(|id| self.kept_responses.session(&id));
         self.wiring
             .durable
             .wait_for(self.last_transition)
-            .map_err(Refused::Ledger)?;
+            .map_err(PromptRefusal::Ledger)?;
         let mut pending = self.engine.receive(self.wiring.clock.now(), request);
-        let answers = Answers {
-            findings: self.look(std::mem::take(&mut pending.checks)),
+        let answers = DiskAnswers {
+            findings: self.check_files(std::mem::take(&mut pending.checks)),
             texts: pending
                 .reads
                 .iter()
                 .map(|path| self.observer.read(path))
                 .collect(),
-            touched: self.touch(&pending.touches),
+            touched: self.read_touched(&pending.touches),
             aftermath: pending
                 .aftermath
                 .iter()
@@ -417,7 +410,7 @@ impl EngineThread {
             episode: composed.episode,
             rounds,
         };
-        let sent = Sent {
+        let sent = PromptToModel {
             dialect,
             episode: composed.episode,
             request: composed.request,
@@ -434,7 +427,7 @@ impl EngineThread {
             texts: texts_named(&composed.batch),
             rounds,
         };
-        Ok(Composition::Prompt(Box::new((
+        Ok(ComposedRequest::Prompt(Box::new((
             forward,
             composed.batch,
             sent,
@@ -442,7 +435,7 @@ impl EngineThread {
     }
 
     /// A reply to the prompt may come from now on.
-    fn await_reply(&mut self, exchange: ExchangeId, sent: Sent) {
+    fn await_reply(&mut self, exchange: ExchangeId, sent: PromptToModel) {
         let client_body = sent.client_body.as_ref().unwrap_or(&sent.body);
         let places = &sent.client_prompt;
         let costs = self.prompt_costs.measure(
@@ -458,7 +451,7 @@ impl EngineThread {
             }
             _ => None,
         };
-        let running = Running {
+        let running = ReplyUnderWay {
             episode: sent.episode,
             decoder: ReplyDecoder::new(sent.dialect),
             reply: Reply::default(),
@@ -475,7 +468,7 @@ impl EngineThread {
 
     /// Records what went to the model, after it went: nothing waits for it. A request beside the conversations isn't
     /// recorded, since the texts in it are.
-    fn record_sent(&mut self, sent: &Sent) -> Option<Batch> {
+    fn record_sent(&mut self, sent: &PromptToModel) -> Option<Batch> {
         let conversation = sent.conversation?;
         let (session, _) = conversation;
         let (request, outgoing) = (&sent.request, &sent.outgoing);
@@ -507,7 +500,7 @@ impl EngineThread {
     }
 
     fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8], handover: Handover) {
-        let kept_of_all: usize = self.running.values().map(Running::kept_bytes).sum();
+        let kept_of_all: usize = self.running.values().map(ReplyUnderWay::kept_bytes).sum();
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
         };
@@ -538,23 +531,25 @@ impl EngineThread {
             touched.or_insert_with_key(|path| observer.touch(path));
         }
         if handover == Handover::Due || running.reply.unrecorded_bytes() >= REPLY_SEGMENT_BYTES {
-            let batch =
-                self.engine
-                    .segment(self.wiring.clock.now(), running.episode, &mut running.reply);
+            let batch = self.engine.record_segment(
+                self.wiring.clock.now(),
+                running.episode,
+                &mut running.reply,
+            );
             self.commit(batch);
         }
     }
 
-    fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
+    fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: RequestMark) {
         if !self.goes_on(exchange, ending, at) {
             self.reply_over(exchange, ending, at);
         }
     }
 
-    fn reply_over(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) {
+    fn reply_over(&mut self, exchange: ExchangeId, ending: Ending, at: RequestMark) {
         let running = self.running.get(&exchange);
         let rounds = running.map_or(RoundsAllowed::One, |running| running.rounds);
-        let ended = self.ended(exchange, ending);
+        let ended = self.end_reply(exchange, ending);
         let looked = ended.map(|(mut pending, mut touched, episode, addressee)| {
             let touches = pending.touches.iter();
             let touched = touches.map(|path| {
@@ -562,10 +557,10 @@ impl EngineThread {
                 known.unwrap_or_else(|| self.observer.touch(path))
             });
             let touched = touched.collect();
-            let answers = Answers {
-                findings: self.look(std::mem::take(&mut pending.checks)),
+            let answers = DiskAnswers {
+                findings: self.check_files(std::mem::take(&mut pending.checks)),
                 touched,
-                ..Answers::default()
+                ..DiskAnswers::default()
             };
             (pending, answers, episode, addressee)
         });
@@ -578,34 +573,35 @@ impl EngineThread {
         let mut calls = Vec::new();
         for recorded in &judged.batch.recorded {
             if let Event::ReplyEnded(ended) = &recorded.event {
-                self.sent_prompts.replied(ended.episode, &ended.segments);
+                self.sent_prompts
+                    .record_reply_segments(ended.episode, &ended.segments);
                 calls.clone_from(&ended.tool_calls);
             }
         }
         self.commit(judged.batch);
         self.observe_calls(episode, &calls, rounds);
         if let Some(question) = judged.audit {
-            self.ask(episode, question, addressee, at);
+            self.ask_for_audit(episode, question, addressee, at);
         }
     }
 
-    /// The whole reply and its code, if the ledger takes it.
-    fn ended(
+    /// Records the reply's end and reads its code; `None` if the exchange has no reply or the ledger has failed.
+    fn end_reply(
         &mut self,
         exchange: ExchangeId,
         ending: Ending,
-    ) -> Option<(PendingReply, Touched, EpisodeId, Addressee)> {
+    ) -> Option<(PendingReply, TouchedTexts, EpisodeId, Addressee)> {
         let mut running = self.running.remove(&exchange)?;
         let said = match ending {
             Ending::Complete { .. } => running.decoder.end(),
-            _ => Said::default(),
+            _ => DecodedPiece::default(),
         };
         if let Some(id) = running.decoder.response_id()
             && let Some(session) = self.engine.session_of(running.episode)
         {
             self.kept_responses.keep(id, session);
         }
-        let outcome = match outcome(ending, &running.decoder)? {
+        let outcome = match reply_outcome(ending, &running.decoder)? {
             // A later round: what the model said before stays on record, but it isn't all of the reply.
             ReplyOutcome::UpstreamRefused(_) | ReplyOutcome::UpstreamUnreachable
                 if !running.reply.segments.is_empty() =>
@@ -626,9 +622,9 @@ impl EngineThread {
         running.reply.tool_calls = tool_calls;
         running.reply.finish_reason = finish_reason;
         let episode = running.episode;
-        let mut pending = self
-            .engine
-            .end(self.wiring.clock.now(), episode, running.reply, outcome);
+        let mut pending =
+            self.engine
+                .end_reply(self.wiring.clock.now(), episode, running.reply, outcome);
         if was_read(outcome) {
             pending.measured = Some(PromptMeasured {
                 episode,
@@ -643,12 +639,12 @@ impl EngineThread {
     }
 
     /// Asks the model about its reply, which ended at `since`, once nobody else needs it.
-    fn ask(
+    fn ask_for_audit(
         &mut self,
         episode: EpisodeId,
         question: AuditQuestion,
         addressee: Addressee,
-        since: Mark,
+        since: RequestMark,
     ) {
         let audit = Audit {
             episode,
@@ -657,35 +653,40 @@ impl EngineThread {
             addressee,
         };
         if let Err(CalledOff) = self.wiring.audits.ask(audit) {
-            self.audited(episode, AuditOutcome::Cancelled, None);
+            self.handle_audit_answer(episode, AuditOutcome::Cancelled, None);
         }
     }
 
-    fn audited(&mut self, episode: EpisodeId, outcome: AuditOutcome, answer: Option<&str>) {
-        let mut pending = self
-            .engine
-            .audited(self.wiring.clock.now(), episode, outcome, answer);
+    fn handle_audit_answer(
+        &mut self,
+        episode: EpisodeId,
+        outcome: AuditOutcome,
+        answer: Option<&str>,
+    ) {
+        let mut pending =
+            self.engine
+                .receive_audit_answer(self.wiring.clock.now(), episode, outcome, answer);
         let checks = std::mem::take(&mut pending.checks);
         // Without an answer nothing can be promoted, and a prompt may be waiting.
         let findings = match outcome {
-            AuditOutcome::Answered => self.look(checks),
+            AuditOutcome::Answered => self.check_files(checks),
             AuditOutcome::NoAnswer | AuditOutcome::Cancelled | AuditOutcome::Failed => Vec::new(),
         };
-        let batch = self.engine.settle(pending, findings);
+        let batch = self.engine.settle_audit(pending, findings);
         self.commit(batch);
     }
 
-    fn touch(&mut self, paths: &[RelPath]) -> Vec<Option<String>> {
+    fn read_touched(&mut self, paths: &[RelPath]) -> Vec<Option<String>> {
         paths.iter().map(|path| self.observer.touch(path)).collect()
     }
 
-    fn look(&mut self, checks: Vec<DiskCheck>) -> Vec<Finding> {
+    fn check_files(&mut self, checks: Vec<DiskCheck>) -> Vec<FileFinding> {
         let paths: Vec<_> = checks.iter().map(|check| check.path.clone()).collect();
         paths.into_iter().zip(self.observer.check(checks)).collect()
     }
 
-    /// Says once of a file that it became STALE, and what to do.
-    fn tell_of_stale(&mut self, path: &RelPath) {
+    /// Logs once for each file that it became STALE, and how to accept it.
+    fn warn_of_stale(&mut self, path: &RelPath) {
         let stale = self.engine.stale_in(path);
         if stale == 0 {
             self.told_stale.remove(path);
@@ -718,7 +719,7 @@ impl EngineThread {
                     }
                 }
                 Event::DiskObserved(observed) => {
-                    self.tell_of_stale(&observed.path);
+                    self.warn_of_stale(&observed.path);
                 }
                 Event::NoticeIssued(notice) if notice.reason.halts_all_tools() => {
                     self.stop_tools();
@@ -740,8 +741,8 @@ impl EngineThread {
     }
 }
 
-impl Refused {
-    fn answer(self, dialect: Dialect) -> Answer {
+impl PromptRefusal {
+    fn into_answer(self, dialect: Dialect) -> Answer {
         let refusal = match self {
             Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
             Self::Ledger(Stopped(message)) => Refusal::new(503, "ledger_failed", message),
@@ -779,22 +780,22 @@ fn recorded_texts(message: &ReadMessage) -> Vec<KnownText<'_>> {
     std::iter::once(said).chain(others).collect()
 }
 
-/// Takes what a piece of a reply said.
-fn take_said(reply: &mut Reply, said: &Said) {
+/// Appends a decoded piece to the reply.
+fn take_said(reply: &mut Reply, said: &DecodedPiece) {
     reply.tail.push_str(&said.text);
     for (kind, choice, text) in &said.parts {
         reply.parts.add(*kind, *choice, text);
     }
 }
 
-/// Whether the body is something else than a model's reply: then it is recorded as it came.
-fn is_no_reply(outcome: ReplyOutcome, running: &Running) -> bool {
+/// Whether the body is no model's reply, such as an error page: then it is recorded unread.
+fn is_no_reply(outcome: ReplyOutcome, running: &ReplyUnderWay) -> bool {
     let is_refused = matches!(outcome, ReplyOutcome::UpstreamRefused(_));
     let said_nothing = running.reply.tail.is_empty() && running.reply.segments.is_empty();
     is_refused || said_nothing && running.decoder.is_unreadable()
 }
 
-/// Whether the model server has read the prompt, at least in part, as far as can be told.
+/// Whether the model server presumably read the prompt, at least in part.
 const fn was_read(outcome: ReplyOutcome) -> bool {
     match outcome {
         ReplyOutcome::Completed | ReplyOutcome::ClientGone | ReplyOutcome::UpstreamBroken => true,
@@ -804,9 +805,9 @@ const fn was_read(outcome: ReplyOutcome) -> bool {
     }
 }
 
-/// What an ending on the sockets means for the reply. A reply that said itself that it is done is complete, whoever
-/// closed first. `None`: the ledger takes nothing more.
-fn outcome(ending: Ending, decoder: &ReplyDecoder) -> Option<ReplyOutcome> {
+/// The outcome to record for an ending on the sockets. A reply with its closing event or finish reason is complete, even if
+/// a connection broke afterwards. `None`: the ledger takes nothing more.
+fn reply_outcome(ending: Ending, decoder: &ReplyDecoder) -> Option<ReplyOutcome> {
     Some(match ending {
         Ending::Complete { status } if !(200..300).contains(&status) => {
             ReplyOutcome::UpstreamRefused(status)

@@ -14,6 +14,7 @@ mod upstreams;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -28,11 +29,11 @@ use crate::guard::{Guard, GuardError};
 use crate::http::socket::{Ready, Socket};
 use crate::loop_config::LoopConfig;
 use crate::metrics::Metrics;
-use crate::upstream::resolve::Resolved;
-use crate::upstream::server::{Server, ServerNumber};
-use client::{Client, Link, Stage};
+use crate::upstream::resolve::ResolvedRoute;
+use crate::upstream::server::{ServerNumber, UpstreamServer};
+use client::{Client, ClientStage, UpstreamLink};
 use memory_budget::MemoryBudget;
-use net::{FIRST_KEY, Net, Rouse, System, Wake, inherited_listener};
+use net::{FIRST_KEY, Net, Rouse, SystemNet, Wake, inherited_listener};
 
 /// Read buffer shared by all connections.
 const SCRATCH_BYTES: usize = 64 * 1024;
@@ -53,7 +54,7 @@ pub enum BindError {
     /// The address can't be had.
     #[error("can't listen on {address}: {error}")]
     Listen {
-        /// What was asked for.
+        /// The address that was asked for.
         address: SocketAddr,
         /// The system's answer.
         error: io::Error,
@@ -68,34 +69,34 @@ pub enum BindError {
     Poll(#[from] io::Error),
 }
 
-/// What the loop is told.
+/// An item in the loop's inbox.
 #[derive(Debug)]
-enum Inbox {
-    /// By the engine, the ledger's writer, or the diagnostics.
+enum LoopInput {
+    /// From the engine, the ledger's writer, or the diagnostics.
     Message(ToLoop),
-    /// By the resolver's thread.
-    Route(ServerNumber, Resolved),
-    /// By whoever ends the process.
+    /// From the resolver's thread: a server's address.
+    Route(ServerNumber, ResolvedRoute),
+    /// The process is to end.
     Shutdown,
 }
 
-/// What the loop sends to. It never waits on any of it.
+/// The channels that the loop sends to. It never waits on any of them.
 #[derive(Clone, Debug)]
 pub struct LoopChannels {
-    /// Prompts and replies.
+    /// Prompts and reply bytes, for the engine.
     pub to_engine: Sender<ToEngine>,
     /// Diagnostics; a full channel is answered with 503.
     pub to_diagnostics: Sender<DiagnosticQuery>,
     /// Audits, which every request for the model calls off.
     pub audits: AuditQueue,
-    /// What is counted.
+    /// Counters for `/metrics`.
     pub metrics: Arc<Metrics>,
 }
 
 /// Sends to the loop from any thread.
 #[derive(Clone, Debug)]
 pub struct LoopHandle {
-    sender: Sender<Inbox>,
+    sender: Sender<LoopInput>,
     rouse: Arc<dyn Rouse>,
     woken: Arc<AtomicBool>,
 }
@@ -104,16 +105,16 @@ impl LoopHandle {
     /// Hands a message over and wakes the loop. Waits while the loop has too many messages; a message to a loop that
     /// has ended is dropped.
     pub fn send(&self, message: ToLoop) {
-        self.hand_over(Inbox::Message(message));
+        self.hand_over(LoopInput::Message(message));
     }
 
     /// Asks for a graceful end: no new connections, responses under way may finish until the deadline, then the engine
     /// is told and [`MainLoop::run`] returns.
     pub fn shutdown(&self) {
-        self.hand_over(Inbox::Shutdown);
+        self.hand_over(LoopInput::Shutdown);
     }
 
-    fn hand_over(&self, item: Inbox) {
+    fn hand_over(&self, item: LoopInput) {
         if self.sender.send(item).is_err() || self.woken.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -123,45 +124,36 @@ impl LoopHandle {
     }
 }
 
-/// Whether the loop goes on.
+/// The loop's way from serving to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// There may be more to do.
-    Again,
-    /// It has ended.
-    Over,
-}
-
-/// What the loop is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Course {
+enum LoopPhase {
     Serving,
     /// Nothing new is taken; what is under way may go on until then.
     Stopping(Instant),
     /// The engine has to be told that it was the last; then the loop ends.
-    Telling,
+    TellingEngine,
 }
 
 /// The network thread's state.
 #[derive(Debug)]
 pub struct MainLoop {
     net: Box<dyn Net>,
-    /// What the last poll said.
+    /// Kept between polls for its allocation.
     wakes: Vec<Wake>,
     accept_retry: Option<Instant>,
-    inbox: Receiver<Inbox>,
+    inbox: Receiver<LoopInput>,
     handle: LoopHandle,
     channels: LoopChannels,
     config: LoopConfig,
     guard: Guard,
     // Ordered, so that what happens to many at once happens in the order of their keys.
     clients: BTreeMap<usize, Box<Client>>,
-    links: BTreeMap<usize, Link>,
+    links: BTreeMap<usize, UpstreamLink>,
     exchanges: BTreeMap<ExchangeId, usize>,
     /// Exchanges that need the model, or may come to need it.
     in_use: BTreeMap<ExchangeId, InUse>,
     /// The default server, then those for some models.
-    servers: Vec<Server>,
+    servers: Vec<UpstreamServer>,
     /// Messages that found the engine's channel full, in order.
     engine_queue: VecDeque<ToEngine>,
     /// Clients whose upstream isn't read because of that.
@@ -175,9 +167,9 @@ pub struct MainLoop {
     room_waiters: Vec<usize>,
     durable: Seq,
     ledger_failure: Option<String>,
-    /// What the engine says that tslp is able to do.
+    /// The guardian's mode, as the engine reported it last.
     mode: Mode,
-    /// Whether the default model server couldn't be reached the last time.
+    /// Whether the last attempt to reach the default model server failed.
     upstream_is_down: bool,
     scratch: Vec<u8>,
     /// Clients that used up their turn with more to do.
@@ -185,10 +177,10 @@ pub struct MainLoop {
     next_key: usize,
     next_exchange: u64,
     next_deadline: Option<Instant>,
-    /// When text of some reply is to be recorded next.
+    /// The earliest moment at which a reply's text has to be recorded.
     next_handover: Option<Instant>,
     now: Instant,
-    course: Course,
+    phase: LoopPhase,
 }
 
 impl MainLoop {
@@ -206,8 +198,8 @@ impl MainLoop {
         };
         // The guard may refuse an address that must not even be bound for a moment.
         Guard::new(address, &config.guard)?;
-        let (net, bound, rouse) = System::listen(address, inherited)?;
-        let (main_loop, handle) = Self::over(Box::new(net), rouse, bound, config, channels)?;
+        let (net, bound, rouse) = SystemNet::listen(address, inherited)?;
+        let (main_loop, handle) = Self::with_net(Box::new(net), rouse, bound, config, channels)?;
         Ok((main_loop, bound, handle))
     }
 
@@ -215,7 +207,7 @@ impl MainLoop {
     ///
     /// # Errors
     /// When the guard refuses the configuration.
-    pub fn over(
+    pub fn with_net(
         net: Box<dyn Net>,
         rouse: Arc<dyn Rouse>,
         bound: SocketAddr,
@@ -232,7 +224,7 @@ impl MainLoop {
         let others = config.model_upstreams.iter();
         let servers = std::iter::once(&config.upstream)
             .chain(others.map(|server| &server.upstream))
-            .map(|upstream| Server::new(upstream.clone()))
+            .map(|upstream| UpstreamServer::new(upstream.clone()))
             .collect();
         let main_loop = Self {
             now: net.now(),
@@ -265,22 +257,22 @@ impl MainLoop {
             next_exchange: 1,
             next_deadline: None,
             next_handover: None,
-            course: Course::Serving,
+            phase: LoopPhase::Serving,
         };
         Ok((main_loop, handle))
     }
 
     /// Serves until [`LoopHandle::shutdown`]; an error is a failure of polling itself.
     pub fn run(mut self) -> io::Result<()> {
-        while self.turn()? == Turn::Again {}
+        while self.run_once()?.is_continue() {}
         Ok(())
     }
 
-    /// Waits for something to happen and does all that follows from it without waiting.
+    /// Polls once, then handles every event without waiting. `Break` once the loop has ended.
     ///
     /// # Errors
     /// A failure of polling itself.
-    pub fn turn(&mut self) -> io::Result<Turn> {
+    pub fn run_once(&mut self) -> io::Result<ControlFlow<()>> {
         let timeout = self.timeout();
         let mut wakes = std::mem::take(&mut self.wakes);
         match self.net.poll(&mut wakes, timeout) {
@@ -300,7 +292,7 @@ impl MainLoop {
         if self.budget.take_eased() {
             self.again.append(&mut self.room_waiters);
         }
-        Ok(self.follow_course())
+        Ok(self.advance_shutdown())
     }
 
     fn dispatch(&mut self, wake: Wake) {
@@ -320,7 +312,7 @@ impl MainLoop {
             // The socket was closed earlier in this turn.
             return;
         };
-        link.transport.note(ready);
+        link.transport.note_readiness(ready);
         match link.client {
             Some(client) => self.drive(client),
             // A server has nothing to say between requests: it closes, or it is out of step.
@@ -366,8 +358,8 @@ impl MainLoop {
         key
     }
 
-    fn follow_course(&mut self) -> Turn {
-        if let Course::Stopping(until) = self.course {
+    fn advance_shutdown(&mut self) -> ControlFlow<()> {
+        if let LoopPhase::Stopping(until) = self.phase {
             let quiet = self
                 .clients
                 .values()
@@ -377,24 +369,24 @@ impl MainLoop {
                     self.drop_client(client);
                 }
                 self.tell_engine(ToEngine::Shutdown);
-                self.course = Course::Telling;
+                self.phase = LoopPhase::TellingEngine;
             }
         }
-        match self.course {
-            Course::Telling if self.engine_queue.is_empty() => Turn::Over,
-            _ => Turn::Again,
+        match self.phase {
+            LoopPhase::TellingEngine if self.engine_queue.is_empty() => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
         }
     }
 
     fn begin_stop(&mut self) {
-        if self.course != Course::Serving {
+        if self.phase != LoopPhase::Serving {
             return;
         }
         self.net.stop_listening();
         self.channels.audits.close();
-        self.course = Course::Stopping(self.now + self.config.timeouts.shutdown);
+        self.phase = LoopPhase::Stopping(self.now + self.config.timeouts.shutdown);
         let idle = |client: &Client| {
-            client.exchange.is_none() && client.stage == Stage::Open && client.out.is_empty()
+            client.exchange.is_none() && client.stage == ClientStage::Open && client.out.is_empty()
         };
         let keys = self.clients.iter().filter(|(_, client)| idle(client));
         for key in keys.map(|(key, _)| *key).collect::<Vec<_>>() {
@@ -409,9 +401,9 @@ impl MainLoop {
             return Some(Duration::ZERO);
         }
         let engine = (!self.engine_queue.is_empty()).then(|| self.now + ENGINE_RETRY);
-        let stop = match self.course {
-            Course::Stopping(until) => Some(until),
-            Course::Serving | Course::Telling => None,
+        let stop = match self.phase {
+            LoopPhase::Stopping(until) => Some(until),
+            LoopPhase::Serving | LoopPhase::TellingEngine => None,
         };
         [
             engine,

@@ -24,7 +24,7 @@ pub enum Route {
 /// The table.
 pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
     let method = head.method.as_str();
-    if Dialect::at(head.path()).is_some() {
+    if Dialect::of_path(head.path()).is_some() {
         return only(method, &["POST"], "POST", Route::Chat);
     }
     match (head.path(), debug) {

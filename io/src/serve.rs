@@ -24,7 +24,7 @@ use crate::demo_model::DemoModel;
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{Diagnostics, Subject};
-use crate::engine_thread::{EngineThread, Wiring};
+use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::exit::Exit;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Durability, Failure, LedgerWriter, Remedy, WriterLimits};
@@ -601,7 +601,7 @@ fn start_engine(
         Arc::new(TreeSitterGrammars),
         Arc::new(SystemClock),
     );
-    let wiring = Wiring {
+    let wiring = EngineWiring {
         from_loop: surroundings.from_loop,
         to_loop: handle.clone(),
         commits,

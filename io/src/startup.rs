@@ -14,7 +14,7 @@ use tslp_projections::{EventAt, TABLES};
 use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
-use tslp_replay::state::{Restoring, State};
+use tslp_replay::state::{State, StateRestorer};
 use tslp_replay::store::Store;
 
 use crate::VERSION;
@@ -172,7 +172,7 @@ pub(crate) fn restore(
     event: EventAt<'_>,
     head: Seq,
 ) -> Result<(State, Vec<TableDigest>), String> {
-    let mut restoring = Restoring::default();
+    let mut restoring = StateRestorer::default();
     let mut digests = vec![TableDigest::default(); TABLES.len()];
     for (index, table) in TABLES.iter().enumerate() {
         if table.is_archive() {
@@ -181,7 +181,7 @@ pub(crate) fn restore(
         let mut taken = Ok(());
         let read = read(index, &mut |row| {
             digests[index].add(&row);
-            taken = restoring.take(index, &row, event);
+            taken = restoring.restore_row(index, &row, event);
             match taken {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
@@ -213,7 +213,7 @@ fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartErro
 /// The engine of this program: with the grammars that it links, and the rules in force put on record.
 pub fn engine<S: Store>(state: State, policy: &Policy, store: S) -> Engine<TreeSitterGrammars, S> {
     let mut engine = Engine::new(state, TreeSitterGrammars, policy.clone(), store);
-    engine.declare(VERSION);
+    engine.declare_rules(VERSION);
     engine
 }
 
@@ -339,7 +339,7 @@ pub fn rebuild(log: &mut SqliteLog, bar: Bar) -> Result<State, StartError> {
     let state = replay.into_state();
     for (index, table) in TABLES.iter().enumerate() {
         if !table.is_archive() {
-            rebuild.fill(index, |visit| state.rows(index, visit))?;
+            rebuild.fill(index, |visit| state.visit_rows(index, visit))?;
         }
     }
     rebuild.commit(state.head())?;

@@ -15,14 +15,15 @@ use tslp_core::limits::SESSIONS_KEPT;
 use tslp_core::policy::Policy;
 
 use crate::engine::Engine;
-use crate::engine::retrace::Turn;
+use crate::engine::retrace::PromptOccurrence;
 use crate::state::State;
 use crate::step;
 use crate::store::Store;
-use crate::trace::{Cause, Difference};
+use crate::trace::{Difference, DifferenceCause};
 
-/// Walks a ledger once. Memory grows with the state and the longest step, not with the ledger.
-pub struct Deep<G, S> {
+/// Verifies a ledger in one pass by making every decision again. Memory grows with the state and the longest step, not with
+/// the ledger.
+pub struct DeepVerifier<G, S> {
     engine: Engine<G, S>,
     step: Vec<Recorded>,
     /// The last prompts, which may be sent again.
@@ -30,8 +31,8 @@ pub struct Deep<G, S> {
     decisions: u64,
 }
 
-impl<G: Grammars, S: Store> Deep<G, S> {
-    /// Starts before the first event. `store` holds at least all that is known before the one at hand.
+impl<G: Grammars, S: Store> DeepVerifier<G, S> {
+    /// Starts before the first event. `store` must hold everything recorded before the event at hand.
     #[must_use]
     pub fn new(grammars: G, policy: Policy, store: S) -> Self {
         Self {
@@ -42,7 +43,7 @@ impl<G: Grammars, S: Store> Deep<G, S> {
         }
     }
 
-    /// Takes the next event of the ledger, and tells what differs in the steps that ended with it.
+    /// Takes the next event of the ledger, and returns the differences in the steps that it ended.
     pub fn next(&mut self, recorded: Recorded) -> Vec<Difference> {
         let mut differences = Vec::new();
         if !step::goes_on(&self.step, &recorded) {
@@ -55,7 +56,7 @@ impl<G: Grammars, S: Store> Deep<G, S> {
         differences
     }
 
-    /// The ledger has ended: tells what differs in its last step.
+    /// The ledger has ended: returns the differences in its last step.
     pub fn finish(&mut self) -> Vec<Difference> {
         // Content that nothing names yet is what comes first of the events that are missing.
         let contents = self.step.iter().rev();
@@ -72,13 +73,13 @@ impl<G: Grammars, S: Store> Deep<G, S> {
             let is_missing = is_one_sided && difference.seq >= first_missing;
             let follows = is_uncomposed && one.is_some_and(follows_from_composition);
             if is_missing || follows {
-                difference.causes.push(Cause::CutShort);
+                difference.causes.push(DifferenceCause::CutShort);
             }
         }
         differences
     }
 
-    /// How many decisions were made again.
+    /// The number of decisions made again.
     #[must_use]
     pub const fn decisions(&self) -> u64 {
         self.decisions
@@ -94,7 +95,7 @@ impl<G: Grammars, S: Store> Deep<G, S> {
         let mut step = core::mem::take(&mut self.step);
         let decisions = step.iter().filter(|recorded| is_decision(&recorded.event));
         self.decisions += decisions.count() as u64;
-        let mut differences: Vec<Difference> = step.iter().filter_map(misnamed).collect();
+        let mut differences: Vec<Difference> = step.iter().filter_map(check_content_hash).collect();
         while matches!(
             step.first(),
             Some(Recorded {
@@ -102,14 +103,14 @@ impl<G: Grammars, S: Store> Deep<G, S> {
                 ..
             })
         ) {
-            self.engine.observed(step.remove(0));
+            self.engine.fold_observed(step.remove(0));
         }
-        let head = step::head(&step).map(|at| step[at].clone());
+        let head = step::defining_event(&step).map(|at| step[at].clone());
         differences.extend(match head {
-            None => self.rest(step),
+            None => self.retrace_unclaimed(step),
             Some(head) => self.retrace_step(&head, step),
         });
-        self.engine.settled(self.engine.state().head());
+        self.engine.rows_made_durable(self.engine.state().head());
         differences
     }
 
@@ -117,54 +118,63 @@ impl<G: Grammars, S: Store> Deep<G, S> {
         let at = head.at;
         match &head.event {
             Event::PromptReceived(prompt) => {
-                let standing = self.engine.standing(prompt, Turn::First, &step);
+                let standing = self
+                    .engine
+                    .prompt_standing(prompt, PromptOccurrence::First, &step);
                 self.observe_until(head, &mut step);
-                let differences = self.engine.retraced(step, |engine| {
-                    engine.retrace_prompt(at, prompt, Turn::First, standing);
+                let differences = self.engine.retrace_step(step, |engine| {
+                    engine.retrace_prompt(at, prompt, PromptOccurrence::First, standing);
                 });
-                self.remember(prompt.clone());
+                self.remember_prompt(prompt.clone());
                 differences
             }
             Event::PromptComposed(composed) => {
                 let Some(prompt) = self.prompts.get(&composed.episode) else {
-                    return self.rest(step);
+                    return self.retrace_unclaimed(step);
                 };
-                let mut differences = looks(&mut self.engine, &mut step, composed.episode);
-                let standing = self.engine.standing(prompt, Turn::Retry, &[]);
-                differences.extend(self.engine.retraced(step, |engine| {
-                    engine.retrace_prompt(at, prompt, Turn::Retry, standing);
+                let mut differences =
+                    retrace_leading_looks(&mut self.engine, &mut step, composed.episode);
+                let standing = self
+                    .engine
+                    .prompt_standing(prompt, PromptOccurrence::Retry, &[]);
+                differences.extend(self.engine.retrace_step(step, |engine| {
+                    engine.retrace_prompt(at, prompt, PromptOccurrence::Retry, standing);
                 }));
                 differences
             }
             Event::SideRequestReceived(_) | Event::PromptSent(_) => {
                 self.observe_until(head, &mut step);
-                self.rest(step)
+                self.retrace_unclaimed(step)
             }
             Event::ReplySegment(_) | Event::ReplyPart(_) => {
-                let differences = looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
+                let differences =
+                    retrace_leading_looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
                 self.observe_until(head, &mut step);
                 differences
             }
             Event::ReplyEnded(ended) => {
-                let mut differences = looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
+                let mut differences =
+                    retrace_leading_looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
                 self.observe_until(head, &mut step);
-                differences.extend(self.reply(head, ended, step));
+                differences.extend(self.retrace_reply_step(head, ended, step));
                 differences
             }
             Event::AuditAnswered(answered) => {
-                let mut differences = looks(&mut self.engine, &mut step, answered.episode);
+                let mut differences =
+                    retrace_leading_looks(&mut self.engine, &mut step, answered.episode);
                 differences.extend(
                     self.engine
-                        .retraced(step, |engine| engine.retrace_audit(at, answered)),
+                        .retrace_step(step, |engine| engine.retrace_audit(at, answered)),
                 );
                 differences
             }
             Event::DirectiveGiven(given) => {
-                let mut differences = looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
+                let mut differences =
+                    retrace_leading_looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
                 let is_answered = step
                     .iter()
                     .any(|recorded| matches!(recorded.event, Event::NoticeIssued(_)));
-                differences.extend(self.engine.retraced(step, |engine| match is_answered {
+                differences.extend(self.engine.retrace_step(step, |engine| match is_answered {
                     true => engine.retrace_command(at, given),
                     false => engine.retrace_adopted(at, given),
                 }));
@@ -172,52 +182,53 @@ impl<G: Grammars, S: Store> Deep<G, S> {
             }
             Event::ActionRequested(_) | Event::PolicyApproved(_) => {
                 self.observe_until(head, &mut step);
-                self.rest(step)
+                self.retrace_unclaimed(step)
             }
             // Whether the decision itself is right is for whoever can read the profile.
             Event::ActionJudged(judged) => {
                 self.observe_until(head, &mut step);
                 self.engine
-                    .retraced(step, |engine| engine.retrace_judgement(at, judged))
+                    .retrace_step(step, |engine| engine.retrace_judgement(at, judged))
             }
             Event::ToolRan(ran) => {
                 self.observe_until(head, &mut step);
                 self.engine
-                    .retraced(step, |engine| engine.retrace_run(at, ran))
+                    .retrace_step(step, |engine| engine.retrace_run(at, ran))
             }
-            _ => self.rest(step),
+            _ => self.retrace_unclaimed(step),
         }
     }
 
-    fn reply(
+    fn retrace_reply_step(
         &mut self,
         head: &Recorded,
         ended: &ReplyEnded,
         step: Vec<Recorded>,
     ) -> Vec<Difference> {
         self.engine
-            .retraced(step, |engine| engine.retrace_reply(head.at, ended))
+            .retrace_step(step, |engine| engine.retrace_reply(head.at, ended))
     }
 
-    /// Looks between steps; whatever else there is follows from nothing.
-    fn rest(&mut self, mut step: Vec<Recorded>) -> Vec<Difference> {
-        let mut differences = looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
-        differences.extend(self.engine.retraced(step, |_| ()));
+    /// A step without a defining event: only looks at the disk are accounted for, anything else is unexpected.
+    fn retrace_unclaimed(&mut self, mut step: Vec<Recorded>) -> Vec<Difference> {
+        let mut differences =
+            retrace_leading_looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
+        differences.extend(self.engine.retrace_step(step, |_| ()));
         differences
     }
 
-    /// Folds everything up to the step's head, which is what was observed.
+    /// Folds everything up to the step's defining event: input from outside, about which nothing is decided.
     fn observe_until(&mut self, head: &Recorded, step: &mut Vec<Recorded>) {
         let observed = step
             .iter()
             .take_while(|recorded| recorded.seq <= head.seq)
             .count();
         for recorded in step.drain(..observed) {
-            self.engine.observed(recorded);
+            self.engine.fold_observed(recorded);
         }
     }
 
-    fn remember(&mut self, prompt: PromptReceived) {
+    fn remember_prompt(&mut self, prompt: PromptReceived) {
         self.prompts.insert(prompt.episode, prompt);
         if self.prompts.len() > SESSIONS_KEPT {
             self.prompts.pop_first();
@@ -225,8 +236,8 @@ impl<G: Grammars, S: Store> Deep<G, S> {
     }
 }
 
-/// Takes the looks again that stand at the step's beginning. What they make void belongs to this episode, or to none.
-fn looks<G: Grammars, S: Store>(
+/// Retraces the looks at the disk that a step begins with. Proposals that they discard belong to this episode, or to none.
+fn retrace_leading_looks<G: Grammars, S: Store>(
     engine: &mut Engine<G, S>,
     step: &mut Vec<Recorded>,
     episode: EpisodeId,
@@ -238,7 +249,7 @@ fn looks<G: Grammars, S: Store>(
         });
         let episode = if belongs { episode } else { EpisodeId::OUTSIDE };
         let first = look.first().cloned();
-        differences.extend(engine.retraced(look, |engine| {
+        differences.extend(engine.retrace_step(look, |engine| {
             if let Some(Recorded {
                 at,
                 event: Event::DiskObserved(look),
@@ -278,8 +289,8 @@ const fn is_decision(event: &Event) -> bool {
     )
 }
 
-/// Content under an address that isn't its own.
-fn misnamed(recorded: &Recorded) -> Option<Difference> {
+/// The difference if content is recorded under a hash that isn't its own.
+fn check_content_hash(recorded: &Recorded) -> Option<Difference> {
     let Event::Content(content) = &recorded.event else {
         return None;
     };

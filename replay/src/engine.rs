@@ -39,13 +39,14 @@ use tslp_core::view::{Divergence, View};
 use tslp_projections::vault::VaultLocation;
 
 use crate::pending::{
-    Answers, Batch, Checks, ComposedPrompt, DiskCheck, Examined, Finding, JudgedReply, Kind,
-    PendingAudit, PendingCommand, PendingPrompt, PendingReply, Work,
+    Batch, BatchBuilder, ComposedPrompt, DiskAnswers, DiskCheck, DiskChecks, ExaminedPrompt,
+    FileFinding, JudgedReply, PendingAudit, PendingCommand, PendingPrompt, PendingReply,
+    RequestKind,
 };
 use crate::state::{State, StateView};
 use crate::store::{Store, Unreadable};
-use crate::trace::Trace;
-use seen::{Seen, SentPrompts, SentTexts};
+use crate::trace::RecordedStep;
+use seen::{ModelSight, SentPrompts, SentTexts};
 
 pub mod call;
 mod examine;
@@ -59,17 +60,17 @@ pub struct Engine<G, S> {
     state: State,
     grammars: G,
     policy: Policy,
-    store: Overlay<S>,
-    /// What was learnt of messages' texts.
+    store: UncommittedOverlay<S>,
+    /// A cache of facts about messages' texts; affects only speed.
     index: RefCell<TextIndex>,
-    /// What went to the model for the replies under way.
+    /// The texts sent to the model, for each reply under way.
     sent: SentPrompts,
-    /// The program that decides, if its rules are to be recorded.
+    /// The version of tslp to record with its rules; `None`: rules aren't recorded.
     program: Option<String>,
     /// Whether the rules may differ from those on record.
     undeclared: bool,
-    /// What is on record of the step under way, if a ledger is being retraced: then that is folded.
-    trace: Option<Trace>,
+    /// While a ledger is retraced: the recorded events of the current step, which are folded in place of today's decisions.
+    trace: Option<RecordedStep>,
 }
 
 impl<G: Grammars, S: Store> Engine<G, S> {
@@ -80,7 +81,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             grammars,
             index: RefCell::new(TextIndex::new(&policy.workspace_root)),
             policy,
-            store: Overlay {
+            store: UncommittedOverlay {
                 stored: store,
                 fresh: BTreeMap::new(),
             },
@@ -91,9 +92,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    /// From now on the rules in force are recorded together with what they decide, wherever they differ from those on
-    /// record. `program` is the version of tslp. The token budget is no reason: each prompt records its own.
-    pub fn declare(&mut self, program: &str) {
+    /// Records the rules in force with the next decision, if they differ from those on record. `program` is the version of
+    /// tslp. A changed token budget alone is no difference, since each prompt records its own.
+    pub fn declare_rules(&mut self, program: &str) {
         self.program = Some(program.into());
         self.undeclared = true;
     }
@@ -108,32 +109,32 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.policy.budget_tokens = tokens;
     }
 
-    /// Lets go of what the store can give from now on: everything up to `durable` is committed, and the store sees it.
-    pub fn settled(&mut self, durable: Seq) {
+    /// Frees what the store can supply from now on: everything up to `durable` is committed and visible to the store.
+    pub fn rows_made_durable(&mut self, durable: Seq) {
         self.forget_contents(durable);
         if self.store.has_archives() {
-            self.state.settled(durable);
+            self.state.rows_made_durable(durable);
         }
     }
 
-    /// Lets go of the bytes of content events up to `until`, stored or not: nothing will look at them.
+    /// Frees the bytes of content events up to `until`, even those that aren't stored: nothing will read them.
     pub fn forget_contents(&mut self, until: Seq) {
         self.store.fresh = self.store.fresh.split_off(&until.next());
     }
 
-    /// Forgets what was learnt of messages' texts, which decides nothing but how long a prompt takes.
+    /// Empties the cache of facts about messages' texts. The next prompt takes longer; no decision changes.
     pub fn forget_texts(&mut self) {
         self.index = RefCell::new(TextIndex::new(&self.policy.workspace_root));
     }
 
-    /// Goes on with another store, which gives all that was settled so far.
+    /// Replaces the store by another one, which supplies at least all that was freed so far ([`Self::rows_made_durable`]).
     pub fn set_store(&mut self, store: S) {
         self.store.stored = store;
     }
 
-    /// A prompt has come in.
+    /// Handles a prompt's arrival: records it, and returns the files to look at before it can be composed.
     pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
-        let mut work = Work::new();
+        let mut work = BatchBuilder::new();
         if side_request::is_side_request(&request) {
             let (episode, events) = receive::receive_side_request(&self.view(), &request);
             self.fold(at, events, &mut work);
@@ -145,7 +146,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 at,
                 request,
                 work,
-                kind: Kind::SideRequest(episode),
+                kind: RequestKind::SideRequest(episode),
             };
         }
         let mut received = receive::receive(&self.view(), &request);
@@ -159,12 +160,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             at,
             request,
             work,
-            kind: Kind::Prompt(received, examined),
+            kind: RequestKind::Prompt(received, examined),
         }
     }
 
-    /// The files have been looked at: the user's code becomes true, and the prompt is composed.
-    pub fn compose(&mut self, pending: PendingPrompt, answers: Answers) -> ComposedPrompt {
+    /// Composes a prompt, once its files have been looked at. The user's code becomes true first.
+    pub fn compose(&mut self, pending: PendingPrompt, answers: DiskAnswers) -> ComposedPrompt {
         let PendingPrompt {
             touches,
             aftermath,
@@ -175,8 +176,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             ..
         } = pending;
         let (received, examined) = match kind {
-            Kind::Prompt(received, examined) => (received, examined),
-            Kind::SideRequest(episode) => {
+            RequestKind::Prompt(received, examined) => (received, examined),
+            RequestKind::SideRequest(episode) => {
                 return ComposedPrompt {
                     episode,
                     batch: work.finish(&self.state),
@@ -186,7 +187,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 };
             }
         };
-        let Examined {
+        let ExaminedPrompt {
             prompt,
             pasted,
             repeated,
@@ -201,7 +202,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let messages = request.messages.iter().map(|message| &**message);
             let sent = SentTexts::of_messages(&self.view(), ids.1, history, messages);
             let files = aftermath.into_iter().zip(answers.aftermath);
-            self.judge_aftermath(at, ids, files, &self.seen(Some(sent)), &mut work);
+            self.judge_aftermath(at, ids, files, &self.model_sight(Some(sent)), &mut work);
         }
         // What was just taken may be what the prompt names.
         let mentions = self.mentions(&request, &received, &prompt, (&pasted, &repeated));
@@ -214,7 +215,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for pasted in &pasted {
             let found = {
                 let view = self.view();
-                self.reading(&view).reapplied(&pasted.found)
+                self.code_reader(&view).reapplied(&pasted.found)
             };
             self.decide(at, &mut work, |engine, policy| {
                 write_head::write_head(
@@ -266,9 +267,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    /// A new process goes on: replies that the old one left under way were broken off.
-    pub fn resume(&mut self, at: UnixMillis) -> Batch {
-        let mut work = Work::new();
+    /// Records that replies, tool calls and audits under way in the previous process were interrupted.
+    pub fn resume_after_restart(&mut self, at: UnixMillis) -> Batch {
+        let mut work = BatchBuilder::new();
         for call in self.view().tools_under_way() {
             self.fold(at, tools::interrupted(call), &mut work);
         }
@@ -284,10 +285,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
-    /// The user gives a directive on the command line.
-    pub fn command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
-        let mut work = Work::new();
-        let order = self.order(
+    /// Records a directive given on the command line, and returns the file to look at before it is carried out.
+    pub fn receive_command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
+        let mut work = BatchBuilder::new();
+        let order = self.record_directive(
             at,
             EpisodeId::OUTSIDE,
             directive,
@@ -295,9 +296,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             &mut work,
         );
         let reads: Vec<RelPath> = order.accepts().cloned().into_iter().collect();
-        let mut checks = Checks::default();
+        let mut checks = DiskChecks::default();
         if let Ok(entity) = &order.entity {
-            checks.add(&self.view(), &entity.path);
+            checks.add_file(&self.view(), &entity.path);
         }
         PendingCommand {
             checks: checks.into_vec(),
@@ -308,8 +309,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    /// The file has been looked at: the command is carried out.
-    pub fn obey(&mut self, pending: PendingCommand, answers: Answers) -> Batch {
+    /// Carries out a command, once its file has been looked at.
+    pub fn carry_out_command(&mut self, pending: PendingCommand, answers: DiskAnswers) -> Batch {
         let PendingCommand {
             at,
             order,
@@ -346,7 +347,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    /// How many entities of the file are STALE, as it was last seen.
+    /// The number of STALE entities in the file, as it was last seen.
     pub fn stale_in(&self, path: &RelPath) -> usize {
         let view = self.view();
         let symbols = view.symbols_of(path).into_iter().map(Some);
@@ -363,10 +364,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// The file of a path that a tool call begins with, if nothing is known of it.
     pub fn unknown_file(&self, written: &str) -> Option<RelPath> {
-        touch::by_path(self.reading(&self.view()), written)
+        touch::by_path(self.code_reader(&self.view()), written)
     }
 
-    /// Whether anything of the file is true.
+    /// Whether any entity of the file is true.
     pub fn tracks(&self, path: &RelPath) -> bool {
         self.view().tracks(path)
     }
@@ -378,16 +379,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         symbols
     }
 
-    /// The user takes a file as it stands on disk: `finding` is what disk holds, told for the symbols that are true and
-    /// for those that `found` defines, its code where it could be read. No event is added where nothing changes. Files have
-    /// nothing to do with each other, so `work` may grow by many before it is finished.
-    pub fn adopt(
+    /// The user takes a file as it stands on disk: `finding` is what disk holds, with slices for the symbols that are true and
+    /// those that `found` defines, its code where it could be read. No event is added where nothing changes. Files are
+    /// independent of each other, so one `work` may collect many of them.
+    pub fn adopt_file(
         &mut self,
         at: UnixMillis,
         path: RelPath,
         finding: DiskFinding,
         found: Option<&FoundCode>,
-        work: &mut Work,
+        work: &mut BatchBuilder,
     ) {
         self.observe(
             at,
@@ -396,7 +397,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             work,
         );
         if let Some(found) = found {
-            self.take(at, &path, found, work);
+            self.record_adoption(at, &path, found, work);
         }
     }
 
@@ -408,13 +409,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         episode: EpisodeId,
         paths: Vec<RelPath>,
         texts: Vec<Option<String>>,
-        work: &mut Work,
+        work: &mut BatchBuilder,
     ) {
         let mut taken: Vec<FoundCode> = Vec::new();
         for (path, text) in paths.into_iter().zip(texts) {
             let Some(text) = text else { continue };
             let found = found_code::code_of_file(&self.grammars, path.clone(), &text);
-            let is_adoptable = touch::was_not_proposed(self.reading(&self.view()), &found);
+            let is_adoptable = touch::was_not_proposed(self.code_reader(&self.view()), &found);
             if let Some(file) = found.as_disk_file().filter(|_| is_adoptable) {
                 let finding = (path, DiskFinding::File(file));
                 self.observe(at, episode, Vec::from([finding]), work);
@@ -435,8 +436,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         at: UnixMillis,
         (episode, session): (EpisodeId, SessionId),
         files: impl Iterator<Item = (RelPath, FileText)>,
-        seen: &Seen,
-        work: &mut Work,
+        seen: &ModelSight,
+        work: &mut BatchBuilder,
     ) {
         // Only where something is judged: each prompt of an agent comes by here.
         let mut asked = None;
@@ -461,14 +462,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     gained: &BTreeSet::new(),
                     grammars: &engine.grammars,
                     written: WriteState::OnDisk,
-                    seen: &|entities| engine.seen_of(seen, entities),
+                    seen: &|entities| engine.entities_seen(seen, entities),
                 };
                 propose::propose(judging, &found, &MessagePieces::default())
             });
         }
     }
 
-    fn take(&mut self, at: UnixMillis, path: &RelPath, found: &FoundCode, work: &mut Work) {
+    fn record_adoption(
+        &mut self,
+        at: UnixMillis,
+        path: &RelPath,
+        found: &FoundCode,
+        work: &mut BatchBuilder,
+    ) {
         let events = write_head::adopt_file(&self.view(), EpisodeId::OUTSIDE, found);
         if !events.is_empty() {
             let given = DirectiveGiven {
@@ -481,27 +488,27 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    /// The files among these that anything true stands in, to be looked at between prompts.
-    pub fn tracked(&self, paths: impl IntoIterator<Item = RelPath>) -> Vec<DiskCheck> {
-        let mut checks = Checks::default();
+    /// A disk check for each of these files that holds anything true.
+    pub fn checks_of_tracked(&self, paths: impl IntoIterator<Item = RelPath>) -> Vec<DiskCheck> {
+        let mut checks = DiskChecks::default();
         for path in paths {
             if self.view().tracks(&path) {
-                checks.add(&self.view(), &path);
+                checks.add_file(&self.view(), &path);
             }
         }
         checks.into_vec()
     }
 
-    /// Files have been looked at between prompts.
-    pub fn notice(&mut self, at: UnixMillis, findings: Vec<Finding>) -> Batch {
-        let mut work = Work::new();
+    /// Records what files held that were looked at between prompts.
+    pub fn record_disk_changes(&mut self, at: UnixMillis, findings: Vec<FileFinding>) -> Batch {
+        let mut work = BatchBuilder::new();
         self.observe(at, EpisodeId::OUTSIDE, findings, &mut work);
         work.finish(&self.state)
     }
 
-    /// A prompt has gone to the model.
+    /// Records the request that went to the model.
     pub fn record_sent(&mut self, at: UnixMillis, prompt: SentPrompt) -> Batch {
-        let mut work = Work::new();
+        let mut work = BatchBuilder::new();
         let events = sent::record_sent(&self.view(), prompt);
         self.fold(at, events, &mut work);
         work.finish(&self.state)
@@ -517,48 +524,53 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.view().holds(artifact)
     }
 
-    /// A text of the Vault.
+    /// A text from the Vault; `None` if it isn't there or isn't UTF-8.
     pub fn text(&self, artifact: ArtifactHash) -> Option<String> {
         String::from_utf8(self.view().content(artifact)?).ok()
     }
 
     /// Some of a reply's text is to be recorded while the rest is still coming.
-    pub fn segment(&mut self, at: UnixMillis, episode: EpisodeId, reply: &mut Reply) -> Batch {
-        let mut work = Work::new();
-        let events = reply.segment(&self.view(), episode);
-        self.fold(at, events, &mut work);
-        work.finish(&self.state)
-    }
-
-    /// A part of a reply is over: all of its text is to be recorded.
-    pub fn whole_segment(
+    pub fn record_segment(
         &mut self,
         at: UnixMillis,
         episode: EpisodeId,
         reply: &mut Reply,
     ) -> Batch {
-        let mut work = Work::new();
+        let mut work = BatchBuilder::new();
+        let events = reply.segment(&self.view(), episode);
+        self.fold(at, events, &mut work);
+        work.finish(&self.state)
+    }
+
+    /// Records all text of a reply so far, because a part of it has ended.
+    pub fn record_whole_segment(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        reply: &mut Reply,
+    ) -> Batch {
+        let mut work = BatchBuilder::new();
         let events = reply.whole_segment(&self.view(), episode);
         self.fold(at, events, &mut work);
         work.finish(&self.state)
     }
 
-    /// A reply has ended.
-    pub fn end(
+    /// Records a reply's end, and returns the files to look at before its code is judged.
+    pub fn end_reply(
         &mut self,
         at: UnixMillis,
         episode: EpisodeId,
         mut reply: Reply,
         outcome: ReplyOutcome,
     ) -> PendingReply {
-        let mut work = Work::new();
+        let mut work = BatchBuilder::new();
         let events = reply.end(&self.view(), episode, outcome);
         self.fold(at, events, &mut work);
         self.read_reply(at, episode, reply, outcome, work)
     }
 
-    /// The files have been looked at: the reply's code is judged.
-    pub fn judge(&mut self, pending: PendingReply, answers: Answers) -> JudgedReply {
+    /// Judges a reply's code, once its files have been looked at.
+    pub fn judge(&mut self, pending: PendingReply, answers: DiskAnswers) -> JudgedReply {
         let PendingReply {
             touches,
             at,
@@ -573,19 +585,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.observe(at, episode, answers.findings, &mut work);
         self.take_touched(at, episode, touches, answers.touched, &mut work);
         let session = self.view().session_of(episode).unwrap_or_default();
-        let asked = match found.is_empty() {
-            true => String::new(),
-            false => prompt::last_asked(&self.view(), session),
+        let asked = if found.is_empty() {
+            String::new()
+        } else {
+            prompt::last_asked(&self.view(), session)
         };
         let words = self.text_around_code(&asked);
         let before = work.recorded.len();
         let gained = propose::lines_gained(&self.view(), &found);
         let sent = self.sent.remove(&episode);
-        let seen = self.seen(sent);
+        let seen = self.model_sight(sent);
         for found in &found {
             let found = {
                 let view = self.view();
-                self.reading(&view).reapplied(found)
+                self.code_reader(&view).reapplied(found)
             };
             self.decide(at, &mut work, |engine, policy| {
                 let judging = JudgingContext {
@@ -597,7 +610,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     gained: &gained,
                     grammars: &engine.grammars,
                     written: WriteState::NotYet,
-                    seen: &|entities| engine.seen_of(&seen, entities),
+                    seen: &|entities| engine.entities_seen(&seen, entities),
                 };
                 propose::propose(judging, &found, &containers)
             });
@@ -624,17 +637,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    /// A shadow audit has ended; `answer` is the model's text, if there is any.
-    pub fn audited(
+    /// Returns the files to look at before a shadow audit's result counts. `answer` is the model's text, if it gave one.
+    pub fn receive_audit_answer(
         &mut self,
         at: UnixMillis,
         episode: EpisodeId,
         outcome: AuditOutcome,
         answer: Option<&str>,
     ) -> PendingAudit {
-        let mut checks = Checks::default();
+        let mut checks = DiskChecks::default();
         for path in audit::audited_files(&self.view(), episode) {
-            checks.add(&self.view(), &path);
+            checks.add_file(&self.view(), &path);
         }
         PendingAudit {
             checks: checks.into_vec(),
@@ -645,9 +658,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    /// The files have been looked at: the audit's answer counts.
-    pub fn settle(&mut self, pending: PendingAudit, findings: Vec<Finding>) -> Batch {
-        let mut work = Work::new();
+    /// Applies an audit's result, once its files have been looked at.
+    pub fn settle_audit(&mut self, pending: PendingAudit, findings: Vec<FileFinding>) -> Batch {
+        let mut work = BatchBuilder::new();
         self.observe(pending.at, pending.episode, findings, &mut work);
         let answer = pending.answer.as_deref();
         self.decide(pending.at, &mut work, |engine, _| {
@@ -656,7 +669,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
-    fn reading<'r>(&'r self, view: &'r StateView<'r>) -> CodeReader<'r> {
+    fn code_reader<'r>(&'r self, view: &'r StateView<'r>) -> CodeReader<'r> {
         CodeReader {
             view,
             grammars: &self.grammars,
@@ -671,13 +684,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    fn order(
+    fn record_directive(
         &mut self,
         at: UnixMillis,
         episode: EpisodeId,
         directive: Directive,
         said: PromptRepetition,
-        work: &mut Work,
+        work: &mut BatchBuilder,
     ) -> ResolvedDirective {
         let order = direct::resolve_directive(&self.view(), &self.policy, &directive, said);
         let given = DirectiveGiven {
@@ -693,8 +706,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         at: UnixMillis,
         episode: EpisodeId,
-        findings: Vec<Finding>,
-        work: &mut Work,
+        findings: Vec<FileFinding>,
+        work: &mut BatchBuilder,
     ) {
         for (path, finding) in findings {
             let Some(event) = observe::observe(&self.view(), path.clone(), finding) else {
@@ -708,13 +721,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 }
 
-/// What is stored, and the bytes of events that aren't stored yet.
-struct Overlay<S> {
+/// The store, overlaid with the content of events that aren't committed yet.
+struct UncommittedOverlay<S> {
     stored: S,
     fresh: BTreeMap<Seq, Arc<[u8]>>,
 }
 
-impl<S: Store> Store for Overlay<S> {
+impl<S: Store> Store for UncommittedOverlay<S> {
     fn has_archives(&self) -> bool {
         self.stored.has_archives()
     }

@@ -29,7 +29,7 @@ pub enum ReplayError {
     Undecodable {
         /// Its position.
         seq: u64,
-        /// What the decoder says.
+        /// The decoder's message.
         reason: String,
     },
 }
@@ -143,7 +143,7 @@ impl Replay {
         self.step_with(stored, decode, &mut Changes::discarding())
     }
 
-    /// As [`Replay::step`], and tells which rows change.
+    /// As [`Replay::step`], and collects the rows that change.
     ///
     /// # Errors
     /// As [`Replay::step`].
@@ -163,13 +163,13 @@ impl Replay {
         Ok(())
     }
 
-    /// Lets go of what the archives' tables hold of the events so far (see [`State::settled`]). Folding goes on without
+    /// Lets go of what the archives' tables hold of the events so far (see [`State::rows_made_durable`]). Folding goes on without
     /// it.
     pub fn settle(&mut self) {
-        self.state.settled(self.state.head());
+        self.state.rows_made_durable(self.state.head());
     }
 
-    /// How far the replay has come.
+    /// The last event folded, with the chain's hash after it.
     #[must_use]
     pub const fn head(&self) -> Head {
         self.chain.head()

@@ -1,4 +1,4 @@
-//! What a ledger store must offer; free of any store's own types, so that another log can take SQLite's place.
+//! The interface of a ledger store, without any store's own types, so that another log can replace SQLite.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::chain::ChainHash;
 pub struct Stored {
     /// Position; dense from 1.
     pub seq: Seq,
-    /// When the edge handed it in.
+    /// The time at which the io layer handed it in.
     pub at: UnixMillis,
     /// Name and layout version, such as `prompt_received.v1`.
     pub kind: String,

@@ -1,4 +1,4 @@
-//! Work between two steps of the engine: what is to be looked at first, and what was decided so far.
+//! What the engine hands out between two of its calls: files to look at, and the batch so far.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -28,12 +28,12 @@ pub struct DiskCheck {
     pub path: RelPath,
     /// Sorted, without repetition.
     pub symbols: Vec<Symbol>,
-    /// What was last seen there. Where the file's text is still the same, nobody has to parse it.
+    /// The file as it was last seen: if its text hasn't changed, it needn't be parsed again.
     pub last_seen: Option<DiskFile>,
 }
 
-/// What a check found.
-pub type Finding = (RelPath, DiskFinding);
+/// A file and what a look at it found.
+pub type FileFinding = (RelPath, DiskFinding);
 
 /// Events to append as one transaction, with the row changes that they cause.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Batch {
 
     /// This batch and the next one as one transaction.
     #[must_use]
-    pub fn and(mut self, next: Self) -> Self {
+    pub fn merged_with(mut self, next: Self) -> Self {
         self.recorded.extend(next.recorded);
         self.changes.extend(next.changes);
         self
@@ -68,25 +68,25 @@ pub struct PendingPrompt {
     pub reads: Vec<RelPath>,
     /// Files that the prompt names and that nothing is known of.
     pub touches: Vec<RelPath>,
-    /// Files that the last reply was refused for: what its client made of them all the same.
+    /// Files that the last reply was refused for, to see whether its client has written them all the same.
     pub aftermath: Vec<RelPath>,
     pub(crate) at: UnixMillis,
     pub(crate) request: Request,
-    pub(crate) work: Work,
-    pub(crate) kind: Kind,
+    pub(crate) work: BatchBuilder,
+    pub(crate) kind: RequestKind,
 }
 
-/// Whose request it is.
-pub(crate) enum Kind {
+/// Who made a request: the user, or the client on its own account.
+pub(crate) enum RequestKind {
     /// The user's.
-    Prompt(ReceivedPrompt, Examined),
+    Prompt(ReceivedPrompt, ExaminedPrompt),
     /// The client's own, with its episode.
     SideRequest(EpisodeId),
 }
 
-/// What a prompt says.
-pub(crate) struct Examined {
-    /// What the user says in it.
+/// A prompt's contents, as far as they matter to decisions.
+pub(crate) struct ExaminedPrompt {
+    /// The user's own text in it.
     pub(crate) prompt: String,
     pub(crate) pasted: Vec<PastedCode>,
     /// Code in it that was sent before.
@@ -104,19 +104,19 @@ pub struct PendingCommand {
     pub reads: Vec<RelPath>,
     pub(crate) at: UnixMillis,
     pub(crate) order: ResolvedDirective,
-    pub(crate) work: Work,
+    pub(crate) work: BatchBuilder,
 }
 
-/// What the surroundings answer to a [`PendingPrompt`].
+/// Disk's answers to the questions of a [`PendingPrompt`], [`PendingReply`] or [`PendingCommand`].
 #[derive(Debug, Default)]
-pub struct Answers {
-    /// What was found, for each check.
-    pub findings: Vec<Finding>,
-    /// What was read, for each of the reads.
+pub struct DiskAnswers {
+    /// The findings, one for each check.
+    pub findings: Vec<FileFinding>,
+    /// The file's text for each of the reads, in order.
     pub texts: Vec<FileText>,
     /// The text of each of the touched files that may be taken; `None` of those that may not.
     pub touched: Vec<Option<String>>,
-    /// What was read of the files that the last reply was refused for.
+    /// The text of each file that the last reply was refused for, in order.
     pub aftermath: Vec<FileText>,
 }
 
@@ -124,21 +124,21 @@ pub struct Answers {
 pub struct ComposedPrompt {
     /// Its episode.
     pub episode: EpisodeId,
-    /// What to append before any byte of the reply reaches the client.
+    /// The events to make durable before any byte of the reply reaches the client.
     pub batch: Batch,
     /// The client's request.
     pub request: Request,
-    /// What goes to the model in its place.
+    /// The request that goes to the model in its place.
     pub outgoing: Outgoing,
-    /// Its session and how older messages are treated; `None` of a request beside the conversations.
+    /// Its session and how older messages are treated; `None` for a request outside the conversations.
     pub conversation: Option<(SessionId, History)>,
 }
 
-/// What came of a reply.
+/// The decisions about a reply.
 pub struct JudgedReply {
-    /// What to append before the reply's end reaches the client.
+    /// The events to append before the reply's end reaches the client.
     pub batch: Batch,
-    /// What to ask the model about it, once nobody waits for the model (spec §10).
+    /// The question for a shadow audit, to be asked once nobody waits for the model (spec §10).
     pub audit: Option<AuditQuestion>,
 }
 
@@ -158,7 +158,7 @@ pub struct PendingReply {
     pub checks: Vec<DiskCheck>,
     /// Files that the reply names and that nothing is known of; to be read before the client has the reply's end.
     pub touches: Vec<RelPath>,
-    /// What the prompt cost, to be recorded with the reply's end.
+    /// The prompt's costs, to be recorded with the reply's end.
     pub measured: Option<PromptMeasured>,
     pub(crate) at: UnixMillis,
     pub(crate) episode: EpisodeId,
@@ -166,17 +166,17 @@ pub struct PendingReply {
     pub(crate) text: String,
     pub(crate) found: Vec<FoundCode>,
     pub(crate) containers: MessagePieces,
-    pub(crate) work: Work,
+    pub(crate) work: BatchBuilder,
 }
 
-/// Events and changes of a batch in the making.
+/// Collects the events and row changes of one [`Batch`].
 #[derive(Debug, Default)]
-pub struct Work {
+pub struct BatchBuilder {
     pub(crate) recorded: Vec<Recorded>,
     pub(crate) changes: Changes,
 }
 
-impl Work {
+impl BatchBuilder {
     /// Nothing yet.
     #[must_use]
     pub const fn new() -> Self {
@@ -200,7 +200,7 @@ impl Work {
         &self.recorded
     }
 
-    /// The batch, once all of it is folded and nothing else.
+    /// The batch. `state` must have folded all of its events and none after them, since rows are read from it.
     #[must_use]
     pub fn finish(self, state: &State) -> Batch {
         Batch {
@@ -212,11 +212,11 @@ impl Work {
 
 /// Collects files to look at, each once, their symbols sorted.
 #[derive(Default)]
-pub(crate) struct Checks(BTreeMap<RelPath, DiskCheck>);
+pub(crate) struct DiskChecks(BTreeMap<RelPath, DiskCheck>);
 
-impl Checks {
-    /// What is true of a file is looked for, and what may become so by a late grant.
-    pub(crate) fn add(&mut self, view: &dyn View, path: &RelPath) {
+impl DiskChecks {
+    /// Adds a file once, with the symbols that are true in it and those that a later grant may make true.
+    pub(crate) fn add_file(&mut self, view: &dyn View, path: &RelPath) {
         if self.0.contains_key(path) {
             return;
         }
@@ -241,7 +241,7 @@ impl Checks {
         let Some(path) = found.usable_path() else {
             return;
         };
-        self.add(view, path);
+        self.add_file(view, path);
         if let Some(check) = self.0.get_mut(path) {
             check.symbols.extend(found.symbols());
             check.symbols.sort();

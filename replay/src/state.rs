@@ -90,7 +90,7 @@ impl State {
         }
     }
 
-    /// What became of the tables' rows while `changes` were collected; nothing was folded since.
+    /// The row changes for `changes`. Nothing may have been folded after them, since rows are read from the state as it is.
     #[must_use]
     pub fn rows_changed(&self, changes: Changes) -> Vec<RowChange> {
         let one = |row: Option<Vec<Value>>| row.into_iter().collect();
@@ -109,9 +109,9 @@ impl State {
         })
     }
 
-    /// Lets go of the archives' rows up to `durable`, which the store gives from now on. So memory grows with what is
-    /// true, and not with history.
-    pub fn settled(&mut self, durable: Seq) {
+    /// Frees the archive rows up to `durable`, which the store supplies from now on. So memory grows with what is true, not
+    /// with history.
+    pub fn rows_made_durable(&mut self, durable: Seq) {
         self.vault.forget_durable(durable);
         self.edits.forget_durable(durable);
         self.state_map.forget_durable(durable);
@@ -170,13 +170,13 @@ impl State {
     #[must_use]
     pub fn digest(&self, table: usize) -> TableDigest {
         let mut digest = TableDigest::default();
-        self.rows(table, &mut |row| digest.add(&row));
+        self.visit_rows(table, &mut |row| digest.add(&row));
         digest
     }
 
     /// All rows of one table, by key, of an archive those that aren't settled; `table` is an index into
     /// [`tslp_projections::TABLES`].
-    pub fn rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
+    pub fn visit_rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
         match table {
             tslp_projections::VAULT => self.vault.rows(visit),
             tslp_projections::COUNTERS => self.counters.rows(visit),
@@ -210,19 +210,19 @@ impl State {
     }
 }
 
-/// A state that is made again from its rows.
+/// Rebuilds a state from its stored rows.
 #[derive(Default)]
-pub struct Restoring {
+pub struct StateRestorer {
     state: State,
 }
 
-impl Restoring {
-    /// Takes back the next row: those of a table in the order of their keys, and the tables in the order of
+impl StateRestorer {
+    /// Restores the next row: those of a table in the order of their keys, and the tables in the order of
     /// [`tslp_projections::TABLES`]. The archives' rows stay in the store.
     ///
     /// # Errors
     /// When no fold writes it.
-    pub fn take(
+    pub fn restore_row(
         &mut self,
         table: usize,
         row: &[Value],
@@ -258,7 +258,7 @@ impl Restoring {
         }
     }
 
-    /// All rows were taken back: the state after the event at `head`.
+    /// The state after the event at `head`, once all rows were restored.
     ///
     /// # Errors
     /// When they can't be those of one state.

@@ -1,4 +1,4 @@
-//! Where one step of the engine ends on record and the next one begins.
+//! Finds the boundaries between the engine's steps in the record.
 //!
 //! The record has no marks for that. All events of a step bear the same time, and a step's kinds of events follow one
 //! another in an order of their own; where a look at the disk could end one step or begin the next, it makes no
@@ -11,8 +11,8 @@ use tslp_core::ids::EpisodeId;
 
 use crate::trace::is_look;
 
-/// The event that says what a step is.
-pub(crate) fn head(step: &[Recorded]) -> Option<usize> {
+/// The position of the event that determines what kind of step it is.
+pub(crate) fn defining_event(step: &[Recorded]) -> Option<usize> {
     let is_head = |recorded: &Recorded| {
         matches!(
             recorded.event,
@@ -36,7 +36,7 @@ pub(crate) fn head(step: &[Recorded]) -> Option<usize> {
     })
 }
 
-/// Whether the step has come to its end with its last event.
+/// Whether the step's last event always ends a step.
 pub(crate) fn is_whole(step: &[Recorded]) -> bool {
     step.last().is_some_and(|last| {
         matches!(
@@ -53,7 +53,7 @@ pub(crate) fn is_whole(step: &[Recorded]) -> bool {
     })
 }
 
-/// Whether an event belongs to the step before it.
+/// Whether `next` belongs to the same step as the events in `step`.
 pub(crate) fn goes_on(step: &[Recorded], next: &Recorded) -> bool {
     let Some(last) = step.last() else {
         return true;
@@ -66,7 +66,7 @@ pub(crate) fn goes_on(step: &[Recorded], next: &Recorded) -> bool {
     if last.at != next.at || stands_alone || is_whole(step) {
         return false;
     }
-    match head(step).map(|at| &step[at].event) {
+    match defining_event(step).map(|at| &step[at].event) {
         Some(Event::PromptReceived(_)) => belongs_to_prompt(&next.event),
         Some(Event::ReplyEnded(ended)) => {
             ended.outcome == ReplyOutcome::Completed && follows(step, &next.event, ended.episode)
@@ -105,7 +105,7 @@ const fn belongs_to_prompt(next: &Event) -> bool {
     )
 }
 
-/// Whether an event can follow from what the step is about.
+/// Whether an event can follow from the step's defining event.
 fn follows(step: &[Recorded], next: &Event, of: EpisodeId) -> bool {
     let is_decided = || {
         step.iter().any(|recorded| {
@@ -128,7 +128,7 @@ fn follows(step: &[Recorded], next: &Event, of: EpisodeId) -> bool {
     }
 }
 
-/// Whether an event can follow before it is clear what the step is about.
+/// Whether an event can follow while the step has no defining event yet.
 fn opens(step: &[Recorded], next: &Event) -> bool {
     let all = |wanted: &dyn Fn(&Event) -> bool| {
         let mut events = step.iter().map(|recorded| &recorded.event);

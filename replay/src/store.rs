@@ -1,4 +1,4 @@
-//! What a state doesn't hold itself, because it grows with history: the bytes of content events, and the archives' rows.
+//! Access to what grows with history, and which a state therefore doesn't hold: content events' bytes, and archive rows.
 
 use alloc::sync::Arc;
 
@@ -9,13 +9,13 @@ use tslp_projections::vault::VaultLocation;
 /// The ledger's store, as decisions ask it. It may be ahead of the state that asks: answers name the event that they
 /// come from, and what the state doesn't know yet doesn't count.
 pub trait Store {
-    /// Whether it gives the archives' rows. Where it doesn't, the state has to keep them.
+    /// Whether it supplies archive rows. If it doesn't, the state has to keep them.
     fn has_archives(&self) -> bool;
 
     /// The bytes of the content event at `seq`; `None` if there is no such event or it can't be read.
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>>;
 
-    /// Where an artifact's bytes stand; `None` if it was never recorded.
+    /// The location of an artifact's bytes; `None` if it was never recorded.
     ///
     /// # Errors
     /// When the store can't be read.
@@ -27,7 +27,7 @@ pub trait Store {
     /// When the store can't be read.
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable>;
 
-    /// What the edit with this text made when it last applied, up to the event `until`.
+    /// The artifact that the edit with this text produced when it last applied, up to the event `until`.
     ///
     /// # Errors
     /// When the store can't be read.
@@ -40,9 +40,9 @@ pub struct Unreadable;
 
 /// A store that holds nothing, for an engine that keeps all that it has decided.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nothing;
+pub struct EmptyStore;
 
-impl Store for Nothing {
+impl Store for EmptyStore {
     fn has_archives(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What is on record of one step, held against what is decided today.
+//! Compares the recorded events of one step with today's decisions.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
@@ -11,9 +11,9 @@ use tslp_core::event::{ArtifactCaptured, ContentKind, Event, Recorded};
 use tslp_core::ids::{Seq, VersionId};
 use tslp_core::reason::Reason;
 
-/// Why today's engine decides otherwise than the one on record.
+/// Why today's engine decides differently from the record.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
+pub enum DifferenceCause {
     /// Another grammar, or other pattern data, read the code.
     Grammar {
         /// Its language.
@@ -46,34 +46,34 @@ pub enum Cause {
 /// A decision on record that isn't today's, or the other way round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where it stands in the ledger; where today's would stand, if there is none on record.
+    /// The event's position in the ledger; if none is recorded, the position that today's event would have.
     pub seq: Seq,
-    /// What is on record.
+    /// The recorded event, if there is one.
     pub recorded: Option<Event>,
-    /// What today's engine decides.
+    /// Today's event, if there is one.
     pub today: Option<Event>,
-    /// Why. Empty: nothing that is on record explains it, so it is a defect or a forgery.
-    pub causes: Vec<Cause>,
+    /// The recorded changes that explain it. Empty: a defect or a forgery.
+    pub causes: Vec<DifferenceCause>,
 }
 
 impl Difference {
-    /// Whether what is on record explains it.
+    /// Whether recorded versions and settings explain it.
     #[must_use]
     pub const fn is_explained(&self) -> bool {
         !self.causes.is_empty()
     }
 }
 
-/// The events on record of the step under way that weren't reached yet, and what differed so far.
+/// The recorded events of the current step that no decision has accounted for yet, and the differences so far.
 #[derive(Debug, Default)]
-pub struct Trace {
+pub struct RecordedStep {
     pub(crate) queue: VecDeque<Recorded>,
     pub(crate) differences: Vec<Difference>,
     /// The last position that was taken.
     pub(crate) reached: Seq,
 }
 
-impl Trace {
+impl RecordedStep {
     pub(crate) fn new(queue: impl IntoIterator<Item = Recorded>, reached: Seq) -> Self {
         Self {
             queue: queue.into_iter().collect(),
@@ -82,7 +82,7 @@ impl Trace {
         }
     }
 
-    /// Holds what one decision of today gives against the record, and says how much of the record it accounts for.
+    /// Compares one of today's decisions with the record, and determines how many recorded events it accounts for.
     pub(crate) fn compare(&self, today: &[Event]) -> Comparison {
         let same = |(recorded, event): (&Recorded, &Event)| recorded.event == *event;
         if self.queue.len() >= today.len() && self.queue.iter().zip(today).all(same) {
@@ -92,7 +92,7 @@ impl Trace {
             };
         }
         let renumbered = self.renumbered(today);
-        let (start, end) = self.window(&renumbered);
+        let (start, end) = self.record_window(&renumbered);
         let pairs = paired(&self.queue, start..end, &renumbered);
         let taken = pairs.iter().flatten().max().map_or(0, |last| last + 1);
         let mut differences = self.differences(taken, &renumbered, &pairs);
@@ -191,9 +191,9 @@ impl Trace {
         today
     }
 
-    /// Where the block stands on record that today's events are about.
+    /// The position in the queue of the recorded capture of the code that today's events are about.
     fn capture_of(&self, today: &[Event]) -> Option<usize> {
-        let wanted = today.iter().find_map(captured)?;
+        let wanted = today.iter().find_map(captured_in)?;
         let is_same = |one: &ArtifactCaptured| {
             (one.artifact, &one.path, one.origin) == (wanted.artifact, &wanted.path, wanted.origin)
         };
@@ -201,7 +201,7 @@ impl Trace {
             self.queue
                 .iter()
                 .enumerate()
-                .filter_map(|(at, recorded)| Some((at, captured(&recorded.event)?)))
+                .filter_map(|(at, recorded)| Some((at, captured_in(&recorded.event)?)))
         };
         captures()
             .find(|(_, one)| is_same(one))
@@ -213,8 +213,8 @@ impl Trace {
             .map(|(at, _)| at)
     }
 
-    /// The part of the record in which today's events can have their like.
-    fn window(&self, today: &[Event]) -> (usize, usize) {
+    /// The range of the queue in which today's events can have counterparts.
+    fn record_window(&self, today: &[Event]) -> (usize, usize) {
         let length = self.queue.len();
         let position = |wanted: fn(&Event) -> bool, from: usize| {
             let mut later = self.queue.range(from..);
@@ -239,7 +239,7 @@ impl Trace {
                     | Event::DiskObserved(_)
             )
         };
-        if !today.iter().any(|event| captured(event).is_some()) {
+        if !today.iter().any(|event| captured_in(event).is_some()) {
             let from = usize::from(today.first().is_some_and(begins)).min(length);
             let end = position(begins, from).unwrap_or(length);
             return (0, self.back_over(end, is_code).max(from));
@@ -261,27 +261,27 @@ impl Trace {
         at
     }
 
-    /// The files that were looked at next, in order.
-    pub(crate) fn looks(&self) -> impl Iterator<Item = &Recorded> {
+    /// The recorded looks at the disk that come next, in order.
+    pub(crate) fn leading_looks(&self) -> impl Iterator<Item = &Recorded> {
         self.queue
             .iter()
             .take_while(|recorded| is_look(&recorded.event))
             .filter(|recorded| matches!(recorded.event, Event::DiskObserved(_)))
     }
 
-    /// What is left on record when the step is at its end.
-    pub(crate) fn rest(&mut self) -> Vec<Recorded> {
+    /// Removes what is left of the record at the step's end. Each such event is a difference.
+    pub(crate) fn take_unexpected(&mut self) -> Vec<Recorded> {
         let rest: Vec<Recorded> = self.queue.drain(..).collect();
         self.differences.extend(rest.iter().map(unexpected));
         rest
     }
 }
 
-/// What a decision of today accounts for.
+/// The part of the record that one of today's decisions accounts for.
 pub(crate) struct Comparison {
-    /// How many events of the record.
+    /// The number of recorded events.
     pub(crate) taken: usize,
-    /// What differs among them.
+    /// The differences among them.
     pub(crate) differences: Vec<Difference>,
 }
 
@@ -296,7 +296,7 @@ pub(crate) fn is_look(event: &Event) -> bool {
     }
 }
 
-fn captured(event: &Event) -> Option<&ArtifactCaptured> {
+fn captured_in(event: &Event) -> Option<&ArtifactCaptured> {
     match event {
         Event::ArtifactCaptured(captured) => Some(captured),
         _ => None,
@@ -322,8 +322,8 @@ fn unexpected(recorded: &Recorded) -> Difference {
     }
 }
 
-/// For each of today's events its like on record: the same, else one about the same, else one of the same kind. Most
-/// are in order, so each is looked for behind the one before it first.
+/// The recorded counterpart of each of today's events: an equal event, else one about the same entity, else one of the same
+/// kind. Most are in order, so each is looked for after its predecessor's first.
 fn paired(queue: &VecDeque<Recorded>, window: Range<usize>, today: &[Event]) -> Vec<Option<usize>> {
     let mut pairs: Vec<Option<usize>> = Vec::new();
     pairs.resize(today.len(), None);
@@ -331,7 +331,9 @@ fn paired(queue: &VecDeque<Recorded>, window: Range<usize>, today: &[Event]) -> 
     is_free.resize(window.len(), true);
     let likes: [fn(&Event, &Event) -> bool; 3] = [
         |one, other| one == other,
-        |one, other| subject(one).is_some_and(|about| Some(about) == subject(other)),
+        |one, other| {
+            outcome_subject(one).is_some_and(|about| Some(about) == outcome_subject(other))
+        },
         |one, other| one.name() == other.name() && !matches!(one, Event::Content(_)),
     ];
     for is_like in likes {
@@ -354,8 +356,8 @@ fn paired(queue: &VecDeque<Recorded>, window: Range<usize>, today: &[Event]) -> 
     pairs
 }
 
-/// What an outcome is about: a version that is refused is one that could have been promoted.
-fn subject(event: &Event) -> Option<(&EntityId, &'static str)> {
+/// The entity and kind of an outcome. A refusal has the same kind as a promotion, since one may have become the other.
+fn outcome_subject(event: &Event) -> Option<(&EntityId, &'static str)> {
     match event {
         Event::Transitioned(moved) => Some((
             &moved.entity,

@@ -12,7 +12,7 @@ use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::pending::{DiskCheck, Finding};
+use tslp_replay::pending::{DiskCheck, FileFinding};
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Disk {
 
     /// What the observer would say to these checks.
     #[must_use]
-    pub fn look(&self, checks: &[DiskCheck]) -> Vec<Finding> {
+    pub fn look(&self, checks: &[DiskCheck]) -> Vec<FileFinding> {
         checks
             .iter()
             .map(|check| {

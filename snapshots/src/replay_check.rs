@@ -7,10 +7,10 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
 use tslp_projections::table::{Changes, UnfitRow, Value};
 use tslp_replay::chain::ChainHash;
-use tslp_replay::deep::Deep;
+use tslp_replay::deep::DeepVerifier;
 use tslp_replay::fold::Replay;
 use tslp_replay::log::Stored;
-use tslp_replay::state::{Restoring, State};
+use tslp_replay::state::{State, StateRestorer};
 use tslp_replay::store::Store;
 use tslp_replay::trace::Difference;
 
@@ -21,7 +21,7 @@ use crate::tables::Tables;
 #[must_use]
 pub fn rows(state: &State, table: usize) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
-    state.rows(table, &mut |row| rows.push(row));
+    state.visit_rows(table, &mut |row| rows.push(row));
     rows
 }
 
@@ -86,13 +86,13 @@ pub fn again(state: &State, ledger: &[Recorded]) -> State {
         let mut events = ledger.iter();
         events.find(|recorded| recorded.seq == seq).cloned()
     };
-    let mut restoring = Restoring::default();
+    let mut restoring = StateRestorer::default();
     for (index, table) in TABLES.iter().enumerate() {
         if table.is_archive() {
             continue;
         }
         for row in rows(state, index) {
-            let taken = restoring.take(index, &row, &event);
+            let taken = restoring.restore_row(index, &row, &event);
             taken.unwrap_or_else(|UnfitRow(what)| panic!("{}: {what}: {row:?}", table.name));
         }
     }
@@ -143,9 +143,12 @@ fn restored(ledger: &[Recorded]) -> State {
 pub fn deep(
     ledger: &[Recorded],
     policy: &Policy,
-) -> (Vec<Difference>, Deep<TreeSitterGrammars, impl Store>) {
+) -> (
+    Vec<Difference>,
+    DeepVerifier<TreeSitterGrammars, impl Store>,
+) {
     let store = MemoryStore::of_ledger(ledger);
-    let mut deep = Deep::new(TreeSitterGrammars, policy.clone(), store);
+    let mut deep = DeepVerifier::new(TreeSitterGrammars, policy.clone(), store);
     let mut differences = Vec::new();
     for recorded in ledger {
         differences.extend(deep.next(recorded.clone()));

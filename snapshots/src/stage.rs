@@ -13,9 +13,9 @@ use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::table::Changes;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::{Answers, Batch};
+use tslp_replay::pending::{Batch, DiskAnswers};
 use tslp_replay::state::{State, StateView};
-use tslp_replay::store::Nothing;
+use tslp_replay::store::EmptyStore;
 
 use crate::disk::{Disk, Place};
 use crate::script::{self, Ending, Step};
@@ -198,7 +198,7 @@ impl Stage {
 
     /// From now on the rules in force are recorded, as the program records them.
     pub fn declare(&mut self) {
-        self.engine.declare("0.1.0");
+        self.engine.declare_rules("0.1.0");
     }
 
     /// From now on files that somebody names are taken as they are, where nothing is known of them.
@@ -325,7 +325,7 @@ impl Stage {
     pub const fn view(&self) -> StateView<'_> {
         StateView {
             state: self.engine.state(),
-            store: &Nothing,
+            store: &EmptyStore,
         }
     }
 
@@ -376,7 +376,7 @@ impl Stage {
             self.engine.forget_texts();
         }
         let pending = self.engine.receive(at, request);
-        let answers = Answers {
+        let answers = DiskAnswers {
             findings: self.disk.look(&pending.checks),
             texts: pending
                 .reads
@@ -470,7 +470,7 @@ impl Stage {
             for line in text.split_inclusive('\n') {
                 reply.tail.push_str(line);
                 let at = self.tick();
-                let batch = self.engine.segment(at, episode, &mut reply);
+                let batch = self.engine.record_segment(at, episode, &mut reply);
                 self.append(batch);
             }
         } else {
@@ -488,11 +488,11 @@ impl Stage {
     /// The model's reply has come to its end and is judged.
     pub fn end(&mut self, episode: EpisodeId, reply: Reply, outcome: ReplyOutcome) {
         let at = self.tick();
-        let pending = self.engine.end(at, episode, reply, outcome);
-        let answers = Answers {
+        let pending = self.engine.end_reply(at, episode, reply, outcome);
+        let answers = DiskAnswers {
             findings: self.disk.look(&pending.checks),
             touched: self.touch(&pending.touches),
-            ..Answers::default()
+            ..DiskAnswers::default()
         };
         let judged = self.engine.judge(pending, answers);
         self.append(judged.batch);
@@ -512,9 +512,11 @@ impl Stage {
         };
         let at = self.tick();
         let answer = (!answer.is_empty()).then_some(answer);
-        let pending = self.engine.audited(at, episode, outcome, answer);
+        let pending = self
+            .engine
+            .receive_audit_answer(at, episode, outcome, answer);
         let findings = self.disk.look(&pending.checks);
-        let batch = self.engine.settle(pending, findings);
+        let batch = self.engine.settle_audit(pending, findings);
         self.append(batch);
     }
 
@@ -532,7 +534,7 @@ impl Stage {
     fn append(&mut self, batch: Batch) {
         if self.keeping == Keeping::Nothing {
             self.store.add(&batch.recorded, batch.changes.clone());
-            self.engine.settled(self.engine.state().head());
+            self.engine.rows_made_durable(self.engine.state().head());
         }
         self.tables.apply(batch.changes);
         self.ledger.extend(batch.recorded);

@@ -43,7 +43,7 @@ impl MemoryStore {
         for recorded in ledger {
             let mut changes = Changes::of_archives();
             state.apply(recorded, &mut changes);
-            state.settled(recorded.seq);
+            state.rows_made_durable(recorded.seq);
             store.add(std::slice::from_ref(recorded), changes.drain().collect());
         }
         store

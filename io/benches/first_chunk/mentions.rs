@@ -11,9 +11,9 @@ use tslp_core::message::{Attempt, Message, Request, Role, Tools};
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::Answers;
+use tslp_replay::pending::DiskAnswers;
 use tslp_replay::state::StateView;
-use tslp_replay::store::Nothing;
+use tslp_replay::store::EmptyStore;
 
 use crate::Effort;
 use crate::corpus;
@@ -46,7 +46,7 @@ pub(crate) fn measure(report: &mut Report, effort: Effort) -> Result<(), Box<dyn
             for (engine, times) in engines.iter().zip(&mut times) {
                 let view = StateView {
                     state: engine.state(),
-                    store: &Nothing,
+                    store: &EmptyStore,
                 };
                 let begun = Instant::now();
                 let found = black_box(mention::scan(black_box(&text), "", &view, &[]));
@@ -77,13 +77,13 @@ pub(crate) fn measure(report: &mut Report, effort: Effort) -> Result<(), Box<dyn
     Ok(())
 }
 
-fn pasted(files: usize) -> Engine<TreeSitterGrammars, Nothing> {
+fn pasted(files: usize) -> Engine<TreeSitterGrammars, EmptyStore> {
     let policy = Policy::default();
     let mut engine = Engine::new(
         tslp_replay::state::State::default(),
         TreeSitterGrammars,
         policy,
-        Nothing,
+        EmptyStore,
     );
     for file in 0..files {
         let request = Request {
@@ -101,9 +101,9 @@ fn pasted(files: usize) -> Engine<TreeSitterGrammars, Nothing> {
             .iter()
             .map(|check| (check.path.clone(), DiskFinding::Missing))
             .collect();
-        let answers = Answers {
+        let answers = DiskAnswers {
             findings,
-            ..Answers::default()
+            ..DiskAnswers::default()
         };
         let composed = engine.compose(pending, answers);
         if let Some(last) = composed.batch.last() {

@@ -20,7 +20,7 @@ use tslp_io::startup;
 use tslp_projections::VAULT;
 use tslp_replay::engine::Engine;
 use tslp_replay::log::Log as _;
-use tslp_replay::pending::{Answers, Batch, DiskCheck, Finding};
+use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding};
 
 /// Events of one transaction.
 const COMMIT_EVENTS: usize = 4096;
@@ -166,9 +166,9 @@ impl Project {
         };
         let at = self.tick();
         let pending = self.engine.receive(at, request);
-        let answers = Answers {
+        let answers = DiskAnswers {
             findings: nothing_on_disk(&pending.checks),
-            ..Answers::default()
+            ..DiskAnswers::default()
         };
         let composed = self.engine.compose(pending, answers);
         self.take(composed.batch)?;
@@ -183,10 +183,12 @@ impl Project {
             ..Reply::default()
         };
         let at = self.tick();
-        let pending = self.engine.end(at, episode, reply, ReplyOutcome::Completed);
-        let answers = Answers {
+        let pending = self
+            .engine
+            .end_reply(at, episode, reply, ReplyOutcome::Completed);
+        let answers = DiskAnswers {
             findings: nothing_on_disk(&pending.checks),
-            ..Answers::default()
+            ..DiskAnswers::default()
         };
         let judged = self.engine.judge(pending, answers);
         self.take(judged.batch)
@@ -211,7 +213,7 @@ impl Project {
         }
         let head = transaction.commit()?;
         self.log.checkpoint(Checkpoint::Passive)?;
-        self.engine.settled(head.seq);
+        self.engine.rows_made_durable(head.seq);
         Ok(())
     }
 
@@ -222,7 +224,7 @@ impl Project {
 }
 
 /// No file is there yet, so nothing is STALE.
-fn nothing_on_disk(checks: &[DiskCheck]) -> Vec<Finding> {
+fn nothing_on_disk(checks: &[DiskCheck]) -> Vec<FileFinding> {
     let paths = checks.iter().map(|check| check.path.clone());
     paths.map(|path| (path, DiskFinding::Missing)).collect()
 }

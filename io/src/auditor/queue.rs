@@ -18,9 +18,9 @@ const WAITING_MAX: usize = 16;
 pub struct Audit {
     /// The episode whose reply is audited.
     pub episode: EpisodeId,
-    /// When that reply ended.
-    pub since: Mark,
-    /// What is asked.
+    /// The moment at which that reply ended; a later request calls the audit off.
+    pub since: RequestMark,
+    /// The question for the model.
     pub question: AuditQuestion,
     /// Whom.
     pub addressee: Addressee,
@@ -35,13 +35,13 @@ pub struct Addressee {
     pub authorization: Option<Secret>,
 }
 
-/// A moment between requests: how many had come in before it.
+/// A moment in the order of requests: the number of requests that had come in before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark(u64);
+pub struct RequestMark(u64);
 
-/// What the auditor is to do.
+/// A task for the auditor's thread.
 #[derive(Debug)]
-pub enum Task {
+pub enum AuditorTask {
     /// Put this question.
     Ask(Audit),
     /// Report that these audits were called off before they began.
@@ -85,16 +85,16 @@ enum Running {
 
 impl State {
     /// Reports go first; an audit begins once no request is under way.
-    fn task(&mut self) -> Option<Task> {
+    fn task(&mut self) -> Option<AuditorTask> {
         if !self.called_off.is_empty() {
-            return Some(Task::Report(std::mem::take(&mut self.called_off)));
+            return Some(AuditorTask::Report(std::mem::take(&mut self.called_off)));
         }
         if self.closed || self.in_flight > 0 {
             return None;
         }
         let audit = self.waiting.pop_front()?;
         self.running = Running::Begun;
-        Some(Task::Ask(audit))
+        Some(AuditorTask::Ask(audit))
     }
 
     /// Whether the auditor, which waits, has something to do. Each prompt asks, and waking a thread in vain delays it.
@@ -140,8 +140,8 @@ impl AuditQueue {
 
     /// Now, to be held against the requests that come later.
     #[must_use]
-    pub fn mark(&self) -> Mark {
-        Mark(self.lock().requests)
+    pub fn mark(&self) -> RequestMark {
+        RequestMark(self.lock().requests)
     }
 
     /// Nothing is asked any more.
@@ -157,7 +157,7 @@ impl AuditQueue {
     /// If it is called off already.
     pub fn ask(&self, audit: Audit) -> Result<(), CalledOff> {
         let mut state = self.lock();
-        let is_overtaken = audit.since != Mark(state.requests);
+        let is_overtaken = audit.since != RequestMark(state.requests);
         if state.closed || is_overtaken || state.waiting.len() >= WAITING_MAX {
             return Err(CalledOff);
         }
@@ -167,7 +167,7 @@ impl AuditQueue {
     }
 
     /// Waits for something to do; nothing once the queue is closed.
-    pub(super) fn next(&self) -> Option<Task> {
+    pub(super) fn next(&self) -> Option<AuditorTask> {
         let mut state = self.lock();
         loop {
             if let Some(task) = state.task() {
@@ -183,15 +183,15 @@ impl AuditQueue {
 
     /// Something to do, if there is anything.
     #[must_use]
-    pub fn try_next(&self) -> Option<Task> {
+    pub fn try_next(&self) -> Option<AuditorTask> {
         self.lock().task()
     }
 
-    /// The running audit has this connection, which is closed when it is called off.
+    /// Keeps the running audit's connection, to close it when the audit is called off: that wakes the auditor from its read.
     ///
     /// # Errors
     /// If it is called off already.
-    pub(super) fn talking(&self, stream: TcpStream) -> Result<(), CalledOff> {
+    pub(super) fn keep_stream_to_cancel(&self, stream: TcpStream) -> Result<(), CalledOff> {
         let mut state = self.lock();
         match state.running {
             Running::Begun => {
@@ -202,11 +202,11 @@ impl AuditQueue {
         }
     }
 
-    /// The running audit is over.
+    /// Ends the running audit.
     ///
     /// # Errors
     /// If it was called off.
-    pub fn over(&self) -> Result<(), CalledOff> {
+    pub fn end_audit(&self) -> Result<(), CalledOff> {
         let ended = std::mem::take(&mut self.lock().running);
         match ended {
             Running::CalledOff => Err(CalledOff),
@@ -256,7 +256,7 @@ mod tests {
 
     use super::*;
 
-    fn audit(episode: u64, since: Mark) -> Audit {
+    fn audit(episode: u64, since: RequestMark) -> Audit {
         Audit {
             episode: EpisodeId(episode),
             since,
@@ -270,8 +270,8 @@ mod tests {
 
     fn check_next(queue: &AuditQueue, expected: &str) {
         let task = match queue.next() {
-            Some(Task::Ask(audit)) => format!("ask {}", audit.episode),
-            Some(Task::Report(episodes)) => format!("report {episodes:?}"),
+            Some(AuditorTask::Ask(audit)) => format!("ask {}", audit.episode),
+            Some(AuditorTask::Report(episodes)) => format!("report {episodes:?}"),
             None => "over".into(),
         };
         assert_eq!(task, expected);
@@ -285,7 +285,7 @@ mod tests {
         queue.ask(audit(1, queue.mark())).unwrap();
         drop(other);
         check_next(&queue, "ask e1");
-        assert_eq!(queue.over(), Ok(()));
+        assert_eq!(queue.end_audit(), Ok(()));
 
         let since = queue.mark();
         queue.ask(audit(2, since)).unwrap();
@@ -304,12 +304,14 @@ mod tests {
         let (mut theirs, _) = listener.accept().unwrap();
         queue.ask(audit(1, queue.mark())).unwrap();
         check_next(&queue, "ask e1");
-        queue.talking(ours.try_clone().unwrap()).unwrap();
+        queue
+            .keep_stream_to_cancel(ours.try_clone().unwrap())
+            .unwrap();
         drop(queue.request());
         assert_eq!(theirs.read(&mut [0]).unwrap(), 0);
         assert_eq!((&ours).read(&mut [0]).unwrap(), 0);
-        assert_eq!(queue.over(), Err(CalledOff));
-        assert_eq!(queue.over(), Ok(()));
+        assert_eq!(queue.end_audit(), Err(CalledOff));
+        assert_eq!(queue.end_audit(), Ok(()));
     }
 
     #[test]
@@ -320,8 +322,8 @@ mod tests {
         queue.ask(audit(1, queue.mark())).unwrap();
         check_next(&queue, "ask e1");
         queue.close();
-        assert_eq!(queue.talking(stream), Err(CalledOff));
-        assert_eq!(queue.over(), Err(CalledOff));
+        assert_eq!(queue.keep_stream_to_cancel(stream), Err(CalledOff));
+        assert_eq!(queue.end_audit(), Err(CalledOff));
         check_next(&queue, "over");
     }
 
@@ -335,7 +337,7 @@ mod tests {
         }
         assert_eq!(queue.ask(audit(99, since)), Err(CalledOff));
         queue.close();
-        let Some(Task::Report(episodes)) = queue.next() else {
+        let Some(AuditorTask::Report(episodes)) = queue.next() else {
             panic!("what waited is reported");
         };
         assert_eq!(episodes.len(), WAITING_MAX);

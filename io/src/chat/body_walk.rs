@@ -46,19 +46,19 @@ impl<'b> WalkedBody<'b> {
 /// Bodies of which the beginning is remembered: those of the conversations that go on.
 const BEGINNINGS_KEPT: usize = 8;
 
-/// How the last bodies began. No text of theirs is kept.
+/// Positions and hashes of the last bodies, up to their last message. No text is kept.
 #[derive(Default)]
 pub(super) struct KnownBeginnings {
     /// The latest last.
-    kept: VecDeque<Beginning>,
+    kept: VecDeque<BodyBeginning>,
 }
 
 /// A body up to the end of its last message.
-struct Beginning {
+struct BodyBeginning {
     dialect: Dialect,
     hash: blake3::Hash,
     len: usize,
-    /// Those before the messages.
+    /// The fields before the messages.
     fields: Vec<(String, Range<usize>)>,
     messages: Vec<(MessageHash, Range<usize>)>,
 }
@@ -80,31 +80,32 @@ impl KnownBeginnings {
     ) -> Result<WalkedBody<'b>, BadRequest> {
         let json = std::str::from_utf8(bytes)
             .map_err(|error| BadRequest::Json(serde_json::Error::custom(error)))?;
-        let begun = self.begun(dialect, json);
+        let begun = self.begin_from_known(dialect, json);
         let mut hasher = begun.hasher;
         let hashed = begun.at;
-        let mut body = Walk::go(dialect, json, begun.body, begun.at)?;
+        let mut body = BodyWalk::go(dialect, json, begun.body, begun.at)?;
         if body.form == MessagesForm::Array
             && let Some((_, last)) = body.messages.last()
         {
             let end = range_in(bytes, last.as_bytes()).end;
             hasher.update(&bytes[hashed..end]);
-            self.remember(dialect, json, &body, end, hasher.finalize());
+            self.remember_beginning(dialect, json, &body, end, hasher.finalize());
         }
         if dialect == Dialect::Responses && body.form == MessagesForm::Array {
-            body.messages = turns(json, body.messages);
+            body.messages = group_turns(json, body.messages);
         }
         Ok(body)
     }
 
     /// The longest beginning that is known of a body. What the bytes begin with says all about the walk up to there.
-    fn begun<'b>(&mut self, dialect: Dialect, json: &'b str) -> BegunWalk<'b> {
+    fn begin_from_known<'b>(&mut self, dialect: Dialect, json: &'b str) -> BegunWalk<'b> {
         let is_last_message = |(hash, range): &(MessageHash, Range<usize>)| {
             let message = json.as_bytes().get(range.clone());
             message.is_some_and(|message| *hash == message_hash(message))
         };
         // The last message alone tells most other conversations apart.
-        let fits = |beginning: &Beginning| beginning.messages.last().is_some_and(is_last_message);
+        let fits =
+            |beginning: &BodyBeginning| beginning.messages.last().is_some_and(is_last_message);
         let known = self.kept.iter().enumerate();
         let longest = known
             .filter(|(_, beginning)| beginning.dialect == dialect && fits(beginning))
@@ -135,7 +136,7 @@ impl KnownBeginnings {
         }
     }
 
-    fn remember(
+    fn remember_beginning(
         &mut self,
         dialect: Dialect,
         json: &str,
@@ -145,7 +146,7 @@ impl KnownBeginnings {
     ) {
         let place = |part: &str| range_in(json.as_bytes(), part.as_bytes());
         let fields = &body.fields[..body.fields_before_messages];
-        let beginning = Beginning {
+        let beginning = BodyBeginning {
             dialect,
             hash,
             len,
@@ -169,7 +170,10 @@ impl KnownBeginnings {
 }
 
 /// Items with those that are of one turn of the model's put together.
-fn turns<'b>(json: &'b str, items: Vec<(MessageHash, &'b str)>) -> Vec<(MessageHash, &'b str)> {
+fn group_turns<'b>(
+    json: &'b str,
+    items: Vec<(MessageHash, &'b str)>,
+) -> Vec<(MessageHash, &'b str)> {
     let mut turns: Vec<(MessageHash, &'b str)> = Vec::with_capacity(items.len());
     let mut is_in_turn = false;
     for (hash, item) in items {
@@ -187,7 +191,7 @@ fn turns<'b>(json: &'b str, items: Vec<(MessageHash, &'b str)>) -> Vec<(MessageH
     turns
 }
 
-/// Where a part of some bytes is in them.
+/// The position of `part` in `bytes`, of which it must be a subslice.
 pub(super) fn range_in(bytes: &[u8], part: &[u8]) -> Range<usize> {
     let start = part.as_ptr().addr() - bytes.as_ptr().addr();
     start..start + part.len()
@@ -197,22 +201,22 @@ pub(super) fn message_hash(message: &[u8]) -> MessageHash {
     *blake3::hash(message).as_bytes()
 }
 
-/// Why a walk stops.
-enum Stop {
+/// The reason for which a walk stopped early.
+enum WalkStop {
     /// The text isn't JSON, or no object.
     Syntax,
-    /// More can be said than a parser knows.
+    /// The JSON is valid, but is no request that tslp accepts.
     Flaw(BadRequest),
 }
 
-struct Walk<'b> {
+struct BodyWalk<'b> {
     dialect: Dialect,
     json: &'b str,
     at: usize,
     body: WalkedBody<'b>,
 }
 
-impl<'b> Walk<'b> {
+impl<'b> BodyWalk<'b> {
     /// Goes on at `at`: the text's beginning, or the end of the last message in `body`.
     fn go(
         dialect: Dialect,
@@ -228,12 +232,12 @@ impl<'b> Walk<'b> {
         };
         match walk.rest_of_body() {
             Ok(()) => Ok(walk.body),
-            Err(Stop::Flaw(flaw)) => Err(flaw),
-            Err(Stop::Syntax) => Err(BadRequest::Json(syntax_error(json))),
+            Err(WalkStop::Flaw(flaw)) => Err(flaw),
+            Err(WalkStop::Syntax) => Err(BadRequest::Json(syntax_error(json))),
         }
     }
 
-    fn rest_of_body(&mut self) -> Result<(), Stop> {
+    fn rest_of_body(&mut self) -> Result<(), WalkStop> {
         let mut has_messages = !self.body.messages.is_empty();
         if has_messages {
             self.messages()?;
@@ -251,7 +255,7 @@ impl<'b> Walk<'b> {
         }
         self.skip_space();
         if self.at < self.json.len() {
-            return Err(Stop::Syntax);
+            return Err(WalkStop::Syntax);
         }
         if has_messages {
             Ok(())
@@ -260,17 +264,17 @@ impl<'b> Walk<'b> {
         }
     }
 
-    const fn no_messages(&self) -> Stop {
-        Stop::Flaw(BadRequest::NoMessages(self.dialect.messages_field()))
+    const fn no_messages(&self) -> WalkStop {
+        WalkStop::Flaw(BadRequest::NoMessages(self.dialect.messages_field()))
     }
 
-    fn field(&mut self, has_messages: &mut bool) -> Result<(), Stop> {
-        let name: String = serde_json::from_str(self.value()?).map_err(|_| Stop::Syntax)?;
+    fn field(&mut self, has_messages: &mut bool) -> Result<(), WalkStop> {
+        let name: String = serde_json::from_str(self.value()?).map_err(|_| WalkStop::Syntax)?;
         self.expect(b':')?;
         let is_messages = name == self.dialect.messages_field();
         let body = &mut self.body;
         if (is_messages && *has_messages) || body.fields.iter().any(|(known, _)| *known == name) {
-            return Err(Stop::Flaw(BadRequest::Twice(name)));
+            return Err(WalkStop::Flaw(BadRequest::Twice(name)));
         }
         if !is_messages {
             let value = self.value()?;
@@ -297,33 +301,33 @@ impl<'b> Walk<'b> {
     }
 
     /// What comes behind a message, up to the end of all.
-    fn messages(&mut self) -> Result<(), Stop> {
+    fn messages(&mut self) -> Result<(), WalkStop> {
         while self.takes(b',') {
             self.message()?;
         }
         self.expect(b']')
     }
 
-    fn message(&mut self) -> Result<(), Stop> {
+    fn message(&mut self) -> Result<(), WalkStop> {
         let message = self.value()?;
         let hash = message_hash(message.as_bytes());
         self.body.messages.push((hash, message));
         Ok(())
     }
 
-    fn value(&mut self) -> Result<&'b str, Stop> {
+    fn value(&mut self) -> Result<&'b str, WalkStop> {
         let rest = &self.json[self.at..];
         let mut reader = serde_json::Deserializer::from_str(rest);
-        let value = <&RawValue>::deserialize(&mut reader).map_err(|_| Stop::Syntax)?;
+        let value = <&RawValue>::deserialize(&mut reader).map_err(|_| WalkStop::Syntax)?;
         self.at += range_in(rest.as_bytes(), value.get().as_bytes()).end;
         Ok(value.get())
     }
 
-    fn expect(&mut self, mark: u8) -> Result<(), Stop> {
+    fn expect(&mut self, mark: u8) -> Result<(), WalkStop> {
         if self.takes(mark) {
             Ok(())
         } else {
-            Err(Stop::Syntax)
+            Err(WalkStop::Syntax)
         }
     }
 
@@ -406,7 +410,7 @@ mod tests {
                 .walk(CHAT, body(number, "").as_bytes())
                 .expect("a body");
         }
-        let mut is_known = |number| known.begun(CHAT, &body(number, ",{}")).at > 0;
+        let mut is_known = |number| known.begin_from_known(CHAT, &body(number, ",{}")).at > 0;
         assert!(is_known(BEGINNINGS_KEPT));
         assert!(is_known(1));
         assert!(!is_known(0));

@@ -16,7 +16,7 @@ pub(super) mod openai_chat;
 pub(super) mod openai_responses;
 pub(super) mod prompt_text;
 
-/// How a chat request and its reply are written.
+/// An API for chat requests and their replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dialect {
     /// OpenAI's chat completions, which every model server speaks.
@@ -34,7 +34,7 @@ pub enum Dialect {
     OllamaGenerate,
 }
 
-/// How an error is written.
+/// The JSON shape of an error answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ErrorShape {
     /// `{"error":{"message","type","param","code"}}`.
@@ -59,7 +59,7 @@ impl Dialect {
 
     /// The dialect whose route this is.
     #[must_use]
-    pub fn at(path: &str) -> Option<Self> {
+    pub fn of_path(path: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.path() == path)
     }
 

@@ -28,12 +28,12 @@ const TOOL_CALLS_MAX: usize = 128;
 /// Blocks of text of one reply that are told apart.
 const TEXT_BLOCKS_MAX: usize = 256;
 
-/// What a piece of a reply said.
+/// The content decoded from one piece of a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct DecodedPiece {
     /// New text of the first choice.
     pub text: String,
-    /// What there is besides, with the choice that it belongs to: it is recorded, and nothing is decided by it.
+    /// Other content, with the index of its choice: recorded, but no decision depends on it.
     pub parts: Vec<(PartKind, u32, String)>,
 }
 
@@ -47,7 +47,7 @@ pub struct ReplyDecoder {
     /// All bytes, read or not.
     came_bytes: u64,
     read_bytes: usize,
-    form: Form,
+    form: ReplyForm,
     tool_calls: Vec<ToolCall>,
     /// The number that each call's fragments come under.
     call_numbers: Vec<usize>,
@@ -57,13 +57,13 @@ pub struct ReplyDecoder {
     finish_reason: Option<String>,
     response_id: Option<String>,
     usage: ServerUsage,
-    flaw: Option<Flaw>,
+    flaw: Option<ReplyFlaw>,
     done: bool,
 }
 
-/// How the reply is written; known from its first byte.
+/// The reply's format, recognised by its first byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Form {
+enum ReplyForm {
     #[default]
     Unknown,
     Events,
@@ -74,14 +74,14 @@ enum Form {
 
 /// Why a reply that came to its end is no complete reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
+pub enum ReplyFlaw {
     /// It carried an error.
     Error,
     /// It was too large or no JSON.
     Unreadable,
 }
 
-impl Said {
+impl DecodedPiece {
     /// Adds text of a choice.
     pub(super) fn add_text(&mut self, choice: u32, text: &str) {
         match choice {
@@ -109,27 +109,27 @@ impl ReplyDecoder {
     }
 
     /// Takes the next bytes.
-    pub fn push(&mut self, bytes: &[u8]) -> Said {
-        let mut said = Said::default();
+    pub fn push(&mut self, bytes: &[u8]) -> DecodedPiece {
+        let mut said = DecodedPiece::default();
         let room = ERROR_BYTES_MAX - self.beginning.len();
         self.beginning
             .extend_from_slice(&bytes[..room.min(bytes.len())]);
         self.came_bytes += bytes.len() as u64;
-        if self.flaw == Some(Flaw::Unreadable) {
+        if self.flaw == Some(ReplyFlaw::Unreadable) {
             return said;
         }
         self.buffer.extend_from_slice(bytes);
-        if self.form == Form::Unknown {
+        if self.form == ReplyForm::Unknown {
             self.form = form_of(self.dialect, &self.buffer);
         }
         match self.form {
-            Form::Unknown | Form::Json => {}
-            Form::Events | Form::JsonLines => self.lines(&mut said),
+            ReplyForm::Unknown | ReplyForm::Json => {}
+            ReplyForm::Events | ReplyForm::JsonLines => self.lines(&mut said),
         }
         said
     }
 
-    /// Whether the reply calls tools of the client's.
+    /// Whether the reply calls any of the client's tools.
     #[must_use]
     pub const fn has_calls(&self) -> bool {
         !self.tool_calls.is_empty()
@@ -159,28 +159,28 @@ impl ReplyDecoder {
 
     /// Reads no further and lets go of what is kept: the reply is no complete one.
     pub fn give_up(&mut self) {
-        self.flaw = Some(Flaw::Unreadable);
+        self.flaw = Some(ReplyFlaw::Unreadable);
         self.buffer = Vec::new();
         self.tool_calls = Vec::new();
     }
 
-    /// Whether the reply was given up, or can't be read.
+    /// Whether decoding stopped early: the reply is too long, or unreadable.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
-        self.flaw == Some(Flaw::Unreadable)
+        self.flaw == Some(ReplyFlaw::Unreadable)
     }
 
     /// The upstream's message is over.
-    pub fn end(&mut self) -> Said {
-        let mut said = Said::default();
+    pub fn end(&mut self) -> DecodedPiece {
+        let mut said = DecodedPiece::default();
         let rest = std::mem::take(&mut self.buffer);
         match self.form {
-            Form::Events | Form::JsonLines => self.line(&rest, &mut said),
-            Form::Json => self.json(&rest, &mut said),
-            Form::Unknown => {}
+            ReplyForm::Events | ReplyForm::JsonLines => self.line(&rest, &mut said),
+            ReplyForm::Json => self.json(&rest, &mut said),
+            ReplyForm::Unknown => {}
         }
         // What is over gives nothing more.
-        self.form = Form::Unknown;
+        self.form = ReplyForm::Unknown;
         said
     }
 
@@ -203,7 +203,7 @@ impl ReplyDecoder {
     /// Whether it isn't what a model's reply is.
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
-        self.flaw == Some(Flaw::Unreadable)
+        self.flaw == Some(ReplyFlaw::Unreadable)
     }
 
     /// The body's beginning as text, and how many bytes came after it.
@@ -264,7 +264,7 @@ impl ReplyDecoder {
     }
 
     /// Reads all whole lines; they may end LF, CRLF or CR.
-    fn lines(&mut self, said: &mut Said) {
+    fn lines(&mut self, said: &mut DecodedPiece) {
         let buffer = std::mem::take(&mut self.buffer);
         let mut from = 0;
         while let Some(end) = buffer[from..]
@@ -278,9 +278,9 @@ impl ReplyDecoder {
         self.limit(LINE_BYTES_MAX);
     }
 
-    fn line(&mut self, line: &[u8], said: &mut Said) {
+    fn line(&mut self, line: &[u8], said: &mut DecodedPiece) {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        if self.form == Form::JsonLines {
+        if self.form == ReplyForm::JsonLines {
             let value = line.trim_ascii();
             if !value.is_empty() {
                 self.json(value, said);
@@ -290,7 +290,7 @@ impl ReplyDecoder {
         let Some(data) = line.strip_prefix(b"data:") else {
             // Ollama ends a broken stream with a bare JSON error line.
             if line.starts_with(b"{\"error\"") {
-                self.flaw = Some(Flaw::Error);
+                self.flaw = Some(ReplyFlaw::Error);
                 let line = String::from_utf8_lossy(line);
                 said.parts.push((PartKind::Error, 0, line.into_owned()));
             }
@@ -304,7 +304,7 @@ impl ReplyDecoder {
         }
     }
 
-    fn json(&mut self, json: &[u8], said: &mut Said) {
+    fn json(&mut self, json: &[u8], said: &mut DecodedPiece) {
         let taken = match self.dialect {
             Dialect::ChatCompletions | Dialect::Completions => {
                 openai_chat::take_reply(self, json, said)
@@ -314,7 +314,7 @@ impl ReplyDecoder {
             Dialect::OllamaChat | Dialect::OllamaGenerate => ollama::take_reply(self, json, said),
         };
         if taken.is_err() {
-            self.flaw = Some(Flaw::Unreadable);
+            self.flaw = Some(ReplyFlaw::Unreadable);
         } else if let Some(reported) = reported(json) {
             reported.add_to(&mut self.usage);
         }
@@ -331,8 +331,8 @@ impl ReplyDecoder {
     }
 
     /// The reply carried an error.
-    pub(super) fn fail(&mut self, error: &Value, said: &mut Said) {
-        self.flaw = Some(Flaw::Error);
+    pub(super) fn fail(&mut self, error: &Value, said: &mut DecodedPiece) {
+        self.flaw = Some(ReplyFlaw::Error);
         said.add_part(PartKind::Error, 0, &error.to_string());
     }
 
@@ -341,7 +341,7 @@ impl ReplyDecoder {
     }
 
     /// Text of one of the reply's blocks. They are put together as the blocks of a message are that the client sends back.
-    pub(super) fn add_block_text(&mut self, block: u64, text: &str, said: &mut Said) {
+    pub(super) fn add_block_text(&mut self, block: u64, text: &str, said: &mut DecodedPiece) {
         if text.is_empty() {
             return;
         }
@@ -395,7 +395,7 @@ impl ReplyDecoder {
         }
     }
 
-    /// How many tool calls there are.
+    /// The number of tool calls so far.
     pub(super) const fn call_count(&self) -> usize {
         self.tool_calls.len()
     }
@@ -455,12 +455,12 @@ impl Reported<'_> {
 }
 
 /// A stream of events never begins with a brace.
-fn form_of(dialect: Dialect, bytes: &[u8]) -> Form {
+fn form_of(dialect: Dialect, bytes: &[u8]) -> ReplyForm {
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        None => Form::Unknown,
-        Some(b'{') if dialect.error_shape() == ErrorShape::Ollama => Form::JsonLines,
-        Some(b'{') => Form::Json,
-        Some(_) => Form::Events,
+        None => ReplyForm::Unknown,
+        Some(b'{') if dialect.error_shape() == ErrorShape::Ollama => ReplyForm::JsonLines,
+        Some(b'{') => ReplyForm::Json,
+        Some(_) => ReplyForm::Events,
     }
 }
 

@@ -11,7 +11,7 @@ use tslp_core::redact;
 use super::body_walk::{KnownBeginnings, MessageHash, MessagesForm, WalkedBody, range_in};
 use super::dialect::{Dialect, anthropic, openai_chat, openai_responses, prompt_text};
 use super::sent::SentMessage;
-use super::wire_message::{Slots, WireMessage, read_content};
+use super::wire_message::{TextSlots, WireMessage, read_content};
 
 /// Why a body is no chat request. The text is for the person whose client sent it.
 #[derive(Debug, thiserror::Error)]
@@ -45,10 +45,10 @@ pub enum BadRequest {
 /// Messages, text parts and tool calls of one request. Each takes up to a kilobyte besides its bytes.
 const PIECES_MAX: usize = 8192;
 
-/// What stands around the body.
+/// Facts about a chat request that its body doesn't hold.
 #[derive(Clone, Debug, Default)]
-pub struct Envelope {
-    /// How the body is written.
+pub struct RequestEnvelope {
+    /// The API in which the body is written.
     pub dialect: Dialect,
     /// The `x-tslp-session` header.
     pub session_name: Option<String>,
@@ -57,24 +57,24 @@ pub struct Envelope {
 }
 
 /// A request body, read but not copied.
-pub struct Body<'b> {
+pub struct RequestBody<'b> {
     pub(super) dialect: Dialect,
     pub(super) walked: WalkedBody<'b>,
-    /// Where each message of the request is.
+    /// The position of each message of the request.
     pub(super) places: Vec<MessagePlace>,
-    /// How the client calls the role of system messages.
+    /// The client's name for the role of system messages.
     pub(super) system_role: String,
 }
 
-/// Where a message of a request is in its body.
+/// The position of a message in its request's body.
 pub(super) struct MessagePlace {
-    pub(super) container: Container,
-    pub(super) slots: Arc<Slots>,
+    pub(super) container: MessageSource,
+    pub(super) slots: Arc<TextSlots>,
 }
 
-/// What a message is read from.
+/// The part of the body that a message is read from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Container {
+pub(super) enum MessageSource {
     /// The field with the system message.
     SystemField,
     /// One of the messages as they were walked.
@@ -84,17 +84,17 @@ pub(super) enum Container {
 /// The fields in which clients offer tools.
 const TOOLS: [&str; 2] = ["tools", "functions"];
 
-/// What is known of messages that were sent before: agents send all of theirs with every step.
+/// A cache of messages that were read before: agents send their whole conversation with every step.
 pub struct KnownMessages {
     beginnings: KnownBeginnings,
     /// By the hash of their JSON text.
     units: RecentMap<(Dialect, MessageHash), KnownUnit>,
 }
 
-/// What some JSON holds.
+/// The messages read from one JSON value.
 struct KnownUnit {
-    messages: Vec<(Arc<ReadMessage>, Arc<Slots>)>,
-    /// How the client calls the role of the system message that it is.
+    messages: Vec<(Arc<ReadMessage>, Arc<TextSlots>)>,
+    /// If it is a system message: the client's name for that role.
     system_role: Option<Box<str>>,
 }
 
@@ -148,7 +148,7 @@ impl KnownUnit {
         };
         let messages = unit.messages.iter();
         let weight = messages
-            .map(|(message, _)| message.weight() + size_of::<Slots>())
+            .map(|(message, _)| message.weight() + size_of::<TextSlots>())
             .sum();
         (unit, weight)
     }
@@ -161,9 +161,9 @@ impl KnownUnit {
 /// See [`BadRequest`].
 pub fn read<'b>(
     bytes: &'b [u8],
-    envelope: Envelope,
+    envelope: RequestEnvelope,
     known: &mut KnownMessages,
-) -> Result<Option<(Body<'b>, Request)>, BadRequest> {
+) -> Result<Option<(RequestBody<'b>, Request)>, BadRequest> {
     let dialect = envelope.dialect;
     let walked = match known.beginnings.walk(dialect, bytes) {
         // Ollama loads a model at a request without a prompt; and a prompt may be a list of tokens.
@@ -177,7 +177,7 @@ pub fn read<'b>(
     if is_left_alone(dialect, &walked) {
         return Ok(None);
     }
-    let mut body = Body {
+    let mut body = RequestBody {
         dialect,
         places: Vec::with_capacity(walked.messages.len()),
         system_role: String::new(),
@@ -191,7 +191,7 @@ pub fn read<'b>(
     if let Some(system) = read_system_field(&body)? {
         pieces += system.message.parts.len();
         body.places.push(MessagePlace {
-            container: Container::SystemField,
+            container: MessageSource::SystemField,
             slots: Arc::new(system.slots),
         });
         messages.push(system.message.into());
@@ -212,7 +212,7 @@ pub fn read<'b>(
             pieces += message.parts.len() + message.tool_calls.len();
             messages.push(Arc::clone(message));
             body.places.push(MessagePlace {
-                container: Container::Unit(index),
+                container: MessageSource::Unit(index),
                 slots: Arc::clone(slots),
             });
         }
@@ -279,7 +279,7 @@ fn is_left_alone(dialect: Dialect, walked: &WalkedBody<'_>) -> bool {
 }
 
 /// The system message, where it has a field of its own that isn't empty.
-fn read_system_field(body: &Body<'_>) -> Result<Option<WireMessage>, BadRequest> {
+fn read_system_field(body: &RequestBody<'_>) -> Result<Option<WireMessage>, BadRequest> {
     let field = body.dialect.system_field();
     let Some((name, json)) = field.and_then(|name| Some((name, body.walked.field(name)?))) else {
         return Ok(None);
@@ -295,7 +295,7 @@ fn read_system_field(body: &Body<'_>) -> Result<Option<WireMessage>, BadRequest>
     Ok(system.has_texts().then_some(system))
 }
 
-impl Body<'_> {
+impl RequestBody<'_> {
     /// The JSON text of the model's name, as the client wrote it.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
@@ -343,12 +343,12 @@ impl Body<'_> {
     /// The messages of the request that are read from a unit.
     pub(super) fn messages_of(&self, unit: usize) -> Range<usize> {
         let is_before = |place: &MessagePlace| match place.container {
-            Container::SystemField => true,
-            Container::Unit(of) => of < unit,
+            MessageSource::SystemField => true,
+            MessageSource::Unit(of) => of < unit,
         };
         let start = self.places.partition_point(is_before);
         let rest = self.places[start..].iter();
-        let count = rest.take_while(|place| place.container == Container::Unit(unit));
+        let count = rest.take_while(|place| place.container == MessageSource::Unit(unit));
         start..start + count.count()
     }
 }
@@ -388,7 +388,7 @@ mod tests {
         let complaint = |body: &str| {
             read(
                 body.as_bytes(),
-                Envelope::default(),
+                RequestEnvelope::default(),
                 &mut KnownMessages::default(),
             )
             .err()

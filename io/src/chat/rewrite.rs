@@ -13,17 +13,17 @@ use tslp_core::recent_map::RecentMap;
 
 use super::body_walk::{MessageHash, MessagesForm, message_hash};
 use super::dialect::Dialect;
-use super::request::{Body, Container};
+use super::request::{MessageSource, RequestBody};
 use super::sent::SentMessage;
 use super::wire_message::write_replaced;
 use crate::memory;
 
 /// A body as it goes to the model server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// All of it.
+pub struct WrittenBody {
+    /// The complete body.
     pub bytes: Vec<u8>,
-    /// Where its messages are.
+    /// The messages' positions in `bytes`.
     pub messages: Vec<SentMessage>,
 }
 
@@ -62,7 +62,7 @@ fn rewriting_key(unit: &MessageHash, first: usize, changes: &[OutgoingMessage]) 
     *hasher.finalize().as_bytes()
 }
 
-impl Body<'_> {
+impl RequestBody<'_> {
     /// The body with the composed messages in place of the client's.
     #[must_use]
     pub fn with(
@@ -70,7 +70,7 @@ impl Body<'_> {
         request: &Request,
         outgoing: &Outgoing,
         known: &mut RewrittenMessages,
-    ) -> Written {
+    ) -> WrittenBody {
         let walked = &self.walked;
         let fields = walked.fields.iter().map(|(_, json)| json.len());
         let messages = walked.messages.iter().map(|(_, json)| json.len());
@@ -107,7 +107,7 @@ impl Body<'_> {
             write_field_or_system(name, json, &mut out);
         }
         out.push(b'}');
-        Written {
+        WrittenBody {
             bytes: out,
             messages,
         }
@@ -126,7 +126,7 @@ impl Body<'_> {
                 let index = self
                     .places
                     .iter()
-                    .position(|place| place.container == Container::SystemField)?;
+                    .position(|place| place.container == MessageSource::SystemField)?;
                 let mut messages = outgoing.messages.iter();
                 let changes = messages.find(|message| message.index == index)?;
                 let read = &request.messages[index];
@@ -170,7 +170,7 @@ impl Body<'_> {
             .messages
             .chunk_by(|one, next| container(one) == container(next));
         for messages in units {
-            let Container::Unit(unit) = container(&messages[0]) else {
+            let MessageSource::Unit(unit) = container(&messages[0]) else {
                 continue;
             };
             let changes = match preface.take() {
@@ -205,7 +205,7 @@ impl Body<'_> {
             .filter(|(_, message)| message.role == Role::System);
         if let (Some((index, only)), None) = (systems.next(), systems.next())
             && matches!(only.parts.as_slice(), [part] if part == text)
-            && let Container::Unit(unit) = self.places[index].container
+            && let MessageSource::Unit(unit) = self.places[index].container
             && self.messages_of(unit).len() == 1
         {
             write_json(self.walked.messages[unit].1, out);
@@ -280,12 +280,13 @@ fn write_string(text: &str, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::request::{Envelope, KnownMessages, PromptPlaces, read};
+    use crate::chat::request::{KnownMessages, PromptPlaces, RequestEnvelope, read};
 
     /// Reads a body; gives where its prompt is, and the body with other messages.
-    fn rewrite(body: &str, outgoing: &Outgoing) -> (PromptPlaces, Written) {
+    fn rewrite(body: &str, outgoing: &Outgoing) -> (PromptPlaces, WrittenBody) {
         let mut known = KnownMessages::default();
-        let Ok(Some((read_body, request))) = read(body.as_bytes(), Envelope::default(), &mut known)
+        let Ok(Some((read_body, request))) =
+            read(body.as_bytes(), RequestEnvelope::default(), &mut known)
         else {
             panic!("{body} is a chat request");
         };

@@ -1,4 +1,4 @@
-//! Which pieces of the prompts that went to the model are on record, so that each prompt costs what is new in it.
+//! Knows the pieces of sent prompts that are on record already, so that each prompt adds only its new ones to the ledger.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,7 +18,7 @@ const SESSIONS_MAX: usize = 32;
 /// Messages whose templates are remembered, twice: in the generation that is filling and in the one before. 64 bytes each.
 const GENERATION_PIECES: usize = 4096;
 
-/// Where the messages are in a frame; no UTF-8 text holds it.
+/// Marks the messages' position in a frame; the byte occurs in no UTF-8 text.
 const MESSAGES: u8 = 0xfe;
 
 /// A message in a request body that went to the model.
@@ -26,13 +26,13 @@ const MESSAGES: u8 = 0xfe;
 pub struct SentMessage {
     /// Stands for its JSON: the hash of that, or of what it was made of.
     pub key: MessageHash,
-    /// Which of the client's messages it holds.
+    /// The indices of the client's messages that it holds.
     pub messages: Range<usize>,
-    /// Where its JSON is in the body.
+    /// The position of its JSON in the body.
     pub bytes: Range<usize>,
 }
 
-/// What was recorded so far, as far as it is remembered. After a restart it is nothing: then a prompt names all its messages.
+/// A bounded cache of recorded pieces. Empty after a restart: then a prompt names all its messages.
 #[derive(Debug)]
 pub struct SentPrompts {
     /// The latest last.
@@ -60,8 +60,8 @@ impl Default for SentPrompts {
 }
 
 impl SentPrompts {
-    /// What is to be recorded of a prompt: of the request body that went out, and of its messages. `known` gives the texts of one
-    /// of its messages that the Vault holds; it is asked for those alone that weren't sent before.
+    /// Divides a sent request body into pieces to record: its frame and its messages. `known` returns the Vault's texts in some
+    /// of the messages; it is called only for messages that weren't sent before.
     pub fn record<'t>(
         &mut self,
         session: SessionId,
@@ -125,8 +125,8 @@ impl SentPrompts {
         last.map_or(&[], |(_, last)| &last.reply)
     }
 
-    /// The text of an episode's reply has been recorded in these pieces.
-    pub fn replied(&mut self, episode: EpisodeId, segments: &[ArtifactHash]) {
+    /// Remembers the segments in which an episode's reply was recorded: the next prompt usually repeats its text.
+    pub fn record_reply_segments(&mut self, episode: EpisodeId, segments: &[ArtifactHash]) {
         let mut sessions = self.sessions.iter_mut();
         if let Some((_, last)) = sessions.find(|(_, last)| last.episode == episode) {
             last.reply = segments.to_vec();
@@ -182,9 +182,9 @@ fn key_of(parts: &[&[u8]]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// What is before a frame's messages, and what is after them; `None` if it is no frame.
+/// The bytes before and after a frame's messages; `None` if it is no frame.
 #[must_use]
-pub fn halves(frame: &[u8]) -> Option<(&[u8], &[u8])> {
+pub fn frame_halves(frame: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = frame.iter().position(|byte| *byte == MESSAGES)?;
     Some((&frame[..at], &frame[at + 1..]))
 }
@@ -251,7 +251,7 @@ mod tests {
             let (known, episode) = (SessionId(session), EpisodeId(session));
             let _ = sent.record(known, episode, &body, &ranges, nothing);
             let reply = [ArtifactHash([1; 32])];
-            sent.replied(EpisodeId(session), &reply);
+            sent.record_reply_segments(EpisodeId(session), &reply);
             assert_eq!(sent.last_reply(SessionId(session)), reply);
         }
         assert_eq!(sent.sessions.len(), SESSIONS_MAX);

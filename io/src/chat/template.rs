@@ -9,7 +9,7 @@ use std::ops::Range;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::redact;
 
-/// What a reference begins with; no UTF-8 text holds it.
+/// The first byte of a reference; it occurs in no UTF-8 text.
 const REFERENCE: u8 = 0xff;
 
 /// The mark, a hash, where the text begins in the artifact, and how long it is.
@@ -52,14 +52,14 @@ pub enum TemplateError {
 #[must_use]
 pub fn template(json: &str, known: &[KnownText<'_>]) -> Vec<u8> {
     let json = redacted_json(json, NESTED_MAX);
-    let mut known: Vec<Escaped> = known
+    let mut known: Vec<EscapedText> = known
         .iter()
         .filter(|known| known.text.len() >= WINDOW)
-        .map(Escaped::of)
+        .map(EscapedText::of)
         .collect();
     // Of two that begin with the same line the longer one goes on for longer.
     known.sort_by_key(|known| Reverse(known.json.len()));
-    let lines = Lines::of(&known);
+    let lines = KnownLines::of(&known);
     let bytes = json.as_bytes();
     let mut out = Vec::new();
     let mut copied = 0;
@@ -144,12 +144,12 @@ fn for_each_line(json: &[u8], from: usize, mut visit: impl FnMut(usize) -> usize
 }
 
 /// A known text, escaped.
-struct Escaped {
+struct EscapedText {
     hash: ArtifactHash,
     json: String,
 }
 
-impl Escaped {
+impl EscapedText {
     fn of(known: &KnownText<'_>) -> Self {
         Self {
             hash: known.hash,
@@ -182,22 +182,22 @@ impl Escaped {
 }
 
 /// The lines of known texts, by their first bytes; of equal ones the first.
-struct Lines<'e> {
-    known: &'e [Escaped],
+struct KnownLines<'e> {
+    known: &'e [EscapedText],
     /// Which text, where in it, and where in its escaped form.
     beginnings: HashMap<&'e [u8], (usize, usize, usize)>,
 }
 
 /// A part of a known text.
-struct Found {
+struct SharedPart {
     hash: ArtifactHash,
     start: u32,
     length: u32,
     escaped_bytes: usize,
 }
 
-impl<'e> Lines<'e> {
-    fn of(known: &'e [Escaped]) -> Self {
+impl<'e> KnownLines<'e> {
+    fn of(known: &'e [EscapedText]) -> Self {
         let mut beginnings = HashMap::new();
         for (index, text) in known.iter().enumerate() {
             let json = text.json.as_bytes();
@@ -217,7 +217,7 @@ impl<'e> Lines<'e> {
     }
 
     /// What a known text has in common with the beginning of this JSON, if that is worth a reference.
-    fn longest_at(&self, json: &[u8]) -> Option<Found> {
+    fn longest_at(&self, json: &[u8]) -> Option<SharedPart> {
         let (index, start, at) = *self.beginnings.get(json.get(..WINDOW)?)?;
         let text = &self.known[index];
         let same = text.json.as_bytes()[at..]
@@ -229,7 +229,7 @@ impl<'e> Lines<'e> {
         if escaped_bytes < REFERRED_BYTES_MIN {
             return None;
         }
-        Some(Found {
+        Some(SharedPart {
             hash: text.hash,
             start: u32::try_from(start).ok()?,
             length: u32::try_from(length).ok()?,
@@ -293,7 +293,7 @@ fn next_literal(json: &[u8], from: usize) -> Option<Range<usize>> {
     }
 }
 
-impl fmt::Debug for Escaped {
+impl fmt::Debug for EscapedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} as JSON", self.hash)
     }

@@ -15,16 +15,16 @@ use super::body_walk::range_in;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WireMessage {
     pub(super) message: Message,
-    pub(super) slots: Slots,
+    pub(super) slots: TextSlots,
 }
 
-/// Where a message's texts are in the JSON that it was read from.
+/// The positions of a message's texts in the JSON that it was read from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Slots {
+pub(super) struct TextSlots {
     parts: Vec<Range<usize>>,
     arguments: Vec<(Range<usize>, ArgumentsForm)>,
     thoughts: Vec<Range<usize>>,
-    /// Where a text goes if the message has none.
+    /// The place for a new text, if the message has none.
     new_text: Option<Insertion>,
 }
 
@@ -39,7 +39,7 @@ pub(super) enum ArgumentsForm {
     InputAlone,
 }
 
-/// Where a text may be put, and what goes around it.
+/// A position at which a text may be inserted, and the JSON around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Insertion {
     pub(super) at: Range<usize>,
@@ -59,7 +59,7 @@ impl WireMessage {
                 tool_calls: Vec::new(),
                 thoughts: Vec::new(),
             },
-            slots: Slots {
+            slots: TextSlots {
                 parts: Vec::new(),
                 arguments: Vec::new(),
                 thoughts: Vec::new(),
@@ -145,13 +145,13 @@ pub(super) fn canonical(json: &str) -> String {
     }
 }
 
-/// Where a value is in the JSON that it was read from.
+/// The position of a value in the JSON that it was read from.
 pub(super) fn place_in(unit: &str, value: &RawValue) -> Range<usize> {
     range_in(unit.as_bytes(), value.get().as_bytes())
 }
 
-impl Slots {
-    /// What a message's changes replace, in the order of their places.
+impl TextSlots {
+    /// The replacements for a message's changes, ordered by position.
     pub(super) fn replacements(
         &self,
         read: &Message,

@@ -10,7 +10,7 @@ use tslp_core::guardian::{Jail, Profile};
 use tslp_core::hash::ArtifactHash;
 use tslp_projections::guardian::Guardian;
 use tslp_projections::table::Changes;
-use tslp_replay::trace::{Cause, Difference};
+use tslp_replay::trace::{Difference, DifferenceCause};
 
 use crate::guardian::profile_file;
 
@@ -73,7 +73,7 @@ impl Actions {
             recorded: Some(recorded.event.clone()),
             today,
             causes: match self.rules {
-                Some(then) if then != RULES_VERSION => vec![Cause::Rules {
+                Some(then) if then != RULES_VERSION => vec![DifferenceCause::Rules {
                     then,
                     now: RULES_VERSION,
                 }],

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tslp_core::event::{Content, Event};
-use tslp_replay::trace::{Cause, Difference};
+use tslp_replay::trace::{Difference, DifferenceCause};
 
 use super::DeepReport;
 use crate::evidence::log::filter;
@@ -135,31 +135,35 @@ impl DeepReport {
 
 /// A cause in words.
 #[must_use]
-pub(super) fn words(cause: &Cause) -> String {
+pub(super) fn words(cause: &DifferenceCause) -> String {
     match cause {
-        Cause::Grammar {
+        DifferenceCause::Grammar {
             language,
             then,
             now,
         } => format!("grammar {language}: {then} then, {now} now"),
-        Cause::Setting { name, then, now } => format!("setting {name}: {then} then, {now} now"),
-        Cause::Rules { then, now } => format!("rules: version {then} then, {now} now"),
-        Cause::CutShort => "the ledger's end: its last step isn't whole".into(),
+        DifferenceCause::Setting { name, then, now } => {
+            format!("setting {name}: {then} then, {now} now")
+        }
+        DifferenceCause::Rules { then, now } => format!("rules: version {then} then, {now} now"),
+        DifferenceCause::CutShort => "the ledger's end: its last step isn't whole".into(),
     }
 }
 
-fn cause(cause: &Cause) -> Value {
+fn cause(cause: &DifferenceCause) -> Value {
     match cause {
-        Cause::Grammar {
+        DifferenceCause::Grammar {
             language,
             then,
             now,
         } => json!({ "cause": "grammar", "language": language, "then": then, "now": now }),
-        Cause::Setting { name, then, now } => {
+        DifferenceCause::Setting { name, then, now } => {
             json!({ "cause": "setting", "name": name, "then": then, "now": now })
         }
-        Cause::Rules { then, now } => json!({ "cause": "rules", "then": then, "now": now }),
-        Cause::CutShort => json!({ "cause": "cut_short" }),
+        DifferenceCause::Rules { then, now } => {
+            json!({ "cause": "rules", "then": then, "now": now })
+        }
+        DifferenceCause::CutShort => json!({ "cause": "cut_short" }),
     }
 }
 

@@ -25,7 +25,7 @@ const ADVICE: &str =
 /// Free bytes below which the disk is as good as full.
 const FREE_BYTES_MIN: u64 = 64 << 20;
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
     /// All is well.
@@ -54,9 +54,9 @@ impl Health {
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What was looked at.
+    /// The subject of the check.
     pub name: &'static str,
-    /// How it came out.
+    /// The result.
     pub health: Health,
     /// In words.
     pub detail: String,
@@ -96,7 +96,7 @@ impl Report {
         self.worst() <= Health::Warning
     }
 
-    /// How the worst check came out.
+    /// The worst result of all checks.
     #[must_use]
     pub fn worst(&self) -> Health {
         let all = self.checks.iter().map(|check| check.health);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tslp_core::ids::UnixMillis;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::state::State;
-use tslp_replay::store::Nothing;
+use tslp_replay::store::EmptyStore;
 
 use crate::config::ServeConfig;
 use crate::observer::{Look as _, Observer, SystemClock, WallClock as _};
@@ -24,7 +24,7 @@ pub(crate) fn look<T>(
     let now = SystemClock.now();
     let mut etv = config.etv;
     etv.timeout = etv.timeout.max(PATIENCE);
-    let mut engine = startup::engine(state, &config.policy, Nothing);
+    let mut engine = startup::engine(state, &config.policy, EmptyStore);
     let mut observer = Observer::new(
         &config.workspace,
         etv,
@@ -34,9 +34,9 @@ pub(crate) fn look<T>(
     let mut paths: Vec<_> = engine.state().state_map().paths().cloned().collect();
     paths.sort();
     for path in paths {
-        let checks = engine.tracked([path.clone()]);
+        let checks = engine.checks_of_tracked([path.clone()]);
         for finding in observer.check(checks) {
-            engine.notice(now, vec![(path.clone(), finding)]);
+            engine.record_disk_changes(now, vec![(path.clone(), finding)]);
         }
     }
     shown(engine.state(), now)

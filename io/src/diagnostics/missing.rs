@@ -17,11 +17,11 @@ use super::{Row, entity_name};
 pub struct Missing {
     /// The first of them, without indentation.
     pub lines: Vec<String>,
-    /// How many more there are.
+    /// The number of missing lines beyond those listed.
     pub more: usize,
 }
 
-/// Where some code lies.
+/// The location of some code.
 struct Code {
     episode: i64,
     source: ArtifactHash,

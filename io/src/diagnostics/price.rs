@@ -21,7 +21,7 @@ pub struct Price {
     pub server: Option<Tokens>,
 }
 
-/// How much of a prompt was read anew.
+/// The part of a prompt that was not in the server's cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Characters {
     /// All of it.

@@ -13,12 +13,12 @@ use super::price::Price;
 use super::{Row, Subject, entity_name, moment};
 use crate::ledger::LedgerError;
 
-/// What is wanted of the page.
+/// The query of a `/recent` page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// How many episodes at the most, if not as many as the settings say.
+    /// The largest number of episodes; `None`: as configured.
     pub limit: Option<usize>,
-    /// Whether refusals come with code.
+    /// Whether refusals show the missing lines of code.
     pub missing_lines: MissingLines,
 }
 
@@ -44,11 +44,11 @@ pub struct Episode {
     pub model: String,
     /// How its reply ended; `None` while it hasn't.
     pub outcome: Option<String>,
-    /// How older messages were treated.
+    /// The treatment of older messages.
     pub history: Option<String>,
     /// What its prompt cost the model server; `None` until its reply has ended.
     pub price: Option<Price>,
-    /// What happened, in order.
+    /// The episode's entries, in order.
     pub entries: Vec<Entry>,
     /// What a shadow audit of its reply was about.
     pub audits: Vec<Audit>,
@@ -57,7 +57,7 @@ pub struct Episode {
 /// One entity's shadow audit (spec §10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
-    /// Which.
+    /// The audited entity.
     pub entity: String,
     /// What the model said, or why it said nothing: `completed`, `partial`, `discussion`, `awaited`, `no_answer`,
     /// `cancelled` or `failed`.
@@ -72,7 +72,7 @@ const OUTSIDE: i64 = 0;
 pub struct Entry {
     /// An artifact state, or `hydrated`, `withheld`, `notice`.
     pub what: String,
-    /// What it happened to.
+    /// The entity concerned.
     pub entity: Option<String>,
     /// The reason code.
     pub reason: String,

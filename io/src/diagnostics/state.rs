@@ -26,7 +26,7 @@ pub struct EntityState {
     pub source: String,
     /// Who supplied it.
     pub origin: String,
-    /// When it became true.
+    /// The time at which it became true.
     pub last_updated: String,
     /// What disk holds: `same`, `missing`, `acknowledged` (something else, which the user knew of), `superseded`, `unknown`,
     /// `unreadable`, or `not_checked`.
@@ -80,21 +80,21 @@ impl EntityState {
 /// Bytes after which `/state` ends and says where to go on.
 const PAGE_BYTES_MAX: usize = 32 << 20;
 
-/// Which entities are wanted.
+/// The query of a `/state` page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// How their paths begin.
+    /// A prefix of the entities' paths.
     pub path: String,
     /// Only those that come after this one.
     pub after: Option<String>,
-    /// How many at the most.
+    /// The largest number of entities.
     pub limit: Option<usize>,
 }
 
 /// The rows of a projection's table, one by one.
 type Rows<'r, E> = &'r dyn Fn(usize, &mut dyn FnMut(Vec<Cell>) -> ControlFlow<()>) -> Result<(), E>;
 
-/// When an event was recorded.
+/// The time at which an event was recorded.
 pub(crate) type RecordedAt<'r> = &'r dyn Fn(Seq) -> Option<UnixMillis>;
 
 /// Writes the page piece by piece: never more of the State Map than its text is in memory. It ends early at

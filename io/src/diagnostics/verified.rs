@@ -48,7 +48,7 @@ pub(crate) fn page<T>(
     let of_state = |state: &State, at: RecordedAt<'_>| {
         let rows = |table| {
             let mut rows = Vec::new();
-            state.rows(table, &mut |row| rows.push(row));
+            state.visit_rows(table, &mut |row| rows.push(row));
             Ok(rows)
         };
         make(&rows, at)

@@ -25,15 +25,15 @@ use tslp_core::notice;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_grammars::shell;
-use tslp_replay::engine::call::Wanted;
+use tslp_replay::engine::call::WantedCall;
 use tslp_replay::pending::Batch;
 
 use super::{EngineThread, take_said};
-use crate::auditor::queue::Mark;
+use crate::auditor::queue::RequestMark;
 use crate::channel::{Ending, ExchangeId, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
 use crate::chat::dialect::Dialect;
 use crate::chat::reply::ReplyDecoder;
-use crate::chat::request::Body;
+use crate::chat::request::RequestBody;
 use crate::config::settings::{ClientTools, ToolsChoice};
 use crate::guardian::profile_file;
 use crate::sandbox::{Bound, Ended, Layer, Outcome, Sandbox, SandboxLimits};
@@ -97,7 +97,7 @@ struct Working {
     /// What the model said in the round.
     text: String,
     /// When the round ended.
-    at: Mark,
+    at: RequestMark,
     queue: VecDeque<Call>,
     results: Vec<CallResult>,
     /// The call whose paths are being looked at.
@@ -190,7 +190,12 @@ impl EngineThread {
     }
 
     /// Whether the reply to a request may ask for tools: where the client offers its own, its loop rules.
-    pub(super) fn may_go_on(&self, wire: &Body<'_>, dialect: Dialect, offered: Tools) -> bool {
+    pub(super) fn may_go_on(
+        &self,
+        wire: &RequestBody<'_>,
+        dialect: Dialect,
+        offered: Tools,
+    ) -> bool {
         let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
         self.tools.as_deref().is_some_and(runs)
             && dialect == Dialect::ChatCompletions
@@ -199,7 +204,7 @@ impl EngineThread {
     }
 
     /// What a reply that may not ask for tools waits for.
-    pub(super) fn one_round(&self, wire: &Body<'_>, dialect: Dialect) -> RoundsAllowed {
+    pub(super) fn one_round(&self, wire: &RequestBody<'_>, dialect: Dialect) -> RoundsAllowed {
         let may_be_held = self.holds_client_calls()
             && dialect == Dialect::ChatCompletions
             && wire.asks_for_one_choice();
@@ -215,7 +220,12 @@ impl EngineThread {
     }
 
     /// The response of a round is over. Whether the reply goes on.
-    pub(super) fn goes_on(&mut self, exchange: ExchangeId, ending: Ending, at: Mark) -> bool {
+    pub(super) fn goes_on(
+        &mut self,
+        exchange: ExchangeId,
+        ending: Ending,
+        at: RequestMark,
+    ) -> bool {
         if self.keeps_calls_back(exchange, ending) {
             return false;
         }
@@ -245,7 +255,7 @@ impl EngineThread {
     }
 
     /// Reads the calls of a round that has ended well.
-    fn begin_calls(&mut self, exchange: ExchangeId, at: Mark) -> bool {
+    fn begin_calls(&mut self, exchange: ExchangeId, at: RequestMark) -> bool {
         let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
             return false;
         };
@@ -807,7 +817,7 @@ impl EngineThread {
         let request = ActionRequested {
             call: CallId {
                 episode: asker.episode,
-                number: self.engine.calls_of(asker.episode) + 1,
+                number: self.engine.tool_call_count(asker.episode) + 1,
             },
             session: asker.session,
             door: asker.door,
@@ -822,7 +832,7 @@ impl EngineThread {
             scope: ArtifactHash::of(b""),
             links,
         };
-        let wanted = Wanted {
+        let wanted = WantedCall {
             request,
             text: line.to_owned(),
             jail,
@@ -840,7 +850,7 @@ impl EngineThread {
         let at = self.wiring.clock.now();
         let batch = self
             .engine
-            .whole_segment(at, running.episode, &mut running.reply);
+            .record_whole_segment(at, running.episode, &mut running.reply);
         self.commit(batch);
     }
 

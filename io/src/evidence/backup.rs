@@ -10,7 +10,7 @@ use tempfile::TempPath;
 use tslp_replay::log::Head;
 
 use super::scan::Scan;
-use super::workshop::{self, Work};
+use super::workshop::{self, ScratchPurpose};
 use crate::diagnostics::doctor;
 use crate::ledger::anchor::Anchor;
 use crate::ledger::disk::sync_parent;
@@ -85,7 +85,7 @@ pub fn backup(
         cause,
     };
     let folder = file.parent().unwrap_or(Path::new("/"));
-    let fresh = workshop::folder(folder, Work::Backup).map_err(unwritable)?;
+    let fresh = workshop::folder(folder, ScratchPurpose::Backup).map_err(unwritable)?;
     let _held = workshop::hold(&fresh)?;
     let files = DataFiles::of(fresh.path());
     let source = Scan::begin(data_dir, readers)?;

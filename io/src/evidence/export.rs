@@ -10,7 +10,7 @@ use tslp_replay::log::Head;
 
 use super::line::{Header, event_line};
 use super::scan::Scan;
-use super::workshop::{self, Work};
+use super::workshop::{self, ScratchPurpose};
 use crate::ledger::disk::sync_parent;
 use crate::progress::Progress;
 use crate::startup::StartError;
@@ -58,7 +58,7 @@ pub fn write_file(scan: &mut Scan, file: &Path) -> Result<Head, ExportError> {
         return Err(ExportError::Exists(file.to_owned()));
     }
     let folder = file.parent().unwrap_or(Path::new("/"));
-    let fresh = workshop::folder(folder, Work::Export)?;
+    let fresh = workshop::folder(folder, ScratchPurpose::Export)?;
     let _held = workshop::hold(&fresh).map_err(StartError::from)?;
     let lines = fresh.path().join("export.jsonl");
     let mut made = File::options();

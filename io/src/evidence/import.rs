@@ -9,7 +9,7 @@ use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Stored};
 
 use super::line::{self, Header};
-use super::workshop::{self, Work};
+use super::workshop::{self, ScratchPurpose};
 use crate::data_dir::{self, DataDirError};
 use crate::ledger::disk::sync_parent;
 use crate::ledger::lock::DataDirLock;
@@ -84,7 +84,7 @@ pub struct Imported {
 /// # Errors
 /// See [`ImportError`].
 pub fn import(lines: &mut dyn BufRead, to: &Path) -> Result<Imported, ImportError> {
-    let mut lines = Lines::new(lines);
+    let mut lines = CountedLines::new(lines);
     let header = match lines.next()? {
         Some(line) => Header::read(&line).map_err(|error| lines.wrong(error))?,
         None => return Err(lines.wrong("the file is empty")),
@@ -97,7 +97,7 @@ pub fn import(lines: &mut dyn BufRead, to: &Path) -> Result<Imported, ImportErro
     };
     let parent = to.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(parent).map_err(unwritable)?;
-    let fresh = workshop::folder(parent, Work::Import).map_err(unwritable)?;
+    let fresh = workshop::folder(parent, ScratchPurpose::Import).map_err(unwritable)?;
     // Held until the folder has its name, so that nobody takes it for one whose maker died.
     let _held = fill(&mut lines, &header, fresh.path())?;
     std::fs::rename(fresh.path(), &to)
@@ -126,7 +126,7 @@ fn check_empty(to: &Path) -> Result<(), ImportError> {
 
 /// Returns the new ledger's lock.
 fn fill(
-    lines: &mut Lines<'_>,
+    lines: &mut CountedLines<'_>,
     header: &Header,
     dir: &Path,
 ) -> Result<Arc<DataDirLock>, ImportError> {
@@ -167,12 +167,12 @@ fn append(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), ImportEr
 }
 
 /// Whole lines of a file, counted.
-struct Lines<'r> {
+struct CountedLines<'r> {
     source: &'r mut dyn BufRead,
     number: u64,
 }
 
-impl<'r> Lines<'r> {
+impl<'r> CountedLines<'r> {
     fn new(source: &'r mut dyn BufRead) -> Self {
         Self { source, number: 0 }
     }

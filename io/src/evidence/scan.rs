@@ -24,7 +24,7 @@ const PAGE_BYTES: usize = 4 << 20;
 /// A walk over all events of a ledger, which others may be writing to.
 pub struct Scan {
     reader: LedgerReader,
-    /// What must be there; `None` if there is nothing to vouch for.
+    /// A head that the ledger must contain; `None` if nothing outside the ledger vouches for it.
     anchor: Option<Head>,
     head: Head,
     chain: ChainCheck,
@@ -67,7 +67,7 @@ impl Scan {
         })
     }
 
-    /// Where the walk ends.
+    /// The last event of the walk.
     #[must_use]
     pub const fn head(&self) -> Head {
         self.head
@@ -79,7 +79,7 @@ impl Scan {
         &self.reader
     }
 
-    /// Holds this ledger, a copy, against what vouches for the other one.
+    /// Checks this ledger, a copy, against the head that vouches for its source.
     pub fn vouch(&mut self, source: &Self) {
         self.anchor = source.anchor;
     }
@@ -135,7 +135,7 @@ impl Scan {
                 event,
             };
             state.apply(&recorded, &mut Changes::discarding());
-            state.settled(recorded.seq);
+            state.rows_made_durable(recorded.seq);
             follow(&recorded, state);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What the model was given in an episode, put together again from the ledger.
+//! Reassembles from the ledger the request body that the model received in an episode.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -7,7 +7,7 @@ use tslp_core::event::{Event, PromptSent};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 
-use crate::chat::sent::halves;
+use crate::chat::sent::frame_halves;
 use crate::chat::template::{TemplateError, expand};
 use crate::ledger::{LedgerError, LedgerReader};
 
@@ -37,7 +37,7 @@ pub enum NotShown {
          it could; `tslp log --episode` prints what is on record"
     )]
     NotRecorded(EpisodeId),
-    /// What is recorded can't be put together.
+    /// The recorded pieces can't be reassembled.
     #[error("what was sent in {episode} can't be put together: {detail}; run `tslp verify`")]
     Damaged {
         /// The episode.
@@ -57,7 +57,7 @@ fn known(last: Option<EpisodeId>) -> String {
     )
 }
 
-/// What a ledger says about prompts that were sent.
+/// The recorded events of sent prompts.
 #[derive(Debug, Default)]
 pub struct SentIndex {
     /// In the order of the ledger, each with the one that it begins like.
@@ -166,7 +166,7 @@ fn put_together(
     let body = || -> Result<Vec<u8>, TemplateError> {
         let missing = TemplateError::Missing;
         let frame = find(newest.frame).ok_or(missing(newest.frame))?;
-        let (before, after) = halves(&frame).ok_or(TemplateError::Malformed)?;
+        let (before, after) = frame_halves(&frame).ok_or(TemplateError::Malformed)?;
         let mut body = expand(before, &mut find)?;
         for message in messages {
             let template = find(message).ok_or(missing(message))?;

@@ -12,36 +12,36 @@ use tslp_projections::table::Value as Cell;
 use tslp_replay::state::State;
 
 use self::story::Story;
-pub use self::story::{Chapter, What};
+pub use self::story::{Chapter, ChapterKind};
 use super::log::filter;
 use super::scan::Scan;
 use crate::diagnostics::moment;
 use crate::diagnostics::state::{self, EntityState};
 use crate::startup::StartError;
 
-/// Everything that is known of an entity.
+/// An entity's history and present state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
-    /// Which.
+pub struct EntityHistory {
+    /// The entity.
     pub entity: EntityId,
-    /// What happened to it, in order.
+    /// The events in its life, in order.
     pub chapters: Vec<Chapter>,
-    /// How often its code was shown to the model, and when last.
-    pub shown: Count,
-    /// How often its code was withheld, and when last.
-    pub withheld: Count,
-    /// What is true now; `None` if nothing is.
+    /// The prompts in which its code was shown to the model.
+    pub shown: Occurrences,
+    /// The prompts in which its code was withheld.
+    pub withheld: Occurrences,
+    /// Its true version; `None` if it has none.
     pub now: Option<EntityState>,
-    /// Whether an update removed it a short while ago.
+    /// Whether it has a tombstone: an update removed it recently.
     pub tombstoned: bool,
-    /// Of a file: what is true in it, definition by definition.
+    /// For a file: its true definitions.
     pub definitions: Vec<String>,
 }
 
-/// How often something happened, and the last episode and reason.
+/// A count, with the last episode and reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// How often.
+pub struct Occurrences {
+    /// The number of times.
     pub times: u64,
     /// The last episode.
     pub last_episode: u64,
@@ -84,13 +84,13 @@ pub fn meant(written: &str, workspace: &str, known: &BTreeSet<EntityId>) -> Opti
 }
 
 /// Folds the ledger and tells the entity's story, up to the flaw if there is one, which comes with it.
-pub fn tell(scan: &mut Scan, entity: &EntityId) -> (Known, Option<StartError>) {
+pub fn tell(scan: &mut Scan, entity: &EntityId) -> (EntityHistory, Option<StartError>) {
     let mut story = Story::of(entity.clone());
     let mut state = State::default();
     let folded = scan.fold(&mut state, |recorded, state| story.follow(recorded, state));
     let rows = |table: usize| -> Result<Vec<Vec<Cell>>, Infallible> {
         let mut rows = Vec::new();
-        state.rows(table, &mut |row| rows.push(row));
+        state.visit_rows(table, &mut |row| rows.push(row));
         Ok(rows)
     };
     let recorded_at = |seq| scan.reader().recorded_at(seq).ok().flatten();
@@ -101,7 +101,7 @@ pub fn tell(scan: &mut Scan, entity: &EntityId) -> (Known, Option<StartError>) {
         Some(_) => Vec::new(),
         None => state.state_map().symbols_of(&entity.path),
     };
-    let known = Known {
+    let known = EntityHistory {
         now: entities
             .into_iter()
             .find(|state| state.entity == entity.to_string()),
@@ -118,7 +118,7 @@ pub fn tell(scan: &mut Scan, entity: &EntityId) -> (Known, Option<StartError>) {
     (known, folded.err())
 }
 
-impl Known {
+impl EntityHistory {
     /// In words: where it stands.
     fn standing(&self) -> String {
         let Some(now) = &self.now else {
@@ -200,7 +200,7 @@ impl Known {
                 })
             })
             .collect();
-        let count = |count: &Count| match count.times {
+        let count = |count: &Occurrences| match count.times {
             0 => json!({ "times": 0 }),
             times => json!({
                 "last_episode_id": count.last_episode,

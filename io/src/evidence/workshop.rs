@@ -11,13 +11,13 @@ use tempfile::TempDir;
 use crate::ledger::LedgerError;
 use crate::ledger::lock::DataDirLock;
 
-/// How the names of all such folders begin.
+/// The prefixes of these folders' names, indexed by [`ScratchPurpose`].
 const PREFIXES: [&str; 3] = [".tslp-backup-", ".tslp-export-", ".tslp-import-"];
 
-/// What is made.
+/// The purpose of a temporary folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Work {
+pub enum ScratchPurpose {
     /// A copy of a ledger.
     Backup = 0,
     /// A ledger as lines.
@@ -26,19 +26,19 @@ pub enum Work {
     Import = 2,
 }
 
-/// Makes an empty folder in `parent`, which goes with everything in it when it is dropped. Those that died there before are
-/// cleaned up.
+/// Makes an empty folder in `parent`, which is deleted with its contents when it is dropped. Folders that killed processes left
+/// there are deleted first.
 ///
 /// # Errors
 /// When it can't be made.
-pub fn folder(parent: &Path, work: Work) -> io::Result<TempDir> {
+pub fn folder(parent: &Path, work: ScratchPurpose) -> io::Result<TempDir> {
     sweep(parent);
     tempfile::Builder::new()
         .prefix(PREFIXES[work as usize])
         .tempdir_in(parent)
 }
 
-/// Takes the lock that tells others that this folder is worked in.
+/// Takes the lock that keeps other processes from deleting this folder as a left-over.
 ///
 /// # Errors
 /// When it can't be taken.
@@ -149,7 +149,7 @@ mod tests {
         let _held = DataDirLock::acquire(&alive.join("lock")).unwrap();
         let elsewhere = left(parent, "elsewhere", &whole);
         std::os::unix::fs::symlink(&elsewhere, parent.join(".tslp-import-link")).unwrap();
-        drop(folder(parent, Work::Import).unwrap());
+        drop(folder(parent, ScratchPurpose::Import).unwrap());
         for folder in dead {
             assert!(!folder.exists(), "{}", folder.display());
         }
@@ -162,12 +162,15 @@ mod tests {
     #[test]
     fn a_folder_that_is_worked_in_stays() {
         let parent = tempfile::tempdir().unwrap();
-        let first = folder(parent.path(), Work::Backup).unwrap();
+        let first = folder(parent.path(), ScratchPurpose::Backup).unwrap();
         let held = hold(&first).unwrap();
-        drop(folder(parent.path(), Work::Export).unwrap());
+        drop(folder(parent.path(), ScratchPurpose::Export).unwrap());
         assert!(first.path().exists());
         drop(held);
-        let (path, _) = (first.keep(), folder(parent.path(), Work::Export).unwrap());
+        let (path, _) = (
+            first.keep(),
+            folder(parent.path(), ScratchPurpose::Export).unwrap(),
+        );
         assert!(!path.exists());
     }
 }

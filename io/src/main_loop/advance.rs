@@ -1,6 +1,6 @@
 //! One client's turn: everything that can move without waiting is moved, in both directions.
 
-use super::client::{Client, Stage};
+use super::client::{Client, ClientStage};
 use super::{MainLoop, SCRATCH_BYTES};
 use crate::http::server_connection::PIPELINE_BYTES_MAX;
 use crate::http::socket::{Peer, Transfer};
@@ -23,10 +23,10 @@ impl MainLoop {
         let buffered = client.buffered_bytes();
         self.buffered_bytes = self.buffered_bytes - client.counted_bytes + buffered;
         client.counted_bytes = buffered;
-        if client.stage == Stage::Over {
+        if client.stage == ClientStage::Over {
             return self.drop_client(client);
         }
-        self.rearm(&mut client);
+        self.rearm_deadline(&mut client);
         self.clients.insert(key, client);
     }
 
@@ -43,12 +43,12 @@ impl MainLoop {
         for _ in 0..ROUNDS_MAX {
             let before = client.moves;
             self.read_client(client);
-            self.understand(key, client);
+            self.handle_client_events(key, client);
             self.push_request(key, client);
             self.pull_response(key, client);
-            self.settle(client);
+            self.release_or_finish(client);
             write_client(client);
-            if client.moves == before || client.stage == Stage::Over {
+            if client.moves == before || client.stage == ClientStage::Over {
                 return;
             }
         }
@@ -59,23 +59,23 @@ impl MainLoop {
         let most = PIPELINE_BYTES_MAX.max(self.config.limits.head.head_bytes_max);
         let full = client.http.waiting_bytes() > most || client.waits_for_room();
         match client.stage {
-            Stage::Over | Stage::Finishing => return,
-            Stage::Open if full => {
+            ClientStage::Over | ClientStage::Finishing => return,
+            ClientStage::Open if full => {
                 if client.exchange.is_some() && client.socket.peer() == Peer::Closed {
-                    client.stage = Stage::Over;
+                    client.stage = ClientStage::Over;
                 }
                 return;
             }
-            Stage::Open | Stage::Lingering => {}
+            ClientStage::Open | ClientStage::Lingering => {}
         }
         let piece = self.piece_bytes();
         match client.socket.read(&mut self.scratch[..piece]) {
             Transfer::Blocked => {}
-            Transfer::Failed => client.stage = Stage::Over,
+            Transfer::Failed => client.stage = ClientStage::Over,
             Transfer::Ended => client_ended(client),
             Transfer::Bytes(count) => {
                 client.moves += 1;
-                if client.stage == Stage::Open {
+                if client.stage == ClientStage::Open {
                     client.http.receive(&self.scratch[..count]);
                 }
             }
@@ -108,7 +108,7 @@ impl MainLoop {
             self.exchanges.remove(&exchange.id);
             self.in_use.remove(&exchange.id);
             self.budget.request_gone(exchange.id);
-            self.abandon(&mut exchange);
+            self.abandon_call(&mut exchange);
         }
     }
 }
@@ -117,27 +117,27 @@ impl MainLoop {
 /// model that generates for nobody is dear.
 fn client_ended(client: &mut Client) {
     client.stage = if client.exchange.is_none() && !client.out.is_empty() {
-        Stage::Finishing
+        ClientStage::Finishing
     } else {
-        Stage::Over
+        ClientStage::Over
     };
     client.moves += 1;
 }
 
 fn write_client(client: &mut Client) {
-    while !client.out.released().is_empty() && client.stage != Stage::Over {
+    while !client.out.released().is_empty() && client.stage != ClientStage::Over {
         match client.socket.write(client.out.released(), &[]) {
             Transfer::Bytes(count) => {
                 client.out.sent(count);
                 client.moves += 1;
             }
             Transfer::Blocked => return,
-            Transfer::Ended | Transfer::Failed => client.stage = Stage::Over,
+            Transfer::Ended | Transfer::Failed => client.stage = ClientStage::Over,
         }
     }
-    if client.stage == Stage::Finishing && client.out.is_empty() {
+    if client.stage == ClientStage::Finishing && client.out.is_empty() {
         client.socket.finish();
-        client.stage = Stage::Lingering;
+        client.stage = ClientStage::Lingering;
         client.moves += 1;
     }
     if client.exchange.is_none() {

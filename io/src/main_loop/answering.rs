@@ -6,11 +6,12 @@ use tslp_core::guardian::{Hindrance, Mode};
 use tslp_core::redact;
 
 use super::client::{
-    Call, Client, Collecting, Downstream, Exchange, Lane, Line, Retry, Stage, Upload, Work,
+    CallConnection, Client, ClientStage, Collecting, Downstream, Exchange, ExchangeStage, Lane,
+    Retry, Upload, UpstreamCall,
 };
 use super::deadlines::WHOLE_BODY_IDLE_TIMES;
-use super::memory_budget::{MEMORY_PER_BODY_BYTE, Room};
-use super::{Course, MainLoop};
+use super::memory_budget::{MEMORY_PER_BODY_BYTE, MemoryRoom};
+use super::{LoopPhase, MainLoop};
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ExchangeId, ToEngine};
 use crate::chat::dialect::{Dialect, ErrorShape};
 use crate::config::secret::Secret;
@@ -44,8 +45,8 @@ enum Understood {
 
 impl MainLoop {
     /// Reads requests out of what the client has sent.
-    pub(super) fn understand(&mut self, key: usize, client: &mut Client) {
-        while client.stage == Stage::Open && self.may_understand(key, client) {
+    pub(super) fn handle_client_events(&mut self, key: usize, client: &mut Client) {
+        while client.stage == ClientStage::Open && self.may_understand(key, client) {
             let Client { http, exchange, .. } = client;
             let understood = match http.next_event(&self.config.limits.head) {
                 ClientEvent::NeedMore => return,
@@ -59,7 +60,7 @@ impl MainLoop {
             };
             client.moves += 1;
             match understood {
-                Understood::Head(head) => self.begin(key, client, *head),
+                Understood::Head(head) => self.begin_exchange(key, client, *head),
                 Understood::Moved => {}
                 Understood::End => self.request_complete(client),
                 Understood::Refused(refusal) => self.refuse_and_close(client, &refusal),
@@ -71,14 +72,18 @@ impl MainLoop {
         match client.exchange.as_deref().map(|exchange| &exchange.work) {
             // One response at a time: the next request is looked at once the last response has left.
             None => client.out.is_empty(),
-            Some(Work::Upstream(call)) => call.request.rest_len() < self.buffered_bytes_max(),
-            Some(Work::Collecting(_)) => self.take_room(key, client) == Room::Granted,
+            Some(ExchangeStage::Upstream(call)) => {
+                call.request.rest_len() < self.buffered_bytes_max()
+            }
+            Some(ExchangeStage::Collecting(_)) => {
+                self.take_room(key, client) == MemoryRoom::Granted
+            }
             Some(_) => true,
         }
     }
 
     /// Takes memory for what comes next of a chat request's body, and asks for the body if the client waits for that.
-    fn take_room(&mut self, key: usize, client: &mut Client) -> Room {
+    fn take_room(&mut self, key: usize, client: &mut Client) -> MemoryRoom {
         let Client {
             http,
             exchange,
@@ -87,15 +92,15 @@ impl MainLoop {
             ..
         } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
-            return Room::Granted;
+            return MemoryRoom::Granted;
         };
-        let Work::Collecting(collecting) = &mut exchange.work else {
-            return Room::Granted;
+        let ExchangeStage::Collecting(collecting) = &mut exchange.work else {
+            return MemoryRoom::Granted;
         };
         let is_asked_for = collecting.expects == Expectation::None;
         // A place in the order is for those who send: others may never do so.
         if http.request_is_complete() || (is_asked_for && http.waiting_bytes() == 0) {
-            return Room::Granted;
+            return MemoryRoom::Granted;
         }
         let limit = self.config.limits.chat_body_bytes_max;
         let (wanted, most) = match exchange.head.body {
@@ -108,12 +113,12 @@ impl MainLoop {
         };
         collecting.room = self.budget.take(exchange.id, wanted, most);
         match collecting.room {
-            Room::NotYet => {
+            MemoryRoom::NotYet => {
                 if !self.room_waiters.contains(&key) {
                     self.room_waiters.push(key);
                 }
             }
-            Room::Granted => {
+            MemoryRoom::Granted => {
                 let missing = (wanted as usize).saturating_sub(collecting.body.len());
                 if collecting.body.is_empty() {
                     collecting.body = memory::room(missing);
@@ -130,24 +135,24 @@ impl MainLoop {
         collecting.room
     }
 
-    fn begin(&mut self, key: usize, client: &mut Client, head: RequestHead) {
+    fn begin_exchange(&mut self, key: usize, client: &mut Client, head: RequestHead) {
         client.requests += 1;
         let id = ExchangeId(self.next_exchange);
         self.next_exchange += 1;
         tracing::debug!(exchange = id.0, method = %head.method, path = %redact::redacted(head.path()), "request");
-        let persistence = match self.course {
-            Course::Serving => head.persistence,
-            Course::Stopping(_) | Course::Telling => Persistence::Close,
+        let persistence = match self.phase {
+            LoopPhase::Serving => head.persistence,
+            LoopPhase::Stopping(_) | LoopPhase::TellingEngine => Persistence::Close,
         };
         let mut exchange = Box::new(Exchange {
             id,
             // Also who isn't let in is told so in the words of their dialect.
-            dialect: Dialect::at(head.path()),
+            dialect: Dialect::of_path(head.path()),
             head,
             persistence,
             caller: Caller::Plain,
             server: ServerNumber::default(),
-            work: Work::Routing,
+            work: ExchangeStage::Routing,
         });
         let checked = self.guard.check(&exchange.head);
         if checked.is_err() {
@@ -170,20 +175,25 @@ impl MainLoop {
                 Ok(())
             }
             Ok(Some(Route::Health)) => {
-                let health = Answer::json(200, self.health());
-                self.answer(client, exchange, &health);
+                let health = Answer::json(200, self.health_page());
+                self.write_answer(client, exchange, &health);
                 Ok(())
             }
-            Ok(Some(Route::Diagnostic(page))) => self.diagnose(key, client, exchange, page),
-            Ok(Some(Route::Chat)) => self.collect(key, client, exchange),
-            Ok(Some(Route::Relay)) => self.relay(key, client, exchange),
+            Ok(Some(Route::Diagnostic(page))) => self.ask_diagnostics(key, client, exchange, page),
+            Ok(Some(Route::Chat)) => self.collect_body(key, client, exchange),
+            Ok(Some(Route::Relay)) => self.begin_relay(key, client, exchange),
         };
         if let Err((exchange, refusal)) = begun {
-            self.refuse(client, exchange, &refusal);
+            self.refuse_exchange(client, exchange, &refusal);
         }
     }
 
-    fn collect(&mut self, key: usize, client: &mut Client, mut exchange: Box<Exchange>) -> Begun {
+    fn collect_body(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        mut exchange: Box<Exchange>,
+    ) -> ExchangeStart {
         let limit = self.config.limits.chat_body_bytes_max;
         let checked = check_chat_content(&exchange.head)
             .and_then(|()| check_session_name(&exchange.head))
@@ -204,29 +214,29 @@ impl MainLoop {
             }
             Ok(()) => {
                 self.use_model(exchange.id);
-                exchange.work = Work::Collecting(Collecting {
+                exchange.work = ExchangeStage::Collecting(Collecting {
                     body: Vec::new(),
                     expects: if waits_to_be_asked(client, &exchange) {
                         Expectation::Continue
                     } else {
                         Expectation::None
                     },
-                    room: Room::Granted,
+                    room: MemoryRoom::Granted,
                     whole_by: self.now + self.config.timeouts.body_idle * WHOLE_BODY_IDLE_TIMES,
                 });
-                self.install(key, client, exchange);
+                self.install_exchange(key, client, exchange);
                 Ok(())
             }
         }
     }
 
-    fn diagnose(
+    fn ask_diagnostics(
         &mut self,
         key: usize,
         client: &mut Client,
         mut exchange: Box<Exchange>,
         page: DiagnosticPage,
-    ) -> Begun {
+    ) -> ExchangeStart {
         let query = DiagnosticQuery {
             exchange: exchange.id,
             page,
@@ -242,12 +252,17 @@ impl MainLoop {
         if !client.http.request_is_complete() {
             exchange.persistence = Persistence::Close;
         }
-        exchange.work = Work::Diagnosing;
-        self.install(key, client, exchange);
+        exchange.work = ExchangeStage::Diagnosing;
+        self.install_exchange(key, client, exchange);
         Ok(())
     }
 
-    fn relay(&mut self, key: usize, client: &mut Client, mut exchange: Box<Exchange>) -> Begun {
+    fn begin_relay(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        mut exchange: Box<Exchange>,
+    ) -> ExchangeStart {
         let limit = self.config.limits.relay_body_bytes_max;
         let (framing, upload) = match exchange.head.body {
             BodyLength::Known(bytes) if bytes > limit => return Err((exchange, too_large(limit))),
@@ -270,10 +285,10 @@ impl MainLoop {
         } else {
             Asked::WithBody
         };
-        exchange.work = Work::Upstream(Box::new(Call {
+        exchange.work = ExchangeStage::Upstream(Box::new(UpstreamCall {
             request: RequestBytes::new(head, Arc::default()),
             upload,
-            line: Line::Off,
+            line: CallConnection::Off,
             retry: if repeatable {
                 Retry::Possible
             } else {
@@ -289,7 +304,7 @@ impl MainLoop {
         if waits_to_be_asked(client, &exchange) {
             client.out.buffer().extend_from_slice(CONTINUE);
         }
-        self.install(key, client, exchange);
+        self.install_exchange(key, client, exchange);
         self.start_call(key, client);
         Ok(())
     }
@@ -299,7 +314,7 @@ impl MainLoop {
         self.in_use.insert(id, self.channels.audits.request());
     }
 
-    fn install(&mut self, key: usize, client: &mut Client, exchange: Box<Exchange>) {
+    fn install_exchange(&mut self, key: usize, client: &mut Client, exchange: Box<Exchange>) {
         self.exchanges.insert(exchange.id, key);
         client.exchange = Some(exchange);
     }
@@ -344,7 +359,7 @@ impl MainLoop {
             return;
         };
         match &mut exchange.work {
-            Work::Upstream(call) => {
+            ExchangeStage::Upstream(call) => {
                 if let Upload::Chunked(_) = call.upload {
                     call.request.body().extend_from_slice(LAST_CHUNK);
                 }
@@ -352,18 +367,20 @@ impl MainLoop {
                     call.upload = Upload::Complete;
                 }
             }
-            Work::Collecting(collecting) => {
+            ExchangeStage::Collecting(collecting) => {
                 let body = std::mem::take(&mut collecting.body);
                 match self.check_ledger() {
-                    Ok(()) => self.prompt(exchange, body),
+                    Ok(()) => self.hand_over_prompt(exchange, body),
                     Err(refusal) => self.refuse_current(client, &refusal),
                 }
             }
-            Work::Routing | Work::Composing { .. } | Work::Diagnosing => {}
+            ExchangeStage::Routing
+            | ExchangeStage::Composing { .. }
+            | ExchangeStage::Diagnosing => {}
         }
     }
 
-    fn prompt(&mut self, exchange: &mut Exchange, body: Vec<u8>) {
+    fn hand_over_prompt(&mut self, exchange: &mut Exchange, body: Vec<u8>) {
         let body_bytes = body.len() as u64;
         let headers = &exchange.head.headers;
         let retries = headers
@@ -380,15 +397,15 @@ impl MainLoop {
             authorization: self.authorization(&exchange.head),
             body,
         };
-        exchange.work = Work::Composing {
+        exchange.work = ExchangeStage::Composing {
             since: self.net.now(),
         };
-        self.budget.complete(exchange.id, body_bytes);
+        self.budget.body_complete(exchange.id, body_bytes);
         self.tell_engine(prompt);
     }
 
     /// The process lives either way; whether it takes prompts is the status.
-    fn health(&self) -> Vec<u8> {
+    fn health_page(&self) -> Vec<u8> {
         let is_damaged = self
             .ledger_failure
             .as_ref()
@@ -417,18 +434,18 @@ impl MainLoop {
     }
 
     /// Answers an exchange that the engine or the diagnostics decided.
-    pub(super) fn deliver(&mut self, client: &mut Client, answer: &Answer) {
+    pub(super) fn deliver_answer(&mut self, client: &mut Client, answer: &Answer) {
         if let Some(exchange) = client.exchange.take() {
-            self.answer(client, exchange, answer);
+            self.write_answer(client, exchange, answer);
         }
     }
 
-    fn answer(&mut self, client: &mut Client, exchange: Box<Exchange>, answer: &Answer) {
+    fn write_answer(&mut self, client: &mut Client, exchange: Box<Exchange>, answer: &Answer) {
         let exchange = close_if_unread(client, exchange);
         let fields = exchange.caller_fields();
         let to = exchange.response_to();
         head::own_response(client.out.buffer(), to, &fields, answer);
-        self.finish(client, &exchange);
+        self.finish_exchange(client, &exchange);
     }
 
     fn answer_preflight(&mut self, client: &mut Client, exchange: Box<Exchange>) {
@@ -447,10 +464,10 @@ impl MainLoop {
             &fields,
             &nothing,
         );
-        self.finish(client, &exchange);
+        self.finish_exchange(client, &exchange);
     }
 
-    fn refuse(&mut self, client: &mut Client, exchange: Box<Exchange>, refusal: &Refusal) {
+    fn refuse_exchange(&mut self, client: &mut Client, exchange: Box<Exchange>, refusal: &Refusal) {
         let exchange = close_if_unread(client, exchange);
         tracing::debug!(
             exchange = exchange.id.0,
@@ -464,13 +481,13 @@ impl MainLoop {
             refusal,
             &exchange.caller_fields(),
         );
-        self.finish(client, &exchange);
+        self.finish_exchange(client, &exchange);
     }
 
     /// Refuses the exchange that is under way; its response has not begun.
     pub(super) fn refuse_current(&mut self, client: &mut Client, refusal: &Refusal) {
         if let Some(exchange) = client.exchange.take() {
-            self.refuse(client, exchange, refusal);
+            self.refuse_exchange(client, exchange, refusal);
         }
     }
 
@@ -480,14 +497,14 @@ impl MainLoop {
             .call()
             .is_some_and(|call| call.downstream != Downstream::Waiting);
         if begun {
-            client.stage = Stage::Over;
+            client.stage = ClientStage::Over;
             return;
         }
         match client.exchange.take() {
             Some(mut exchange) => {
-                self.abandon(&mut exchange);
+                self.abandon_call(&mut exchange);
                 exchange.persistence = Persistence::Close;
-                self.refuse(client, exchange, refusal);
+                self.refuse_exchange(client, exchange, refusal);
             }
             None => {
                 let to = head::ResponseTo {
@@ -497,26 +514,26 @@ impl MainLoop {
                     errors: ErrorShape::default(),
                 };
                 head::refusal(client.out.buffer(), to, refusal, &[]);
-                client.stage = Stage::Finishing;
+                client.stage = ClientStage::Finishing;
             }
         }
     }
 
     /// The response is in the output buffer, whole.
-    pub(super) fn finish(&mut self, client: &mut Client, exchange: &Exchange) {
+    pub(super) fn finish_exchange(&mut self, client: &mut Client, exchange: &Exchange) {
         self.exchanges.remove(&exchange.id);
         self.in_use.remove(&exchange.id);
         self.budget.request_gone(exchange.id);
         client.moves += 1;
         match exchange.persistence {
-            Persistence::Close => client.stage = Stage::Finishing,
+            Persistence::Close => client.stage = ClientStage::Finishing,
             Persistence::KeepAlive => client.http.start_next(),
         }
     }
 }
 
 /// Either the exchange is on its way, or it comes back with the refusal.
-type Begun = Result<(), (Box<Exchange>, Refusal)>;
+type ExchangeStart = Result<(), (Box<Exchange>, Refusal)>;
 
 /// A response before the end of its request ends the connection: what follows can't be waited for.
 fn close_if_unread(client: &Client, mut exchange: Box<Exchange>) -> Box<Exchange> {
@@ -534,13 +551,13 @@ fn waits_to_be_asked(client: &Client, exchange: &Exchange) -> bool {
 
 fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> Understood {
     match &mut exchange.work {
-        Work::Collecting(Collecting { body, .. }) => {
+        ExchangeStage::Collecting(Collecting { body, .. }) => {
             if (body.len() + bytes.len()) as u64 > limits.chat_body_bytes_max {
                 return Understood::Refused(chat_body_too_large(limits.chat_body_bytes_max));
             }
             body.extend_from_slice(bytes);
         }
-        Work::Upstream(call) => match &mut call.upload {
+        ExchangeStage::Upstream(call) => match &mut call.upload {
             Upload::Length => call.request.body().extend_from_slice(bytes),
             Upload::Chunked(total) => {
                 *total += bytes.len() as u64;
@@ -551,7 +568,7 @@ fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> Understo
             }
             Upload::Complete | Upload::Broken => {}
         },
-        Work::Routing | Work::Composing { .. } | Work::Diagnosing => {}
+        ExchangeStage::Routing | ExchangeStage::Composing { .. } | ExchangeStage::Diagnosing => {}
     }
     Understood::Moved
 }

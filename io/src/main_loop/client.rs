@@ -1,4 +1,4 @@
-//! What the loop knows of each connection: clients with their exchange, and upstream connections.
+//! The loop's state of each connection: clients with their exchange, and upstream connections.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -6,7 +6,7 @@ use std::time::Instant;
 use tslp_core::ids::{EpisodeId, Seq};
 
 use super::deadlines::Due;
-use super::memory_budget::Room;
+use super::memory_budget::MemoryRoom;
 use super::rounds::Continued;
 use crate::channel::{ExchangeId, RoundsAllowed};
 use crate::chat::dialect::Dialect;
@@ -28,31 +28,31 @@ pub(super) struct Client {
     pub(super) http: ServerConnection,
     pub(super) out: Outgoing,
     pub(super) exchange: Option<Box<Exchange>>,
-    pub(super) stage: Stage,
-    pub(super) due: Option<Armed>,
-    /// Counts everything that moved on; a turn ends when it stands still.
+    pub(super) stage: ClientStage,
+    pub(super) due: Option<ArmedDeadline>,
+    /// Counts every step of progress; the loop leaves the client when the count stops growing.
     pub(super) moves: u64,
     /// Counts requests, so that a deadline can't outlive its request.
     pub(super) requests: u64,
-    /// What the loop has counted of [`buffered_bytes`](Self::buffered_bytes).
+    /// The value of [`buffered_bytes`](Self::buffered_bytes) that the loop's total includes.
     pub(super) counted_bytes: usize,
 }
 
 /// A deadline, and what it belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Armed {
+pub(super) struct ArmedDeadline {
     pub(super) due: Due,
     pub(super) at: Instant,
     pub(super) request: u64,
     pub(super) moves: u64,
 }
 
-/// How a client connection stands.
+/// The stage of a client connection's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ClientStage {
     /// Requests are read.
     Open,
-    /// What is buffered goes out, then our side is closed.
+    /// Buffered bytes are written, then our side is closed.
     Finishing,
     /// Our side is closed; what still comes is thrown away, so that the last response isn't lost to a reset.
     Lingering,
@@ -67,7 +67,7 @@ impl Client {
             http: ServerConnection::default(),
             out: Outgoing::default(),
             exchange: None,
-            stage: Stage::Open,
+            stage: ClientStage::Open,
             due: None,
             moves: 0,
             requests: 0,
@@ -78,7 +78,7 @@ impl Client {
     /// Bytes that wait for either peer, or to be understood. Prompts are counted by the memory budget.
     pub(super) fn buffered_bytes(&self) -> usize {
         let upload = match self.exchange.as_deref().map(|exchange| &exchange.work) {
-            Some(Work::Upstream(call)) => match call.lane {
+            Some(ExchangeStage::Upstream(call)) => match call.lane {
                 Lane::Relay => call.request.rest_len(),
                 Lane::Chat(ref reply) => {
                     let continued = reply.continued.as_ref();
@@ -90,25 +90,25 @@ impl Client {
         self.http.waiting_bytes() + self.out.len() + upload
     }
 
-    /// Whether a body waits for memory: then nothing is read.
+    /// Whether a body waits for memory; then nothing is read from the client.
     pub(super) fn waits_for_room(&self) -> bool {
         match self.exchange.as_deref().map(|exchange| &exchange.work) {
-            Some(Work::Collecting(collecting)) => collecting.room == Room::NotYet,
+            Some(ExchangeStage::Collecting(collecting)) => collecting.room == MemoryRoom::NotYet,
             _ => false,
         }
     }
 
-    /// Who the exchange is for, if it goes upstream.
+    /// The model server of the exchange; the default one if none is chosen yet.
     pub(super) fn server(&self) -> ServerNumber {
         let exchange = self.exchange.as_deref();
         exchange.map_or_else(ServerNumber::default, |exchange| exchange.server)
     }
 
     /// The exchange's way to the upstream, if it has one.
-    pub(super) fn call(&mut self) -> Option<&mut Call> {
+    pub(super) fn call(&mut self) -> Option<&mut UpstreamCall> {
         match self.exchange.as_deref_mut() {
             Some(Exchange {
-                work: Work::Upstream(call),
+                work: ExchangeStage::Upstream(call),
                 ..
             }) => Some(call),
             _ => None,
@@ -125,9 +125,9 @@ pub(super) struct Exchange {
     pub(super) caller: Caller,
     /// Of a chat request.
     pub(super) dialect: Option<Dialect>,
-    /// Who it is for, if it goes upstream.
+    /// The model server, once it is chosen.
     pub(super) server: ServerNumber,
-    pub(super) work: Work,
+    pub(super) work: ExchangeStage,
 }
 
 impl Exchange {
@@ -156,9 +156,9 @@ impl Exchange {
     }
 }
 
-/// How far an exchange is.
+/// The stage of an exchange.
 #[derive(Debug)]
-pub(super) enum Work {
+pub(super) enum ExchangeStage {
     /// The route isn't decided yet.
     Routing,
     /// A chat request's body is coming in.
@@ -168,33 +168,33 @@ pub(super) enum Work {
     /// The diagnostics thread has the question.
     Diagnosing,
     /// The upstream is spoken to.
-    Upstream(Box<Call>),
+    Upstream(Box<UpstreamCall>),
 }
 
 /// A chat request's body on its way in.
 #[derive(Debug)]
 pub(super) struct Collecting {
     pub(super) body: Vec<u8>,
-    /// Whether the client still waits to be asked for it.
+    /// Whether the client waits for `100 Continue` before it sends the body.
     pub(super) expects: Expectation,
-    pub(super) room: Room,
-    /// When it must be whole, however steadily it comes.
+    pub(super) room: MemoryRoom,
+    /// The latest moment at which the body must be complete, however steadily it comes: it holds memory.
     pub(super) whole_by: Instant,
 }
 
 /// A request to the upstream and its response on the way back.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct UpstreamCall {
     pub(super) request: RequestBytes,
     pub(super) upload: Upload,
-    pub(super) line: Line,
+    pub(super) line: CallConnection,
     pub(super) retry: Retry,
     pub(super) reader: ResponseReader,
     pub(super) lane: Lane,
     pub(super) downstream: Downstream,
 }
 
-impl Call {
+impl UpstreamCall {
     /// Whether the engine keeps the request for another round.
     pub(super) fn may_go_on(&self) -> bool {
         match &self.lane {
@@ -219,7 +219,7 @@ pub(super) enum Upload {
 
 /// The connection that a call uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum CallConnection {
     /// The address is being looked up.
     Resolving,
     /// The link with this key.
@@ -237,66 +237,66 @@ pub(super) enum Retry {
     Never,
 }
 
-/// What kind of traffic a call is.
+/// How a call's response is handled.
 #[derive(Debug)]
 pub(super) enum Lane {
-    /// Bytes through.
+    /// Bytes are passed through unread.
     Relay,
     /// A chat response with a side copy.
     Chat(ChatReply),
 }
 
-/// What a chat response needs besides relaying.
+/// The state of a chat response, in addition to relaying.
 #[derive(Debug)]
 pub(super) struct ChatReply {
     pub(super) dialect: Dialect,
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
-    /// A response by which the route isn't there, until it is whole and can be explained.
-    pub(super) elsewhere: Option<Box<Elsewhere>>,
-    /// What the engine hasn't got yet.
+    /// A response that says that the route doesn't exist, kept until it is complete and can be explained to the client.
+    pub(super) elsewhere: Option<Box<RouteNotFound>>,
+    /// Response bytes not yet handed to the engine.
     pub(super) side: Vec<u8>,
-    /// When the engine has to record all that came until then; none if it has nothing to record.
+    /// The moment at which the engine has to record all text so far; `None` if there is nothing to record.
     pub(super) handover_at: Option<Instant>,
     /// A stream has said that it is done, though its response may not be over.
     pub(super) said_done: bool,
-    pub(super) told: Told,
+    pub(super) told: ReplyEndHandling,
     pub(super) gate: Gate,
     pub(super) allowed: RoundsAllowed,
-    /// What is known of the rounds, once the first one's response has begun and may be continued.
+    /// The state of the rounds, once the first response has begun and may be continued.
     pub(super) continued: Option<Box<Continued>>,
 }
 
 /// A response that says 404, or that the route is elsewhere.
 #[derive(Debug)]
-pub(super) struct Elsewhere {
+pub(super) struct RouteNotFound {
     pub(super) head: ResponseHead,
     /// Its beginning.
     pub(super) body: Vec<u8>,
 }
 
-/// Whether the engine knows that the reply is over.
+/// How far the engine has dealt with the reply's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ReplyEndHandling {
     NotYet,
     Ended,
-    /// It does, and has looked at the files that the reply is about.
+    /// It knows of the end, and has looked at the files that the reply is about.
     Looked,
 }
 
-/// What keeps response bytes back.
+/// The reason for which response bytes are kept back from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gate {
-    /// The prompt isn't durable.
+    /// The prompt isn't durable yet.
     Closed,
-    /// Nothing.
+    /// None: bytes pass.
     Open,
-    /// What may be the reply's end has come. The client mustn't be quicker than the engine: what it writes into a file
+    /// The reply's last piece may have come. The client mustn't see it before the engine has looked at the files: what it writes into a file
     /// must not be found there before the reply is judged.
     LastPiece,
 }
 
-/// How far the response to the client is.
+/// The stage of the response to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Downstream {
     /// No head yet.
@@ -304,7 +304,7 @@ pub(super) enum Downstream {
     /// The head is out; the body follows.
     Streaming {
         framing: ResponseFraming,
-        media: Media,
+        media: ErrorEventForm,
         status: u16,
         upstream: Persistence,
     },
@@ -312,9 +312,9 @@ pub(super) enum Downstream {
     Done,
 }
 
-/// Whether a broken response can carry an error event.
+/// The form in which a broken response can carry an error event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Media {
+pub(super) enum ErrorEventForm {
     EventStream,
     JsonLines,
     Other,
@@ -322,16 +322,16 @@ pub(super) enum Media {
 
 /// One upstream connection.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct UpstreamLink {
     pub(super) server: ServerNumber,
     pub(super) transport: Transport,
     pub(super) stage: LinkStage,
     /// The client that uses it; none while it is in the pool.
     pub(super) client: Option<usize>,
-    pub(super) origin: Origin,
+    pub(super) origin: LinkOrigin,
 }
 
-/// How far a link is.
+/// The stage of an upstream connection.
 #[derive(Debug)]
 pub(super) enum LinkStage {
     /// Connecting; these addresses are left to try.
@@ -342,7 +342,7 @@ pub(super) enum LinkStage {
 
 /// Whether a link has carried a request before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum LinkOrigin {
     Fresh,
     Reused,
 }

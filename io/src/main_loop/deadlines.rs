@@ -4,23 +4,24 @@ use std::time::{Duration, Instant};
 
 use super::MainLoop;
 use super::client::{
-    Armed, Call, Client, Downstream, Gate, Lane, Line, LinkStage, Stage, Told, Upload, Work,
+    ArmedDeadline, CallConnection, Client, ClientStage, Downstream, ExchangeStage, Gate, Lane,
+    LinkStage, ReplyEndHandling, Upload, UpstreamCall,
 };
 use super::rounds::waits_for_tools;
 use crate::http::error::Refusal;
 use crate::http::server_connection::Expecting;
-use crate::upstream::connection::Begun;
+use crate::upstream::connection::ReceivedSoFar;
 
-/// How long a closed connection's leftovers are read.
+/// Time for which leftovers on a closed connection are read.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// How long a piece that may be the reply's last may wait for the message's end and the look at its files.
+/// Time for which a piece that may be the reply's last is kept back for the message's end and the look at its files.
 const LAST_PIECE: Duration = Duration::from_millis(200);
 
-/// When a client may ask again whose request found no memory.
+/// `Retry-After` for a request that found no memory.
 const RETRY_AFTER_SECONDS: &str = "5";
 
-/// How many times the longest silence in a chat request's body all of it may take: it holds memory that others wait for.
+/// Time limit of a whole chat request's body, as a multiple of the idle limit: it holds memory that others wait for.
 pub(super) const WHOLE_BODY_IDLE_TIMES: u32 = 10;
 
 /// What a connection is waiting for.
@@ -51,7 +52,7 @@ pub(super) enum Due {
 }
 
 impl Due {
-    /// Whether every moved byte begins the wait anew.
+    /// Whether every byte that moves restarts the deadline.
     const fn is_renewed(self) -> bool {
         matches!(
             self,
@@ -62,12 +63,12 @@ impl Due {
 
 impl MainLoop {
     /// Sets the client's deadline to what it waits for now.
-    pub(super) fn rearm(&mut self, client: &mut Client) {
+    pub(super) fn rearm_deadline(&mut self, client: &mut Client) {
         let Some((due, limit)) = self.awaited(client) else {
             client.due = None;
             return;
         };
-        let armed = Armed {
+        let armed = ArmedDeadline {
             due,
             at: self.now + limit,
             request: client.requests,
@@ -91,36 +92,42 @@ impl MainLoop {
     fn awaited(&self, client: &Client) -> Option<(Due, Duration)> {
         let limits = &self.config.timeouts;
         match client.stage {
-            Stage::Over => return None,
-            Stage::Lingering => return Some((Due::Linger, LINGER)),
-            Stage::Open | Stage::Finishing if !client.out.released().is_empty() => {
+            ClientStage::Over => return None,
+            ClientStage::Lingering => return Some((Due::Linger, LINGER)),
+            ClientStage::Open | ClientStage::Finishing if !client.out.released().is_empty() => {
                 return Some((Due::Write, limits.write_stall));
             }
-            Stage::Open | Stage::Finishing => {}
+            ClientStage::Open | ClientStage::Finishing => {}
         }
         match client.exchange.as_deref().map(|exchange| &exchange.work) {
             None => match client.http.expecting() {
                 Expecting::Request => Some((Due::KeepAlive, limits.keep_alive)),
                 _ => Some((Due::Head, limits.head)),
             },
-            Some(Work::Collecting(_)) if client.waits_for_room() => {
+            Some(ExchangeStage::Collecting(_)) if client.waits_for_room() => {
                 Some((Due::Room, limits.body_idle))
             }
-            Some(Work::Collecting(collecting)) => {
+            Some(ExchangeStage::Collecting(collecting)) => {
                 let left = collecting.whole_by.saturating_duration_since(self.now);
                 Some((Due::Body, limits.body_idle.min(left)))
             }
-            Some(Work::Routing | Work::Composing { .. } | Work::Diagnosing) => None,
-            Some(Work::Upstream(call)) => self.awaited_of_call(client, call),
+            Some(
+                ExchangeStage::Routing
+                | ExchangeStage::Composing { .. }
+                | ExchangeStage::Diagnosing,
+            ) => None,
+            Some(ExchangeStage::Upstream(call)) => self.awaited_of_call(client, call),
         }
     }
 
-    fn awaited_of_call(&self, client: &Client, call: &Call) -> Option<(Due, Duration)> {
+    fn awaited_of_call(&self, client: &Client, call: &UpstreamCall) -> Option<(Due, Duration)> {
         let limits = &self.config.timeouts;
         if let Lane::Chat(reply) = &call.lane {
             let continued = reply.continued.as_ref();
             let is_kept_back = continued.is_some_and(|it| it.rounds.is_ending());
-            if reply.gate == Gate::LastPiece || is_kept_back && reply.told == Told::NotYet {
+            if reply.gate == Gate::LastPiece
+                || is_kept_back && reply.told == ReplyEndHandling::NotYet
+            {
                 return Some((Due::LastPiece, LAST_PIECE));
             }
         }
@@ -132,18 +139,20 @@ impl MainLoop {
             return None;
         }
         let link = match call.line {
-            Line::Linked(key) => self.links.get(&key),
-            Line::Resolving | Line::Off => None,
+            CallConnection::Linked(key) => self.links.get(&key),
+            CallConnection::Resolving | CallConnection::Off => None,
         };
         match link.map(|link| &link.stage) {
             None | Some(LinkStage::Connecting(_)) => Some((Due::Connect, limits.connect)),
             Some(LinkStage::Open) if call.request.rest_len() > 0 => {
                 Some((Due::Upload, limits.upstream_idle))
             }
-            Some(LinkStage::Open) => match (call.upload, call.reader.begun()) {
+            Some(LinkStage::Open) => match (call.upload, call.reader.received_so_far()) {
                 (Upload::Length | Upload::Chunked(_), _) => Some((Due::Body, limits.body_idle)),
-                (_, Begun::Nothing) => Some((Due::FirstByte, limits.first_byte)),
-                (_, Begun::Bytes | Begun::Head) => Some((Due::UpstreamIdle, limits.upstream_idle)),
+                (_, ReceivedSoFar::Nothing) => Some((Due::FirstByte, limits.first_byte)),
+                (_, ReceivedSoFar::Bytes | ReceivedSoFar::Head) => {
+                    Some((Due::UpstreamIdle, limits.upstream_idle))
+                }
             },
         }
     }
@@ -162,7 +171,9 @@ impl MainLoop {
         if self.next_deadline.is_none_or(|next| next > self.now) {
             return;
         }
-        let late = |armed: &Option<Armed>, now: Instant| armed.is_some_and(|armed| armed.at <= now);
+        let late = |armed: &Option<ArmedDeadline>, now: Instant| {
+            armed.is_some_and(|armed| armed.at <= now)
+        };
         let keys: Vec<usize> = self
             .clients
             .iter()
@@ -170,7 +181,7 @@ impl MainLoop {
             .map(|(key, _)| *key)
             .collect();
         for key in keys {
-            self.expire(key);
+            self.expire_deadline(key);
         }
         self.next_deadline = self
             .clients
@@ -179,7 +190,7 @@ impl MainLoop {
             .min();
     }
 
-    fn expire(&mut self, key: usize) {
+    fn expire_deadline(&mut self, key: usize) {
         let Some(mut client) = self.clients.remove(&key) else {
             return;
         };
@@ -197,7 +208,7 @@ impl MainLoop {
         let url = &self.servers[client.server().0].config.url;
         let limits = &self.config.timeouts;
         match due {
-            Due::KeepAlive | Due::Write | Due::Linger => client.stage = Stage::Over,
+            Due::KeepAlive | Due::Write | Due::Linger => client.stage = ClientStage::Over,
             Due::Head => self.refuse_and_close(
                 client,
                 &Refusal::new(408, "head_timeout", "the request's head took too long"),

@@ -6,10 +6,11 @@ use crossbeam_channel::TrySendError;
 use tslp_core::ids::{EpisodeId, Seq};
 
 use super::client::{
-    Call, ChatReply, Client, Downstream, Gate, Lane, Line, Retry, Told, Upload, Work,
+    CallConnection, ChatReply, Client, Downstream, ExchangeStage, Gate, Lane, ReplyEndHandling,
+    Retry, Upload, UpstreamCall,
 };
 use super::rounds::waits_for_tools;
-use super::{Inbox, MainLoop};
+use super::{LoopInput, MainLoop};
 use crate::channel::{Ending, ExchangeId, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
 use crate::http::error::Refusal;
 use crate::http::head::{Coding, RequestFraming};
@@ -27,9 +28,9 @@ impl MainLoop {
         self.handle.woken.swap(false, Ordering::AcqRel);
         while let Ok(item) = self.inbox.try_recv() {
             match item {
-                Inbox::Message(message) => self.take_message(message),
-                Inbox::Route(server, resolved) => self.take_route(server, &resolved),
-                Inbox::Shutdown => self.begin_stop(),
+                LoopInput::Message(message) => self.take_message(message),
+                LoopInput::Route(server, resolved) => self.take_route(server, &resolved),
+                LoopInput::Shutdown => self.begin_stop(),
             }
         }
     }
@@ -42,7 +43,7 @@ impl MainLoop {
                 durable_at,
                 episode,
                 rounds,
-            } => self.forward(exchange, request, (durable_at, episode), rounds),
+            } => self.forward_prompt(exchange, request, (durable_at, episode), rounds),
             ToLoop::Say { exchange, text } => {
                 if let Some(key) = self.exchanges.get(&exchange).copied() {
                     self.with_client(key, |main_loop, client| main_loop.say(client, &text));
@@ -64,19 +65,21 @@ impl MainLoop {
             }
             ToLoop::LeaveAlone { exchange, request } => self.leave_alone(exchange, request),
             ToLoop::Answer { exchange, answer } => {
-                self.budget.refused(exchange);
+                self.budget.prompt_refused(exchange);
                 if let Some(key) = self.exchanges.get(&exchange).copied() {
-                    self.with_client(key, |main_loop, client| main_loop.deliver(client, &answer));
+                    self.with_client(key, |main_loop, client| {
+                        main_loop.deliver_answer(client, &answer)
+                    });
                 }
             }
             ToLoop::Looked(exchange) => {
                 if let Some(key) = self.exchanges.get(&exchange).copied() {
-                    self.with_client(key, |main_loop, client| main_loop.looked(client));
+                    self.with_client(key, |main_loop, client| main_loop.files_looked_at(client));
                 }
             }
             ToLoop::Durable(seq) => {
                 self.durable = self.durable.max(seq);
-                self.budget.durable(self.durable);
+                self.budget.prompts_durable(self.durable);
                 for key in std::mem::take(&mut self.gated) {
                     self.drive(key);
                     if self
@@ -93,7 +96,7 @@ impl MainLoop {
         }
     }
 
-    fn forward(
+    fn forward_prompt(
         &mut self,
         id: ExchangeId,
         request: ModelRequest,
@@ -102,8 +105,9 @@ impl MainLoop {
     ) {
         let request_bytes = request.body.len() as u64;
         self.budget
-            .forwarded(id, request_bytes, durable_at, self.durable);
+            .prompt_forwarded(id, request_bytes, durable_at, self.durable);
         let Some(key) = self.exchanges.get(&id).copied() else {
+            // The client left while the engine composed. The engine waits for one end for each `Forward`.
             self.budget.request_gone(id);
             return self.tell_engine(ToEngine::ReplyEnd {
                 exchange: id,
@@ -125,7 +129,7 @@ impl MainLoop {
             handover_at: None,
             elsewhere: None,
             said_done: false,
-            told: Told::NotYet,
+            told: ReplyEndHandling::NotYet,
             gate: Gate::Closed,
             allowed,
             continued: None,
@@ -136,11 +140,11 @@ impl MainLoop {
         });
     }
 
-    /// A body that was read as a chat request, and is none that concerns the ledger.
+    /// Relays a chat request's body that holds no prompt: nothing is recorded, and no gate holds the response.
     fn leave_alone(&mut self, id: ExchangeId, request: ModelRequest) {
         let request_bytes = request.body.len() as u64;
         self.budget
-            .forwarded(id, request_bytes, self.durable, self.durable);
+            .prompt_forwarded(id, request_bytes, self.durable, self.durable);
         match self.exchanges.get(&id).copied() {
             None => self.budget.request_gone(id),
             Some(key) => self.with_client(key, |main_loop, client| {
@@ -160,7 +164,7 @@ impl MainLoop {
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
-        let Work::Composing { since } = exchange.work else {
+        let ExchangeStage::Composing { since } = exchange.work else {
             unreachable!("one Forward for each prompt");
         };
         exchange.server = ServerNumber::for_model(model.as_deref(), &self.config.model_upstreams);
@@ -173,10 +177,10 @@ impl MainLoop {
         };
         let head = self.request_head(exchange, framing, Coding::Identity);
         let is_gated = matches!(lane, Lane::Chat(_));
-        exchange.work = Work::Upstream(Box::new(Call {
+        exchange.work = ExchangeStage::Upstream(Box::new(UpstreamCall {
             request: RequestBytes::new(head, body),
             upload: Upload::Complete,
-            line: Line::Off,
+            line: CallConnection::Off,
             retry,
             reader: ResponseReader::new(Asked::WithBody),
             lane,
@@ -188,7 +192,7 @@ impl MainLoop {
             client.out.hold_from_here();
         }
         if is_gated && self.ledger_failure.is_some() {
-            return self.withdraw(client);
+            return self.withdraw_exchange(client);
         }
         self.start_call(key, client);
     }
@@ -199,24 +203,25 @@ impl MainLoop {
         self.channels.audits.close();
         let keys: Vec<usize> = self.exchanges.values().copied().collect();
         for key in keys {
-            self.with_client(key, |main_loop, client| main_loop.withdraw(client));
+            self.with_client(key, |main_loop, client| main_loop.withdraw_exchange(client));
         }
         self.gated.clear();
     }
 
-    /// Ends a chat exchange that waits for the ledger, or for those that do; one whose prompt is durable goes on.
-    fn withdraw(&mut self, client: &mut Client) {
+    /// Refuses a chat exchange that waits for the ledger, or for memory that only the ledger's progress would free. One whose
+    /// prompt is durable goes on.
+    fn withdraw_exchange(&mut self, client: &mut Client) {
         let message = self.ledger_failure.clone().unwrap_or_default();
         let refusal = Refusal::new(503, "ledger_failed", message);
         if let Some(exchange) = client.exchange.as_deref() {
             match &exchange.work {
-                Work::Composing { .. } => return self.refuse_current(client, &refusal),
+                ExchangeStage::Composing { .. } => return self.refuse_current(client, &refusal),
                 // Nothing becomes durable any more, so no memory comes back.
-                Work::Collecting(_) if client.waits_for_room() => {
+                ExchangeStage::Collecting(_) if client.waits_for_room() => {
                     return self.refuse_current(client, &refusal);
                 }
-                Work::Upstream(_) if is_gated(client) => {}
-                Work::Upstream(call) if waits_for_tools(call) => {
+                ExchangeStage::Upstream(_) if is_gated(client) => {}
+                ExchangeStage::Upstream(call) if waits_for_tools(call) => {
                     return self.response_broke(client, &refusal);
                 }
                 _ => return,
@@ -246,7 +251,7 @@ impl MainLoop {
                         if self
                             .handle
                             .sender
-                            .try_send(Inbox::Message(ToLoop::LedgerFailed { message }))
+                            .try_send(LoopInput::Message(ToLoop::LedgerFailed { message }))
                             .is_ok()
                         {
                             let _ = self.handle.rouse.rouse();
@@ -259,10 +264,10 @@ impl MainLoop {
     }
 }
 
-/// Whether a chat response waits for durability.
+/// Whether a chat response is kept back until its prompt is durable.
 pub(super) fn is_gated(client: &Client) -> bool {
     match client.exchange.as_deref().map(|exchange| &exchange.work) {
-        Some(Work::Upstream(call)) => match &call.lane {
+        Some(ExchangeStage::Upstream(call)) => match &call.lane {
             Lane::Chat(reply) => reply.gate == Gate::Closed,
             Lane::Relay => false,
         },

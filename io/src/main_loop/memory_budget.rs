@@ -26,26 +26,26 @@ const fn memory_of(body_bytes: u64) -> u64 {
     MEMORY_PER_PROMPT.saturating_add(body_bytes.saturating_mul(MEMORY_PER_BODY_BYTE))
 }
 
-/// Who holds how much.
+/// The memory that prompts hold, by exchange, and its limit.
 #[derive(Debug)]
 pub(super) struct MemoryBudget {
     total: u64,
     /// In the order in which the bodies began.
-    prompts: VecDeque<Charge>,
-    /// Whether more may fit than at the last look.
+    prompts: VecDeque<PromptMemory>,
+    /// Whether memory was given back since the last call of `take_eased`.
     has_eased: bool,
 }
 
-/// What one prompt holds.
+/// The memory that one prompt holds.
 #[derive(Debug)]
-struct Charge {
+struct PromptMemory {
     exchange: ExchangeId,
-    stage: Stage,
+    stage: PromptStage,
 }
 
-/// How far a prompt is.
+/// The stage of a prompt, with the bytes that it holds.
 #[derive(Debug)]
-enum Stage {
+enum PromptStage {
     /// Its body is coming in: what it holds, and the most that it may need.
     Coming { held: u64, claim: u64 },
     /// It is whole, and the engine works on it.
@@ -58,11 +58,11 @@ enum Stage {
     },
 }
 
-impl Charge {
+impl PromptMemory {
     const fn held(&self) -> u64 {
         match &self.stage {
-            Stage::Coming { held, .. } | Stage::Composing { held } => *held,
-            Stage::Sent { request, commit } => {
+            PromptStage::Coming { held, .. } | PromptStage::Composing { held } => *held,
+            PromptStage::Sent { request, commit } => {
                 *request
                     + match commit {
                         Some((_, bytes)) => *bytes,
@@ -73,9 +73,9 @@ impl Charge {
     }
 }
 
-/// Whether memory may be taken.
+/// The answer to a request for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum MemoryRoom {
     Granted,
     /// Not until others have given some back.
     NotYet,
@@ -98,40 +98,45 @@ impl MemoryBudget {
         exchange: ExchangeId,
         body_bytes: u64,
         body_bytes_max: u64,
-    ) -> Room {
-        let at = self.position(exchange).unwrap_or_else(|| {
+    ) -> MemoryRoom {
+        let at = self.prompt_position(exchange).unwrap_or_else(|| {
             let claim = memory_of(body_bytes_max).min(self.total);
-            let stage = Stage::Coming { held: 0, claim };
-            self.prompts.push_back(Charge { exchange, stage });
+            let stage = PromptStage::Coming { held: 0, claim };
+            self.prompts.push_back(PromptMemory { exchange, stage });
             self.prompts.len() - 1
         });
-        let Stage::Coming { held, claim } = self.prompts[at].stage else {
+        let PromptStage::Coming { held, claim } = self.prompts[at].stage else {
             debug_assert!(false, "a body that is whole takes nothing more");
-            return Room::Granted;
+            return MemoryRoom::Granted;
         };
         let wanted = memory_of(body_bytes).min(claim);
         if wanted > held && !self.fits(at, wanted - held) {
-            return Room::NotYet;
+            return MemoryRoom::NotYet;
         }
-        self.prompts[at].stage = Stage::Coming {
+        self.prompts[at].stage = PromptStage::Coming {
             held: wanted.max(held),
             claim,
         };
-        Room::Granted
+        MemoryRoom::Granted
     }
 
-    /// Whether the prompt at this position may hold so much more.
+    /// Whether the prompt at index `at` may hold `more` bytes in addition.
     fn fits(&self, at: usize, more: u64) -> bool {
-        let held: u64 = self.prompts.iter().map(Charge::held).sum();
+        let held: u64 = self.prompts.iter().map(PromptMemory::held).sum();
         if held + more > self.total {
             return false;
         }
-        let mut held_by_younger = self.prompts.range(at..).map(Charge::held).sum::<u64>() + more;
+        let mut held_by_younger = self
+            .prompts
+            .range(at..)
+            .map(PromptMemory::held)
+            .sum::<u64>()
+            + more;
         self.prompts.range(..at).rev().all(|older| {
             let is_served = match &older.stage {
-                Stage::Coming { claim, .. } => claim + held_by_younger <= self.total,
+                PromptStage::Coming { claim, .. } => claim + held_by_younger <= self.total,
                 // What these hold comes back by itself.
-                Stage::Composing { .. } | Stage::Sent { .. } => true,
+                PromptStage::Composing { .. } | PromptStage::Sent { .. } => true,
             };
             held_by_younger += older.held();
             is_served
@@ -139,61 +144,63 @@ impl MemoryBudget {
     }
 
     /// The body is whole and goes to the engine.
-    pub(super) fn complete(&mut self, exchange: ExchangeId, body_bytes: u64) {
-        self.change(exchange, |_| {
-            Some(Stage::Composing {
+    pub(super) fn body_complete(&mut self, exchange: ExchangeId, body_bytes: u64) {
+        self.change_stage(exchange, |_| {
+            Some(PromptStage::Composing {
                 held: memory_of(body_bytes),
             })
         });
     }
 
     /// The engine has composed the prompt: a request of this length goes out, and is durable there.
-    pub(super) fn forwarded(
+    pub(super) fn prompt_forwarded(
         &mut self,
         exchange: ExchangeId,
         request_bytes: u64,
         durable_at: Seq,
         durable: Seq,
     ) {
-        self.change(exchange, |stage| {
-            let Stage::Composing { held } = stage else {
+        self.change_stage(exchange, |stage| {
+            let PromptStage::Composing { held } = stage else {
                 return Some(stage);
             };
             let commit =
                 (durable_at > durable).then(|| (durable_at, held.saturating_sub(request_bytes)));
-            Stage::sent(request_bytes, commit)
+            PromptStage::sent(request_bytes, commit)
         });
     }
 
     /// The reply goes on with a longer request. What it is made of is kept for the next round, too: the first request, and
     /// what the model and its tools said since.
     pub(super) fn goes_on(&mut self, exchange: ExchangeId, request_bytes: u64) {
-        self.change(exchange, |stage| match stage {
-            Stage::Sent { commit, .. } => Stage::sent(request_bytes.saturating_mul(2), commit),
-            Stage::Coming { .. } | Stage::Composing { .. } => Some(stage),
+        self.change_stage(exchange, |stage| match stage {
+            PromptStage::Sent { commit, .. } => {
+                PromptStage::sent(request_bytes.saturating_mul(2), commit)
+            }
+            PromptStage::Coming { .. } | PromptStage::Composing { .. } => Some(stage),
         });
     }
 
     /// The request's bytes are no longer kept: the upstream has them all, or nobody waits for its response.
     pub(super) fn request_gone(&mut self, exchange: ExchangeId) {
-        self.change(exchange, |stage| match stage {
-            Stage::Coming { .. } => None,
+        self.change_stage(exchange, |stage| match stage {
+            PromptStage::Coming { .. } => None,
             // The engine has it. What becomes of it is forgotten at once.
-            Stage::Composing { .. } => Some(stage),
-            Stage::Sent { commit, .. } => Stage::sent(0, commit),
+            PromptStage::Composing { .. } => Some(stage),
+            PromptStage::Sent { commit, .. } => PromptStage::sent(0, commit),
         });
     }
 
     /// The engine has refused the prompt.
-    pub(super) fn refused(&mut self, exchange: ExchangeId) {
-        self.change(exchange, |_| None);
+    pub(super) fn prompt_refused(&mut self, exchange: ExchangeId) {
+        self.change_stage(exchange, |_| None);
     }
 
     /// Everything up to here is on disk.
-    pub(super) fn durable(&mut self, durable: Seq) {
+    pub(super) fn prompts_durable(&mut self, durable: Seq) {
         let before = self.prompts.len();
         for charge in &mut self.prompts {
-            if let Stage::Sent { commit, .. } = &mut charge.stage
+            if let PromptStage::Sent { commit, .. } = &mut charge.stage
                 && commit.is_some_and(|(at, _)| at <= durable)
             {
                 *commit = None;
@@ -203,7 +210,7 @@ impl MemoryBudget {
         self.prompts.retain(|charge| {
             !matches!(
                 charge.stage,
-                Stage::Sent {
+                PromptStage::Sent {
                     request: 0,
                     commit: None
                 }
@@ -218,26 +225,30 @@ impl MemoryBudget {
     }
 
     /// Changes the prompt's stage; `None` ends it.
-    fn change(&mut self, exchange: ExchangeId, next: impl FnOnce(Stage) -> Option<Stage>) {
-        let Some(at) = self.position(exchange) else {
+    fn change_stage(
+        &mut self,
+        exchange: ExchangeId,
+        next: impl FnOnce(PromptStage) -> Option<PromptStage>,
+    ) {
+        let Some(at) = self.prompt_position(exchange) else {
             return;
         };
         self.has_eased = true;
         if let Some(charge) = self.prompts.remove(at)
             && let Some(stage) = next(charge.stage)
         {
-            self.prompts.insert(at, Charge { stage, ..charge });
+            self.prompts.insert(at, PromptMemory { stage, ..charge });
         }
     }
 
-    fn position(&self, exchange: ExchangeId) -> Option<usize> {
+    fn prompt_position(&self, exchange: ExchangeId) -> Option<usize> {
         self.prompts
             .iter()
             .position(|charge| charge.exchange == exchange)
     }
 }
 
-impl Stage {
+impl PromptStage {
     /// `None` once nothing of it is held.
     const fn sent(request: u64, commit: Option<(Seq, u64)>) -> Option<Self> {
         match (request, commit) {
@@ -265,15 +276,19 @@ mod tests {
                 // take ID KIB of KIB: yes|no
                 "take" => {
                     let room = budget.take(id, number(2) << 10, number(4) << 10);
-                    let said = if room == Room::Granted { "yes" } else { "no" };
+                    let said = if room == MemoryRoom::Granted {
+                        "yes"
+                    } else {
+                        "no"
+                    };
                     assert_eq!(said, words[5], "{line} in {budget:?}");
                 }
-                "whole" => budget.complete(id, number(2) << 10),
-                "sent" => budget.forwarded(id, number(2) << 10, Seq(number(3)), Seq(0)),
+                "whole" => budget.body_complete(id, number(2) << 10),
+                "sent" => budget.prompt_forwarded(id, number(2) << 10, Seq(number(3)), Seq(0)),
                 "on" => budget.goes_on(id, number(2) << 10),
                 "gone" => budget.request_gone(id),
-                "refused" => budget.refused(id),
-                "durable" => budget.durable(Seq(number(1))),
+                "refused" => budget.prompt_refused(id),
+                "durable" => budget.prompts_durable(Seq(number(1))),
                 "eased" => assert_eq!(budget.take_eased(), number(1) == 1, "{line}"),
                 other => panic!("{other}?"),
             }
@@ -403,12 +418,12 @@ mod tests {
                     };
                     let wanted = (*taken + step).min(*length);
                     let id = ExchangeId(index as u64);
-                    if budget.take(id, wanted, *most) == Room::Granted {
+                    if budget.take(id, wanted, *most) == MemoryRoom::Granted {
                         *taken = wanted;
                         moved = true;
                         if taken == length {
-                            budget.complete(id, *length);
-                            budget.refused(id);
+                            budget.body_complete(id, *length);
+                            budget.prompt_refused(id);
                         }
                     }
                 }

@@ -21,7 +21,7 @@ const INBOX: Token = Token(1);
 /// The first key that a socket may have.
 pub(super) const FIRST_KEY: usize = 2;
 
-/// Why the loop runs on.
+/// The reason for which a poll returned.
 #[derive(Clone, Copy, Debug)]
 pub enum Wake {
     /// A client waits to be accepted.
@@ -42,36 +42,36 @@ impl From<&mio::event::Event> for Wake {
     }
 }
 
-/// Where the loop's sockets come from, and its time.
+/// The loop's source of sockets and time; simulated in tests.
 pub trait Net: fmt::Debug + Send {
     /// Waits until something happens, no longer than `timeout`, and appends it to `wakes`.
     ///
     /// # Errors
-    /// When there is no waiting any more.
+    /// When polling itself fails.
     fn poll(&mut self, wakes: &mut Vec<Wake>, timeout: Option<Duration>) -> io::Result<()>;
 
     /// Now, on a clock that never goes back.
     fn now(&self) -> Instant;
 
-    /// The next client's socket, whose events are told under this key; `None` if none waits.
+    /// The next client's socket, whose events are reported under this key; `None` if none waits.
     ///
     /// # Errors
-    /// When one waits and can't be had.
+    /// When a client waits and can't be accepted.
     fn accept(&mut self, key: usize) -> io::Result<Option<Socket>>;
 
-    /// Begins to connect; events are told under this key.
+    /// Begins to connect; events are reported under this key.
     ///
     /// # Errors
-    /// When there can't be a socket.
+    /// When no socket can be created, or connecting fails at once.
     fn connect(&mut self, address: SocketAddr, key: usize) -> io::Result<Socket>;
 
     /// Accepts no more.
     fn stop_listening(&mut self);
 }
 
-/// Ends a poll from any thread, with [`Wake::Inbox`].
+/// Ends a poll from any thread, with [`Wake::LoopInput`].
 pub trait Rouse: fmt::Debug + Send + Sync {
-    /// Ends it.
+    /// Ends the current poll, or the next one.
     ///
     /// # Errors
     /// When the system refuses.
@@ -86,7 +86,7 @@ impl Rouse for Waker {
 
 /// The operating system's sockets.
 #[derive(Debug)]
-pub(super) struct System {
+pub(super) struct SystemNet {
     poll: Poll,
     events: Events,
     listener: Option<TcpListener>,
@@ -97,7 +97,7 @@ pub(super) fn inherited_listener() -> io::Result<Option<std::net::TcpListener>> 
     listenfd::ListenFd::from_env().take_tcp_listener(0)
 }
 
-impl System {
+impl SystemNet {
     /// Listens, by the listener that was inherited if there is one. Returns the address that it really has, and what
     /// ends its poll.
     pub(super) fn listen(
@@ -126,7 +126,7 @@ impl System {
     }
 }
 
-impl Net for System {
+impl Net for SystemNet {
     fn poll(&mut self, wakes: &mut Vec<Wake>, timeout: Option<Duration>) -> io::Result<()> {
         self.poll.poll(&mut self.events, timeout)?;
         wakes.extend(self.events.iter().map(Wake::from));

@@ -8,8 +8,9 @@ use tslp_core::redact;
 
 use super::MainLoop;
 use super::client::{
-    Call, ChatReply, Client, Downstream, Elsewhere, Exchange, Gate, Lane, Line, LinkStage, Media,
-    Retry, Stage, Told, Upload, Work,
+    CallConnection, ChatReply, Client, ClientStage, Downstream, ErrorEventForm, Exchange,
+    ExchangeStage, Gate, Lane, LinkStage, ReplyEndHandling, Retry, RouteNotFound, Upload,
+    UpstreamCall,
 };
 use super::inbox::is_gated;
 use super::rounds::{Continued, write_body};
@@ -21,15 +22,15 @@ use crate::http::outgoing::Outgoing;
 use crate::http::request::{Persistence, Version};
 use crate::http::response::{ResponseBody, ResponseHead};
 use crate::http::socket::Transfer;
-use crate::upstream::connection::{Begun, Fed, RequestBytes};
-use crate::upstream::pool::Kept;
+use crate::upstream::connection::{FedBytes, ReceivedSoFar, RequestBytes};
+use crate::upstream::pool::KeptInPool;
 use crate::upstream::server::ServerNumber;
 
 /// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
 /// tokens: a server writes some 250 bytes of JSON for each.
 const SIDE_BYTES: usize = 16 * 1024;
 
-/// How long a piece of a reply may be under way before its text is recorded.
+/// Time for which a reply's text may remain unrecorded.
 const HANDOVER: Duration = Duration::from_millis(250);
 
 /// Bytes that are kept of a response that is explained.
@@ -57,7 +58,7 @@ fn lacks_route(body: &[u8], dialect: Dialect) -> bool {
         || words.iter().any(|word| message.contains(word))
 }
 
-/// Whether a status says that the route isn't there, which a client's user can do something about if told.
+/// Whether a status says that the route doesn't exist; tslp explains it, since the user can fix the address.
 const fn is_explained(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308 | 404)
 }
@@ -72,13 +73,13 @@ enum Leftover {
 impl MainLoop {
     /// Reads from the upstream once and passes it on.
     pub(super) fn pull_response(&mut self, key: usize, client: &mut Client) {
-        if client.stage == Stage::Over || client.out.len() >= self.buffered_bytes_max() {
+        if client.stage == ClientStage::Over || client.out.len() >= self.buffered_bytes_max() {
             return;
         }
         let Some(call) = client.call() else {
             return;
         };
-        let Line::Linked(link_key) = call.line else {
+        let CallConnection::Linked(link_key) = call.line else {
             return;
         };
         if matches!(call.lane, Lane::Chat(_)) && !self.engine_queue.is_empty() {
@@ -107,7 +108,7 @@ impl MainLoop {
             Transfer::Failed => {
                 let reason = link
                     .transport
-                    .fault()
+                    .failure_text()
                     .unwrap_or_else(|| "the connection broke".to_owned());
                 self.call_broke(key, client, &reason);
             }
@@ -119,16 +120,16 @@ impl MainLoop {
         let mut rest = bytes;
         while let Some(call) = client.call() {
             match call.reader.feed(rest) {
-                Ok(Fed::More) => return,
-                Ok(Fed::Head { head, consumed }) => {
+                Ok(FedBytes::More) => return,
+                Ok(FedBytes::Head { head, consumed }) => {
                     self.relay_head(client, &head);
                     rest = &rest[consumed..];
                 }
-                Ok(Fed::Body { data, consumed }) => {
+                Ok(FedBytes::Body { data, consumed }) => {
                     self.relay_body(client, &rest[data]);
                     rest = &rest[consumed..];
                 }
-                Ok(Fed::End) => {
+                Ok(FedBytes::End) => {
                     let leftover = if rest.is_empty() {
                         Leftover::None
                     } else {
@@ -153,7 +154,7 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        if let Work::Upstream(call) = &mut exchange.work
+        if let ExchangeStage::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
             && let Some(continued) = &mut reply.continued
         {
@@ -166,27 +167,27 @@ impl MainLoop {
             continued.upstream = response.persistence;
             return;
         }
-        if let Work::Upstream(call) = &mut exchange.work
+        if let ExchangeStage::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
             && is_explained(response.status)
             && reply.elsewhere.is_none()
         {
             call.retry = Retry::Never;
-            reply.elsewhere = Some(Box::new(Elsewhere {
+            reply.elsewhere = Some(Box::new(RouteNotFound {
                 head: response.clone(),
                 body: Vec::new(),
             }));
             return;
         }
         let media = if response.is_of_type("text/event-stream") {
-            Media::EventStream
+            ErrorEventForm::EventStream
         } else if response.is_of_type("application/x-ndjson") {
-            Media::JsonLines
+            ErrorEventForm::JsonLines
         } else {
-            Media::Other
+            ErrorEventForm::Other
         };
         let mut may_go_on = false;
-        if let Work::Upstream(call) = &mut exchange.work
+        if let ExchangeStage::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
             && reply.allowed != RoundsAllowed::One
             && response.status == 200
@@ -194,7 +195,7 @@ impl MainLoop {
         {
             may_go_on = true;
             reply.continued = Some(Box::new(Continued::new(response, media)));
-            if media != Media::EventStream {
+            if media != ErrorEventForm::EventStream {
                 call.retry = Retry::Never;
                 if call.request.rest_len() == 0 {
                     call.request = RequestBytes::default();
@@ -222,7 +223,7 @@ impl MainLoop {
             }
         };
         let mut episode = String::new();
-        if let Work::Upstream(call) = &mut exchange.work {
+        if let ExchangeStage::Upstream(call) = &mut exchange.work {
             call.retry = Retry::Never;
             if call.request.rest_len() == 0 && call.upload == Upload::Complete {
                 call.request = RequestBytes::default();
@@ -264,7 +265,7 @@ impl MainLoop {
             return;
         };
         let id = exchange.id;
-        let Work::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.work else {
             return;
         };
         if let Lane::Chat(reply) = &mut call.lane
@@ -277,7 +278,7 @@ impl MainLoop {
         }
         let media = match call.downstream {
             Downstream::Streaming { media, .. } => media,
-            Downstream::Waiting => Media::Other,
+            Downstream::Waiting => ErrorEventForm::Other,
             Downstream::Done => return,
         };
         let mut passed = Cow::Borrowed(data);
@@ -290,15 +291,18 @@ impl MainLoop {
                     .map_or(handover_at, |next| next.min(handover_at)),
             );
             let mark = reply.dialect.end_mark();
-            let ends = media != Media::Other && data.windows(mark.len()).any(|bytes| bytes == mark);
+            let ends = media != ErrorEventForm::Other
+                && data.windows(mark.len()).any(|bytes| bytes == mark);
             reply.said_done |= ends;
             match (media, reply.gate) {
                 _ if reply.continued.is_some() => {}
-                (Media::EventStream | Media::JsonLines, Gate::Open) if ends => {
+                (ErrorEventForm::EventStream | ErrorEventForm::JsonLines, Gate::Open) if ends => {
                     hold_last_piece(reply, out);
                 }
                 // Any piece may be the last: the one before it goes.
-                (Media::Other, Gate::Open | Gate::LastPiece) => hold_last_piece(reply, out),
+                (ErrorEventForm::Other, Gate::Open | Gate::LastPiece) => {
+                    hold_last_piece(reply, out)
+                }
                 _ => {}
             }
             if let Some(continued) = &mut reply.continued {
@@ -335,7 +339,7 @@ impl MainLoop {
             .values_mut()
             .filter_map(|client| client.exchange.as_deref_mut())
         {
-            let Work::Upstream(call) = &mut exchange.work else {
+            let ExchangeStage::Upstream(call) = &mut exchange.work else {
                 continue;
             };
             let Lane::Chat(reply) = &mut call.lane else {
@@ -380,7 +384,7 @@ impl MainLoop {
         };
         let Exchange {
             id,
-            work: Work::Upstream(call),
+            work: ExchangeStage::Upstream(call),
             persistence,
             ..
         } = exchange
@@ -423,27 +427,27 @@ impl MainLoop {
             && leftover == Leftover::None
             && call.upload == Upload::Complete
             && call.request.rest_len() == 0;
-        if let Line::Linked(link) = call.line {
+        if let CallConnection::Linked(link) = call.line {
             if idle {
                 self.keep_link(link)
             } else {
                 self.close_link(link)
             }
         }
-        call.line = Line::Off;
+        call.line = CallConnection::Off;
         call.downstream = Downstream::Done;
         client.moves += 1;
     }
 
     /// Says what to do where the model server lacks the route or has it elsewhere; passes 404 on where it lacks the model.
-    fn answer_elsewhere(&mut self, client: &mut Client, elsewhere: Elsewhere) {
-        let Elsewhere { head, body } = elsewhere;
+    fn answer_elsewhere(&mut self, client: &mut Client, elsewhere: RouteNotFound) {
+        let RouteNotFound { head, body } = elsewhere;
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
         let dialect = exchange.dialect.unwrap_or_default();
         let server = &self.servers[exchange.server.0].config;
-        if let Work::Upstream(call) = &mut exchange.work
+        if let ExchangeStage::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
         {
             reply.side.extend_from_slice(&body);
@@ -497,20 +501,21 @@ impl MainLoop {
             return;
         };
         match self.servers[link.server.0].pool.put(key, until) {
-            Kept::No => self.close_link(key),
-            Kept::Yes => link.client = None,
+            KeptInPool::No => self.close_link(key),
+            KeptInPool::Yes => link.client = None,
         }
     }
 
-    /// The engine has looked at the files that the reply is about: the client may write them.
-    pub(super) fn looked(&mut self, client: &mut Client) {
-        if let Some(Call {
+    /// The engine has looked at the files that the reply is about, so the client may see the reply's end and write them.
+    pub(super) fn files_looked_at(&mut self, client: &mut Client) {
+        if let Some(UpstreamCall {
             lane: Lane::Chat(reply),
             ..
         }) = client.call()
         {
-            let waits_for_tools = reply.told == Told::Ended && reply.continued.is_some();
-            reply.told = Told::Looked;
+            let waits_for_tools =
+                reply.told == ReplyEndHandling::Ended && reply.continued.is_some();
+            reply.told = ReplyEndHandling::Looked;
             if waits_for_tools {
                 return self.finish_rounds(client);
             }
@@ -527,7 +532,7 @@ impl MainLoop {
     /// Lets the last piece go.
     pub(super) fn release_last_piece(&mut self, client: &mut Client) {
         client.moves += 1;
-        if let Some(Call {
+        if let Some(UpstreamCall {
             lane: Lane::Chat(reply),
             ..
         }) = client.call()
@@ -538,8 +543,9 @@ impl MainLoop {
         }
     }
 
-    /// Opens the gate of a durable prompt, and ends an exchange whose response is complete.
-    pub(super) fn settle(&mut self, client: &mut Client) {
+    /// Opens the gate of a durable prompt, and ends an exchange whose response is complete. The gate comes first: a response
+    /// may be complete before its prompt is durable, and the exchange must not end with its bytes still held.
+    pub(super) fn release_or_finish(&mut self, client: &mut Client) {
         let durable = self.durable;
         let Some(call) = client.call() else {
             return;
@@ -551,8 +557,9 @@ impl MainLoop {
             if reply.durable_at > durable {
                 return;
             }
-            let may_be_over = reply.told == Told::Ended || reply.said_done;
-            if may_be_over && reply.told != Told::Looked && reply.continued.is_none() {
+            // The end may already be among the held bytes. Rounds of tools wait elsewhere (`finish_rounds`).
+            let may_be_over = reply.told == ReplyEndHandling::Ended || reply.said_done;
+            if may_be_over && reply.told != ReplyEndHandling::Looked && reply.continued.is_none() {
                 reply.gate = Gate::LastPiece;
             } else {
                 reply.gate = Gate::Open;
@@ -568,7 +575,7 @@ impl MainLoop {
             && !waits
             && let Some(exchange) = client.exchange.take()
         {
-            self.finish(client, &exchange);
+            self.finish_exchange(client, &exchange);
         }
     }
 
@@ -584,17 +591,19 @@ impl MainLoop {
 
     /// The upstream's connection ended, or was given up, before the response was complete.
     pub(super) fn call_broke(&mut self, key: usize, client: &mut Client, reason: &str) {
-        if self.retried(key, client) {
+        if self.retry_on_fresh_link(key, client) {
             return;
         }
         let url = &self.servers[client.server().0].config.url;
         let message = format!("the model server at {url} broke off: {reason}");
         tracing::warn!(%message, "upstream");
         let refusal = Refusal::new(502, "upstream_broke", message);
-        match client.call().map(|call| call.reader.begun()) {
+        match client.call().map(|call| call.reader.received_so_far()) {
             None => {}
-            Some(Begun::Nothing | Begun::Bytes) => self.call_refused(client, &refusal),
-            Some(Begun::Head) => self.response_broke(client, &refusal),
+            Some(ReceivedSoFar::Nothing | ReceivedSoFar::Bytes) => {
+                self.call_refused(client, &refusal)
+            }
+            Some(ReceivedSoFar::Head) => self.response_broke(client, &refusal),
         }
     }
 
@@ -615,7 +624,7 @@ impl MainLoop {
     pub(super) fn withdraw_call(&mut self, client: &mut Client, refusal: &Refusal) {
         debug_assert!(is_gated(client), "only a gated response can be withdrawn");
         client.out.discard();
-        if let Some(Call {
+        if let Some(UpstreamCall {
             lane: Lane::Chat(reply),
             ..
         }) = client.call()
@@ -654,11 +663,11 @@ impl MainLoop {
             return;
         };
         let id = exchange.id;
-        if let Work::Upstream(call) = &mut exchange.work {
-            if let Line::Linked(link) = call.line {
+        if let ExchangeStage::Upstream(call) = &mut exchange.work {
+            if let CallConnection::Linked(link) = call.line {
                 self.close_link(link);
             }
-            call.line = Line::Off;
+            call.line = CallConnection::Off;
             call.downstream = Downstream::Done;
             self.end_reply(id, call, ending);
         }
@@ -672,7 +681,7 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        if let Work::Upstream(call) = &mut exchange.work
+        if let ExchangeStage::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
             && let Some(continued) = &mut reply.continued
         {
@@ -689,12 +698,12 @@ impl MainLoop {
         exchange.persistence = Persistence::Close;
         let whole = exchange.response_to().content == Content::Whole;
         let id = exchange.id;
-        let Work::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.work else {
             return;
         };
         if let Downstream::Streaming {
             framing,
-            media: Media::EventStream | Media::JsonLines,
+            media: ErrorEventForm::EventStream | ErrorEventForm::JsonLines,
             ..
         } = call.downstream
             && whole
@@ -710,10 +719,10 @@ impl MainLoop {
                 ResponseFraming::Length(_) | ResponseFraming::Bodiless => {}
             }
         }
-        if let Line::Linked(link) = call.line {
+        if let CallConnection::Linked(link) = call.line {
             self.close_link(link);
         }
-        call.line = Line::Off;
+        call.line = CallConnection::Off;
         call.downstream = Downstream::Done;
         self.end_reply(id, call, Ending::UpstreamBroken);
         forget_rounds(client);
@@ -723,7 +732,7 @@ impl MainLoop {
 
 /// No round follows, whatever the engine says.
 fn forget_rounds(client: &mut Client) {
-    if let Some(Call {
+    if let Some(UpstreamCall {
         lane: Lane::Chat(reply),
         ..
     }) = client.call()

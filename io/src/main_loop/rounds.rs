@@ -1,7 +1,10 @@
 //! A chat response that goes on over several rounds: what the engine says in the model's place, the next request, the end.
 
 use super::MainLoop;
-use super::client::{Call, Client, Downstream, Lane, Line, Media, Retry, Told, Upload, Work};
+use super::client::{
+    CallConnection, Client, Downstream, ErrorEventForm, ExchangeStage, Lane, ReplyEndHandling,
+    Retry, Upload, UpstreamCall,
+};
 use super::inbox::REPEATABLE_BODY_BYTES_MAX;
 use crate::channel::{Ending, ModelRequest, RoundsAllowed, ToEngine};
 use crate::chat::rounds::{Form, Rounds};
@@ -26,10 +29,10 @@ pub(super) struct Continued {
 
 impl Continued {
     /// What the first round's response begins with.
-    pub(super) fn new(head: &ResponseHead, media: Media) -> Self {
+    pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
         let form = match media {
-            Media::EventStream => Form::Stream,
-            Media::JsonLines | Media::Other => Form::Whole,
+            ErrorEventForm::EventStream => Form::Stream,
+            ErrorEventForm::JsonLines | ErrorEventForm::Other => Form::Whole,
         };
         Self {
             rounds: Rounds::new(form),
@@ -46,9 +49,9 @@ impl Continued {
 }
 
 /// Whether the response waits for what tools give.
-pub(super) fn waits_for_tools(call: &Call) -> bool {
+pub(super) fn waits_for_tools(call: &UpstreamCall) -> bool {
     match &call.lane {
-        Lane::Chat(reply) => reply.told == Told::Ended && reply.continued.is_some(),
+        Lane::Chat(reply) => reply.told == ReplyEndHandling::Ended && reply.continued.is_some(),
         Lane::Relay => false,
     }
 }
@@ -73,7 +76,7 @@ impl MainLoop {
             return;
         };
         let id = exchange.id;
-        let Work::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.work else {
             return;
         };
         let Lane::Chat(reply) = &call.lane else {
@@ -84,7 +87,7 @@ impl MainLoop {
         };
         let (status, upstream) = (continued.status, continued.upstream);
         self.end_reply(id, call, Ending::Complete { status });
-        if let Line::Linked(link) = call.line {
+        if let CallConnection::Linked(link) = call.line {
             let idle =
                 is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
             if idle {
@@ -93,7 +96,7 @@ impl MainLoop {
                 self.close_link(link)
             }
         }
-        call.line = Line::Off;
+        call.line = CallConnection::Off;
         client.moves += 1;
     }
 
@@ -113,7 +116,7 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        if let Work::Upstream(call) = &mut exchange.work
+        if let ExchangeStage::Upstream(call) = &mut exchange.work
             && let Lane::Chat(reply) = &mut call.lane
             && let Some(continued) = &mut reply.continued
         {
@@ -136,7 +139,7 @@ impl MainLoop {
         let framing = RequestFraming::Length(body.len() as u64);
         let head = self.request_head(exchange, framing, Coding::Identity);
         let id = exchange.id;
-        let Work::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.work else {
             return;
         };
         if !waits_for_tools(call) {
@@ -154,7 +157,7 @@ impl MainLoop {
             continued.status = 200;
         }
         self.budget.goes_on(id, body.len() as u64);
-        reply.told = Told::NotYet;
+        reply.told = ReplyEndHandling::NotYet;
         reply.said_done = false;
         call.retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
             Retry::Possible
@@ -177,7 +180,7 @@ impl MainLoop {
             return;
         };
         let to = exchange.response_to();
-        let Work::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.work else {
             return;
         };
         let Lane::Chat(reply) = &mut call.lane else {
@@ -237,7 +240,7 @@ impl MainLoop {
             return;
         };
         let id = exchange.id;
-        let Work::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.work else {
             return;
         };
         let Lane::Chat(reply) = &mut call.lane else {

@@ -1,13 +1,14 @@
 //! Links to the upstream: choosing, connecting, writing requests, closing.
 
 use super::client::{
-    Call, Client, Exchange, Lane, Line, Link, LinkStage, Origin, Retry, Told, Upload, Work,
+    CallConnection, Client, Exchange, ExchangeStage, Lane, LinkOrigin, LinkStage, ReplyEndHandling,
+    Retry, Upload, UpstreamCall, UpstreamLink,
 };
-use super::{Inbox, MainLoop};
+use super::{LoopInput, MainLoop};
 use crate::channel::{Ending, Handover, ToEngine};
 use crate::http::socket::{Peer, Socket, Transfer};
-use crate::upstream::connection::Begun;
-use crate::upstream::resolve::{LookUp, Resolved, Route};
+use crate::upstream::connection::ReceivedSoFar;
+use crate::upstream::resolve::{LookUp, ResolvedRoute, UpstreamRoute};
 use crate::upstream::server::ServerNumber;
 use crate::upstream::tls::Transport;
 
@@ -19,7 +20,7 @@ impl MainLoop {
             .call()
             .is_some_and(|call| call.retry == Retry::Possible);
         if reuse && let Some(link) = self.take_pooled(key, client.server()) {
-            return set_line(client, Line::Linked(link));
+            return set_line(client, CallConnection::Linked(link));
         }
         if let Some(route) = self.look_up(key, client) {
             self.connect(key, client, route);
@@ -27,15 +28,15 @@ impl MainLoop {
     }
 
     /// The way to the client's server; if it isn't known yet, the client waits for it.
-    fn look_up(&mut self, key: usize, client: &mut Client) -> Option<Route> {
+    fn look_up(&mut self, key: usize, client: &mut Client) -> Option<UpstreamRoute> {
         let number = client.server();
         let handle = self.handle.clone();
-        let answer = move |resolved| handle.hand_over(Inbox::Route(number, resolved));
+        let answer = move |resolved| handle.hand_over(LoopInput::Route(number, resolved));
         let server = &mut self.servers[number.0];
         match server.resolver.look_up(self.now, answer) {
             LookUp::Ready(route) => Some(route),
             LookUp::Pending => {
-                set_line(client, Line::Resolving);
+                set_line(client, CallConnection::Resolving);
                 server.unresolved.push(key);
                 None
             }
@@ -47,7 +48,7 @@ impl MainLoop {
             let link = self.links.get_mut(&key)?;
             if link.transport.socket().peer() == Peer::Open {
                 link.client = Some(client);
-                link.origin = Origin::Reused;
+                link.origin = LinkOrigin::Reused;
                 return Some(key);
             }
             self.links.remove(&key);
@@ -55,14 +56,14 @@ impl MainLoop {
         None
     }
 
-    pub(super) fn take_route(&mut self, server: ServerNumber, resolved: &Resolved) {
+    pub(super) fn take_route(&mut self, server: ServerNumber, resolved: &ResolvedRoute) {
         let server = &mut self.servers[server.0];
-        server.resolver.answered(resolved, self.now);
+        server.resolver.take_answer(resolved, self.now);
         for key in std::mem::take(&mut server.unresolved) {
             self.with_client(key, |main_loop, client| {
                 if client
                     .call()
-                    .is_none_or(|call| call.line != Line::Resolving)
+                    .is_none_or(|call| call.line != CallConnection::Resolving)
                 {
                     return;
                 }
@@ -74,7 +75,7 @@ impl MainLoop {
         }
     }
 
-    fn connect(&mut self, client_key: usize, client: &mut Client, route: Route) {
+    fn connect(&mut self, client_key: usize, client: &mut Client, route: UpstreamRoute) {
         let key = self.fresh_key();
         let server = client.server();
         let mut addresses = route.addresses.clone();
@@ -89,15 +90,15 @@ impl MainLoop {
             match opened {
                 Err(error) => reason = error,
                 Ok(transport) => {
-                    let link = Link {
+                    let link = UpstreamLink {
                         server,
                         transport,
                         stage: LinkStage::Connecting(addresses),
                         client: Some(client_key),
-                        origin: Origin::Fresh,
+                        origin: LinkOrigin::Fresh,
                     };
                     self.links.insert(key, link);
-                    return set_line(client, Line::Linked(key));
+                    return set_line(client, CallConnection::Linked(key));
                 }
             }
         }
@@ -107,7 +108,7 @@ impl MainLoop {
     fn transport(
         &self,
         socket: Socket,
-        route: &Route,
+        route: &UpstreamRoute,
         server: ServerNumber,
     ) -> Result<Transport, String> {
         let Some(tls) = &route.tls else {
@@ -119,7 +120,7 @@ impl MainLoop {
 
     /// Writes what the upstream takes of the request.
     pub(super) fn push_request(&mut self, key: usize, client: &mut Client) {
-        let Some(Line::Linked(link_key)) = client.call().map(|call| call.line) else {
+        let Some(CallConnection::Linked(link_key)) = client.call().map(|call| call.line) else {
             return;
         };
         if !self.is_open(key, link_key, client) {
@@ -131,10 +132,10 @@ impl MainLoop {
         link.transport.flush();
         let mut moves = 0;
         // Only a used connection can turn out to be dead, so that the request has to be sent again.
-        let is_fresh = link.origin == Origin::Fresh;
+        let is_fresh = link.origin == LinkOrigin::Fresh;
         if let Some(call) = client.call() {
             while call.upload != Upload::Broken && call.request.rest_len() > 0 {
-                let (head, body) = call.request.rest();
+                let (head, body) = call.request.unsent();
                 match link.transport.write(head, body) {
                     Transfer::Bytes(count) => {
                         call.request.sent(count);
@@ -155,7 +156,7 @@ impl MainLoop {
         client.moves += moves;
         if moves > 0
             && let Some(exchange) = client.exchange.as_deref()
-            && let Work::Upstream(call) = &exchange.work
+            && let ExchangeStage::Upstream(call) = &exchange.work
             && call.request.is_forgotten()
             && !call.may_go_on()
         {
@@ -181,7 +182,7 @@ impl MainLoop {
             Some(Err(error)) => {
                 let mut addresses = std::mem::take(addresses);
                 self.links.remove(&link_key);
-                set_line(client, Line::Off);
+                set_line(client, CallConnection::Off);
                 addresses.reverse();
                 if addresses.is_empty() {
                     self.call_unreachable(client, &error.to_string());
@@ -200,24 +201,27 @@ impl MainLoop {
         addresses: Vec<std::net::SocketAddr>,
     ) {
         if let Some(route) = self.look_up(key, client) {
-            self.connect(key, client, Route { addresses, ..route });
+            self.connect(key, client, UpstreamRoute { addresses, ..route });
         }
         client.moves += 1;
     }
 
     /// Tries again on a fresh connection, if a reused one died before it gave anything.
-    pub(super) fn retried(&mut self, key: usize, client: &mut Client) -> bool {
+    pub(super) fn retry_on_fresh_link(&mut self, key: usize, client: &mut Client) -> bool {
         let Some(call) = client.call() else {
             return false;
         };
-        let Line::Linked(link_key) = call.line else {
+        let CallConnection::Linked(link_key) = call.line else {
             return false;
         };
         let reused = self
             .links
             .get(&link_key)
-            .is_some_and(|link| link.origin == Origin::Reused);
-        if !reused || call.retry == Retry::Never || call.reader.begun() != Begun::Nothing {
+            .is_some_and(|link| link.origin == LinkOrigin::Reused);
+        if !reused
+            || call.retry == Retry::Never
+            || call.reader.received_so_far() != ReceivedSoFar::Nothing
+        {
             return false;
         }
         tracing::debug!("a kept connection to the upstream was dead; trying a fresh one");
@@ -225,7 +229,7 @@ impl MainLoop {
         call.request.rewind();
         call.upload = Upload::Complete;
         self.close_link(link_key);
-        set_line(client, Line::Off);
+        set_line(client, CallConnection::Off);
         self.start_call(key, client);
         client.moves += 1;
         true
@@ -239,13 +243,13 @@ impl MainLoop {
     }
 
     /// Ends an exchange whose client won't see its end.
-    pub(super) fn abandon(&mut self, exchange: &mut Exchange) {
+    pub(super) fn abandon_call(&mut self, exchange: &mut Exchange) {
         let id = exchange.id;
-        if let Work::Upstream(call) = &mut exchange.work {
-            if let Line::Linked(key) = call.line {
+        if let ExchangeStage::Upstream(call) = &mut exchange.work {
+            if let CallConnection::Linked(key) = call.line {
                 self.close_link(key);
             }
-            call.line = Line::Off;
+            call.line = CallConnection::Off;
             self.end_reply(id, call, Ending::ClientGone);
         }
     }
@@ -254,18 +258,18 @@ impl MainLoop {
     pub(super) fn end_reply(
         &mut self,
         exchange: crate::channel::ExchangeId,
-        call: &mut Call,
+        call: &mut UpstreamCall,
         ending: Ending,
     ) {
         self.in_use.remove(&exchange);
         let Lane::Chat(reply) = &mut call.lane else {
             return;
         };
-        let waits_for_tools = reply.told == Told::Ended && reply.continued.is_some();
-        if reply.told != Told::NotYet && !waits_for_tools {
+        let waits_for_tools = reply.told == ReplyEndHandling::Ended && reply.continued.is_some();
+        if reply.told != ReplyEndHandling::NotYet && !waits_for_tools {
             return;
         }
-        reply.told = Told::Ended;
+        reply.told = ReplyEndHandling::Ended;
         let bytes = std::mem::take(&mut reply.side);
         reply.handover_at = None;
         if !bytes.is_empty() {
@@ -284,7 +288,7 @@ impl MainLoop {
     }
 }
 
-fn set_line(client: &mut Client, line: Line) {
+fn set_line(client: &mut Client, line: CallConnection) {
     if let Some(call) = client.call() {
         call.line = line;
     }

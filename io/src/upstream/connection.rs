@@ -33,20 +33,20 @@ impl RequestBytes {
         }
     }
 
-    /// Where more of the body is appended, transfer coding applied.
+    /// The buffer to which more of the body is appended, with transfer coding applied.
     pub fn body(&mut self) -> &mut Vec<u8> {
         Arc::make_mut(&mut self.body)
     }
 
-    /// What still has to be written, in two pieces.
+    /// The bytes that still have to be written, in two pieces.
     #[must_use]
-    pub fn rest(&self) -> (&[u8], &[u8]) {
+    pub fn unsent(&self) -> (&[u8], &[u8]) {
         let head = self.head.get(self.sent..).unwrap_or_default();
         let body_sent = self.sent.saturating_sub(self.head.len());
         (head, self.body.get(body_sent..).unwrap_or_default())
     }
 
-    /// How many bytes still have to be written.
+    /// The number of bytes that still have to be written.
     #[must_use]
     pub fn rest_len(&self) -> usize {
         self.head.len() + self.body.len() - self.sent
@@ -105,9 +105,9 @@ pub enum ResponseError {
     Body(#[from] BodyError),
 }
 
-/// What a piece of the upstream's bytes amounts to. `consumed` of the input are used up.
+/// The meaning of a piece of the upstream's bytes. `consumed` of the input are used up.
 #[derive(Debug)]
-pub enum Fed {
+pub enum FedBytes {
     /// All of the input was used, and more is needed.
     More,
     /// The final head.
@@ -129,7 +129,7 @@ pub enum Fed {
 }
 
 #[derive(Debug)]
-enum At {
+enum ReadingState {
     Head {
         bytes: Vec<u8>,
         scan: HeadScan,
@@ -141,14 +141,14 @@ enum At {
 /// Reads one response.
 #[derive(Debug)]
 pub struct ResponseReader {
-    at: At,
+    at: ReadingState,
     asked: Asked,
-    begun: Begun,
+    begun: ReceivedSoFar,
 }
 
-/// Whether anything of a response has come.
+/// The part of a response that has come so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begun {
+pub enum ReceivedSoFar {
     /// No byte.
     Nothing,
     /// Bytes, but not the final head.
@@ -162,19 +162,19 @@ impl ResponseReader {
     #[must_use]
     pub fn new(asked: Asked) -> Self {
         Self {
-            at: At::Head {
+            at: ReadingState::Head {
                 bytes: Vec::new(),
                 scan: HeadScan::default(),
                 interim: 0,
             },
             asked,
-            begun: Begun::Nothing,
+            begun: ReceivedSoFar::Nothing,
         }
     }
 
-    /// How far the response has come.
+    /// The part of the response that has come so far.
     #[must_use]
-    pub const fn begun(&self) -> Begun {
+    pub const fn received_so_far(&self) -> ReceivedSoFar {
         self.begun
     }
 
@@ -182,25 +182,25 @@ impl ResponseReader {
     #[must_use]
     pub const fn may_end(&self) -> bool {
         match &self.at {
-            At::Head { .. } => false,
-            At::Body(decoder) => decoder.ends_with_connection(),
+            ReadingState::Head { .. } => false,
+            ReadingState::Body(decoder) => decoder.ends_with_connection(),
         }
     }
 
     /// Takes the next bytes; call again with what wasn't consumed.
-    pub fn feed(&mut self, input: &[u8]) -> Result<Fed, ResponseError> {
-        if self.begun == Begun::Nothing && !input.is_empty() {
-            self.begun = Begun::Bytes;
+    pub fn feed(&mut self, input: &[u8]) -> Result<FedBytes, ResponseError> {
+        if self.begun == ReceivedSoFar::Nothing && !input.is_empty() {
+            self.begun = ReceivedSoFar::Bytes;
         }
         match &mut self.at {
-            At::Head { .. } => self.feed_head(input),
-            At::Body(decoder) if decoder.is_complete() => Ok(Fed::End),
-            At::Body(decoder) => {
+            ReadingState::Head { .. } => self.feed_head(input),
+            ReadingState::Body(decoder) if decoder.is_complete() => Ok(FedBytes::End),
+            ReadingState::Body(decoder) => {
                 let step = decoder.step(input)?;
                 if step.consumed == 0 {
-                    return Ok(Fed::More);
+                    return Ok(FedBytes::More);
                 }
-                Ok(Fed::Body {
+                Ok(FedBytes::Body {
                     data: step.data,
                     consumed: step.consumed,
                 })
@@ -208,19 +208,19 @@ impl ResponseReader {
         }
     }
 
-    fn feed_head(&mut self, input: &[u8]) -> Result<Fed, ResponseError> {
-        let At::Head {
+    fn feed_head(&mut self, input: &[u8]) -> Result<FedBytes, ResponseError> {
+        let ReadingState::Head {
             bytes,
             scan,
             interim,
         } = &mut self.at
         else {
-            return Ok(Fed::More);
+            return Ok(FedBytes::More);
         };
         bytes.extend_from_slice(input);
         loop {
             match parse_head(bytes, scan, self.asked)? {
-                ResponseProgress::Partial => return Ok(Fed::More),
+                ResponseProgress::Partial => return Ok(FedBytes::More),
                 ResponseProgress::Interim(length) => {
                     bytes.drain(..length);
                     *scan = HeadScan::default();
@@ -231,9 +231,9 @@ impl ResponseReader {
                 }
                 ResponseProgress::Complete(head, length) => {
                     let consumed = input.len() - (bytes.len() - length);
-                    self.at = At::Body(head.body.decoder());
-                    self.begun = Begun::Head;
-                    return Ok(Fed::Head { head, consumed });
+                    self.at = ReadingState::Body(head.body.decoder());
+                    self.begun = ReceivedSoFar::Head;
+                    return Ok(FedBytes::Head { head, consumed });
                 }
             }
         }
@@ -253,7 +253,7 @@ mod tests {
         for _ in 0..100 {
             request.body().extend(said.by_ref().take(20_000));
             let count = request.rest_len().saturating_sub(5000);
-            let rest = [request.rest().0, request.rest().1].concat();
+            let rest = [request.unsent().0, request.unsent().1].concat();
             let expected: Vec<u8> = heard.by_ref().take(count).collect();
             assert_eq!(rest[..count], expected);
             request.sent(count);

@@ -7,27 +7,27 @@ const IDLE_MAX: usize = 32;
 
 /// Keys of idle connections, the one used last at the end.
 #[derive(Debug, Default)]
-pub struct Pool {
+pub struct ConnectionPool {
     idle: Vec<(usize, Instant)>,
 }
 
-/// What became of a connection that was offered to the pool.
+/// Whether the pool kept a connection that was offered to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptInPool {
     /// It waits for its next request.
     Yes,
     /// The pool is full: close it.
     No,
 }
 
-impl Pool {
+impl ConnectionPool {
     /// Keeps a connection until then.
-    pub fn put(&mut self, key: usize, until: Instant) -> Kept {
+    pub fn put(&mut self, key: usize, until: Instant) -> KeptInPool {
         if self.idle.len() >= IDLE_MAX {
-            return Kept::No;
+            return KeptInPool::No;
         }
         self.idle.push((key, until));
-        Kept::Yes
+        KeptInPool::Yes
     }
 
     /// The connection used last, if it hasn't expired: the likeliest to be alive.
@@ -55,7 +55,7 @@ impl Pool {
         expired
     }
 
-    /// When the next one expires.
+    /// The moment at which the next connection expires.
     #[must_use]
     pub fn next_expiry(&self) -> Option<Instant> {
         self.idle.iter().map(|(_, until)| *until).min()

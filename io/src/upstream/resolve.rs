@@ -11,15 +11,15 @@ use super::tls::load_config;
 use crate::config::upstream::Scheme;
 use crate::loop_config::UpstreamConfig;
 
-/// How long a looked-up address is believed. Local and container names change when things restart.
+/// Time for which a looked-up address is used. Local and container names change when things restart.
 const ADDRESS_LIFE: Duration = Duration::from_secs(30);
 
 /// Enough for the C library's resolver.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// What is needed to connect.
+/// Everything needed to connect to a server.
 #[derive(Clone, Debug)]
-pub struct Route {
+pub struct UpstreamRoute {
     /// To be tried in order; never empty.
     pub addresses: Vec<SocketAddr>,
     /// For https.
@@ -27,13 +27,13 @@ pub struct Route {
 }
 
 /// Result of a look-up, or why there is none.
-pub type Resolved = Result<Route, String>;
+pub type ResolvedRoute = Result<UpstreamRoute, String>;
 
-/// What [`Resolver::look_up`] can say at once.
+/// The immediate answer of [`Resolver::look_up`].
 #[derive(Debug)]
 pub enum LookUp {
     /// Connect there.
-    Ready(Route),
+    Ready(UpstreamRoute),
     /// The answer comes later.
     Pending,
 }
@@ -43,7 +43,7 @@ enum State {
     Unknown,
     Pending,
     Known {
-        route: Route,
+        route: UpstreamRoute,
         until: Option<Instant>,
     },
 }
@@ -62,7 +62,7 @@ impl Resolver {
         let literal = literal_addresses(&config.url.host, config.url.port);
         let state = match (literal, config.url.scheme) {
             (Some(addresses), Scheme::Http) => State::Known {
-                route: Route {
+                route: UpstreamRoute {
                     addresses,
                     tls: None,
                 },
@@ -77,7 +77,7 @@ impl Resolver {
     pub fn look_up(
         &mut self,
         now: Instant,
-        answer: impl FnOnce(Resolved) + Send + 'static,
+        answer: impl FnOnce(ResolvedRoute) + Send + 'static,
     ) -> LookUp {
         match &self.state {
             State::Known { route, until } if until.is_none_or(|until| until > now) => {
@@ -91,7 +91,7 @@ impl Resolver {
         }
     }
 
-    fn start(&mut self, answer: impl FnOnce(Resolved) + Send + 'static) {
+    fn start(&mut self, answer: impl FnOnce(ResolvedRoute) + Send + 'static) {
         let config = self.config.clone();
         let known = match &self.state {
             State::Known { route, .. } => route.tls.clone(),
@@ -108,7 +108,7 @@ impl Resolver {
     }
 
     /// Takes the answer.
-    pub fn answered(&mut self, resolved: &Resolved, now: Instant) {
+    pub fn take_answer(&mut self, resolved: &ResolvedRoute, now: Instant) {
         let literal = literal_addresses(&self.config.url.host, self.config.url.port).is_some();
         self.state = match resolved {
             Ok(route) => State::Known {
@@ -121,7 +121,7 @@ impl Resolver {
 }
 
 /// Looks the way up, blocking; `known` are the trusted roots if they were read before.
-pub fn resolve(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) -> Resolved {
+pub fn resolve(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) -> ResolvedRoute {
     let url = &config.url;
     let addresses = match literal_addresses(&url.host, url.port) {
         Some(addresses) => addresses,
@@ -140,7 +140,7 @@ pub fn resolve(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) -> Res
             Some(load_config(config.extra_ca_file.as_deref()).map_err(|error| error.to_string())?)
         }
     };
-    Ok(Route { addresses, tls })
+    Ok(UpstreamRoute { addresses, tls })
 }
 
 /// Addresses that need no look-up. `localhost` is loopback by RFC 6761; IPv4 first, as model servers bind that.

@@ -2,35 +2,35 @@
 
 use tslp_core::guardian::starred;
 
-use super::pool::Pool;
+use super::pool::ConnectionPool;
 use super::resolve::Resolver;
 use crate::loop_config::{ModelUpstream, UpstreamConfig};
 
-/// What the network loop knows of one server.
+/// The network loop's state of one model server.
 #[derive(Debug)]
-pub struct Server {
-    /// Where it is.
+pub struct UpstreamServer {
+    /// Its address and limits, as configured.
     pub config: UpstreamConfig,
     /// The way to it.
     pub resolver: Resolver,
     /// Connections to it that wait for their next request.
-    pub pool: Pool,
+    pub pool: ConnectionPool,
     /// Clients whose request waits for its address.
     pub unresolved: Vec<usize>,
 }
 
-/// Which server: a place in the order of the configuration, 0 for the one that takes what no other is named for.
+/// A server's index in the configuration; 0 is the default server, for models that no other is named for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerNumber(pub usize);
 
-impl Server {
+impl UpstreamServer {
     /// Nothing is connected yet.
     #[must_use]
     pub fn new(config: UpstreamConfig) -> Self {
         Self {
             resolver: Resolver::new(config.clone()),
             config,
-            pool: Pool::default(),
+            pool: ConnectionPool::default(),
             unresolved: Vec::new(),
         }
     }

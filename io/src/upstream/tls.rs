@@ -83,8 +83,8 @@ impl Transport {
         }
     }
 
-    /// Takes note of an event.
-    pub fn note(&mut self, ready: Ready) {
+    /// Records that the socket is ready to be read or written.
+    pub fn note_readiness(&mut self, ready: Ready) {
         self.socket().note(ready);
     }
 
@@ -111,9 +111,9 @@ impl Transport {
         }
     }
 
-    /// What went wrong in TLS, in words.
+    /// A description of the TLS failure, if there was one.
     #[must_use]
-    pub fn fault(&self) -> Option<String> {
+    pub fn failure_text(&self) -> Option<String> {
         match self {
             Self::Plain(_) => None,
             Self::Tls(stream) => stream.fault.as_ref().map(|fault| format!("TLS: {fault}")),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tslp_core::audit::AuditQuestion;
 use tslp_core::ids::{EpisodeId, Seq};
-use tslp_io::auditor::queue::{Addressee, Audit, AuditQueue, Mark};
+use tslp_io::auditor::queue::{Addressee, Audit, AuditQueue, RequestMark};
 use tslp_io::channel::{Answer, DiagnosticQuery, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
@@ -30,7 +30,7 @@ pub(crate) enum Engine {
 }
 
 /// A question about a reply that ended then.
-pub(crate) fn audit(since: Mark) -> Audit {
+pub(crate) fn audit(since: RequestMark) -> Audit {
     Audit {
         episode: EpisodeId(1),
         since,

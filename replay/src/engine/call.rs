@@ -1,4 +1,4 @@
-//! Calls of tools: what is asked for, decided and done, one step each.
+//! Tool calls: request with decision, run, and approval are one step each.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,16 +14,16 @@ use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::view::{ToolSession, View};
 
 use super::Engine;
-use crate::pending::{Batch, Work};
+use crate::pending::{Batch, BatchBuilder};
 use crate::store::Store;
 
-/// What a reply asks for, as far as the edge can tell.
-pub struct Wanted {
+/// A tool call that a reply asks for, as the io layer prepares it.
+pub struct WantedCall {
     /// The event, apart from the hashes of the texts that go with it.
     pub request: ActionRequested,
     /// The command line, or what the model wrote.
     pub text: String,
-    /// Where tools may look.
+    /// The folders that tools may read.
     pub jail: Jail,
     /// The jail as text.
     pub scope: String,
@@ -34,11 +34,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn judge_call(
         &mut self,
         at: UnixMillis,
-        wanted: Wanted,
+        wanted: WantedCall,
         (profile, policy): (&Profile, Option<ArtifactHash>),
     ) -> (Batch, ActionJudged, Option<JudgedLine>) {
-        let mut work = Work::new();
-        let Wanted {
+        let mut work = BatchBuilder::new();
+        let WantedCall {
             mut request,
             text,
             jail,
@@ -69,7 +69,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// A call has come to its end; `output` is what it printed, without credentials.
     pub fn tool_ran(&mut self, at: UnixMillis, mut ran: ToolRan, output: &str) -> Batch {
-        let mut work = Work::new();
+        let mut work = BatchBuilder::new();
         let view = self.view();
         let mut recorder = tslp_core::decide::Recorder::new(&view);
         ran.output =
@@ -83,7 +83,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// The Operator approves a profile.
     pub fn approve_policy(&mut self, at: UnixMillis, profile_id: &str, text: &str) -> Batch {
-        let mut work = Work::new();
+        let mut work = BatchBuilder::new();
         let view = self.view();
         let mut recorder = tslp_core::decide::Recorder::new(&view);
         let text = recorder.store(ContentKind::Evidence, tools::evidence(text).as_bytes());
@@ -100,24 +100,29 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         at: UnixMillis,
         judged: &ActionJudged,
-        work: &mut Work,
+        work: &mut BatchBuilder,
     ) {
         self.decide(at, work, |engine, _| {
             tools::after_judgement(&engine.view(), judged)
         });
     }
 
-    pub(super) fn halt_after_run(&mut self, at: UnixMillis, ran: &ToolRan, work: &mut Work) {
+    pub(super) fn halt_after_run(
+        &mut self,
+        at: UnixMillis,
+        ran: &ToolRan,
+        work: &mut BatchBuilder,
+    ) {
         self.decide(at, work, |engine, _| tools::after_run(&engine.view(), ran));
     }
 
-    /// What is known of a session's tools.
+    /// The state of a session's tools: the halt, grants, and what was spent.
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
         self.view().tool_session(session)
     }
 
-    /// How many calls of an episode are on record.
-    pub fn calls_of(&self, episode: EpisodeId) -> u32 {
+    /// The number of an episode's recorded tool calls.
+    pub fn tool_call_count(&self, episode: EpisodeId) -> u32 {
         u32::try_from(self.view().tool_calls_of(episode).len()).unwrap_or(u32::MAX)
     }
 

@@ -20,7 +20,7 @@ use tslp_core::path::RelPath;
 use tslp_core::view::View;
 
 use super::Engine;
-use crate::pending::{Checks, DiskCheck, Examined, PendingReply, Work};
+use crate::pending::{BatchBuilder, DiskCheck, DiskChecks, ExaminedPrompt, PendingReply};
 use crate::state::StateView;
 use crate::store::Store;
 
@@ -31,14 +31,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         at: UnixMillis,
         request: &Request,
         received: &ReceivedPrompt,
-        work: &mut Work,
-    ) -> (ToLookAt, Examined) {
+        work: &mut BatchBuilder,
+    ) -> (ToLookAt, ExaminedPrompt) {
         let directives = {
             let view = self.view();
             self.prompt_reader(&view, request, received).directives()
         };
         let orders = directives.into_iter().map(|directive| {
-            self.order(at, received.episode, directive, received.repetition, work)
+            self.record_directive(at, received.episode, directive, received.repetition, work)
         });
         let orders: Vec<ResolvedDirective> = orders.collect();
         let view = self.view();
@@ -46,32 +46,32 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (prompt, pasted, repeated) =
             (reader.text(), reader.pasted_code(), reader.repeated_code());
         let mentions = self.mentions(request, received, &prompt, (&pasted, &repeated));
-        let mut checks = Checks::default();
+        let mut checks = DiskChecks::default();
         for pasted in &pasted {
             checks.add_code(&view, &pasted.found);
         }
         let candidates =
             hydrate::hydration_candidates(&view, received.session, &mentions, request.tools);
         for (entity, _) in candidates {
-            checks.add(&view, &entity.path);
+            checks.add_file(&view, &entity.path);
         }
         for path in reader.files_in_messages(&self.policy, &mut self.index.borrow_mut()) {
-            checks.add(&view, &path);
+            checks.add_file(&view, &path);
         }
         let reads: Vec<RelPath> = accepted(&orders).cloned().collect();
         for path in &reads {
-            checks.add(&view, path);
+            checks.add_file(&view, path);
         }
         // What disk holds when the user decides is what they decide over.
         for entity in orders.iter().filter_map(|order| order.entity.as_ref().ok()) {
-            checks.add(&view, &entity.path);
+            checks.add_file(&view, &entity.path);
         }
         let mut touches = match received.repetition {
             // These files were looked at when the prompt was first sent; since then the model may have changed them.
             PromptRepetition::Answered => Vec::new(),
             PromptRepetition::First
             | PromptRepetition::Regenerated
-            | PromptRepetition::Ambiguous => touch::by_prompt(self.reading(&view), &prompt),
+            | PromptRepetition::Ambiguous => touch::by_prompt(self.code_reader(&view), &prompt),
         };
         touches.retain(|path| !reads.contains(path));
         let aftermath = match request.tools {
@@ -79,7 +79,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             Tools::None => Vec::new(),
         };
         for path in &aftermath {
-            checks.add(&view, path);
+            checks.add_file(&view, path);
         }
         let to_look_at = ToLookAt {
             checks: checks.into_vec(),
@@ -87,7 +87,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             touches,
             aftermath,
         };
-        let examined = Examined {
+        let examined = ExaminedPrompt {
             has_code_without_path: reader.has_code_without_path(&pasted),
             prompt,
             pasted,
@@ -104,7 +104,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         received: &'r ReceivedPrompt,
     ) -> PromptReader<'r> {
         PromptReader {
-            code: self.reading(view),
+            code: self.code_reader(view),
             request,
             received,
         }
@@ -121,7 +121,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let view = self.view();
         let shown_before = prompt::shown_before(&view, received.session);
         prompt::mentions(
-            self.reading(&view),
+            self.code_reader(&view),
             (prompt, request.tools),
             code,
             &shown_before,
@@ -135,7 +135,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         episode: EpisodeId,
         reply: Reply,
         outcome: ReplyOutcome,
-        work: Work,
+        work: BatchBuilder,
     ) -> PendingReply {
         let cut = if reply.finish_reason.as_deref() == Some("length") {
             MessageEnd::CutShort
@@ -147,14 +147,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let is_judged = outcome == ReplyOutcome::Completed && is_of_session;
         let (found, touches) = if is_judged {
             let view = self.view();
-            let code = self.reading(&view);
+            let code = self.code_reader(&view);
             let found = found_code::find_code(code, &reply.text, &reply.tool_calls, cut);
             let touches = touch::by_reply(code, &reply.text, &reply.tool_calls, &found);
             (found, touches)
         } else {
             (Vec::new(), Vec::new())
         };
-        let mut checks = Checks::default();
+        let mut checks = DiskChecks::default();
         for found in &found {
             checks.add_code(&self.view(), found);
         }
@@ -174,7 +174,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// The user's text without the code in it.
     pub(super) fn text_around_code(&self, text: &str) -> String {
         let view = self.view();
-        found_code::text_around_code(self.reading(&view), text)
+        found_code::text_around_code(self.code_reader(&view), text)
     }
 }
 

@@ -11,7 +11,7 @@ use tslp_core::ids::UnixMillis;
 use tslp_core::policy::Policy;
 
 use super::Engine;
-use crate::pending::Work;
+use crate::pending::BatchBuilder;
 use crate::store::Store;
 
 impl<G: Grammars, S: Store> Engine<G, S> {
@@ -19,7 +19,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub(super) fn decide(
         &mut self,
         at: UnixMillis,
-        work: &mut Work,
+        work: &mut BatchBuilder,
         decision: impl Fn(&Self, &Policy) -> Vec<Event>,
     ) {
         self.decide_with(at, work, |engine, policy| (decision(engine, policy), ()));
@@ -29,7 +29,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub(super) fn decide_with<T>(
         &mut self,
         at: UnixMillis,
-        work: &mut Work,
+        work: &mut BatchBuilder,
         decision: impl Fn(&Self, &Policy) -> (Vec<Event>, T),
     ) -> T {
         let (events, other) = decision(self, &self.policy);
@@ -42,7 +42,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         other
     }
 
-    pub(super) fn fold(&mut self, at: UnixMillis, events: Vec<Event>, work: &mut Work) {
+    pub(super) fn fold(&mut self, at: UnixMillis, events: Vec<Event>, work: &mut BatchBuilder) {
         if let Some(trace) = self.trace.take() {
             return self.retrace(trace, &events, work, |_, _| events.clone());
         }
@@ -58,7 +58,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    fn fold_one(&mut self, at: UnixMillis, event: Event, work: &mut Work) {
+    fn fold_one(&mut self, at: UnixMillis, event: Event, work: &mut BatchBuilder) {
         let recorded = Recorded {
             seq: self.state.head().next(),
             at,
@@ -67,7 +67,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.fold_recorded(recorded, work);
     }
 
-    pub(super) fn fold_recorded(&mut self, recorded: Recorded, work: &mut Work) {
+    pub(super) fn fold_recorded(&mut self, recorded: Recorded, work: &mut BatchBuilder) {
         if let Event::Content(content) = &recorded.event {
             self.store
                 .fresh

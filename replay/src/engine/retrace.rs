@@ -29,50 +29,53 @@ use tslp_core::reason::Reason;
 use tslp_core::view::View;
 
 use super::Engine;
-use super::standing::Standing;
-use crate::pending::{Answers, Finding, Kind, PendingAudit, PendingPrompt, Work};
+use super::standing::PromptStanding;
+use crate::pending::{
+    BatchBuilder, DiskAnswers, FileFinding, PendingAudit, PendingPrompt, RequestKind,
+};
 use crate::store::Store;
-use crate::trace::{Cause, Difference, Trace};
+use crate::trace::{Difference, DifferenceCause, RecordedStep};
 
-/// Whether a prompt is on record for the first time.
+/// Whether a recorded prompt is new, or repeats an earlier one of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// It is.
+pub(crate) enum PromptOccurrence {
+    /// It is new.
     First,
     /// The client sent it again.
     Retry,
 }
 
 impl<G: Grammars, S: Store> Engine<G, S> {
-    /// Takes a step again whose events on record are `queue`, and says what differs. The record is folded.
-    pub(crate) fn retraced(
+    /// Makes a step's decisions again and returns the differences from `queue`, its recorded events. The recorded events are
+    /// folded, not today's, so that a difference doesn't cause others in later steps.
+    pub(crate) fn retrace_step(
         &mut self,
         queue: Vec<Recorded>,
         step: impl FnOnce(&mut Self),
     ) -> Vec<Difference> {
-        self.trace = Some(Trace::new(queue, self.state.head()));
+        self.trace = Some(RecordedStep::new(queue, self.state.head()));
         step(self);
         let Some(mut trace) = self.trace.take() else {
             return Vec::new();
         };
         let known = trace.differences.len();
-        let rest = trace.rest();
+        let rest = trace.take_unexpected();
         self.blame_versions(&mut trace.differences[known..]);
         for recorded in rest {
-            self.fold_recorded(recorded, &mut Work::on_record());
+            self.fold_recorded(recorded, &mut BatchBuilder::on_record());
         }
         trace.differences
     }
 
     /// Folds an observation as it is on record.
-    pub(crate) fn observed(&mut self, recorded: Recorded) {
+    pub(crate) fn fold_observed(&mut self, recorded: Recorded) {
         if let Event::RulesInForce(rules) = &recorded.event {
             self.policy
                 .workspace_root
                 .clone_from(&rules.policy.workspace_root);
             self.forget_texts();
         }
-        self.fold_recorded(recorded, &mut Work::on_record());
+        self.fold_recorded(recorded, &mut BatchBuilder::on_record());
     }
 
     /// A prompt, from the examination of its messages to its composition.
@@ -80,8 +83,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         at: UnixMillis,
         prompt: &PromptReceived,
-        turn: Turn,
-        standing: Standing,
+        turn: PromptOccurrence,
+        standing: PromptStanding,
     ) {
         let budget = self.trace.iter().flat_map(|trace| &trace.queue);
         let budget = budget
@@ -120,15 +123,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             session_name: prompt.session_name.clone(),
             continues: None,
             attempt: match turn {
-                Turn::First => Attempt::First,
-                Turn::Retry => Attempt::Retry,
+                PromptOccurrence::First => Attempt::First,
+                PromptOccurrence::Retry => Attempt::Retry,
             },
             tools: prompt.tools,
         };
-        let mut work = Work::on_record();
+        let mut work = BatchBuilder::on_record();
         let (to_look_at, examined) = self.examine(at, &request, &received, &mut work);
         let touches = self.touched_on_record(&to_look_at.reads);
-        let answers = Answers {
+        let answers = DiskAnswers {
             findings: self.findings_on_record(),
             texts: self.files_on_record(&to_look_at.reads),
             touched: self.texts_of_touched(&touches),
@@ -142,7 +145,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             at,
             request,
             work,
-            kind: Kind::Prompt(received, examined),
+            kind: RequestKind::Prompt(received, examined),
         };
         self.compose(pending, answers);
     }
@@ -165,13 +168,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 arguments: self.text_on_record(call.arguments),
             })
             .collect();
-        let work = Work::on_record();
+        let work = BatchBuilder::on_record();
         let mut pending = self.read_reply(at, ended.episode, reply, ended.outcome, work);
         pending.touches = self.touched_on_record(&[]);
-        let answers = Answers {
+        let answers = DiskAnswers {
             findings: self.findings_on_record(),
             touched: self.texts_of_touched(&pending.touches),
-            ..Answers::default()
+            ..DiskAnswers::default()
         };
         self.judge(pending, answers);
     }
@@ -191,17 +194,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             answer,
         };
         let findings = self.findings_on_record();
-        self.settle(pending, findings);
+        self.settle_audit(pending, findings);
     }
 
     /// What follows from a decision on a call.
     pub(crate) fn retrace_judgement(&mut self, at: UnixMillis, judged: &ActionJudged) {
-        self.halt_after_judgement(at, judged, &mut Work::on_record());
+        self.halt_after_judgement(at, judged, &mut BatchBuilder::on_record());
     }
 
     /// What follows from a run.
     pub(crate) fn retrace_run(&mut self, at: UnixMillis, ran: &ToolRan) {
-        self.halt_after_run(at, ran, &mut Work::on_record());
+        self.halt_after_run(at, ran, &mut BatchBuilder::on_record());
     }
 
     /// A directive from the command line.
@@ -210,13 +213,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             verb: given.verb,
             target: given.target.clone(),
         };
-        let pending = self.command(at, directive);
-        let answers = Answers {
+        let pending = self.receive_command(at, directive);
+        let answers = DiskAnswers {
             findings: self.findings_on_record(),
             texts: self.files_on_record(&pending.reads),
-            ..Answers::default()
+            ..DiskAnswers::default()
         };
-        self.obey(pending, answers);
+        self.carry_out_command(pending, answers);
     }
 
     /// A file that was adopted.
@@ -225,19 +228,24 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let file = self.files_on_record(core::slice::from_ref(&path)).pop();
         if let Some(Some(Ok(text))) = file {
             let found = found_code::code_of_file(&self.grammars, path.clone(), &text);
-            self.take(at, &path, &found, &mut Work::on_record());
+            self.record_adoption(at, &path, &found, &mut BatchBuilder::on_record());
         }
     }
 
     /// A look at a file between other steps.
     pub(crate) fn retrace_look(&mut self, at: UnixMillis, episode: EpisodeId, look: &DiskObserved) {
         let finding = (look.path.clone(), look.finding.clone());
-        self.observe(at, episode, Vec::from([finding]), &mut Work::on_record());
+        self.observe(
+            at,
+            episode,
+            Vec::from([finding]),
+            &mut BatchBuilder::on_record(),
+        );
     }
 
     /// What the next files on record held when they were looked at.
-    fn findings_on_record(&self) -> Vec<Finding> {
-        let looks = self.trace.iter().flat_map(Trace::looks);
+    fn findings_on_record(&self) -> Vec<FileFinding> {
+        let looks = self.trace.iter().flat_map(RecordedStep::leading_looks);
         looks
             .filter_map(|recorded| match &recorded.event {
                 Event::DiskObserved(look) => Some((look.path.clone(), look.finding.clone())),
@@ -370,9 +378,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Compares what was decided with the record, and folds the record.
     pub(super) fn retrace(
         &mut self,
-        mut trace: Trace,
+        mut trace: RecordedStep,
         today: &[Event],
-        work: &mut Work,
+        work: &mut BatchBuilder,
         decision: impl Fn(&Self, &Policy) -> Vec<Event>,
     ) {
         let (taken, differences) = self
@@ -394,7 +402,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// record that is, and the differences with the settings that make them.
     fn by_settings(
         &self,
-        trace: &Trace,
+        trace: &RecordedStep,
         today: &[Event],
         decision: impl Fn(&Self, &Policy) -> Vec<Event>,
     ) -> Option<(usize, Vec<Difference>)> {
@@ -413,12 +421,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         let differing = then.settings().into_iter().zip(self.policy.settings());
         let differing: Vec<_> = differing.filter(|(then, now)| then != now).collect();
-        let matters = |name: &str| decision(self, &mixed(&then, &self.policy, name)) != before;
-        let mut causes: Vec<Cause> = Vec::new();
+        let matters =
+            |name: &str| decision(self, &policy_with_setting(&then, &self.policy, name)) != before;
+        let mut causes: Vec<DifferenceCause> = Vec::new();
         let is_one_alone = differing.iter().any(|((name, _), _)| matters(name));
         for ((name, then), (_, now)) in differing {
             if !is_one_alone || matters(name) {
-                causes.push(Cause::Setting { name, then, now });
+                causes.push(DifferenceCause::Setting { name, then, now });
             }
         }
         let mut differences = trace.compare_with(comparison.taken, today);
@@ -434,7 +443,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             return;
         }
         let today = self.rules(String::new());
-        let mut causes: BTreeSet<Cause> = BTreeSet::new();
+        let mut causes: BTreeSet<DifferenceCause> = BTreeSet::new();
         for difference in &*differences {
             causes.extend(read_otherwise(difference));
         }
@@ -448,7 +457,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 }
 
 /// The old policy with one setting of the new one.
-fn mixed(old: &Policy, new: &Policy, name: &str) -> Policy {
+fn policy_with_setting(old: &Policy, new: &Policy, name: &str) -> Policy {
     let mut mixed = old.clone();
     let (thresholds, others) = (&mut mixed.thresholds, new.thresholds);
     match name {
@@ -469,14 +478,14 @@ fn mixed(old: &Policy, new: &Policy, name: &str) -> Policy {
 }
 
 /// Whether a block was read by another grammar, or by other patterns.
-fn read_otherwise(difference: &Difference) -> Vec<Cause> {
+fn read_otherwise(difference: &Difference) -> Vec<DifferenceCause> {
     let (Some(Event::ArtifactResolved(then)), Some(Event::ArtifactResolved(now))) =
         (&difference.recorded, &difference.today)
     else {
         return Vec::new();
     };
     let grammars = then.grammar.iter().zip(&now.grammar);
-    let mut causes: Vec<Cause> = grammars
+    let mut causes: Vec<DifferenceCause> = grammars
         .filter(|(then, now)| then.language == now.language && then.version != now.version)
         .map(|(then, now)| other_grammar(&then.language, &then.version, &now.version))
         .collect();
@@ -487,7 +496,7 @@ fn read_otherwise(difference: &Difference) -> Vec<Cause> {
 }
 
 /// What differs between two sets of rules, settings left out.
-fn other_versions(then: &RulesInForce, now: &RulesInForce) -> Vec<Cause> {
+fn other_versions(then: &RulesInForce, now: &RulesInForce) -> Vec<DifferenceCause> {
     let version = |tags: &[GrammarTag], language: &str| {
         let mut tags = tags.iter();
         tags.find(|tag| tag.language == language)
@@ -495,7 +504,7 @@ fn other_versions(then: &RulesInForce, now: &RulesInForce) -> Vec<Cause> {
     };
     let languages = then.grammars.iter().chain(&now.grammars);
     let languages: BTreeSet<&str> = languages.map(|tag| tag.language.as_str()).collect();
-    let mut causes: Vec<Cause> = languages
+    let mut causes: Vec<DifferenceCause> = languages
         .into_iter()
         .map(|language| {
             let (then, now) = (
@@ -511,7 +520,7 @@ fn other_versions(then: &RulesInForce, now: &RulesInForce) -> Vec<Cause> {
         causes.push(other_patterns(then.patterns, now.patterns));
     }
     if then.rules != now.rules {
-        causes.push(Cause::Rules {
+        causes.push(DifferenceCause::Rules {
             then: then.rules,
             now: now.rules,
         });
@@ -519,15 +528,15 @@ fn other_versions(then: &RulesInForce, now: &RulesInForce) -> Vec<Cause> {
     causes
 }
 
-fn other_grammar(language: &str, then: &str, now: &str) -> Cause {
-    Cause::Grammar {
+fn other_grammar(language: &str, then: &str, now: &str) -> DifferenceCause {
+    DifferenceCause::Grammar {
         language: language.into(),
         then: then.into(),
         now: now.into(),
     }
 }
 
-fn other_patterns(then: ArtifactHash, now: ArtifactHash) -> Cause {
+fn other_patterns(then: ArtifactHash, now: ArtifactHash) -> DifferenceCause {
     other_grammar(
         "symbols.json",
         &alloc::format!("{then:.12}"),

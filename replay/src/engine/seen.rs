@@ -1,4 +1,4 @@
-//! What a model saw before it wrote a reply: only that can the reply be made from (spec §12).
+//! The texts that a model saw before it wrote a reply: a reply can replace only code that the model saw (spec §12).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -20,7 +20,7 @@ use tslp_core::view::View;
 
 use super::Engine;
 use crate::store::Store;
-use crate::trace::Trace;
+use crate::trace::RecordedStep;
 
 /// The texts of a prompt as it went to the model.
 #[derive(Clone, Debug)]
@@ -30,12 +30,12 @@ pub(super) struct SentTexts {
     texts: Vec<SentText>,
 }
 
-/// One of them.
+/// One text of a sent prompt.
 #[derive(Clone, Debug)]
 enum SentText {
-    /// The Vault holds it. A conversation may be long, and a reply takes its time.
+    /// Only the hash, because the Vault holds the text: a long conversation would cost memory for as long as a reply takes.
     Stored(ArtifactHash),
-    /// It is nowhere else as one piece.
+    /// Held here, since the Vault has it in no single piece.
     Own(String),
 }
 
@@ -43,7 +43,7 @@ enum SentText {
 const OWN_TEXT_BYTES: usize = 256;
 
 impl SentTexts {
-    /// Of a prompt that goes out so. The state must hold what was put into it.
+    /// The texts of an outgoing prompt. The state must have folded the prompt's own events.
     pub(super) fn of(
         view: &dyn View,
         session: SessionId,
@@ -51,7 +51,7 @@ impl SentTexts {
         request: &Request,
         outgoing: &Outgoing,
     ) -> Self {
-        let mut sent = Self::none(session, history);
+        let mut sent = Self::without_texts(session, history);
         sent.add_text(view, outgoing.system.as_deref().unwrap_or_default());
         for going in &outgoing.messages {
             let message = &request.messages[going.index];
@@ -76,7 +76,7 @@ impl SentTexts {
         history: History,
         messages: impl Iterator<Item = &'m ReadMessage>,
     ) -> Self {
-        let mut sent = Self::none(session, history);
+        let mut sent = Self::without_texts(session, history);
         messages.for_each(|message| sent.add_message(view, message));
         let injected = view.amendments(session).injected.into_iter();
         let injected = injected.map(|injected| SentText::Stored(injected.text));
@@ -84,7 +84,7 @@ impl SentTexts {
         sent
     }
 
-    const fn none(session: SessionId, history: History) -> Self {
+    const fn without_texts(session: SessionId, history: History) -> Self {
         Self {
             session,
             history,
@@ -139,16 +139,16 @@ impl SentTexts {
     }
 }
 
-/// What is known of what a model saw.
-pub(super) enum Seen {
-    /// What went to it; nothing is known of a prompt that another process had composed.
+/// The evidence of what a model saw before its reply.
+pub(super) enum ModelSight {
+    /// The texts of its prompt; `None` if another process composed the prompt, so nothing counts as seen.
     Sent(Option<SentTexts>, OnceCell<Vec<(ArtifactHash, String)>>),
-    /// What of the step's entities it hadn't seen: which messages went along isn't on record.
+    /// In a retraced step: the entities refused as unseen. The record doesn't say which messages were sent.
     UnseenOnRecord(BTreeSet<EntityId>),
 }
 
 impl<G: Grammars, S: Store> Engine<G, S> {
-    /// Prompts whose reply is under way go on in this engine, which has the same ledger.
+    /// Copies what is kept of prompts whose reply is under way. `other` is an engine on the same ledger.
     pub fn take_over(&mut self, other: &Self) {
         self.sent.clone_from(&other.sent);
     }
@@ -166,28 +166,33 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.sent.insert(episode, sent);
     }
 
-    /// What the model saw in `sent`, or what is on record of that.
-    pub(super) fn seen(&self, sent: Option<SentTexts>) -> Seen {
+    /// The evidence for a reply to `sent`; while a ledger is retraced, that on record.
+    pub(super) fn model_sight(&self, sent: Option<SentTexts>) -> ModelSight {
         match &self.trace {
-            Some(trace) => Seen::UnseenOnRecord(unseen_on_record(trace)),
-            None => Seen::Sent(sent, OnceCell::new()),
+            Some(trace) => ModelSight::UnseenOnRecord(unseen_on_record(trace)),
+            None => ModelSight::Sent(sent, OnceCell::new()),
         }
     }
 
-    /// Which of the entities the model saw as they are true, or wrote itself.
-    pub(super) fn seen_of(&self, seen: &Seen, entities: &[EntityId]) -> BTreeSet<EntityId> {
+    /// The entities whose true version the model saw, or wrote itself.
+    pub(super) fn entities_seen(
+        &self,
+        seen: &ModelSight,
+        entities: &[EntityId],
+    ) -> BTreeSet<EntityId> {
         let view = self.view();
         let (sent, texts) = match seen {
-            Seen::Sent(Some(sent), texts) => (sent, texts.get_or_init(|| sent.load(&view))),
-            Seen::Sent(None, _) => return BTreeSet::new(),
-            Seen::UnseenOnRecord(unseen) => {
+            ModelSight::Sent(Some(sent), texts) => (sent, texts.get_or_init(|| sent.load(&view))),
+            ModelSight::Sent(None, _) => return BTreeSet::new(),
+            ModelSight::UnseenOnRecord(unseen) => {
                 let seen = entities.iter().filter(|entity| !unseen.contains(entity));
                 return seen.cloned().collect();
             }
         };
         let mut index = self.index.borrow_mut();
         let mut shown = sight::shown_as_true(&view, sent.session, &mut index, entities, texts);
-        // What an edit made stands nowhere as it is true, where its conversation goes along.
+        // The result of an edit occurs in no message as a whole; but if the client's history goes along, the model sees its own
+        // edit in it.
         let is_own = |entity: &&EntityId| {
             view.current(entity).is_some_and(|current| {
                 current.origin == Origin::Model
@@ -205,7 +210,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 pub(super) type SentPrompts = BTreeMap<EpisodeId, SentTexts>;
 
 /// The entities of a step on record that were kept out because of their base.
-fn unseen_on_record(trace: &Trace) -> BTreeSet<EntityId> {
+fn unseen_on_record(trace: &RecordedStep) -> BTreeSet<EntityId> {
     let refused = trace
         .queue
         .iter()

@@ -1,4 +1,4 @@
-//! How a prompt on record stands to the conversations before it: what [`receive`] found out when it came in.
+//! A recorded prompt's relation to the conversations before it, as [`receive`] determined it when the prompt came in.
 
 use alloc::vec::Vec;
 
@@ -10,27 +10,28 @@ use tslp_core::message::Role;
 use tslp_core::view::{SessionPosition, View};
 
 use super::Engine;
-use super::retrace::Turn;
+use super::retrace::PromptOccurrence;
 use crate::store::Store;
 
-/// How a prompt stands to the conversations on record.
-pub(crate) struct Standing {
-    /// Whether its older messages are all of its session's own.
+/// A prompt's relation to the conversations on record.
+pub(crate) struct PromptStanding {
+    /// Whether all of its older messages belong to its own session.
     pub(super) is_own: bool,
-    /// When the user said its words.
+    /// Whether the user's message is new, sent again, or ambiguous.
     pub(super) repetition: PromptRepetition,
-    /// User messages whose code may be a new paste, by their place on record.
+    /// Indices into the recorded messages: user messages whose code may be a new paste.
     pub(super) new_user_messages: Vec<usize>,
 }
 
 impl<G: Grammars, S: Store> Engine<G, S> {
-    /// How a prompt stands to the conversations on record; to be asked before it is folded. `step` is on record of it.
-    pub(crate) fn standing(
+    /// Determines a prompt's relation to the conversations. Must be called before the prompt is folded, because folding
+    /// makes it part of them. `step` holds the recorded events of the prompt's step.
+    pub(crate) fn prompt_standing(
         &self,
         prompt: &PromptReceived,
-        turn: Turn,
+        turn: PromptOccurrence,
         step: &[Recorded],
-    ) -> Standing {
+    ) -> PromptStanding {
         let current = prompt.messages.get(prompt.older as usize..);
         let current = current.unwrap_or_default();
         let length = u32::try_from(current.len()).unwrap_or(u32::MAX);
@@ -41,9 +42,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let point = sessions.leading_to(prompt.transcript, older, keys)?;
             Some(point.place)
         };
-        if turn == Turn::Retry {
+        if turn == PromptOccurrence::Retry {
             let is_plain = self.state.sessions().is_plain(prompt.session);
-            return Standing {
+            return PromptStanding {
                 is_own: is_plain && (older == 0 || behind().is_some()),
                 repetition: PromptRepetition::Answered,
                 new_user_messages: Vec::new(),
@@ -63,7 +64,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 || repetition != PromptRepetition::Answered
                 || is_new(content)
         };
-        Standing {
+        PromptStanding {
             is_own: repetition != PromptRepetition::Answered
                 && self.is_own(prompt, older, is_covered),
             repetition,

@@ -1,5 +1,6 @@
 //! One life of the proxy: the network loop, the engine, the writer and the auditor, each moved by hand.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,16 +10,16 @@ use tslp_core::event::AuditOutcome;
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_io::auditor::queue::{Audit, AuditQueue, Task};
+use tslp_io::auditor::queue::{Audit, AuditQueue, AuditorTask};
 use tslp_io::channel::{ToEngine, ToLoop};
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::contents::{Archives, StoredContents};
-use tslp_io::engine_thread::{Course, EngineThread, Wiring};
+use tslp_io::engine_thread::{EngineThread, EngineWiring};
 use tslp_io::ledger::DurableHead;
 use tslp_io::ledger::writer::{Commit, Durability, Failure, Step, Writer, WriterLimits};
 use tslp_io::loop_config::LoopConfig;
-use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop, Turn};
+use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
 use tslp_io::observer::Direct;
 use tslp_io::scrub::{self, Flaw, Scrub};
 use tslp_io::startup::{self, StartError};
@@ -103,7 +104,7 @@ impl Process {
         };
         let upstream = UpstreamUrl::parse("http://127.0.0.1:11434");
         let config = LoopConfig::new(upstream.unwrap_or_else(|error| panic!("{error}")));
-        let (main_loop, handle) = MainLoop::over(
+        let (main_loop, handle) = MainLoop::with_net(
             Box::new(network.clone()),
             Arc::new(network.clone()),
             ([127, 0, 0, 1], 4141).into(),
@@ -132,7 +133,7 @@ impl Process {
         handle.send(ToLoop::Durable(state.head()));
         let durable = Arc::clone(writer.durable());
         let (to_writer, decided) = bounded(COMMITS);
-        let wiring = Wiring {
+        let wiring = EngineWiring {
             from_loop: never(),
             to_loop: handle.clone(),
             commits: to_writer,
@@ -169,21 +170,21 @@ impl Process {
     }
 
     /// A turn of the network loop.
-    pub(super) fn turn(&mut self) -> Turn {
-        let turned = self.main_loop.turn();
+    pub(super) fn turn(&mut self) -> ControlFlow<()> {
+        let turned = self.main_loop.run_once();
         turned.unwrap_or_else(|error| panic!("the loop's poll failed: {error}"))
     }
 
     /// Whether the engine could take its next message without waiting for the writer.
     #[must_use]
     pub(super) fn engine_may_go_on(&self) -> bool {
-        self.durable.reached() >= self.engine.awaited() || self.durable.stopped().is_some()
+        self.durable.reached() >= self.engine.awaited_position() || self.durable.stopped().is_some()
     }
 
     /// The engine takes its next message; `None` if there is none.
-    pub(super) fn engine_step(&mut self) -> Option<Course> {
+    pub(super) fn engine_step(&mut self) -> Option<ControlFlow<()>> {
         let message = self.from_loop.try_recv().ok()?;
-        Some(self.engine.take(message))
+        Some(self.engine.handle_message(message))
     }
 
     /// What the engine decided since the last call, in order.
@@ -242,11 +243,11 @@ impl Process {
     pub(super) fn audit_step(&mut self, chance: &mut Chance) -> Option<&'static str> {
         match std::mem::replace(&mut self.auditing, Auditing::Idle) {
             Auditing::Idle => match self.audits.try_next()? {
-                Task::Ask(audit) => {
+                AuditorTask::Ask(audit) => {
                     self.auditing = Auditing::Asking(audit);
                     Some("audits asked")
                 }
-                Task::Report(episodes) => {
+                AuditorTask::Report(episodes) => {
                     let called_off = episodes.into_iter().map(|episode| ToEngine::Audited {
                         episode,
                         outcome: AuditOutcome::Cancelled,
@@ -258,7 +259,7 @@ impl Process {
             },
             Auditing::Asking(audit) => {
                 let answer = answer(&audit, chance);
-                let (outcome, kind) = match (&answer, self.audits.over()) {
+                let (outcome, kind) = match (&answer, self.audits.end_audit()) {
                     (Some(_), _) => (AuditOutcome::Answered, "audits answered"),
                     (None, Err(_)) => (AuditOutcome::Cancelled, "audits called off"),
                     (None, Ok(())) => (AuditOutcome::Failed, "audits failed"),

@@ -15,7 +15,7 @@ use tslp_io::evidence::sent::SentIndex;
 use tslp_projections::STALE;
 use tslp_projections::table::{Changes, Value};
 use tslp_replay::state::{State, StateView};
-use tslp_replay::store::Nothing;
+use tslp_replay::store::EmptyStore;
 
 use super::process::Started;
 use super::speech::{self, Speech};
@@ -142,7 +142,7 @@ impl Witness {
     pub(super) fn compare(&self, state: &State) {
         let view = StateView {
             state,
-            store: &Nothing,
+            store: &EmptyStore,
         };
         self.law.compare(state, &view);
         self.stale.compare(&self.law, state);
@@ -179,7 +179,7 @@ impl Witness {
         };
         let view = StateView {
             state,
-            store: &Nothing,
+            store: &EmptyStore,
         };
         let composed = batch
             .recorded

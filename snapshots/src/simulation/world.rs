@@ -6,6 +6,7 @@ mod lives;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -16,9 +17,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
-use tslp_io::engine_thread::Course;
 use tslp_io::ledger::writer::{Commit, Step};
-use tslp_io::main_loop::Turn;
 
 use super::chance::Chance;
 use super::client::Window;
@@ -268,7 +267,11 @@ impl<'t> World<'t> {
     fn turn(&mut self) {
         self.since_turn = 0;
         let turn = self.process().turn();
-        assert_eq!(turn, Turn::Again, "the network loop has ended");
+        assert_eq!(
+            turn,
+            ControlFlow::Continue(()),
+            "the network loop has ended"
+        );
         self.check_gate();
         self.say("turn");
     }
@@ -281,7 +284,11 @@ impl<'t> World<'t> {
         }
         let stepped = process.engine_step();
         if let Some(course) = stepped {
-            assert_eq!(course, Course::On, "the engine was told to stop");
+            assert_eq!(
+                course,
+                ControlFlow::Continue(()),
+                "the engine was told to stop"
+            );
             self.decided("engine");
         }
     }

@@ -9,7 +9,7 @@ use tslp_core::event::{Event, Recorded, ReplyOutcome};
 use tslp_core::ids::EpisodeId;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
-use tslp_io::chat::request::{self, Envelope, KnownMessages};
+use tslp_io::chat::request::{self, KnownMessages, RequestEnvelope};
 use tslp_io::chat::rewrite::RewrittenMessages;
 use tslp_snapshots::disk::Place;
 use tslp_snapshots::recording::{self, Edit, Step};
@@ -158,7 +158,8 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
         }
     }
     let mut known = KnownMessages::default();
-    let Ok(Some((body, request))) = request::read(&step.body, Envelope::default(), &mut known)
+    let Ok(Some((body, request))) =
+        request::read(&step.body, RequestEnvelope::default(), &mut known)
     else {
         panic!("a request");
     };

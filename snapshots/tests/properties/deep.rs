@@ -5,7 +5,7 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::gate::Completeness;
 use tslp_core::ids::Seq;
 use tslp_core::reason::Reason;
-use tslp_replay::trace::{Cause, Difference};
+use tslp_replay::trace::{Difference, DifferenceCause};
 use tslp_snapshots::random::{entropy, player};
 use tslp_snapshots::replay_check::deep;
 use tslp_snapshots::stage::{Keeping, Stage};
@@ -144,7 +144,7 @@ fn a_ledger_that_ends_early_says_nothing_else() {
             for difference in &differences {
                 assert_eq!(
                     difference.causes,
-                    [Cause::CutShort],
+                    [DifferenceCause::CutShort],
                     "{end}: {difference:#?}"
                 );
             }

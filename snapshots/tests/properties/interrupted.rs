@@ -7,20 +7,20 @@ use tslp_core::message::{Attempt, Message, Request, Role, Tools};
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::Answers;
+use tslp_replay::pending::DiskAnswers;
 use tslp_replay::state::State;
-use tslp_replay::store::Nothing;
+use tslp_replay::store::EmptyStore;
 
 const NOW: UnixMillis = UnixMillis(0);
 
-type Proxy = Engine<TreeSitterGrammars, Nothing>;
+type Proxy = Engine<TreeSitterGrammars, EmptyStore>;
 
 fn proxy() -> Proxy {
     Engine::new(
         State::default(),
         TreeSitterGrammars,
         Policy::default(),
-        Nothing,
+        EmptyStore,
     )
 }
 
@@ -34,16 +34,16 @@ fn prompt(proxy: &mut Proxy, text: &str, session: Option<&str>, attempt: Attempt
         tools: Tools::None,
     };
     let pending = proxy.receive(NOW, request);
-    proxy.compose(pending, Answers::default()).episode
+    proxy.compose(pending, DiskAnswers::default()).episode
 }
 
 fn end(proxy: &mut Proxy, episode: EpisodeId, outcome: ReplyOutcome) {
-    let pending = proxy.end(NOW, episode, Reply::default(), outcome);
-    proxy.judge(pending, Answers::default());
+    let pending = proxy.end_reply(NOW, episode, Reply::default(), outcome);
+    proxy.judge(pending, DiskAnswers::default());
 }
 
 fn interrupted(proxy: &mut Proxy) -> Vec<u64> {
-    let events = proxy.resume(NOW).recorded;
+    let events = proxy.resume_after_restart(NOW).recorded;
     let ended = events.iter().filter_map(|recorded| match &recorded.event {
         Event::ReplyEnded(ended) if ended.outcome == ReplyOutcome::Interrupted => {
             Some(ended.episode.0)
@@ -81,7 +81,7 @@ fn two_attempts_at_once_are_over_when_both_have_ended() {
     let episode = prompt(&mut proxy, "hello", None, Attempt::First);
     prompt(&mut proxy, "hello", None, Attempt::Retry);
     end(&mut proxy, episode, ReplyOutcome::ClientGone);
-    assert_eq!(proxy.resume(NOW).recorded.len(), 1);
+    assert_eq!(proxy.resume_after_restart(NOW).recorded.len(), 1);
     let episode = prompt(&mut proxy, "more", None, Attempt::First);
     end(&mut proxy, episode, ReplyOutcome::Completed);
     assert_eq!(interrupted(&mut proxy), [0; 0]);

@@ -32,7 +32,7 @@ const OF_CODE: [usize; 11] = [
 
 fn rows(state: &State, table: usize) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
-    state.rows(table, &mut |row| rows.push(row));
+    state.visit_rows(table, &mut |row| rows.push(row));
     rows
 }
 

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
-use crate::chat::reply::{ReplyDecoder, Said};
+use crate::chat::reply::{DecodedPiece, ReplyDecoder};
 use crate::chat::wire_message::{WireMessage, canonical, object, own_last, present, read_content};
 
 /// Elements in which a client wraps what it says in the user's name. A text that is one of them is the client's.
@@ -113,7 +113,7 @@ struct Delta {
 pub(in crate::chat) fn take_reply(
     decoder: &mut ReplyDecoder,
     json: &[u8],
-    said: &mut Said,
+    said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let event: Event = serde_json::from_slice(json)?;
     decoder.count(json.len());
@@ -165,7 +165,7 @@ fn take_block(
     index: u32,
     block: Block,
     wholeness: Wholeness,
-    said: &mut Said,
+    said: &mut DecodedPiece,
 ) {
     match block.kind.as_str() {
         "tool_use" => {

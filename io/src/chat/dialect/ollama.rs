@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
 
-use crate::chat::reply::{ReplyDecoder, Said};
+use crate::chat::reply::{DecodedPiece, ReplyDecoder};
 
 #[derive(Deserialize)]
 struct Line {
@@ -54,7 +54,7 @@ struct LineFunction {
 pub(in crate::chat) fn take_reply(
     decoder: &mut ReplyDecoder,
     json: &[u8],
-    said: &mut Said,
+    said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let line: Line = serde_json::from_slice(json)?;
     decoder.count(json.len());

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
-use crate::chat::reply::{ReplyDecoder, Said};
+use crate::chat::reply::{DecodedPiece, ReplyDecoder};
 use crate::chat::wire_message::{
     ArgumentsForm, Insertion, WireMessage, object, own_last, present, read_content,
 };
@@ -77,7 +77,7 @@ pub(in crate::chat) fn read_item(
 pub(in crate::chat) fn take_reply(
     decoder: &mut ReplyDecoder,
     json: &[u8],
-    said: &mut Said,
+    said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let chunk: Chunk = serde_json::from_slice(json)?;
     if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
@@ -106,7 +106,7 @@ pub(in crate::chat) fn take_reply(
     Ok(())
 }
 
-fn take_delta(decoder: &mut ReplyDecoder, choice: u32, delta: Delta, said: &mut Said) {
+fn take_delta(decoder: &mut ReplyDecoder, choice: u32, delta: Delta, said: &mut DecodedPiece) {
     let mut thoughts = String::new();
     let fields = [delta.reasoning_content, delta.reasoning, delta.thinking];
     // Some servers say the same under two names.

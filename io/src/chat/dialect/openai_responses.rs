@@ -9,7 +9,7 @@ use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
 use super::anthropic::is_clients_text;
-use crate::chat::reply::{ReplyDecoder, Said};
+use crate::chat::reply::{DecodedPiece, ReplyDecoder};
 use crate::chat::wire_message::{
     ArgumentsForm, WireMessage, input_arguments, object, own_last, present, read_content,
 };
@@ -205,7 +205,7 @@ struct OutputPart {
 pub(in crate::chat) fn take_reply(
     decoder: &mut ReplyDecoder,
     json: &[u8],
-    said: &mut Said,
+    said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let event: Event = serde_json::from_slice(json)?;
     decoder.count(json.len());
@@ -277,7 +277,7 @@ fn block_number(item: u32, part: u32) -> u64 {
 }
 
 /// An item that is whole. Its text may have come piece by piece before.
-fn take_item(decoder: &mut ReplyDecoder, index: u32, item: OutputItem, said: &mut Said) {
+fn take_item(decoder: &mut ReplyDecoder, index: u32, item: OutputItem, said: &mut DecodedPiece) {
     match item.kind.as_str() {
         "function_call" => {
             let arguments = item.arguments.unwrap_or_default();
@@ -310,7 +310,7 @@ fn take_item(decoder: &mut ReplyDecoder, index: u32, item: OutputItem, said: &mu
     }
 }
 
-fn take_end(decoder: &mut ReplyDecoder, response: Response, said: &mut Said) {
+fn take_end(decoder: &mut ReplyDecoder, response: Response, said: &mut DecodedPiece) {
     if let Some(error) = response.error.filter(|error| !error.is_null()) {
         decoder.fail(&error, said);
     }

@@ -1,4 +1,4 @@
-//! Which events are wanted: by episode, session, entity, kind, reason and time.
+//! Filters events by episode, session, entity, kind, reason and time.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use tslp_core::reason::Reason;
 
 use crate::evidence::kind::EventKind;
 
-/// What an event must have; whatever is empty or `None` lets all pass.
+/// Conditions that an event must all meet; one that is empty or `None` is always met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Belong to this episode.
@@ -42,7 +42,7 @@ impl Filter {
         self.entity.as_ref()
     }
 
-    /// Whether an event is wanted.
+    /// Whether an event meets all conditions.
     #[must_use]
     pub fn passes(
         &self,
@@ -77,7 +77,7 @@ pub fn entity_named(written: &str, workspace: &str) -> Result<EntityId, String> 
     Ok(EntityId { path, symbol })
 }
 
-/// Which episode and session events belong to that don't say so themselves.
+/// Derives the episode and session of events that don't name them, from earlier events.
 #[derive(Clone, Debug, Default)]
 pub struct Belonging {
     sessions: BTreeMap<EpisodeId, SessionId>,
@@ -86,7 +86,7 @@ pub struct Belonging {
 }
 
 impl Belonging {
-    /// Takes note of an event; gives its episode. Content and looks at the disk have none.
+    /// Follows the next event, and returns its episode. Content and looks at the disk have none.
     pub fn follow(&mut self, event: &Event) -> Option<EpisodeId> {
         match event {
             Event::Content(Content { .. })

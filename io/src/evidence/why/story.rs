@@ -1,4 +1,4 @@
-//! What of the ledger belongs to one entity's story.
+//! Selects the events of a ledger that make up one entity's history.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use tslp_core::ids::CaptureId;
 use tslp_core::view::Divergence;
 use tslp_replay::state::State;
 
-use super::Count;
+use super::Occurrences;
 use crate::evidence::log::sentence;
 use crate::evidence::words::Word;
 
-/// What a chapter is about.
+/// The kind of an event in an entity's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ChapterKind {
     /// The user pasted it.
     Pasted,
     /// It was taken as it stands on disk.
@@ -49,7 +49,7 @@ pub enum What {
     NoLongerStale,
 }
 
-impl What {
+impl ChapterKind {
     /// A stable snake_case word.
     #[must_use]
     pub const fn code(self) -> &'static str {
@@ -77,15 +77,15 @@ impl What {
 pub struct Chapter {
     /// The event that says so.
     pub seq: u64,
-    /// When.
+    /// The time, in milliseconds since the Unix epoch.
     pub at: i64,
     /// The episode, if it belongs to one.
     pub episode: Option<u64>,
-    /// What it is about.
-    pub what: What,
+    /// Its kind.
+    pub what: ChapterKind,
     /// The reason code, if there is one.
     pub reason: Option<&'static str>,
-    /// In words.
+    /// A sentence for people.
     pub text: String,
 }
 
@@ -96,8 +96,8 @@ pub(super) struct Story {
     captures: BTreeMap<CaptureId, ArtifactCaptured>,
     divergence: Option<Divergence>,
     pub(super) chapters: Vec<Chapter>,
-    pub(super) shown: Count,
-    pub(super) withheld: Count,
+    pub(super) shown: Occurrences,
+    pub(super) withheld: Occurrences,
 }
 
 impl Story {
@@ -107,8 +107,8 @@ impl Story {
             captures: BTreeMap::new(),
             divergence: None,
             chapters: Vec::new(),
-            shown: Count::default(),
-            withheld: Count::default(),
+            shown: Occurrences::default(),
+            withheld: Occurrences::default(),
         }
     }
 
@@ -150,7 +150,7 @@ impl Story {
         &mut self,
         recorded: &Recorded,
         episode: Option<u64>,
-        what: What,
+        what: ChapterKind,
         reason: Option<&'static str>,
         text: String,
     ) {
@@ -177,13 +177,13 @@ impl Story {
             .collect();
         for version in &mine {
             let what = match (captured.origin, captured.format) {
-                (Origin::User, Format::Disk) => What::Accepted,
-                (Origin::User, _) => What::Pasted,
-                (Origin::Model, _) => What::Proposed,
+                (Origin::User, Format::Disk) => ChapterKind::Accepted,
+                (Origin::User, _) => ChapterKind::Pasted,
+                (Origin::Model, _) => ChapterKind::Proposed,
             };
             let did = match what {
-                What::Accepted => format!("accepted from disk{}", within(episode)),
-                What::Pasted => format!("pasted{}", within(episode)),
+                ChapterKind::Accepted => format!("accepted from disk{}", within(episode)),
+                ChapterKind::Pasted => format!("pasted{}", within(episode)),
                 _ => format!("proposed{}", within(episode)),
             };
             let text = format!(
@@ -207,7 +207,7 @@ impl Story {
             self.add(
                 recorded,
                 Some(episode),
-                What::Unresolved,
+                ChapterKind::Unresolved,
                 Some(reason),
                 text,
             );
@@ -219,10 +219,10 @@ impl Story {
             return;
         }
         let (what, did) = match event.transition {
-            Transition::Promote => (What::Promoted, "promoted to AUTHORITATIVE by"),
-            Transition::Supersede => (What::Superseded, "superseded:"),
-            Transition::Discard => (What::Discarded, "proposal dropped:"),
-            Transition::Remove => (What::Tombstoned, "tombstoned:"),
+            Transition::Promote => (ChapterKind::Promoted, "promoted to AUTHORITATIVE by"),
+            Transition::Supersede => (ChapterKind::Superseded, "superseded:"),
+            Transition::Discard => (ChapterKind::Discarded, "proposal dropped:"),
+            Transition::Remove => (ChapterKind::Tombstoned, "tombstoned:"),
         };
         let cause = event.cause.code();
         let text = format!("{} {did} {cause}{}", event.version, within(event.episode.0));
@@ -243,7 +243,7 @@ impl Story {
             self.add(
                 recorded,
                 Some(event.episode.0),
-                What::Refused,
+                ChapterKind::Refused,
                 conclusion,
                 text,
             );
@@ -256,7 +256,7 @@ impl Story {
             self.add(
                 recorded,
                 Some(event.episode.0),
-                What::RenameSuspected,
+                ChapterKind::RenameSuspected,
                 conclusion,
                 text,
             );
@@ -273,7 +273,13 @@ impl Story {
             verb => format!("to {} {target}", verb.word()),
         };
         let text = format!("the user told the proxy {told}{}", within(event.episode.0));
-        self.add(recorded, Some(event.episode.0), What::Directive, None, text);
+        self.add(
+            recorded,
+            Some(event.episode.0),
+            ChapterKind::Directive,
+            None,
+            text,
+        );
     }
 
     fn audited(&mut self, recorded: &Recorded, event: &AuditAnswered) {
@@ -288,7 +294,7 @@ impl Story {
             self.add(
                 recorded,
                 Some(event.episode.0),
-                What::Audited,
+                ChapterKind::Audited,
                 Some(verdict.status.word()),
                 text,
             );
@@ -319,16 +325,20 @@ impl Story {
         let was = std::mem::replace(&mut self.divergence, now);
         let (what, text) = match now {
             Some(Divergence::Unknown) => (
-                What::Stale,
+                ChapterKind::Stale,
                 "STALE: disk holds something that the ledger doesn't know",
             ),
-            Some(Divergence::Superseded) => (What::Stale, "STALE: disk holds an earlier version"),
-            Some(Divergence::Unreadable) => (What::Stale, "withheld: its file can't be read"),
+            Some(Divergence::Superseded) => {
+                (ChapterKind::Stale, "STALE: disk holds an earlier version")
+            }
+            Some(Divergence::Unreadable) => {
+                (ChapterKind::Stale, "withheld: its file can't be read")
+            }
             None if was == Some(Divergence::Unreadable) => (
-                What::NoLongerStale,
+                ChapterKind::NoLongerStale,
                 "no longer withheld: its file can be read",
             ),
-            None => (What::NoLongerStale, "no longer STALE"),
+            None => (ChapterKind::NoLongerStale, "no longer STALE"),
         };
         self.add(recorded, None, what, None, text.to_owned());
     }

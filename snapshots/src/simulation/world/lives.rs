@@ -1,14 +1,12 @@
 //! Processes end, well or badly, and others begin; at last everything comes to rest.
 
-use tslp_io::engine_thread::Course;
-use tslp_io::main_loop::Turn;
-
 use super::around::made;
 use super::{Growth, World};
 use crate::simulation::chance::Chance;
 use crate::simulation::client::Window;
 use crate::simulation::process::{Process, Surroundings};
 use crate::storage::{Effect, Fault, Operation, PowerLoss};
+use std::ops::ControlFlow;
 
 /// Rounds in which everything must come to rest once nothing goes wrong any more.
 const QUIET_ROUNDS_MAX: u32 = 3000;
@@ -123,10 +121,10 @@ impl World<'_> {
     pub(super) fn graceful_restart(&mut self) {
         let life = self.lives;
         self.process().shut_down();
-        let mut turn = Turn::Again;
-        let mut course = Course::On;
+        let mut turn = ControlFlow::Continue(());
+        let mut course = ControlFlow::Continue(());
         for _ in 0..QUIET_ROUNDS_MAX {
-            if turn == Turn::Again {
+            if turn == ControlFlow::Continue(()) {
                 turn = self.process().turn();
                 self.check_gate();
             }
@@ -138,7 +136,7 @@ impl World<'_> {
             self.model_server();
             let process = self.process();
             // What reaches the engine behind the last word isn't heard: such a reply counts as interrupted.
-            if course == Course::On
+            if course == ControlFlow::Continue(())
                 && process.engine_may_go_on()
                 && let Some(stepped) = process.engine_step()
             {
@@ -153,7 +151,9 @@ impl World<'_> {
                 return self.crash_somehow();
             }
             self.clock.pass(100);
-            if (turn, course) == (Turn::Over, Course::Over) && self.unqueued.is_empty() {
+            if (turn, course) == (ControlFlow::Break(()), ControlFlow::Break(()))
+                && self.unqueued.is_empty()
+            {
                 return self.gracefully_ended();
             }
         }
