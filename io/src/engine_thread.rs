@@ -14,7 +14,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::audit::AuditQuestion;
 use tslp_core::decide::compose::Outgoing;
-use tslp_core::decide::reply::Reply;
+use tslp_core::decide::reply::{Reply, SegmentExtent};
 use tslp_core::event::{
     AuditOutcome, Event, History, PartKind, PromptMeasured, ReplyOutcome, ServerUsage,
 };
@@ -535,6 +535,7 @@ impl EngineThread {
                 self.wiring.clock.now(),
                 running.episode,
                 &mut running.reply,
+                SegmentExtent::CredentialSafe,
             );
             self.commit(batch);
         }

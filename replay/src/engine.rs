@@ -18,7 +18,7 @@ use tslp_core::decide::promote::MessagePieces;
 use tslp_core::decide::prompt;
 use tslp_core::decide::propose::{self, JudgingContext, WriteState};
 use tslp_core::decide::receive::{self, PromptRepetition};
-use tslp_core::decide::reply::Reply;
+use tslp_core::decide::reply::{Reply, SegmentExtent};
 use tslp_core::decide::sent::{self, SentPrompt};
 use tslp_core::decide::side_request;
 use tslp_core::decide::tools;
@@ -529,28 +529,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         String::from_utf8(self.view().content(artifact)?).ok()
     }
 
-    /// Some of a reply's text is to be recorded while the rest is still coming.
+    /// Records text of a reply while the rest is still coming, or because a part of it has ended.
     pub fn record_segment(
         &mut self,
         at: UnixMillis,
         episode: EpisodeId,
         reply: &mut Reply,
+        extent: SegmentExtent,
     ) -> Batch {
         let mut work = BatchBuilder::new();
-        let events = reply.segment(&self.view(), episode);
-        self.fold(at, events, &mut work);
-        work.finish(&self.state)
-    }
-
-    /// Records all text of a reply so far, because a part of it has ended.
-    pub fn record_whole_segment(
-        &mut self,
-        at: UnixMillis,
-        episode: EpisodeId,
-        reply: &mut Reply,
-    ) -> Batch {
-        let mut work = BatchBuilder::new();
-        let events = reply.whole_segment(&self.view(), episode);
+        let events = reply.segment(&self.view(), episode, extent);
         self.fold(at, events, &mut work);
         work.finish(&self.state)
     }

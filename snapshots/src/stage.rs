@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
 use tslp_core::decide::compose::Outgoing;
-use tslp_core::decide::reply::Reply;
+use tslp_core::decide::reply::{Reply, SegmentExtent};
 use tslp_core::event::{AuditOutcome, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
@@ -470,7 +470,12 @@ impl Stage {
             for line in text.split_inclusive('\n') {
                 reply.tail.push_str(line);
                 let at = self.tick();
-                let batch = self.engine.record_segment(at, episode, &mut reply);
+                let batch = self.engine.record_segment(
+                    at,
+                    episode,
+                    &mut reply,
+                    SegmentExtent::CredentialSafe,
+                );
                 self.append(batch);
             }
         } else {

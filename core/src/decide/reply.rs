@@ -50,6 +50,16 @@ struct UnrecordedPart {
     left_out_bytes: u64,
 }
 
+/// How much of the text collected so far becomes a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SegmentExtent {
+    /// Up to the last point that can't be inside a credential, with the pieces of the other parts: more is to come, and a
+    /// credential that is cut in two would not be recognised.
+    CredentialSafe,
+    /// All of it: a part of the reply has ended.
+    Whole,
+}
+
 impl Reply {
     /// Bytes of text that no event holds yet.
     #[must_use]
@@ -57,27 +67,26 @@ impl Reply {
         self.tail.len() + self.parts.unrecorded_bytes()
     }
 
-    /// Records the text collected so far as a segment, and the other parts as pieces, up to the last point that can't be
-    /// inside a credential: one that is cut in two would not be recognised.
+    /// Records the text collected so far as a segment, as far as `extent` says.
     #[must_use]
-    pub fn segment(&mut self, view: &dyn View, episode: EpisodeId) -> Vec<Event> {
+    pub fn segment(
+        &mut self,
+        view: &dyn View,
+        episode: EpisodeId,
+        extent: SegmentExtent,
+    ) -> Vec<Event> {
         let mut recorder = Recorder::new(view);
-        self.parts.record_pieces(&mut recorder, episode);
-        // The rest stays unredacted in the tail, so that it is redacted together with the text that follows it.
-        let rest = self.tail.split_off(credential_safe_cut(&self.tail));
+        let rest = match extent {
+            SegmentExtent::Whole => String::new(),
+            SegmentExtent::CredentialSafe => {
+                self.parts.record_pieces(&mut recorder, episode);
+                // The rest stays unredacted in the tail, so that it is redacted together with the text that follows it.
+                self.tail.split_off(credential_safe_cut(&self.tail))
+            }
+        };
         let content = self.take_tail(&mut recorder);
         self.tail = rest;
         if let Some(content) = content {
-            recorder.push(Event::ReplySegment(ReplySegment { episode, content }));
-        }
-        recorder.into_events()
-    }
-
-    /// Moves all text collected so far into a segment: a part of the reply is over.
-    #[must_use]
-    pub fn whole_segment(&mut self, view: &dyn View, episode: EpisodeId) -> Vec<Event> {
-        let mut recorder = Recorder::new(view);
-        if let Some(content) = self.take_tail(&mut recorder) {
             recorder.push(Event::ReplySegment(ReplySegment { episode, content }));
         }
         recorder.into_events()

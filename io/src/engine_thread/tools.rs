@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use crossbeam_channel::Sender;
 use serde_json::Value;
+use tslp_core::decide::reply::SegmentExtent;
 use tslp_core::decide::tools::first_denial_of_each;
 use tslp_core::delimiter;
 use tslp_core::event::{
@@ -364,9 +365,10 @@ impl EngineThread {
             tools.tested = Some(tested);
         }
         self.tell_mode();
+        // Where the worker has something to do already, its answer goes on: a test that is made again may overtake nothing.
         let waiting = self.running.iter_mut().filter_map(|(exchange, running)| {
-            running.tools.as_mut()?.working()?;
-            Some(*exchange)
+            let waits_for_worker = running.tools.as_mut()?.waits_for_worker();
+            (!waits_for_worker).then_some(*exchange)
         });
         for exchange in waiting.collect::<Vec<_>>() {
             self.work(exchange);
@@ -399,22 +401,24 @@ impl EngineThread {
         }
     }
 
+    fn tool_reply(&mut self, exchange: ExchangeId) -> Option<&mut ToolReply> {
+        self.running.get_mut(&exchange)?.tools.as_deref_mut()
+    }
+
     /// Makes calls until one has to be waited for, or none is left.
     fn work(&mut self, exchange: ExchangeId) {
         loop {
-            let Some(running) = self.running.get_mut(&exchange) else {
-                return;
-            };
-            let Some(working) = running.tools.as_mut().and_then(|reply| reply.working()) else {
+            let Some(working) = self.tool_reply(exchange).and_then(ToolReply::working) else {
                 return;
             };
             let Some(call) = working.queue.pop_front() else {
                 return self.end_round(exchange);
             };
             self.make_call(exchange, call);
-            let running = self.running.get_mut(&exchange);
-            let reply = running.and_then(|running| running.tools.as_mut());
-            if reply.is_none_or(|reply| reply.waits_for_worker()) {
+            if self
+                .tool_reply(exchange)
+                .is_none_or(ToolReply::waits_for_worker)
+            {
                 return;
             }
         }
@@ -464,16 +468,14 @@ impl EngineThread {
 
     /// The worker has looked where a call's paths lead.
     pub(super) fn links_seen(&mut self, exchange: ExchangeId, links: Vec<LinkSeen>) {
-        let running = self.running.get_mut(&exchange);
-        let reply = running.and_then(|running| running.tools.as_mut());
-        let asked = reply.and_then(|reply| reply.working()?.asked.take());
+        let working = self.tool_reply(exchange).and_then(ToolReply::working);
+        let asked = working.and_then(|working| working.asked.take());
         let Some(Asked { line, commands }) = asked else {
             // The reply is over: its client is gone.
             return;
         };
         self.decide_call(exchange, line, Ok(commands), links);
-        let running = self.running.get_mut(&exchange);
-        let reply = running.and_then(|running| running.tools.as_mut());
+        let reply = self.tool_reply(exchange);
         if reply.is_some_and(|reply| !reply.waits_for_worker()) {
             self.work(exchange);
         }
@@ -589,9 +591,7 @@ impl EngineThread {
         let at = self.wiring.clock.now();
         let batch = self.engine.tool_ran(at, ran, &output);
         self.commit(batch);
-        let running = self.running.get_mut(&exchange);
-        let reply = running.and_then(|running| running.tools.as_mut());
-        let Some(working) = reply.and_then(|reply| reply.working()) else {
+        let Some(working) = self.tool_reply(exchange).and_then(ToolReply::working) else {
             // The reply is over: its client is gone.
             return;
         };
@@ -848,9 +848,10 @@ impl EngineThread {
             return;
         };
         let at = self.wiring.clock.now();
+        let (episode, reply) = (running.episode, &mut running.reply);
         let batch = self
             .engine
-            .record_whole_segment(at, running.episode, &mut running.reply);
+            .record_segment(at, episode, reply, SegmentExtent::Whole);
         self.commit(batch);
     }
 
