@@ -22,7 +22,7 @@ use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
-use tslp_core::message::{Attempt, Request};
+use tslp_core::message::{Attempt, Request, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
@@ -377,15 +377,7 @@ impl EngineThread {
         let is_unchanged = composed.outgoing.is_unchanged(&composed.request);
         let model = wire.model().map(str::to_owned);
         let offered = composed.request.tools;
-        let is_of_session = composed.conversation.is_some();
-        let one_round = match is_of_session {
-            true => self.one_round(&wire, dialect),
-            false => RoundsAllowed::One,
-        };
-        let mut rounds = match is_of_session && self.may_go_on(&wire, dialect, offered) {
-            true => RoundsAllowed::Several,
-            false => one_round,
-        };
+        let has_one_choice = wire.asks_for_one_choice();
         let places = wire.prompt_in(&body);
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
         let (sent_body, client_body, messages) = if is_unchanged {
@@ -395,9 +387,12 @@ impl EngineThread {
             let written = wire.with(&composed.request, &composed.outgoing, known);
             (written.bytes, Some(body), written.messages)
         };
-        if sent_body.len() > BODY_BYTES_MAX || messages.is_empty() {
-            rounds = one_round;
-        }
+        let can_go_on =
+            offered == Tools::None && sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
+        let rounds = match composed.conversation {
+            Some(_) if has_one_choice => self.rounds_allowed(dialect, can_go_on),
+            _ => RoundsAllowed::One,
+        };
         let body = Arc::new(sent_body);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {

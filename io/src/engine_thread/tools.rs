@@ -21,7 +21,6 @@ use tslp_core::guardian::{
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::message::Tools;
 use tslp_core::notice;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
@@ -34,7 +33,6 @@ use crate::auditor::queue::RequestMark;
 use crate::channel::{Ending, ExchangeId, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
 use crate::chat::dialect::Dialect;
 use crate::chat::reply::ReplyDecoder;
-use crate::chat::request::RequestBody;
 use crate::config::settings::{ClientTools, ToolsChoice};
 use crate::guardian::profile_file;
 use crate::sandbox::{Bound, Ended, Layer, Outcome, Sandbox, SandboxLimits};
@@ -190,28 +188,18 @@ impl EngineThread {
         self
     }
 
-    /// Whether the reply to a request may ask for tools: where the client offers its own, its loop rules.
-    pub(super) fn may_go_on(
-        &self,
-        wire: &RequestBody<'_>,
-        dialect: Dialect,
-        offered: Tools,
-    ) -> bool {
+    /// How the reply to a prompt of one choice is treated. One that `can_go_on` may ask for tools: its client offers none of its
+    /// own, whose loop would rule, and its request can be sent again with their results.
+    pub(super) fn rounds_allowed(&self, dialect: Dialect, can_go_on: bool) -> RoundsAllowed {
         let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
-        self.tools.as_deref().is_some_and(runs)
-            && dialect == Dialect::ChatCompletions
-            && offered == Tools::None
-            && wire.asks_for_one_choice()
-    }
-
-    /// What a reply that may not ask for tools waits for.
-    pub(super) fn one_round(&self, wire: &RequestBody<'_>, dialect: Dialect) -> RoundsAllowed {
-        let may_be_held = self.holds_client_calls()
-            && dialect == Dialect::ChatCompletions
-            && wire.asks_for_one_choice();
-        match may_be_held {
-            true => RoundsAllowed::OneJudged,
-            false => RoundsAllowed::One,
+        if dialect != Dialect::ChatCompletions {
+            RoundsAllowed::One
+        } else if can_go_on && self.tools.as_deref().is_some_and(runs) {
+            RoundsAllowed::Several
+        } else if self.holds_client_calls() {
+            RoundsAllowed::OneJudged
+        } else {
+            RoundsAllowed::One
         }
     }
 
