@@ -11,7 +11,7 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_grammars::{MARKS_MAX, TOKENS_MAX, TreeSitterGrammars};
 
-use super::queue::{MemoryShare, ReadJob};
+use super::read_queue::{MemoryShare, ReadJob};
 use crate::observer::{ContentHashes, FileReader};
 
 /// Bytes kept for one definition: its name, position, figures and hash.
@@ -112,12 +112,12 @@ impl SkipReason {
 /// A file after reading and parsing, successful or not.
 #[derive(Debug)]
 pub(super) struct ReadFile {
-    pub(super) number: u64,
+    pub(super) number: usize,
     pub(super) path: RelPath,
     pub(super) bytes: usize,
     pub(super) content: FileContent,
     /// Held until the engine is done with the file.
-    pub(super) share: MemoryShare,
+    pub(super) memory: MemoryShare,
 }
 
 /// A file's content, as far as it could be read.
@@ -136,18 +136,18 @@ pub(super) fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
     let ReadJob {
         number,
         path,
-        mut share,
+        mut memory,
     } = job;
     // A parser's panic costs only its own file.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
         .unwrap_or((0, FileContent::unreadable(ReadFailure::Failed)));
-    share.parsed(content.memory());
+    memory.shrink(content.memory());
     ReadFile {
         number,
         path,
         bytes,
         content,
-        share,
+        memory,
     }
 }
 
