@@ -48,4 +48,5 @@ pub mod mention;
 pub mod notice;
 pub mod policy;
 pub mod view;
+pub mod word;
 mod word_list;

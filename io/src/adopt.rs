@@ -90,7 +90,7 @@ pub enum AdoptError {
     #[error(transparent)]
     Start(#[from] StartError),
     /// The workspace can't be opened.
-    #[error("the workspace can't be read: {}", .0.code())]
+    #[error("the workspace can't be read: {}", .0)]
     Workspace(ReadFailure),
     /// The writer stopped.
     #[error("{0}")]

@@ -116,7 +116,7 @@ impl Auditor {
         outcome: AuditOutcome,
         answer: Option<String>,
     ) -> Result<(), EngineGone> {
-        tracing::debug!(%episode, outcome = outcome.code(), "a shadow audit ended");
+        tracing::debug!(%episode, %outcome, "a shadow audit ended");
         let told = ToEngine::Audited {
             episode,
             outcome,

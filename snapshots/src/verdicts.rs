@@ -27,7 +27,7 @@ fn line(event: &Event, text: &mut String) {
                 captured.episode,
                 captured.capture,
                 captured.origin,
-                captured.format.code(),
+                captured.format.as_str(),
                 captured.evidence,
                 captured.completeness
             )
@@ -83,7 +83,7 @@ fn line(event: &Event, text: &mut String) {
                 text,
                 "{} audit {}",
                 answered.episode,
-                answered.outcome.code()
+                answered.outcome.as_str()
             );
             answered.verdicts.iter().try_for_each(|verdict| {
                 writeln!(

@@ -98,7 +98,7 @@ impl SkipReason {
             Self::Unnamable => "unnamable",
             Self::TooLargeToParse => "too_large_to_parse",
             Self::TooDenseToParse => "too_dense_to_parse",
-            Self::Unreadable(failure) => failure.code(),
+            Self::Unreadable(failure) => failure.as_str(),
             Self::Vanished => "vanished",
             Self::NotText => "not_utf8",
             Self::Credential => "credential",

@@ -11,6 +11,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use tslp_core::event::EventKind;
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::reason::Reason;
 use tslp_core::redact;
@@ -21,7 +22,7 @@ use crate::config::ServeConfig;
 use crate::evidence::backup as backups;
 use crate::evidence::export::{self as exports, ExportError};
 use crate::evidence::import::{self as imports, ImportError};
-use crate::evidence::kind::EventKind;
+use crate::evidence::kind::kind_of_name;
 use crate::evidence::log::filter::{self, Filter};
 use crate::evidence::log::{Log, LogError, moments};
 use crate::evidence::scan::Scan;
@@ -146,9 +147,9 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
 }
 
 fn kind(name: &str) -> Result<EventKind, String> {
-    EventKind::named(name).ok_or_else(|| {
-        let names = EventKind::ALL.map(EventKind::name);
-        let hint = near::hint(name, names.into_iter());
+    kind_of_name(name).ok_or_else(|| {
+        let names = EventKind::WORDS;
+        let hint = near::hint(name, names.iter().copied());
         format!(
             "`{name}` is no kind of event{hint} Known are: {}",
             names.join(", ")

@@ -8,9 +8,9 @@ use tslp_core::event::{Content, Event};
 use tslp_replay::trace::{Difference, DifferenceCause};
 
 use super::DeepReport;
+use crate::evidence::json;
 use crate::evidence::log::filter;
 use crate::evidence::log::sentence;
-use crate::evidence::to_json;
 
 /// What deep verification takes as it is on record, because nothing that it follows from is.
 pub const NOT_DERIVED: [&str; 9] = [
@@ -177,11 +177,11 @@ fn said(event: Option<&Event>) -> String {
 /// The event's fields; of content its address alone.
 fn shown(event: &Event) -> Value {
     let mut value = match event {
-        Event::Content(content) => to_json::event(&Event::Content(Content {
+        Event::Content(content) => json::of_event(&Event::Content(Content {
             bytes: Arc::default(),
             ..content.clone()
         })),
-        event => to_json::event(event),
+        event => json::of_event(event),
     };
     value["event"] = event.name().into();
     value

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use tslp_core::event::{Content, ContentKind, Event};
+use tslp_core::event::{Content, ContentKind, Event, EventKind};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::{encode, kind_of};
@@ -12,7 +12,7 @@ use tslp_replay::log::{Head, Log, Stored};
 
 use super::export;
 use super::import::{ImportError, import};
-use super::kind::EventKind;
+use super::kind::kind_of_name;
 use super::line::{Header, event_line, read_event};
 use super::scan::Scan;
 use crate::ledger::{self, DataFiles, OpenOptions, ReaderFactory};
@@ -72,7 +72,7 @@ fn chained(events: &[Event]) -> Vec<Stored> {
 #[test]
 fn every_event_comes_back_from_its_line() {
     let events = events();
-    let kinds: BTreeSet<EventKind> = events.iter().map(EventKind::of).collect();
+    let kinds: BTreeSet<EventKind> = events.iter().map(Event::kind).collect();
     assert_eq!(kinds.len(), EventKind::ALL.len(), "every kind is there");
     for (event, stored) in events.iter().zip(chained(&events)) {
         let line = event_line(&stored, event);
@@ -86,12 +86,11 @@ fn every_event_comes_back_from_its_line() {
 #[test]
 fn kinds_have_the_names_of_the_ledger() {
     for event in events() {
-        let kind = EventKind::of(&event);
-        assert_eq!(kind.name(), event.name());
-        assert_eq!(EventKind::named(kind_of(&event)), Some(kind));
-        assert_eq!(EventKind::named(kind.name()), Some(kind));
+        let kind = Some(event.kind());
+        assert_eq!(kind_of_name(kind_of(&event)), kind);
+        assert_eq!(kind_of_name(event.name()), kind);
     }
-    assert_eq!(EventKind::named("content.vx"), None);
+    assert_eq!(kind_of_name("content.vx"), None);
 }
 
 #[test]

@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ActionJudged, ActionRequested, ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked,
-    Content, DirectiveGiven, DiskFinding, DiskObserved, Event, NoticeIssued, PromotionRefused,
-    PromptAmended, PromptComposed, PromptMeasured, PromptSent, ReplyEnded, ReplyPart, ReplySegment,
-    SideRequestReceived, ToolRan, Transitioned,
+    Content, DirectiveGiven, DiskFinding, DiskObserved, Event, EventKind, NoticeIssued,
+    PromotionRefused, PromptAmended, PromptComposed, PromptMeasured, PromptSent, ReplyEnded,
+    ReplyPart, ReplySegment, SideRequestReceived, ToolRan, Transitioned,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, UnixMillis};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
-
-use crate::evidence::kind::EventKind;
 
 /// Conditions that an event must all meet; one that is empty or `None` is always met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +52,7 @@ impl Filter {
         let among_reasons = || reasons(event).iter().any(|it| self.reasons.contains(it));
         self.episode.is_none_or(|wanted| episode == Some(wanted))
             && self.session.is_none_or(|wanted| session == Some(wanted))
-            && (self.kinds.is_empty() || self.kinds.contains(&EventKind::of(event)))
+            && (self.kinds.is_empty() || self.kinds.contains(&event.kind()))
             && self.since.is_none_or(|since| at.0 >= since)
             && self.until.is_none_or(|until| at.0 <= until)
             && (self.reasons.is_empty() || among_reasons())

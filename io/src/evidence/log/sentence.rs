@@ -14,7 +14,6 @@ use tslp_core::ids::{Seq, UnixMillis};
 
 use super::filter::unmet;
 use crate::diagnostics::moment;
-use crate::evidence::words::Word;
 
 /// Longest piece of content that is shown, in characters.
 const PREVIEW_CHARACTERS: usize = 60;
@@ -47,7 +46,12 @@ pub fn words(event: &Event) -> String {
         Event::ReplyEnded(event) => reply(event),
         Event::DiskObserved(event) => disk(event),
         Event::DirectiveGiven(event) => {
-            format!("{}: {} {}", event.episode, event.verb.word(), event.target)
+            format!(
+                "{}: {} {}",
+                event.episode,
+                event.verb.as_str(),
+                event.target
+            )
         }
         Event::AuditAsked(event) => {
             let about = event.about.iter().map(|it| it.entity.to_string());
@@ -116,7 +120,7 @@ pub fn words(event: &Event) -> String {
             "{}: {} {} until {}",
             event.session,
             event.capability,
-            event.change.word(),
+            event.change.as_str(),
             moment(event.expires_at.0)
         ),
     }
@@ -152,17 +156,17 @@ pub fn capture(event: &ArtifactCaptured) -> String {
         Origin::User => "the user",
         Origin::Model => "the model",
     };
-    let mut text = format!("from {from}, {}", event.format.word());
+    let mut text = format!("from {from}, {}", event.format.as_str());
     match &event.path {
         Some(path) => {
-            let _ = write!(text, ", path {path} by {}", event.evidence.word());
+            let _ = write!(text, ", path {path} by {}", event.evidence.as_str());
         }
         None => text.push_str(", no path"),
     }
     if event.edit.is_some() {
         text.push_str(", an edit");
     }
-    let _ = write!(text, ", {}", event.completeness.word());
+    let _ = write!(text, ", {}", event.completeness.as_str());
     text
 }
 
@@ -201,7 +205,7 @@ fn content(event: &Content) -> String {
     }
     format!(
         "{} {:.12}, {bytes}: {preview}",
-        event.kind.word(),
+        event.kind.as_str(),
         event.hash
     )
 }
@@ -277,7 +281,7 @@ fn disk(event: &DiskObserved) -> String {
     match &event.finding {
         DiskFinding::Missing => format!("{}: no such file", event.path),
         DiskFinding::Unreadable(failure) => {
-            format!("{}: can't be read, {}", event.path, failure.word())
+            format!("{}: can't be read, {}", event.path, failure.as_str())
         }
         DiskFinding::File(file) => {
             let definitions = plural(file.definitions as usize, "definition", "definitions");
@@ -297,12 +301,12 @@ fn disk(event: &DiskObserved) -> String {
 
 fn audit(event: &AuditAnswered) -> String {
     let verdicts = event.verdicts.iter();
-    let verdicts = join(verdicts.map(|it| format!("{} {}", it.entity, it.status.word())));
+    let verdicts = join(verdicts.map(|it| format!("{} {}", it.entity, it.status.as_str())));
     let colon = if verdicts.is_empty() { "" } else { ": " };
     format!(
         "{}: {}{colon}{verdicts}",
         event.episode,
-        event.outcome.word()
+        event.outcome.as_str()
     )
 }
 
@@ -344,7 +348,7 @@ fn resolved(event: &ArtifactResolved) -> String {
     format!(
         "{} {} ({}), {extent}{colon}{versions}",
         event.capture,
-        event.level.word(),
+        event.level.as_str(),
         event.reason
     )
 }
@@ -380,7 +384,7 @@ fn amended(event: &PromptAmended) -> String {
             text,
             " {:.12} put {} message {:.12}",
             injected.text,
-            injected.side.word(),
+            injected.side.as_str(),
             injected.message
         );
     }
@@ -416,7 +420,7 @@ fn composed(event: &PromptComposed) -> String {
         text,
         "; {tokens} of {} tokens, history {}",
         event.budget_tokens,
-        event.history.word()
+        event.history.as_str()
     );
     text
 }

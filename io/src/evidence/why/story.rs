@@ -14,7 +14,6 @@ use tslp_replay::state::State;
 
 use super::Occurrences;
 use crate::evidence::log::sentence;
-use crate::evidence::words::Word;
 
 /// The kind of an event in an entity's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,7 +188,7 @@ impl Story {
             let text = format!(
                 "{did}: {}, {} ({reason}), artifact {:.12} as {}",
                 sentence::capture(&captured),
-                resolved.level.word(),
+                resolved.level.as_str(),
                 version.slice,
                 version.id
             );
@@ -270,7 +269,7 @@ impl Story {
         }
         let told = match event.verb {
             Verb::Unknown => format!("something that it doesn't know about {target}"),
-            verb => format!("to {} {target}", verb.word()),
+            verb => format!("to {} {target}", verb.as_str()),
         };
         let text = format!("the user told the proxy {told}{}", within(event.episode.0));
         self.add(
@@ -289,13 +288,13 @@ impl Story {
                 "a shadow audit says of {}{}: {}",
                 verdict.version,
                 within(event.episode.0),
-                verdict.status.word()
+                verdict.status.as_str()
             );
             self.add(
                 recorded,
                 Some(event.episode.0),
                 ChapterKind::Audited,
-                Some(verdict.status.word()),
+                Some(verdict.status.as_str()),
                 text,
             );
         }
