@@ -1,7 +1,5 @@
 //! One configuration key: its names, its kind, and how text becomes a setting and a setting becomes text again.
 
-use std::time::Duration;
-
 use super::settings::Settings;
 use super::written::Written;
 
@@ -48,7 +46,7 @@ pub enum Kind {
     /// A whole number, or a word that stands for a computed one.
     NumberOrWord,
     /// One of a few words.
-    Choice(fn() -> Vec<&'static str>),
+    Choice(&'static [&'static str]),
     /// Several texts; the word stands for each in the help.
     List(&'static str),
     /// Model servers: several texts, or tables in the file; the word stands for each in the help.
@@ -89,8 +87,51 @@ impl Key {
     }
 }
 
-/// Seconds as a setting is written.
-#[must_use]
-pub fn seconds(duration: Duration) -> String {
-    duration.as_secs().to_string()
+/// The part of a [`Key`] that follows from where its setting is kept.
+pub(super) struct Setting {
+    pub(super) kind: Kind,
+    pub(super) unit: &'static str,
+    pub(super) set: fn(&mut Settings, &Written<'_>) -> Result<(), String>,
+    pub(super) show: fn(&Settings) -> String,
+}
+
+/// `etv.timeout_ms` as a flag: `etv-timeout-ms`.
+pub(super) const fn flag_of_name<const N: usize>(name: &str) -> [u8; N] {
+    let mut flag = [0; N];
+    let mut at = 0;
+    while at < N {
+        flag[at] = match name.as_bytes()[at] {
+            b'.' | b'_' => b'-',
+            other => other,
+        };
+        at += 1;
+    }
+    flag
+}
+
+/// `etv.timeout_ms` as an environment variable: `TSLP_ETV_TIMEOUT_MS`.
+pub(super) const fn variable_of_name<const N: usize>(name: &str) -> [u8; N] {
+    let mut variable = [0; N];
+    let prefix = b"TSLP_";
+    let mut at = 0;
+    while at < N {
+        variable[at] = if at < prefix.len() {
+            prefix[at]
+        } else {
+            match name.as_bytes()[at - prefix.len()] {
+                b'.' => b'_',
+                other => other.to_ascii_uppercase(),
+            }
+        };
+        at += 1;
+    }
+    variable
+}
+
+/// Bytes of a name as text.
+pub(super) const fn ascii(name: &'static [u8]) -> &'static str {
+    match str::from_utf8(name) {
+        Ok(name) => name,
+        Err(_) => panic!("names of keys are ASCII"),
+    }
 }

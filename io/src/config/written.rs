@@ -5,9 +5,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The words of a choice and what they stand for.
-pub type Choices<T> = &'static [(&'static str, T)];
-
 /// What somebody wrote, and where.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
@@ -91,12 +88,8 @@ impl Written<'_> {
     ///
     /// # Errors
     /// What is allowed.
-    pub fn choice<T: Copy>(&self, choices: Choices<T>) -> Result<T, String> {
-        choices
-            .iter()
-            .find(|(word, _)| *word == self.text())
-            .map(|(_, value)| *value)
-            .ok_or_else(|| format!("must be one of: {}", words(choices).join(", ")))
+    pub fn choice<T>(&self, words: &[&str], of_word: fn(&str) -> Option<T>) -> Result<T, String> {
+        of_word(self.text()).ok_or_else(|| format!("must be one of: {}", words.join(", ")))
     }
 
     /// A path; a relative one starts where it was written.
@@ -119,20 +112,4 @@ impl Written<'_> {
             .map(str::trim)
             .filter(|text| !text.is_empty())
     }
-}
-
-/// The words of a choice.
-#[must_use]
-pub fn words<T>(choices: Choices<T>) -> Vec<&'static str> {
-    choices.iter().map(|(word, _)| *word).collect()
-}
-
-/// The word that stands for a value.
-#[must_use]
-pub fn word_of<T: PartialEq>(choices: Choices<T>, value: &T) -> String {
-    choices
-        .iter()
-        .find(|(_, candidate)| candidate == value)
-        .map_or("", |(word, _)| word)
-        .to_owned()
 }
